@@ -38,7 +38,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 def golden(tmp_path: Path) -> tuple[str, str]:
     """A golden set, and word vectors that have its words."""
     data, vectors = tmp_path / "golden.jsonl", tmp_path / "words.txt"
-    rows = [{"query": f"{a} {b}", "mate": f"{a} {b} {b}"} for a in WORDS for b in WORDS if a != b]
+    rows = [{"query": f"{a} {b}", "match": f"{a} {b} {b}"} for a in WORDS for b in WORDS if a != b]
     data.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     rng = np.random.default_rng(4)
     lines = (f"{word} {' '.join(f'{value:.4f}' for value in rng.normal(size=6))}" for word in WORDS)

@@ -42,7 +42,7 @@ def test_the_guide_s_commands_run(wheel: Path, extra: str, model: str, tmp_path:
     wanted = f"encoder-blindspot{f'[{extra}]' if extra else ''} @ {wheel.as_uri()}"
     subprocess.run([*pip, wanted], check=True)
     (work / "summary.md").touch()
-    rows = [{"query": f"Where is the {n}th {thing}?", "mate": f"The {thing} with the number {n} is here."}
+    rows = [{"query": f"Where is the {n}th {thing}?", "match": f"The {thing} with the number {n} is here."}
             for thing in ("apple", "boat", "castle", "engine") for n in range(30)]  # fmt: skip
     (work / "golden.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     environment = os.environ | {"BLINDSPOT_CACHE": str(work / "cache")}

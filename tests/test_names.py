@@ -54,7 +54,7 @@ def test_a_model_is_called_by_what_its_reference_ends_with(reference: str, name:
 
 
 def test_a_dataset_is_called_by_its_file() -> None:
-    assert name_of_dataset("file:/a/b/my pairs.csv?query=a&mate=b") == "my pairs"
+    assert name_of_dataset("file:/a/b/my pairs.csv?query=a&match=b") == "my pairs"
     assert name_of_dataset("file:/cache/uploads/0123456789ab/pairs.jsonl") == "pairs"
 
 
@@ -70,7 +70,7 @@ def test_an_address_has_no_path_and_tells_equal_names_apart() -> None:
     references = [
         "file:/secret/a/my pairs.csv",
         "file:/secret/b/my pairs.csv",
-        "file:/secret/a/my pairs.csv?query=x&mate=secret",
+        "file:/secret/a/my pairs.csv?query=x&match=secret",
         "dir:/secret/a/my pairs",
         "table:/secret/a.jsonl",
         "run:/secret/bm25.run",

@@ -311,7 +311,7 @@ def test_a_word_stands_between_spaces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "mate", "overlap"),
+    ("query", "match", "overlap"),
     [
         ("a dog runs", "A dog, runs!", 1.0),
         ("a dog runs", "a cat runs", 0.5),
@@ -321,19 +321,19 @@ def test_a_word_stands_between_spaces() -> None:
         ("?", "!", math.nan),
     ],
 )
-def test_overlap_by_hand(query: str, mate: str, overlap: float) -> None:
-    np.testing.assert_equal(lexical_overlap([query], [mate]), [overlap])
+def test_overlap_by_hand(query: str, match: str, overlap: float) -> None:
+    np.testing.assert_equal(lexical_overlap([query], [match]), [overlap])
 
 
 @given(st.lists(st.tuples(WORDY, WORDY), max_size=8))
 def test_overlap_is_what_a_loop_counts(pairs: list[tuple[str, str]]) -> None:
     got = lexical_overlap([a for a, _ in pairs], [b for _, b in pairs])
     assert got.dtype == np.float64
-    for value, (query, mate) in zip(got, pairs, strict=True):
+    for value, (query, match) in zip(got, pairs, strict=True):
         both = either = 0
-        for word in {*words(query), *words(mate)}:
+        for word in {*words(query), *words(match)}:
             either += 1
-            both += word in words(query) and word in words(mate)
+            both += word in words(query) and word in words(match)
         np.testing.assert_equal(value, both / either if either else math.nan)
 
 

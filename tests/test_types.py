@@ -44,7 +44,7 @@ def test_digests_of_a_pair_set() -> None:
     assert more.content_digest != dataset.content_digest
 
 
-def test_queries_and_mates_are_not_the_same_thing() -> None:
+def test_queries_and_matches_are_not_the_same_thing() -> None:
     forth, back = np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)
     assert PairSet("x", ("a", "b"), forth, back).content_digest != PairSet("x", ("a", "b"), back, forth).content_digest
 

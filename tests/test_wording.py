@@ -30,6 +30,7 @@ AVOIDED = {
     r"of which there (?:is|are)": "a plain sentence",
     r"to be had": "available",
     r"common support": "texts that all models cover",
+    r"mates?": "match (or: relevant passage)",
     r"do(?:es)? as well as|no better than": "(no) significant difference, with its interval",
 }
 SPELLING = {
@@ -42,22 +43,18 @@ SPELLING = {
     r"favour(\w*)": "favor",
     r"labell(ed|ing|er|ers)": "labeled",
 }
-# Only where people read on screen: strings, not docstrings nor comments.
-ON_SCREEN = {r"mates?": "match (or: relevant passage)"}
 OPENINGS = ("What", "Who", "Which", "Where", "How", "When", "Whether")
 
 CODE = re.compile(
     r"```.*?```|``.+?``|`[^`\n]+`|\]\([^)\s]*\)|<[^<>]*>"  # Markdown's code and targets, tags
     r"|\bpython3? -m blindspot[^.;,\n]*|\bblindspot [a-z][^.;,\n]*|(?<!\w)--[\w-]+|^\s*INSERT .*"  # commands
-    r'|"[a-z_-]+"|\bquery(?:,| and | or )mate\b'  # names of columns and keys
+    r'|"[a-z_-]+"|\bquery(?:,| and | or )match\b'  # names of columns and keys
     r"|(?m:^ +\w+:(?= ))"  # parameters in docstrings
     r"|\S*[/_=\\~]\S*|\w+(?:\.\w+)+|\w+\(\)|#[\w-]+",  # paths, URLs, identifiers, files, ids
     re.DOTALL,
 )
 # Ids with spaces in them; people read their titles.
 IDS = {
-    *("rank of the mate", "words in mate", "frequency of mate", "another mate"),  # groups of pairs, columns: addresses
-    *("above the mate", "tied with the mate", "the mate", "below the mate"),  # Relation: pages show signs for them
     *("mean, L2-normalised", "L2-normalised"),  # in the digests of embeddings
     "set of labelled texts",  # in the digests of datasets
     "too few neighbors",  # in manifests of item sets
@@ -148,14 +145,12 @@ def texts(root: Path = ROOT) -> Iterator[Text]:
 
 
 def phrases(root: Path = ROOT) -> list[str]:
-    lists = [({**AVOIDED, **SPELLING}, None), (ON_SCREEN, "string")]
-    rules = [(re.compile(rf"\b(?:{p})\b", re.I), better, kind) for some, kind in lists for p, better in some.items()]
+    rules = [(re.compile(rf"\b(?:{p})\b", re.I), better) for p, better in {**AVOIDED, **SPELLING}.items()]
     found = []
     for text in texts(root):
         plain = CODE.sub(" ", text.text)
-        for pattern, better, kind in rules:
-            if kind in {None, text.kind}:
-                found += [f'{text}: "{hit[0]}" in a {text.kind}: {better}' for hit in pattern.finditer(plain)]
+        for pattern, better in rules:
+            found += [f'{text}: "{hit[0]}" in a {text.kind}: {better}' for hit in pattern.finditer(plain)]
     return found
 
 

@@ -34,21 +34,21 @@ def refuse(sentence: str) -> None:
 
 def measured(device: str, progress: Progress, pairs: int = PAIRS_OF_TIMINGS) -> list[BenchmarkResult]:
     """``gpu_rank`` on a torch device; raises ``RuntimeError`` if the ranks differ from the CPU's."""
-    matrix, queries, mates = ranking_problem(768)
-    expected = rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
+    matrix, queries, matches = ranking_problem(768)
+    expected = rank_pairs(matrix, queries, matches, Similarity.COS, no_progress, CancelToken())
     results = []
     for precision in PRECISIONS:
 
         def there(p: Precision = precision) -> None:
             rank_pairs_on(
-                device, matrix, queries, mates, Similarity.COS, no_progress, CancelToken(), p, fallback=refuse
+                device, matrix, queries, matches, Similarity.COS, no_progress, CancelToken(), p, fallback=refuse
             )
 
         def here() -> None:
-            rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
+            rank_pairs(matrix, queries, matches, Similarity.COS, no_progress, CancelToken())
 
         found = rank_pairs_on(
-            device, matrix, queries, mates, Similarity.COS, no_progress, CancelToken(), precision, fallback=refuse
+            device, matrix, queries, matches, Similarity.COS, no_progress, CancelToken(), precision, fallback=refuse
         )
         if (found.greater != expected.greater).any() or (found.ties != expected.ties).any():
             raise RuntimeError(f"ranks in {precision} on {device} are not those of the CPU")

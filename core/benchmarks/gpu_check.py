@@ -205,12 +205,12 @@ def _ranks(of: Subject) -> Iterator[Row]:
     }
     for name, matrix in problems.items():
         queries = rng.permutation(len(matrix))[:200].astype(np.int32)
-        mates = rng.permutation(len(matrix))[:200].astype(np.int32)
+        matches = rng.permutation(len(matrix))[:200].astype(np.int32)
         differing = 0
         for metric in Similarity:
-            expected = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken())
+            expected = rank_pairs(matrix, queries, matches, metric, no_progress, CancelToken())
             for precision in PRECISIONS:
-                problem = (matrix, queries, mates, metric, no_progress, CancelToken(), precision)
+                problem = (matrix, queries, matches, metric, no_progress, CancelToken(), precision)
                 found = rank_pairs_on(of.device, *problem, fallback=gpu.refuse)
                 is_same = (found.greater == expected.greater) & (found.ties == expected.ties)
                 differing += int(np.count_nonzero(~is_same))

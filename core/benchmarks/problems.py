@@ -27,10 +27,10 @@ def ranking_problem(dimension: int, items: int = 24_957, queries: int = 6_989) -
     rng = np.random.default_rng(7)
     matrix = rng.standard_normal((items, dimension), dtype=np.float32)
     order = rng.permutation(items).astype(np.int32)
-    query_items, mates = order[:queries], order[-queries:]
-    matrix[mates] = matrix[query_items] + 0.6 * rng.standard_normal((queries, dimension)).astype(np.float32)
+    query_items, matches = order[:queries], order[-queries:]
+    matrix[matches] = matrix[query_items] + 0.6 * rng.standard_normal((queries, dimension)).astype(np.float32)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix, query_items, mates
+    return matrix, query_items, matches
 
 
 def words() -> list[str]:

@@ -37,11 +37,11 @@ def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
     """Exact ranks with ties, of isotropic vectors, against the bare float32 products of the same shapes, whole rows."""
     results = []
     for dimension in (384, 768):
-        matrix, queries, mates = ranking_problem(dimension)
+        matrix, queries, matches = ranking_problem(dimension)
         vectors = matrix[queries]
         out = np.empty((QUERIES_PER_TILE, len(matrix)), dtype=np.float32)
 
-        def ours(m: Float32 = matrix, q: Int32 = queries, y: Int32 = mates) -> None:
+        def ours(m: Float32 = matrix, q: Int32 = queries, y: Int32 = matches) -> None:
             rank_pairs(m, q, y, Similarity.COS, no_progress, CancelToken())
 
         def products(m: Float32 = matrix, v: Float32 = vectors, o: Float32 = out) -> None:
@@ -69,8 +69,8 @@ def rank_kinds(progress: Progress) -> list[BenchmarkResult]:
         raise NotMeasured(
             "it needs stored embeddings: first 'blindspot run evalrank --encoder minilm --dataset evalrank-sent'"
         )
-    matrix, queries, mates = ranking_problem(384)
-    kinds["random"] = matrix, queries, np.random.default_rng(1).permutation(mates)
+    matrix, queries, matches = ranking_problem(384)
+    kinds["random"] = matrix, queries, np.random.default_rng(1).permutation(matches)
     ways = kinds_of_products()
     results = []
     for kind, problem in kinds.items():
@@ -117,30 +117,30 @@ def stored_embeddings() -> dict[str, tuple[Float32, Int32, Int32]]:
     for reference in STORED:
         digest = resolve_encoder(reference, settings).identity.embedding_digest(dataset.texts_digest)
         if (embedded := cache.read(digest, is_use=False)) is not None:
-            found[reference.replace("-", "_")] = np.array(embedded.matrix), dataset.queries, dataset.mates
+            found[reference.replace("-", "_")] = np.array(embedded.matrix), dataset.queries, dataset.matches
     return found
 
 
 def rank_vs_toolkit(progress: Progress) -> list[BenchmarkResult]:
     """The toolkit against ours: per pair it multiplies the matrix with one vector, sorts and searches."""
-    matrix, queries, mates = ranking_problem(384)
+    matrix, queries, matches = ranking_problem(384)
     few = min(TOOLKIT_PAIRS, len(queries))
 
     def theirs() -> None:
-        for query, mate in zip(queries[:few], mates[:few], strict=True):
-            rank_as_toolkit(matrix, int(query), int(mate))
+        for query, match in zip(queries[:few], matches[:few], strict=True):
+            rank_as_toolkit(matrix, int(query), int(match))
 
     def ours() -> None:
-        rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
+        rank_pairs(matrix, queries, matches, Similarity.COS, no_progress, CancelToken())
 
     ratios = interleaved_ratios(theirs, ours, progress, "rank_vs_toolkit")
     samples = tuple(ratio * len(queries) / few for ratio in ratios)
     return [BenchmarkResult("rank_vs_toolkit", statistics.median(samples), "ratio", samples)]
 
 
-def rank_as_toolkit(matrix: Float32, query: int, mate: int) -> int:
+def rank_as_toolkit(matrix: Float32, query: int, match: int) -> int:
     """Rank of one match by the operations of the published toolkit, on unit rows."""
-    one, other = matrix[query : query + 1], matrix[mate : mate + 1]
+    one, other = matrix[query : query + 1], matrix[match : match + 1]
     score = np.dot(one, other.T).squeeze()
     scores = np.sort(np.squeeze(np.dot(matrix, one.T)))[::-1]
     return max(len(scores) - int(np.searchsorted(scores[::-1], score, side="right")), 1)

@@ -256,8 +256,8 @@ def is_negated(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
-def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
-    """Jaccard overlap of the distinct words of ``queries[i]`` and ``mates[i]``, ``[m] float64`` from 0 to 1.
+def lexical_overlap(queries: Sequence[str], matches: Sequence[str]) -> Float64:
+    """Jaccard overlap of the distinct words of ``queries[i]`` and ``matches[i]``, ``[m] float64`` from 0 to 1.
 
     NaN where neither text has a word.
     """
@@ -269,8 +269,8 @@ def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
         return known[text]
 
     out = np.full(len(queries), np.nan)
-    for i, (query, mate) in enumerate(zip(queries, mates, strict=True)):
-        a, b = distinct(query), distinct(mate)
+    for i, (query, match) in enumerate(zip(queries, matches, strict=True)):
+        a, b = distinct(query), distinct(match)
         if either := len(a | b):
             out[i] = len(a & b) / either
     return out

@@ -68,24 +68,24 @@ def test_there_is_a_function_for_every_diagnostic() -> None:
     "data",
     [
         PAIRS,
-        [{"query": query, "mate": mate} for query, mate in PAIRS],
-        {"query": [query for query, _ in PAIRS], "mate": [mate for _, mate in PAIRS]},
-        pd.DataFrame(PAIRS, columns=["query", "mate"]),
-        pa.table({"query": [query for query, _ in PAIRS], "mate": [mate for _, mate in PAIRS]}),
-        pl.DataFrame(PAIRS, schema=["query", "mate"], orient="row"),
+        [{"query": query, "match": match} for query, match in PAIRS],
+        {"query": [query for query, _ in PAIRS], "match": [match for _, match in PAIRS]},
+        pd.DataFrame(PAIRS, columns=["query", "match"]),
+        pa.table({"query": [query for query, _ in PAIRS], "match": [match for _, match in PAIRS]}),
+        pl.DataFrame(PAIRS, schema=["query", "match"], orient="row"),
     ],
     ids=["tuples", "dicts", "columns", "pandas", "arrow", "polars"],
 )
 def test_data_in_memory_are_those_of_a_file(data: Any, tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
-    pd.DataFrame(PAIRS, columns=["query", "mate"]).to_csv(file, index=False)
+    pd.DataFrame(PAIRS, columns=["query", "match"]).to_csv(file, index=False)
     expected = bs.evalrank("random-projection", file)
     assert bs.evalrank("random-projection", data).metrics == expected.metrics
 
 
 def test_columns_are_named_by_role() -> None:
-    frame = pd.DataFrame([(mate, "note", query) for query, mate in PAIRS], columns=["x", "y", "z"])
-    named = bs.evalrank("random-projection", frame, columns={"query": "z", "mate": "x"})
+    frame = pd.DataFrame([(match, "note", query) for query, match in PAIRS], columns=["x", "y", "z"])
+    named = bs.evalrank("random-projection", frame, columns={"query": "z", "match": "x"})
     assert named.metrics == bs.evalrank("random-projection", PAIRS).metrics
 
 
@@ -111,8 +111,8 @@ def test_a_function_and_its_vectors_give_the_same(store: Path) -> None:
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     number = {text: i for i, text in enumerate(texts)}
     ranks = []
-    for query, mate in PAIRS:
-        q, m = number[query], number[mate]
+    for query, match in PAIRS:
+        q, m = number[query], number[match]
         others = [unit[q] @ unit[i] for i in range(len(texts)) if i not in (q, m)]
         own = unit[q] @ unit[m]
         above, tied = sum(s > own + 1e-6 for s in others), sum(abs(s - own) <= 1e-6 for s in others)

@@ -131,9 +131,9 @@ def test_the_ranks_of_the_last_step_are_those_of_a_loop(trained: Training) -> No
     vectors = trained.model.encode(texts, show_progress_bar=False).astype(np.float64)
     unit = dict(zip(texts, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), strict=True))
     ranks = []
-    for query, mate in PAIRS:
-        own = unit[query] @ unit[mate]
-        others = [unit[query] @ unit[text] for text in texts if text not in (query, mate)]
+    for query, match in PAIRS:
+        own = unit[query] @ unit[match]
+        others = [unit[query] @ unit[text] for text in texts if text not in (query, match)]
         ranks.append(1 + sum(s > own + 1e-6 for s in others) + sum(abs(s - own) <= 1e-6 for s in others) / 2)
     frame = trained.evaluator.pairs().set_index("query").loc[[query for query, _ in PAIRS]]
     assert frame["step-60"].tolist() == ranks
@@ -143,7 +143,7 @@ def test_the_ranks_of_the_last_step_are_those_of_a_loop(trained: Training) -> No
 def test_pairs_lost_and_won(trained: Training) -> None:
     """Against a loop over the ranks of both steps."""
     frame = trained.evaluator.pairs()
-    assert list(frame) == ["item_no", "query", "mate", *STEPS]
+    assert list(frame) == ["item_no", "query", "match", *STEPS]
     assert len(frame) == len(PAIRS)
 
     def changed(before: str, after: str) -> dict[int, float]:

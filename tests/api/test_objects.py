@@ -121,7 +121,7 @@ def test_a_model_has_one_score_whatever_way_it_is_given(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     questions, pairs = written(tmp_path / "questions"), tmp_path / "pairs.csv"
     rows = [f"{number} {noun},the {noun} of number {number}" for number, noun in enumerate(NOUNS)]
-    pairs.write_text("\n".join(["query,mate", *rows]) + "\n", "utf-8")
+    pairs.write_text("\n".join(["query,match", *rows]) + "\n", "utf-8")
     reference = f"dir:{folder}"
     as_asked = f"{reference}?query_prompt=&document_prompt="
 

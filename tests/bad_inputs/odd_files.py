@@ -22,7 +22,7 @@ from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, 
 from tests.bad_inputs.texts import GOOD
 
 SENTENCES = [f"the number {i} is in this sentence" for i in range(24)]
-ROWS = [{"query": "A dog runs.", "mate": "A dog is running."}, {"query": "It rains.", "mate": "Rain falls."}]
+ROWS = [{"query": "A dog runs.", "match": "A dog is running."}, {"query": "It rains.", "match": "Rain falls."}]
 LINES = "".join(f"{json.dumps(row)}\n" for row in ROWS)
 
 
@@ -57,26 +57,26 @@ def _jsonl(*rows: object) -> Maker:
 
 def _encodings() -> Iterator[BadInput]:
     for name, codec, text in (
-        ("Shift-JIS", "shift-jis", "query,mate\n犬,走る\n猫,鳴く\n"),
-        ("GB18030", "gb18030", "query,mate\n狗,跑\n猫,叫\n"),
-        ("KOI8-R", "koi8-r", "query,mate\nсобака,бежит\nкот,спит\n"),
-        ("Mac Roman", "mac-roman", "query,mate\ncafé,bar\nthé,tea\n"),
+        ("Shift-JIS", "shift-jis", "query,match\n犬,走る\n猫,鳴く\n"),
+        ("GB18030", "gb18030", "query,match\n狗,跑\n猫,叫\n"),
+        ("KOI8-R", "koi8-r", "query,match\nсобака,бежит\nкот,спит\n"),
+        ("Mac Roman", "mac-roman", "query,match\ncafé,bar\nthé,tea\n"),
         ("EBCDIC", "cp037", GOOD),
     ):
         yield _case(name, _csv(text.encode(codec)), "t.csv", "not UTF-8", "save it as UTF-8")
     yield _case("UTF-16, the large end first", _csv(b"\xfe\xff" + GOOD.encode("utf-16-be")), "is UTF-16")
     yield _case("UTF-16 in JSON", content("t.jsonl", LINES.encode("utf-16")), "is UTF-16", "save it as UTF-8")
-    yield _case("an overlong slash", _csv(b"query,mate\na\xc0\xafb,c\nd,e\n"), "byte 12", "line 2")
-    yield _case("a surrogate in bytes", _csv(b"query,mate\na\xed\xa0\x80b,c\nd,e\n"), "byte 12", "line 2")
-    yield _case("cut off in a character", _csv("query,mate\na,b\nc,café".encode()[:-1]), "not UTF-8", "line 3")
-    yield _case("a stray byte after a mark", _csv(b"\xef\xbb\xbfquery,mate\na,\x80\nc,d\n"), "line 2")
-    yield _case("a zero byte in the header", _csv(b"que\0ry,mate\na,b\nc,d\n"), "zero byte")
+    yield _case("an overlong slash", _csv(b"query,match\na\xc0\xafb,c\nd,e\n"), "byte 12", "line 2")
+    yield _case("a surrogate in bytes", _csv(b"query,match\na\xed\xa0\x80b,c\nd,e\n"), "byte 12", "line 2")
+    yield _case("cut off in a character", _csv("query,match\na,b\nc,café".encode()[:-1]), "not UTF-8", "line 3")
+    yield _case("a stray byte after a mark", _csv(b"\xef\xbb\xbfquery,match\na,\x80\nc,d\n"), "line 2")
+    yield _case("a zero byte in the header", _csv(b"que\0ry,match\na,b\nc,d\n"), "zero byte")
     yield _case("zero bytes at the end", _csv(GOOD.encode() + bytes(512)), "zero byte")
-    yield _case("a zero byte in JSON", _jsonl({"query": "a\0b", "mate": "c"}, ROWS[0]), "line 1", "a zero byte")
-    yield _case("a zero byte in a JSON name", _jsonl({"que\0ry": "ab", "mate": "c"}), "name of a column", "zero byte")
-    half = '{"query": "a\\ud800b", "mate": "c"}'
+    yield _case("a zero byte in JSON", _jsonl({"query": "a\0b", "match": "c"}, ROWS[0]), "line 1", "a zero byte")
+    yield _case("a zero byte in a JSON name", _jsonl({"que\0ry": "ab", "match": "c"}), "name of a column", "zero byte")
+    half = '{"query": "a\\ud800b", "match": "c"}'
     yield _case("half a surrogate pair", _jsonl(ROWS[0], half), "line 2", "surrogate")
-    yield _case("half a pair in a name", _jsonl('{"quer\\udc00": "a", "mate": "c"}'), "surrogate")
+    yield _case("half a pair in a name", _jsonl('{"quer\\udc00": "a", "match": "c"}'), "surrogate")
     yield _case(
         "half a pair in a list",
         _jsonl('{"query": "a", "positives": ["b", "\\udfff"]}'),
@@ -115,7 +115,7 @@ def _tar(path: Path) -> None:
 
 def _sqlite(path: Path) -> None:
     with sqlite3.connect(path) as database:
-        database.execute("create table pairs (query text, mate text)")
+        database.execute("create table pairs (query text, match text)")
     database.close()
 
 
@@ -165,7 +165,7 @@ def _renamed() -> Iterator[BadInput]:
     )
     yield _case(
         "Feather named .parquet",
-        made_by("t.parquet", lambda path: feather.write_feather(pa.table({"query": ["a"], "mate": ["b"]}), str(path))),
+        made_by("t.parquet", lambda path: feather.write_feather(pa.table({"query": ["a"], "match": ["b"]}), str(path))),
         "not a Parquet file",
     )
 
@@ -181,30 +181,30 @@ def _endings() -> Iterator[BadInput]:
 
 
 def _widths() -> Iterator[BadInput]:
-    yield _case("bars between", _csv("query|mate\na b|c d\ne f|g h\n"), "one column, 'query|mate'", "a comma between")
-    yield _case("spaces between", _csv("query mate\na b\nc d\n"), "one column, 'query mate'")
+    yield _case("bars between", _csv("query|match\na b|c d\ne f|g h\n"), "one column, 'query|match'", "a comma between")
+    yield _case("spaces between", _csv("query match\na b\nc d\n"), "one column, 'query match'")
     yield _case(
-        "semicolons from the second line on", _csv("query,mate\na;b\nc;d\n"), "separated by ',' in 'query,mate'"
+        "semicolons from the second line on", _csv("query,match\na;b\nc;d\n"), "separated by ',' in 'query,match'"
     )
-    yield _case("commas inside, not quoted", _csv("query,mate\na, b and c,d\ne,f\n"), "line 2: 3 cell(s)")
-    yield _case("a separator at the end of the header", _csv("query,mate,\na,b\nc,d\n"), "line 2: 2 cell(s)")
-    yield _case("a separator at the end of rows", _csv("query,mate\na,b,\nc,d,\n"), "t.csv")
-    yield _case("a row cut off", _csv("query,mate\na,b\nc,d\ne"), "line 4: 1 cell(s)")
+    yield _case("commas inside, not quoted", _csv("query,match\na, b and c,d\ne,f\n"), "line 2: 3 cell(s)")
+    yield _case("a separator at the end of the header", _csv("query,match,\na,b\nc,d\n"), "line 2: 2 cell(s)")
+    yield _case("a separator at the end of rows", _csv("query,match\na,b,\nc,d,\n"), "t.csv")
+    yield _case("a row cut off", _csv("query,match\na,b\nc,d\ne"), "line 4: 1 cell(s)")
     yield _case("a count of rows at the end", _csv(f"{GOOD}(2 rows affected)\n"), "line 4: 1 cell(s)")
     yield _case("a sum at the end", _csv("text1,text2,score\na,b,1\nc,d,2\nTotal,,3\n"), "line 4", "nothing there")
     yield _case("another separator than it says", _csv(f"sep=|\n{GOOD}"), "one column")
     yield _case("a name that is empty", _csv("query,\na b,c d\ne f,g h\n"), "line 1", "a header without a name")
-    yield _case("three names alike", _csv("a,mate,mate\nx,b,c\ny,d,e\n"), "two columns 'mate'")
-    yield _case("a quote that closes too early", _csv('query,mate\n"a"b,c\nd,e\n'), "line 2", "double quotes")
-    yield _case("a quote open to the end", _csv('query,mate\na,b\n"c,d\n' + "e,f\n" * 50), "line 3", "double quotes")
+    yield _case("three names alike", _csv("a,match,match\nx,b,c\ny,d,e\n"), "two columns 'match'")
+    yield _case("a quote that closes too early", _csv('query,match\n"a"b,c\nd,e\n'), "line 2", "double quotes")
+    yield _case("a quote open to the end", _csv('query,match\na,b\n"c,d\n' + "e,f\n" * 50), "line 3", "double quotes")
     yield _case("a comment alone", _csv("# nothing else\n"), "t.csv")
     yield _case("a title and no table", _csv("Our golden set\n\n\n"), "t.csv")
     yield _case("carriage returns and one column", _csv("query\ra\rb\r"), "one column")
-    yield _case("one row", _csv("query,mate\na,b\n"), "has 1 pair", "at least 2")
+    yield _case("one row", _csv("query,match\na,b\n"), "has 1 pair", "at least 2")
     yield _case("ids alone", _csv("id,doc_id\nq1,d1\nq2,d2\n"), "t.csv")
     yield _case("three texts alike", _csv("alpha,beta,gamma\n" + "one two,six ten,odd one\n" * 3), "it is not clear")
     yield _case(
-        "two columns that mark pairs", _csv("query,mate,label,same\na b,c d,1,0\ne f,g h,0,1\n"), "'label', 'same'"
+        "two columns that mark pairs", _csv("query,match,label,same\na b,c d,1,0\ne f,g h,0,1\n"), "'label', 'same'"
     )
 
 
@@ -236,9 +236,9 @@ def _cells() -> Iterator[BadInput]:
     yield _case("no score", _scored(""), "line 2, column 'score': nothing there")
     yield _case("infinity in words", _scored("Infinity"), "line 2", "inf")
     yield _case("one score for all", _scored(*["3"] * 23), "the score is 3 in all 23 rows")
-    merged = "query,mate\na b,c d\n,e f\n,g h\n"
+    merged = "query,match\na b,c d\n,e f\n,g h\n"
     yield _case("merged cells", _csv(merged), "line 3, column 'query': nothing there", "fill it in")
-    yield _case("a cell of blanks", _csv("query,mate\na b,c d\n   ,e f\n"), "line 3", "nothing there")
+    yield _case("a cell of blanks", _csv("query,match\na b,c d\n   ,e f\n"), "line 3", "nothing there")
     for name, cell in (("a half grade", "1.5"), ("a grade in words", "very"), ("a grade of a billion", "1000000000")):
         rows = f"query,document,relevance\na b,c d,1\na b,e f,{cell}\n"
         yield _case(name, _csv(rows), "line 3, column 'relevance'", "grade")
@@ -291,18 +291,18 @@ def _json() -> Iterator[BadInput]:
         ("a number in a line", "17", "line 3"),
         ("a text in a line", '"query"', "line 3"),
         ("two objects in a line", "{} {}", "line 3", "broken JSON"),
-        ("a comma at the end", '{"query": "a", "mate": "b",}', "line 3", "broken JSON"),
-        ("single quotes", "{'query': 'a', 'mate': 'b'}", "line 3", "broken JSON"),
+        ("a comma at the end", '{"query": "a", "match": "b",}', "line 3", "broken JSON"),
+        ("single quotes", "{'query': 'a', 'match': 'b'}", "line 3", "broken JSON"),
         ("a comment", "// more to come", "line 3", "broken JSON"),
         ("an open text", '{"query": "a', "line 3", "broken JSON"),
-        ("a raw tab in a text", '{"query": "a\tb", "mate": "c"}', "line 3", "broken JSON"),
-        ("NaN", '{"query": "a", "mate": NaN}', "line 3"),
-        ("a name twice", '{"query": "a", "query": "b", "mate": "c"}', "line 3", "query"),
+        ("a raw tab in a text", '{"query": "a\tb", "match": "c"}', "line 3", "broken JSON"),
+        ("NaN", '{"query": "a", "match": NaN}', "line 3"),
+        ("a name twice", '{"query": "a", "query": "b", "match": "c"}', "line 3", "query"),
         ("a name left out", '{"query": "a"}', "line 3", "nothing there"),
-        ("null as a text", '{"query": "a", "mate": null}', "line 3", "nothing there"),
-        ("true as a text", '{"query": "a", "mate": true}', "line 3", "is not text"),
-        ("an object as a text", '{"query": "a", "mate": {"text": "b"}}', "line 3", "is not text"),
-        ("a list as a text", '{"query": "a", "mate": ["b"]}', "line 3", "is not text"),
+        ("null as a text", '{"query": "a", "match": null}', "line 3", "nothing there"),
+        ("true as a text", '{"query": "a", "match": true}', "line 3", "is not text"),
+        ("an object as a text", '{"query": "a", "match": {"text": "b"}}', "line 3", "is not text"),
+        ("a list as a text", '{"query": "a", "match": ["b"]}', "line 3", "is not text"),
         ("an object of nothing", "{}", "line 3", "nothing there"),
     ):
         yield _case(f"JSON with {name}", content("t.jsonl", f"{good}\n{line}\n"), *says)
@@ -320,7 +320,7 @@ def _json() -> Iterator[BadInput]:
     rows = {"query": "x y", "positives": ["a b", "c d"], "negatives": ["c d"]}
     yield _case("a positive that is a negative", _jsonl(rows), "grade 0", "that has 1")
     yield _case(
-        "JSON of columns of unequal length", content("t.json", '{"query": ["a"], "mate": ["b", "c"]}'), "t.json"
+        "JSON of columns of unequal length", content("t.json", '{"query": ["a"], "match": ["b", "c"]}'), "t.json"
     )
     yield _case("JSON of lists", content("t.json", '[["a", "b"], ["c", "d"]]'), "t.json")
     yield _case("JSON of nothing", content("t.json", "{}"), "t.json")
@@ -346,7 +346,7 @@ def _table(**columns: object) -> Maker:
 
 
 def _cut(path: Path) -> None:
-    parquet.write_table(pa.table({"query": ["a b"] * 100, "mate": ["c d"] * 100}), path)
+    parquet.write_table(pa.table({"query": ["a b"] * 100, "match": ["c d"] * 100}), path)
     path.write_bytes(path.read_bytes()[:-40])
 
 
@@ -355,20 +355,20 @@ def _parquet() -> Iterator[BadInput]:
     yield _case("Parquet of its marks alone", content("t.parquet", b"PAR1PAR1"), "not a Parquet file")
     yield _case("encrypted Parquet", content("t.parquet", b"PARE" + bytes(40) + b"PARE"), "not a Parquet file")
     yield _case(
-        "Parquet without rows", _table(query=pa.array([], pa.string()), mate=pa.array([], pa.string())), "t.parquet"
+        "Parquet without rows", _table(query=pa.array([], pa.string()), match=pa.array([], pa.string())), "t.parquet"
     )
     yield _case(
         "Parquet without columns", made_by("t.parquet", lambda p: parquet.write_table(pa.table({}), p)), "t.parquet"
     )
     yield _case(
-        "Parquet with missing texts", _table(query=["a b", None], mate=["c d", "e f"]), "row 2", "nothing there"
+        "Parquet with missing texts", _table(query=["a b", None], match=["c d", "e f"]), "row 2", "nothing there"
     )
-    yield _case("Parquet of bytes", _table(query=[b"a b", b"c d"], mate=["c d", "e f"]), "query", "not text")
-    yield _case("Parquet of structs", _table(query=[{"x": "a"}, {"x": "b"}], mate=["c d", "e f"]), "not text")
+    yield _case("Parquet of bytes", _table(query=[b"a b", b"c d"], match=["c d", "e f"]), "query", "not text")
+    yield _case("Parquet of structs", _table(query=[{"x": "a"}, {"x": "b"}], match=["c d", "e f"]), "not text")
     yield _case(
-        "Parquet of times", _table(query=pa.array([0, 1], pa.timestamp("us")), mate=["a b", "c d"]), "is not text"
+        "Parquet of times", _table(query=pa.array([0, 1], pa.timestamp("us")), match=["a b", "c d"]), "is not text"
     )
-    yield _case("Parquet of numbers", _table(query=[1, 2], mate=[3, 4]), "row 1", "is not text")
+    yield _case("Parquet of numbers", _table(query=[1, 2], match=[3, 4]), "row 1", "is not text")
 
 
 # --- places
@@ -399,19 +399,19 @@ def _columns() -> Iterator[BadInput]:
     def named(query: str, data: str = GOOD) -> Maker:
         return lambda folder: f"{content('t.csv', data)(folder)}?{query}"
 
-    yield _case("a role that is none", named("query=query&answer=mate"), "unknown role of a column 'answer'")
-    yield _case("a role twice", named("query=query&query=mate"), "two columns are named as query")
-    yield _case("a role without a column", named("query=query&mate"), "'mate' is given without a column")
+    yield _case("a role that is none", named("query=query&answer=match"), "unknown role of a column 'answer'")
+    yield _case("a role twice", named("query=query&query=match"), "two columns are named as query")
+    yield _case("a role without a column", named("query=query&match"), "'match' is given without a column")
     yield _case("half of a pair", named("query=query"), "columns are named as query only")
-    yield _case("roles of two kinds", named("query=query&mate=mate&label=mate"), "columns are named as")
+    yield _case("roles of two kinds", named("query=query&match=match&label=match"), "columns are named as")
     yield _case(
-        "a column that is not there", named("query=query&mate=match"), "no column 'match'", "one of query, mate"
+        "a column that is not there", named("query=query&match=other"), "no column 'other'", "one of query, match"
     )
-    yield _case("one column for both", named("query=query&mate=query"), "cannot be both")
-    yield _case("a column of another case", named("query=Query&mate=mate"), "no column 'Query'")
-    marks = "query,mate,match\na b,c d,1\ne f,g h,maybe\ni j,k l,\n"
-    yield _case("a mark that says nothing", named("query=query&mate=mate&match=match", marks), "line 4")
-    ternary = "query,mate,match\na b,c d,yes\ne f,g h,maybe\ni j,k l,no\n"
-    yield _case("marks of three words", named("query=query&mate=mate&match=match", ternary), "'yes' does not say")
-    none = "query,mate,match\na b,c d,0\ne f,g h,0\n"
-    yield _case("nothing marked", named("query=query&mate=mate&match=match", none), "marks 0 of 2 rows")
+    yield _case("one column for both", named("query=query&match=query"), "cannot be both")
+    yield _case("a column of another case", named("query=Query&match=match"), "no column 'Query'")
+    marks = "query,match,mark\na b,c d,1\ne f,g h,maybe\ni j,k l,\n"
+    yield _case("a mark that says nothing", named("query=query&match=match&mark=mark", marks), "line 4")
+    ternary = "query,match,mark\na b,c d,yes\ne f,g h,maybe\ni j,k l,no\n"
+    yield _case("marks of three words", named("query=query&match=match&mark=mark", ternary), "'yes' does not say")
+    none = "query,match,mark\na b,c d,0\ne f,g h,0\n"
+    yield _case("nothing marked", named("query=query&match=match&mark=mark", none), "marks 0 of 2 rows")

@@ -41,7 +41,7 @@ CELLS = st.sampled_from(
     ]
 )
 NAMES = st.sampled_from(
-    "query mate text text1 text2 label class score split word count original typo embedding dim_0 dim_1 x".split()
+    "query match text text1 text2 label class score split word count original typo embedding dim_0 dim_1 x".split()
 )
 GRIDS = st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=6)
 

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, link_to, made_by, pipe
 
-GOOD = "query,mate\nA dog runs.,A dog is running.\nIt rains.,Rain falls.\n"
+GOOD = "query,match\nA dog runs.,A dog is running.\nIt rains.,Rain falls.\n"
 LABELED = [(f"a sentence number {i}", "yes" if i % 2 else "no") for i in range(24)]
 ARABIC_OVERRIDE = "\u202e"
 
@@ -32,22 +32,22 @@ def _table(**columns: object) -> Maker:
 def _repeated_text(path: Path) -> None:
     """Kilobytes that unpack to terabytes: one text of 8 MB, two hundred thousand times, kept once in a dictionary."""
     text = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int32()), pa.array(["x" * 8_000_000]))
-    parquet.write_table(pa.table({"query": text, "mate": text}), path, compression="zstd")
+    parquet.write_table(pa.table({"query": text, "match": text}), path, compression="zstd")
 
 
 def _repeated_bytes(path: Path) -> None:
     """The same with bytes, which are not read as a dictionary."""
     data = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int32()), pa.array([b"x" * 8_000_000]))
     parquet.write_table(
-        pa.table({"query": data, "mate": ["a"] * 200_000}), path, compression="zstd", store_schema=False
+        pa.table({"query": data, "match": ["a"] * 200_000}), path, compression="zstd", store_schema=False
     )
 
 
 def _repeated_views(path: Path) -> None:
     """The same with texts that the stored schema calls views."""
     text = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int32()), pa.array(["x" * 8_000_000]))
-    schema = pa.schema({"query": pa.string_view(), "mate": pa.string()}).serialize().to_pybytes()
-    table = pa.table({"query": text, "mate": ["a"] * 200_000})
+    schema = pa.schema({"query": pa.string_view(), "match": pa.string()}).serialize().to_pybytes()
+    table = pa.table({"query": text, "match": ["a"] * 200_000})
     with parquet.ParquetWriter(path, table.schema, compression="zstd", store_schema=False) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(schema).decode()})
@@ -55,7 +55,7 @@ def _repeated_views(path: Path) -> None:
 
 def _promises_rows(path: Path) -> None:
     """Columns of nothing, a billion rows: the footer alone says so."""
-    one = pa.table({"query": pa.nulls(1_000_000, pa.string()), "mate": pa.nulls(1_000_000, pa.string())})
+    one = pa.table({"query": pa.nulls(1_000_000, pa.string()), "match": pa.nulls(1_000_000, pa.string())})
     with parquet.ParquetWriter(path, one.schema, compression="zstd") as writer:
         for _ in range(20):
             writer.write_table(one)
@@ -66,7 +66,7 @@ def _nested_parquet(path: Path) -> None:
     value: object = "x"
     for _ in range(60):
         kind, value = pa.list_(kind), [value]
-    parquet.write_table(pa.table({"query": pa.array([value, value], kind), "mate": ["a", "b"]}), path)
+    parquet.write_table(pa.table({"query": pa.array([value, value], kind), "match": ["a", "b"]}), path)
 
 
 def _many_columns(path: Path) -> None:
@@ -74,11 +74,11 @@ def _many_columns(path: Path) -> None:
 
 
 def _many_cells(path: Path) -> None:
-    path.write_text(f"query,mate\n{'a,' * 10_000_000}\n")
+    path.write_text(f"query,match\n{'a,' * 10_000_000}\n")
 
 
 def _many_lists(path: Path) -> None:
-    path.write_text('{"query": [' + ",".join(["[]"] * 10_000_000) + '], "mate": "x"}\n')
+    path.write_text('{"query": [' + ",".join(["[]"] * 10_000_000) + '], "match": "x"}\n')
 
 
 def _many_keys(path: Path) -> None:
@@ -106,8 +106,8 @@ def cases() -> Iterator[BadInput]:
     yield _case("UTF-16", _csv(GOOD.encode("utf-16")), "is UTF-16; expected a UTF-8", "save it as UTF-8")
     yield _case("UTF-16 without a mark", _csv(GOOD.encode("utf-16-le")), "zero byte", "UTF-8")
     yield _case("UTF-32", _csv(GOOD.encode("utf-32")), "UTF-8")
-    yield _case("Latin-1", _csv("query,mate\ncafé,bar\nthé,tea\n".encode("latin-1")), "not UTF-8", "byte 14")
-    yield _case("cp1252 quotes", _csv("query,mate\n“a”,b\nc,d\n".encode("cp1252")), "not UTF-8", "save it as UTF-8")
+    yield _case("Latin-1", _csv("query,match\ncafé,bar\nthé,tea\n".encode("latin-1")), "not UTF-8", "byte 14")
+    yield _case("cp1252 quotes", _csv("query,match\n“a”,b\nc,d\n".encode("cp1252")), "not UTF-8", "save it as UTF-8")
     yield _case("10 million columns", made_by("t.csv", _many_columns), "columns", "at most 1,000", is_large=True)
     yield _case(
         "10 million cells in a row",
@@ -121,13 +121,13 @@ def cases() -> Iterator[BadInput]:
     yield _case("parquet bomb of views", made_by("t.parquet", _repeated_views), "unpacks to more than", is_large=True)
     yield _case("parquet of 20 million rows", made_by("t.parquet", _promises_rows), "20,000,000 rows", is_large=True)
     yield _case("parquet nested 60 deep", made_by("t.parquet", _nested_parquet), "too deeply nested")
-    yield _case("parquet of dates", _table(query=pa.array([0, 1], pa.date32()), mate=["a", "b"]), "is not text")
+    yield _case("parquet of dates", _table(query=pa.array([0, 1], pa.date32()), match=["a", "b"]), "is not text")
     yield _case("JSON of great depth", content("t.jsonl", '{"query":' * 100_000), "line 1: broken JSON")
     yield _case("JSON of 10 million lists", made_by("t.jsonl", _many_lists), "line 1", "at most", is_large=True)
     yield _case("JSON of a million names", made_by("t.jsonl", _many_keys), "columns", "at most", is_large=True)
     yield _case(
         "JSON of mixed types",
-        content("t.jsonl", '{"query": "a", "mate": "b"}\n{"query": {}, "mate": 3}\n'),
+        content("t.jsonl", '{"query": "a", "match": "b"}\n{"query": {}, "match": 3}\n'),
         "line 2",
         "is not text",
     )
@@ -161,8 +161,8 @@ def cases() -> Iterator[BadInput]:
         "a score in words", _csv("text1,text2,score\na,b,1\nc,d,very\ne,f,2\n"), "line 3", "'very' is no number"
     )
     yield _case("negative counts", _csv("word,count\nthe,100\nof,-5\nand,20\n"), "line 3")
-    yield _case("ragged rows", _csv("query,mate\na,b\nc\nd,e,f\n"), "line 3: 1 cell(s)", "expected 2")
-    yield _case("null bytes", _csv(b"query,mate\na\x00b,c\nd,e\n"), "zero byte")
+    yield _case("ragged rows", _csv("query,match\na,b\nc\nd,e,f\n"), "line 3: 1 cell(s)", "expected 2")
+    yield _case("null bytes", _csv(b"query,match\na\x00b,c\nd,e\n"), "zero byte")
     yield _case(
         "right-to-left override in a name",
         _csv(f"query,{ARABIC_OVERRIDE}etam\n1,2\n3,4\n"),
@@ -171,7 +171,7 @@ def cases() -> Iterator[BadInput]:
     )
     yield _case(
         "escape sequences in a name",
-        _csv("\x1b[31mquery\x1b]0;owned\x07,mate\n1,2\n3,4\n"),
+        _csv("\x1b[31mquery\x1b]0;owned\x07,match\n1,2\n3,4\n"),
         "no two columns",
         "\\x1b",
     )
@@ -182,11 +182,11 @@ def cases() -> Iterator[BadInput]:
         "no two columns",
     )
     yield _case(
-        "a cell of 1 MB", _csv(f"query,mate\n{'x' * 2**20},b\nc,d\n"), "line 2", "1,048,576 characters", "at most"
+        "a cell of 1 MB", _csv(f"query,match\n{'x' * 2**20},b\nc,d\n"), "line 2", "1,048,576 characters", "at most"
     )
     yield _case(
         "a cell of 1 MB in JSON",
-        content("t.jsonl", json.dumps({"query": "x" * 2**20, "mate": "b"}) + '\n{"query": "c", "mate": "d"}\n'),
+        content("t.jsonl", json.dumps({"query": "x" * 2**20, "match": "b"}) + '\n{"query": "c", "match": "d"}\n'),
         "line 1",
         "1,048,576 characters",
         "at most",
@@ -194,12 +194,12 @@ def cases() -> Iterator[BadInput]:
     yield _case("a name of 1 MB", _csv(f"query,{'x' * 2**20}\na,b\nc,d\n"), "name", "at most")
     yield _case("names twice", _csv("query,query\na,b\nc,d\n"), "two columns 'query'")
     yield _case("an empty file", _csv(""), "is empty")
-    yield _case("a header alone", _csv("query,mate\n"), "no rows")
+    yield _case("a header alone", _csv("query,match\n"), "no rows")
     yield _case("one column", _csv("query\na\nb\n"), "one column, 'query'", "a comma between")
-    yield _case("rows of nothing", _csv("query,mate\n,\n,\n"), "a header and no rows")
+    yield _case("rows of nothing", _csv("query,match\n,\n,\n"), "a header and no rows")
     yield _case("white space alone", _csv(" \n\t\n  \n"), "is empty")
     yield _case("separators alone", _csv(",,,\n,,,\n,,,\n"), "no rows")
-    yield _case("an open quote", _csv('query,mate\na,"b\nc,d\n'), "line 2", "double quotes")
+    yield _case("an open quote", _csv('query,match\na,"b\nc,d\n'), "line 2", "double quotes")
     yield _case("one class", _labeled([(t, "yes") for t, _ in LABELED]), "class")
     yield _case(
         "a class per text", _labeled([(f"{t} {i}", f"c{i}{t[-2:]}") for i in range(8) for t, _ in LABELED]), "classes"

@@ -108,15 +108,15 @@ def test_the_share_of_the_product_rate_is_measured_on_real_tokens(
 
 def test_the_ranking_problem_is_one_that_an_encoder_could_give() -> None:
     items, queries, dimension = 500, 120, 48
-    matrix, query_items, mates = ranking.ranking_problem(dimension, items, queries)
+    matrix, query_items, matches = ranking.ranking_problem(dimension, items, queries)
     assert (matrix.shape, matrix.dtype) == ((items, dimension), np.float32)
     assert np.allclose(np.linalg.norm(matrix, axis=1), 1.0, atol=1e-6)
-    assert len(set(query_items.tolist())) == len(set(mates.tolist())) == queries
-    assert not set(query_items.tolist()) & set(mates.tolist())
+    assert len(set(query_items.tolist())) == len(set(matches.tolist())) == queries
+    assert not set(query_items.tolist()) & set(matches.tolist())
     again, _, _ = ranking.ranking_problem(dimension, items, queries)
     assert np.array_equal(matrix, again)
-    counts = rank_pairs(matrix, query_items, mates, Similarity.COS, no_progress, CancelToken())
-    assert np.median(counts.greater) == 0  # the mate lies near its query
+    counts = rank_pairs(matrix, query_items, matches, Similarity.COS, no_progress, CancelToken())
+    assert np.median(counts.greater) == 0  # the match lies near its query
     assert counts.ties.sum() == 0
 
 
@@ -215,9 +215,9 @@ def test_without_a_gpu_its_encoding_is_not_measured(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_full_size_is_that_of_evalrank() -> None:
-    matrix, query_items, mates = ranking.ranking_problem(2)
+    matrix, query_items, matches = ranking.ranking_problem(2)
     assert matrix.shape == (24_957, 2)
-    assert len(query_items) == len(mates) == 6_989
+    assert len(query_items) == len(matches) == 6_989
 
 
 def test_an_unknown_benchmark_is_refused_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

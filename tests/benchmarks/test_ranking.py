@@ -31,14 +31,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_toolkits_way_gives_the_toolkits_ranks() -> None:
-    matrix, queries, mates = ranking.ranking_problem(24, 400, 60)
-    mates = np.roll(mates, 7)  # ranks of every size
-    mates[0] = queries[0]
-    found = [ranking.rank_as_toolkit(matrix, int(q), int(y)) for q, y in zip(queries, mates, strict=True)]
+    matrix, queries, matches = ranking.ranking_problem(24, 400, 60)
+    matches = np.roll(matches, 7)  # ranks of every size
+    matches[0] = queries[0]
+    found = [ranking.rank_as_toolkit(matrix, int(q), int(y)) for q, y in zip(queries, matches, strict=True)]
     expected, _, _ = rank_pairs_as_toolkit(
-        matrix, queries, mates, Similarity.COS, Exclusions(NOTHING, NOTHING), no_progress, CancelToken()
+        matrix, queries, matches, Similarity.COS, Exclusions(NOTHING, NOTHING), no_progress, CancelToken()
     )
-    assert np.abs(np.array(found) - expected.shown).max() <= 1, "but for where the mate's own score is rounded to"
+    assert np.abs(np.array(found) - expected.shown).max() <= 1, "but for where the match's own score is rounded to"
     assert max(found) > 100
 
 

@@ -64,7 +64,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     visitor.page.locator("input[type=file]").first.set_input_files(path)
     visitor.choose("Query column", "left")
     expect(visitor.at("upload_keep")).to_have_count(0)
-    visitor.choose("Mate column", "right")
+    visitor.choose("Match column", "right")
     visitor.press("upload_keep")
     expect(visitor.page.get_by_role("heading", name="my_pairs")).to_be_visible()
     (folder,) = (cache / "uploads").iterdir()

@@ -62,7 +62,7 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     first = reader().open(f"{address}/data")
     first.page.locator("[class*='st-key-own_'] summary").first.click()
     rows = "\n".join(f"a secret about {word},what nobody knows of {word}" for word in ("tea", "bread", "rain"))
-    file = {"name": "diary.csv", "mimeType": "text/csv", "buffer": f"query,mate\n{rows}\n".encode()}
+    file = {"name": "diary.csv", "mimeType": "text/csv", "buffer": f"query,match\n{rows}\n".encode()}
     first.page.locator("input[type=file]").first.set_input_files(files=[file])
     first.press("upload_keep")
     expect(first.page.get_by_role("heading", name="diary")).to_be_visible()

@@ -38,13 +38,13 @@ def _pairs(folder: Path) -> Path:
     """Pairs whose queries and matches cannot be mistaken for queries and documents."""
     folder.mkdir(parents=True)
     path = folder / "my pairs.csv"
-    path.write_text("query,mate\n" + "".join(f"{query},{mate}\n" for query, mate in ASKED), "utf-8")
+    path.write_text("query,match\n" + "".join(f"{query},{match}\n" for query, match in ASKED), "utf-8")
     return path
 
 
 def _folder(folder: Path) -> Path:
     (folder / "qrels").mkdir(parents=True)
-    documents = [{"_id": f"d{n}", "text": mate} for n, (_, mate) in enumerate(ASKED)]
+    documents = [{"_id": f"d{n}", "text": match} for n, (_, match) in enumerate(ASKED)]
     queries = [{"_id": f"q{n}", "text": query} for n, (query, _) in enumerate(ASKED)]
     for name, rows in (("corpus", documents), ("queries", queries)):
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
@@ -63,7 +63,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, list[str]]:
     model = shutil.copytree(MODEL_DIR, home / "my model")
     files = [f"file:{_pairs(home / name)}" for name in ("a", "b")]
     folder = f"dir:{_folder(home / 'my folder')}"
-    (home / "b" / "my pairs.csv").write_text("query,mate\na cat,one cat\na dog,one dog\n", "utf-8")
+    (home / "b" / "my pairs.csv").write_text("query,match\na cat,one cat\na dog,one dog\n", "utf-8")
     for encoder in ("minilm", f"dir:{model}"):
         for diagnostic, dataset in (*(("evalrank", file) for file in files), ("retrieval", folder)):
             request = pipeline.request(diagnostic, encoder, "none", dataset, {}, settings)

@@ -169,7 +169,9 @@ def test_more_dimensions_than_there_are_is_one_line_and_exit_code_2(encoded: Set
 def test_several_encoders_datasets_and_transforms_are_all_combined_once(
     small: PairSet, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = register_dataset(monkeypatch, replace(small, id="other-pairs", queries=small.mates, mates=small.queries))
+    other = register_dataset(
+        monkeypatch, replace(small, id="other-pairs", queries=small.matches, matches=small.queries)
+    )
     options = ["--encoder", "bigrams", "--dataset", other.id, "--transform", "none", "--transform", "center"]
     found = blindspot.json(*SMALL, *options, "--transform", "none", "--encoder", "trigrams")
     assert [(run["dataset"], run["encoder"], run["transform"]) for run in found["runs"]] == [
@@ -223,14 +225,14 @@ def test_columns_are_named_where_their_names_do_not_say_it(blindspot: Command, t
     refused = blindspot(*run)
     assert (refused.code, refused.out) == (2, "")
     (line,) = refused.err.splitlines()
-    assert "--query-column 'first one' --mate-column second" in line
-    named = ("--query-column", "first one", "--mate-column", "second", "--json")
+    assert "--query-column 'first one' --match-column second" in line
+    named = ("--query-column", "first one", "--match-column", "second", "--json")
     said = blindspot(*run, *named)
     assert said.code == 0, said.err
     (stored,) = said.json["runs"]
-    assert stored["dataset"] == f"file:{path}?query=first%20one&mate=second"
+    assert stored["dataset"] == f"file:{path}?query=first%20one&match=second"
     reading = stored["manifest"]["dataset"]["reading"]
-    assert (reading["query"], reading["mate"]) == ("first one", "second")
+    assert (reading["query"], reading["match"]) == ("first one", "second")
     (again,) = blindspot.json(*run[:-1], stored["dataset"])["runs"]
     assert (again["run_id"], again["computed"]) == (stored["run_id"], False)
     sweep = ("sweep", "--diagnostic", "evalrank", *run[2:], *named)
@@ -267,7 +269,7 @@ def test_pairs_of_ones_own_in_every_format(
         assert dataset["files"] == {str(path): sha256}
         assert dataset["reading"] == {
             "query": names[0],
-            "mate": names[1],
+            "match": names[1],
             "why": ["by its name", "by its name"],
             "format": ending,
             "separator": {"csv": ";", "tsv": "\t"}.get(ending, ""),
@@ -280,8 +282,8 @@ def test_pairs_of_ones_own_in_every_format(
     assert again.code == 0, again.err
     assert f"run {found['runs'][0]['run_id']}: found in the store\n" in again.out
     assert (
-        f"read own.{ending}: query is column 'Sentence 1' (by its name) and mate is column 'Sentence 2' (by its name); "
-        "4 pairs, 5 texts, repeated pairs: 1,"
+        f"read own.{ending}: query is column 'Sentence 1' (by its name) and match is column 'Sentence 2' (by its "
+        "name); 4 pairs, 5 texts, repeated pairs: 1,"
     ) in again.out
 
     copy = path.rename(tmp_path / f"moved.{ending}")
@@ -299,7 +301,7 @@ def test_pairs_of_ones_own_in_every_format(
 
 def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environment: Settings, tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
-    path.write_text("query,mate\na,b\nc\n", "utf-8")
+    path.write_text("query,match\na,b\nc\n", "utf-8")
     said = blindspot.error(*DEMO, "--dataset", f"file:{path}", "--json")
     assert said.startswith(f"{path}, line 3: 1 cell(s); expected 2, as in line 1")
     assert not environment.cache.exists()
@@ -614,9 +616,9 @@ COLUMNS = {
     "rank": "double",
     "rank_filtered": "double",
     "query_no": "int32",
-    "mate_no": "int32",
+    "match_no": "int32",
     "query": "string",
-    "mate": "string",
+    "match": "string",
 }
 
 
@@ -656,9 +658,9 @@ def check_export(folder: Path, blindspot: Command, run: Mapping[str, Any], datas
     assert [row["item_no"] for row in rows] == list(range(len(dataset.queries)))
     assert {row["run_id"] for row in rows} == {run["run_id"]}
     assert [row["query_no"] for row in rows] == dataset.queries.tolist()
-    assert [row["mate_no"] for row in rows] == dataset.mates.tolist()
+    assert [row["match_no"] for row in rows] == dataset.matches.tolist()
     assert [row["query"] for row in rows] == [dataset.items[i] for i in dataset.queries]
-    assert [row["mate"] for row in rows] == [dataset.items[i] for i in dataset.mates]
+    assert [row["match"] for row in rows] == [dataset.items[i] for i in dataset.matches]
     for suffix in ("", "_filtered"):
         for metric, value in scores_of(rows, suffix).items():
             assert value == pytest.approx(run["metrics"][metric], abs=1e-12), metric

@@ -51,7 +51,7 @@ def test_the_demo(blindspot: Command) -> None:
 @pytest.mark.parametrize(
     ("name", "headings"),
     [
-        ("demo-pairs", ("pair", "query", "mate")),
+        ("demo-pairs", ("pair", "query", "match")),
         ("demo-minimal", ("number", "original", "subset", "rewrite")),
         ("vocab-wordfreq", ("number", "word", "count", "per million words")),
         ("demo-negation", ("number", "label", "first")),

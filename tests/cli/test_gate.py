@@ -160,11 +160,11 @@ def rows(path: Path, *lines: list[str]) -> None:
 
 BAD: dict[str, list[list[str]]] = {
     "empty": [],
-    "header only": [["query", "mate"]],
-    "one row": [["query", "mate"], ["a cat", "a dog"]],
-    "all equal": [["query", "mate"], *[["a cat", "a dog"]] * 20],
+    "header only": [["query", "match"]],
+    "one row": [["query", "match"], ["a cat", "a dog"]],
+    "all equal": [["query", "match"], *[["a cat", "a dog"]] * 20],
     "wrong columns": [["when", "where"], *[[f"{n}", f"{n * n}"] for n in range(20)]],
-    "a mate missing": [["query", "mate"], *[[f"question {n}", "" if n == 7 else f"answer {n}"] for n in range(20)]],
+    "a match missing": [["query", "match"], *[[f"question {n}", "" if n == 7 else f"answer {n}"] for n in range(20)]],
 }
 
 

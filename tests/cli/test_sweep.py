@@ -168,7 +168,7 @@ def test_each_combination_of_parameters_has_its_table(blindspot: Command) -> Non
 
 def test_word_vectors_are_ranked_on_common_items_unless_told_otherwise(blindspot: Command, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.csv"
-    pairs.write_text("query,mate\ncat,dog\ndog,cat\ncow,pig\nhen,owl\n")
+    pairs.write_text("query,match\ncat,dog\ndog,cat\ncow,pig\nhen,owl\n")
     draw = {"cat": 3, "dog": 1, "cow": 4, "pig": 1, "hen": 5, "owl": 9}
     for name, words in {"a": "cat dog cow pig", "b": "cat dog hen owl"}.items():
         (tmp_path / f"{name}.txt").write_text("".join(f"{w} {draw[w]} 1 {len(w)}.5\n" for w in words.split()))
@@ -208,7 +208,7 @@ def test_a_dry_run_finds_what_was_ranked_in_common(blindspot: Command, tmp_path:
         path.write_text("".join(f"{word} {n + 1} {len(word)}\n" for n, word in enumerate(words)))
         encoders += ["--encoder", f"vectors:{path}"]
     pairs = tmp_path / "pairs.csv"
-    pairs.write_text("query,mate\ncat,dog\ndog,cat\ncat,money\n")
+    pairs.write_text("query,match\ncat,dog\ndog,cat\ncat,money\n")
     sweep = ("sweep", *encoders, "--dataset", f"file:{pairs}", "--diagnostic", "evalrank", "--json")
     runs = blindspot(*sweep).json["runs"]
     assert [r["run_id"] for r in blindspot(*sweep, "--dry-run").json["planned"]] == [r["run_id"] for r in runs]

@@ -145,9 +145,9 @@ def check_size(entry: DatasetEntry, dataset: Dataset) -> None:
             assert counts.unanswered == 0
         case _:
             rows, size = len(dataset.queries), f"{len(dataset.queries):,} pairs, {n:,} {entry.unit}s"
-            for numbers in (dataset.queries, dataset.mates):
+            for numbers in (dataset.queries, dataset.matches):
                 assert 0 <= numbers.min() <= numbers.max() < n
-            assert len(set(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))) == rows
+            assert len(set(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))) == rows
     assert (entry.pairs, entry.size) == (rows, size)
 
 

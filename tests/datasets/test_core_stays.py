@@ -53,7 +53,7 @@ def test_contents_of_downloads_stay(shared_settings: Settings) -> None:
 
 SCORES = [
     ("evalrank", "demo-pairs", {}, {"mrr": 0.418375, "mrr_filtered": 0.418375, "hits@1": 0.115}),
-    ("evalrank", "demo-pairs", {"candidates": "mates"}, {"mrr": 0.98395, "hits@1": 0.9825}),
+    ("evalrank", "demo-pairs", {"candidates": "matches"}, {"mrr": 0.98395, "hits@1": 0.9825}),
     ("heros", "demo-minimal", {}, {"cos_avg": 0.2899, "synonym": 0.93422}),
     ("similarity", "demo-scored", {}, {"pearson": -0.095578, "spearman": -0.098779}),
     ("retrieval", "demo-retrieval", {}, {"ndcg@10": 0.369545, "mrr": 0.322944, "recall@100": 1.0}),

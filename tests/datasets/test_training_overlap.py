@@ -41,14 +41,14 @@ def test_a_pair_is_found_as_a_loop_over_rows_finds_it(rows: list[list[str]], pai
         )
 
     found = overlap([q for q, _ in pairs], [m for _, m in pairs], training_set("t", rows))
-    for (query, mate), both, any_text in zip(pairs, found.both, found.any_text, strict=True):
+    for (query, match), both, any_text in zip(pairs, found.both, found.any_text, strict=True):
         in_one_row = False
         for row in rows:
             for i, one in enumerate(row):
                 for j, other in enumerate(row):
-                    in_one_row |= i != j and same(one, query) and same(other, mate)
+                    in_one_row |= i != j and same(one, query) and same(other, match)
         assert both == in_one_row
-        assert any_text == any(same(text, query) or same(text, mate) for row in rows for text in row)
+        assert any_text == any(same(text, query) or same(text, match) for row in rows for text in row)
 
 
 def write(path: Path, text: str) -> Path:
@@ -144,10 +144,10 @@ def test_sentence_pairs_that_stand_in_stsb_training_part(shared_settings: Settin
     assert isinstance(pairs, PairSet)
     assert isinstance(scored, ScoredPairs)
     training = training_overlap.of_scored_pairs("STS-B", scored, "STS-B train")
-    queries, mates = [pairs.items[i] for i in pairs.queries], [pairs.items[i] for i in pairs.mates]
-    found = overlap(queries, mates, training)
+    queries, matches = [pairs.items[i] for i in pairs.queries], [pairs.items[i] for i in pairs.matches]
+    found = overlap(queries, matches, training)
     assert training.rows == 5_749
     assert found.both.sum() == 3_224  # directed: more than stand there to the letter, since STR took some, cased anew
-    seen = zip(queries, mates, found.both.tolist(), strict=True)
-    assert len({frozenset((query, mate)) for query, mate, both in seen if both}) == 1_618
+    seen = zip(queries, matches, found.both.tolist(), strict=True)
+    assert len({frozenset((query, match)) for query, match, both in seen if both}) == 1_618
     assert found.any_text.sum() == 3_448

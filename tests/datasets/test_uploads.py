@@ -27,7 +27,7 @@ COLUMNS = ("right", "left")
 
 
 def read(content: bytes = CONTENT, name: str = "pairs.csv", columns: tuple[str, str] | None = COLUMNS) -> OwnPairs:
-    named = {} if columns is None else dict(zip(("query", "mate"), columns, strict=True))
+    named = {} if columns is None else dict(zip(("query", "match"), columns, strict=True))
     return read_as(OwnPairs, own.tabulate(Path(name), content), **named)
 
 
@@ -44,7 +44,7 @@ def test_a_choice_of_columns_survives_in_a_dataset_like_any_other(settings: Sett
     assert fetch.load(entry, settings).items[:2] == ("a dog is running", "a dog runs")
     assert upload.original.read_bytes() == CONTENT
     assert (upload.name, upload.kind, upload.rows, upload.texts) == ("pairs.csv", DatasetKind.PAIR_SET, 3, 6)
-    assert upload.columns == (("query", "right"), ("mate", "left"))
+    assert upload.columns == (("query", "right"), ("match", "left"))
     assert upload.size == "3 pairs, 6 texts"
     assert uploads.found(settings) == (upload,)
 

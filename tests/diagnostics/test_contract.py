@@ -239,7 +239,7 @@ def _copy(case: Case, folder: Path) -> Path:
 
 # Of each kind, the fields that hold numbers of items, and how many items may change places.
 NUMBERS: Mapping[DatasetKind, tuple[str, ...]] = {
-    DatasetKind.PAIR_SET: ("queries", "mates"),
+    DatasetKind.PAIR_SET: ("queries", "matches"),
     DatasetKind.SCORED_PAIRS: ("firsts", "seconds"),
     DatasetKind.ANALOGIES: ("questions", "answers"),
     DatasetKind.RETRIEVAL: ("queries", "documents"),

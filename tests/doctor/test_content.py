@@ -19,7 +19,7 @@ from blindspot.settings import Settings
 from tests.support.findings import by_name, check, problems
 from tests.support.loopback import free_port, serving
 
-PAIRS = b"query,mate\na dog runs,a dog is running\nit rains,rain falls\n"
+PAIRS = b"query,match\na dog runs,a dog is running\nit rains,rain falls\n"
 
 
 # --- the bundled encoder

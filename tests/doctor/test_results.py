@@ -213,7 +213,7 @@ def test_the_command_goes_on_with_common_support_and_odd_paths(
 ) -> None:
     folder = tmp_path / "it's my $HOME"
     folder.mkdir()
-    (folder / "pairs.csv").write_text("query,mate\nred,blue\nblue,red\ngreen,red\nblue,green\n", "utf-8")
+    (folder / "pairs.csv").write_text("query,match\nred,blue\nblue,red\ngreen,red\nblue,green\n", "utf-8")
     (folder / "all.txt").write_text("red 1 0\nblue 1 1\ngreen 0 1\n", "utf-8")
     (folder / "some.txt").write_text("red 1 0\nblue 1 1\n", "utf-8")
     compared = ["--encoder", f"vectors:{folder / 'all.txt'}", "--encoder", f"vectors:{folder / 'some.txt'}"]

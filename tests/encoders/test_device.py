@@ -86,7 +86,7 @@ def test_a_run_on_a_torch_device_has_the_same_numbers(metric: str, protocol: str
     matrix[110:120] = matrix[100:110]
     items = tuple(f"item {i}" for i in range(200))
     pairs = np.arange(100, dtype=np.int32)
-    dataset = PairSet(id="random", items=items, queries=pairs, mates=(pairs + 50) % 200)
+    dataset = PairSet(id="random", items=items, queries=pairs, matches=(pairs + 50) % 200)
     params: Mapping[str, str] = {"metric": metric, "protocol": protocol}
     here = ENTRY.on("cpu")(matrix, dataset, params, no_progress, CancelToken())
     there = ENTRY.on("cpu:0")(matrix, dataset, params, no_progress, CancelToken())

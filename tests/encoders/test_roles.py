@@ -190,7 +190,7 @@ def test_with_and_without_prompts_are_two_models_that_are_compared(
         ("who is there", "what runs"),
         ("A dog runs.", "dogs"),
     ]
-    pairs.write_text("query,mate\n" + "".join(f"{query},{mate}\n" for query, mate in texts), "utf-8")
+    pairs.write_text("query,match\n" + "".join(f"{query},{match}\n" for query, match in texts), "utf-8")
     given = f"dir:{folder}?document_prompt=passage%3A%20&query_prompt=query%3A%20"
     one = f"dir:{folder}?prompt=query%3A%20"
     command = ["run", "evalrank", "--dataset", f"file:{pairs}", "--json"]

@@ -41,7 +41,7 @@ class Seen(HTMLParser):
 
 
 def row(text: str, note: str = "") -> TableRow:
-    return TableRow(rank=1, mark="▲", similarity=0.5, text=text, note=note, is_mate=False)
+    return TableRow(rank=1, mark="▲", similarity=0.5, text=text, note=note, is_match=False)
 
 
 def test_words_that_the_query_has_not_are_underlined() -> None:

@@ -38,8 +38,8 @@ from blindspot.errors import InputError
 from blindspot.files import tables, typed_tables
 
 path, form = Path(sys.argv[1]), typed_tables.TableFormat.PARQUET
-columns = [typed_tables.Column("query"), typed_tables.Column("mate")]
-pairs = pa.table({"query": ["a", "b"], "mate": ["c", "d"]})
+columns = [typed_tables.Column("query"), typed_tables.Column("match")]
+pairs = pa.table({"query": ["a", "b"], "match": ["c", "d"]})
 vectors = pa.table({"text": ["a", "b"], "embedding": pa.array([[0.5], [1.0]], pa.list_(pa.float32()))})
 readers = [
     (pairs, lambda data: tables.tabulate(path, data)),
@@ -132,7 +132,7 @@ def test_all_kinds_of_text_are_read_and_bytes_are_not(kind: pa.DataType, use_dic
 @pytest.mark.hostile
 def test_dates_of_no_calendar_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
-    parquet.write_table(pa.table({"query": ["a"], "mate": pa.array([2**31 - 1], pa.date32())}), path)
+    parquet.write_table(pa.table({"query": ["a"], "match": pa.array([2**31 - 1], pa.date32())}), path)
     with pytest.raises(InputError, match="damaged"):
         tables.tabulate(path, path.read_bytes())
 

@@ -545,7 +545,7 @@ def test_on_a_demo_nothing_is_sent_to_a_cluster(settings: Settings, repository: 
 # --- downloads
 
 
-CONTENT = b"a text\tits mate\nanother\tone\n" + b"x" * 200_000 + b"\ty\n"
+CONTENT = b"a text\tits match\nanother\tone\n" + b"x" * 200_000 + b"\ty\n"
 
 
 @pytest.fixture

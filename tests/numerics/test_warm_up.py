@@ -75,12 +75,12 @@ def test_what_rankings_and_searches_call_is_compiled(
     matrix = (random.standard_normal((600, 30)) @ random.standard_normal((30, 192))).astype(np.float32)
     np.save(tmp_path / "matrix.npy", matrix)
     mapped: Float32 = np.load(tmp_path / "matrix.npy", mmap_mode="r")
-    queries, mates = np.arange(200, dtype=np.int32), np.arange(200, 400, dtype=np.int32)
+    queries, matches = np.arange(200, dtype=np.int32), np.arange(200, 400, dtype=np.int32)
     asked = judged.Judged(np.arange(51), np.arange(50))
     for one in (matrix, mapped):
         for metric in Similarity:
             for ranked in (None, 500):
-                ranking.rank_pairs(one, queries, mates, metric, no_progress, CancelToken(), candidates=ranked)
+                ranking.rank_pairs(one, queries, matches, metric, no_progress, CancelToken(), candidates=ranked)
             index = exact.ExactIndex(one, metric)
             index.of_rows(np.arange(90), 5)
             index.of_vectors(random.standard_normal((40, 192)).astype(np.float32), 5)

@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def pairs(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.csv"
-    path.write_text("query,mate\na dog runs,the dog is running\nrain,it rains\n", "utf-8")
+    path.write_text("query,match\na dog runs,the dog is running\nrain,it rains\n", "utf-8")
     return path
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import pairs as explore
-from blindspot.diagnostics.evalrank.pairs import Relation, around_mate
+from blindspot.diagnostics.evalrank.pairs import Relation, around_match
 from blindspot.errors import InputError
 from blindspot.runs import pipeline
 from blindspot.runs.pipeline import RunOutcome
@@ -69,10 +69,10 @@ def test_ranks_are_those_of_the_covered_items_alone(
     vectors = [known.get(word, [math.nan] * 4) for word in ANIMALS.items]
     out = {i for i, word in enumerate(ANIMALS.items) if word not in covered}
     rows = repository.items(ENTRY, [outcome.record.run_id], texts=True)
-    expected = [p for p, (q, m) in enumerate(zip(ANIMALS.queries, ANIMALS.mates, strict=True)) if not {q, m} & out]
+    expected = [p for p, (q, m) in enumerate(zip(ANIMALS.queries, ANIMALS.matches, strict=True)) if not {q, m} & out]
     assert rows["item_no"].tolist() == expected
     for row in rows.to_dict("records"):
-        reference = count(vectors, row["query_no"], row["mate_no"], metric, out)
+        reference = count(vectors, row["query_no"], row["match_no"], metric, out)
         assert (row["greater"], row["ties"]) == (reference.greater, reference.ties)
         assert row["similarity"] == pytest.approx(reference.similarity, abs=1e-12)
     coverage = {"pairs": 7, "pairs_covered": len(expected), "items": 12, "items_covered": len(covered)}
@@ -126,7 +126,7 @@ def test_the_drill_down_knows_the_covered_items_only(
         rows = repository.items(ENTRY, [record.run_id], texts=True)
         assert len(rows)
         for row in rows.to_dict("records"):
-            shown = around_mate(record, row["query_no"], row["mate_no"], settings, repository, 99, 99)
+            shown = around_match(record, row["query_no"], row["match_no"], settings, repository, 99, 99)
             assert len(shown) == record.metrics["background"] - 1
             assert all(item.text in vectors_of(first) for item in shown)
             assert sum(item.relation is Relation.ABOVE for item in shown) == row["greater"]
@@ -137,7 +137,7 @@ def test_pairs_that_one_run_ranked_and_another_did_not(
 ) -> None:
     runs = [run(e).record for e in (first, second)]
     table = explore.pair_table(ENTRY, [r.run_id for r in runs], repository)
-    texts = list(zip(table.frame["query"], table.frame["mate"], strict=True))
+    texts = list(zip(table.frame["query"], table.frame["match"], strict=True))
     assert set(texts) == {PAIRS[i] for i in (0, 1, 2, 3, 4, 6)}
     by_second = dict(zip(texts, table.ranks(runs[1].run_id, filtered=False), strict=True))
     assert math.isnan(by_second["cow", "pig"])
@@ -156,7 +156,7 @@ def test_the_toolkit_ranks_everything(first: str, run: Run, repository: Reposito
     mean = np.mean([*known.values()], axis=0)
     rows = np.float32([known.get(w, mean) for w in ANIMALS.items])
     for row in repository.items(ENTRY, [record.run_id], texts=True).to_dict("records"):
-        one = 1 / (1 + np.linalg.norm(rows[row["query_no"]] - rows[row["mate_no"]]))
+        one = 1 / (1 + np.linalg.norm(rows[row["query_no"]] - rows[row["match_no"]]))
         others = 1 / (1 + np.linalg.norm(rows - rows[row["query_no"]], axis=1))
         surely = np.count_nonzero(others > one + 1e-5)
         assert max(surely, 1) <= row["greater"] + 1 <= max(np.count_nonzero(others > one - 1e-5), 1)
@@ -184,7 +184,7 @@ def test_the_part_has_the_texts_of_the_whole(covered: np.ndarray) -> None:
     assert part.dataset.items == tuple(w for w, c in zip(ANIMALS.items, covered, strict=True) if c)
     kept = [
         (part.dataset.items[q], part.dataset.items[m])
-        for q, m in zip(part.dataset.queries, part.dataset.mates, strict=True)
+        for q, m in zip(part.dataset.queries, part.dataset.matches, strict=True)
     ]
     assert kept == [PAIRS[p] for p in part.rows]
     assert [p for p in PAIRS if {*p} <= {*part.dataset.items}] == kept

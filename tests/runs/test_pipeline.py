@@ -73,12 +73,12 @@ def run(encoded: RunOutcome, shared_settings: Settings, repository: Repository) 
 
 
 def expected_counts(matrix: np.ndarray, dataset: PairSet) -> tuple[np.ndarray, np.ndarray]:
-    """How many items are above the mate and tied with it, by cosine, all in float64."""
+    """How many items are above the match and tied with it, by cosine, all in float64."""
     rows = np.asarray(matrix, dtype=np.float64)
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     greater, ties = [], []
-    for query, mate in zip(dataset.queries, dataset.mates, strict=True):
-        difference = np.delete(rows @ rows[query] - rows[mate] @ rows[query], [query, mate])
+    for query, match in zip(dataset.queries, dataset.matches, strict=True):
+        difference = np.delete(rows @ rows[query] - rows[match] @ rows[query], [query, match])
         greater.append(np.count_nonzero(difference > 1e-6))
         ties.append(np.count_nonzero(np.abs(difference) <= 1e-6))
     return np.array(greater), np.array(ties)

@@ -103,16 +103,16 @@ def test_ranks_are_those_of_a_float64_loop(
 
     checked = {"cos": 200, "l2": 60}[metric]  # the loop over differences takes six times as long
     for pair in np.random.default_rng(20).choice(len(items), size=checked, replace=False):
-        query, mate = sentences.queries[pair], sentences.mates[pair]
+        query, match = sentences.queries[pair], sentences.matches[pair]
         if metric == "cos":
             similarity = (rows @ rows[query]) / (norms * norms[query])
         else:
             similarity = 1 / (1 + np.linalg.norm(rows - rows[query], axis=1))
-        others = np.delete(similarity - similarity[mate], [query, mate])
+        others = np.delete(similarity - similarity[match], [query, match])
         row = items.iloc[pair]
         assert row["item_no"] == pair
         assert row["query"] == sentences.items[query]
-        assert row["similarity"] == pytest.approx(similarity[mate], abs=1e-9)
+        assert row["similarity"] == pytest.approx(similarity[match], abs=1e-9)
         assert row["greater"] == np.count_nonzero(others > TAU)
         assert row["ties"] == np.count_nonzero(np.abs(others) <= TAU)
 
@@ -145,7 +145,7 @@ def test_neighbors_are_those_of_a_float64_sort(
 def test_the_real_words_run_through_the_command_line(
     shared_settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """5,514 pairs, 22,207 words, and no encoder can put more than half of the mates first."""
+    """5,514 pairs, 22,207 words, and no encoder can put more than half of the matches first."""
     monkeypatch.setenv("BLINDSPOT_CACHE", str(shared_settings.cache))
     monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
     monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", float("inf"))
@@ -167,9 +167,9 @@ def test_the_real_words_run_through_the_command_line(
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     items = repository.items(ENTRY, [run["run_id"]], texts=False)
     for pair in np.random.default_rng(21).choice(len(items), size=100, replace=False):
-        query, mate = words.queries[pair], words.mates[pair]
+        query, match = words.queries[pair], words.matches[pair]
         similarity = rows @ rows[query]
-        others = np.delete(similarity - similarity[mate], [query, mate])
+        others = np.delete(similarity - similarity[match], [query, match])
         assert items.iloc[pair]["greater"] == np.count_nonzero(others > TAU)
 
 
@@ -226,10 +226,10 @@ def test_words_by_the_toolkit_come_near_its_published_score(
 
 
 def literal_ranks(embeddings: np.ndarray, pairs: np.ndarray, metric: str) -> list[int]:
-    """The toolkit's arithmetic, step by step: a product for the mate, one for everybody, and who scores above."""
+    """The toolkit's arithmetic, step by step: a product for the match, one for everybody, and who scores above."""
     ranks = []
-    for query, mate in pairs:
-        x, y = embeddings[query], embeddings[mate]
+    for query, match in pairs:
+        x, y = embeddings[query], embeddings[match]
         if metric == "cos":
             own, scores = np.dot(x, y), np.dot(embeddings, x)
         else:
@@ -264,7 +264,7 @@ def test_no_rank_of_a_word_differs_from_the_toolkits(
     row = {word: i for i, word in enumerate(vectors)}
     unknown = np.mean(file, axis=0)
     embeddings = np.stack([file[row[w.lower()]] if w.lower() in row else unknown for w in words.items])
-    pairs = np.column_stack([words.queries, words.mates])[::every]
+    pairs = np.column_stack([words.queries, words.matches])[::every]
     record = as_toolkit(toy, "evalrank-word", shared_settings, repository, protocol="toolkit", metric=metric).record
     assert shown_ranks(record, repository)[::every] == literal_ranks(embeddings, pairs, metric)
 
@@ -282,7 +282,7 @@ def test_no_rank_of_a_sentence_differs_from_the_toolkits(
     assert embeddings.dtype == np.float64
     embeddings = embeddings - embeddings.mean(axis=0, keepdims=True)
     embeddings = embeddings / np.linalg.norm(embeddings, axis=1)[:, np.newaxis]
-    pairs = np.column_stack([sentences.queries, sentences.mates])[::10]
+    pairs = np.column_stack([sentences.queries, sentences.matches])[::10]
     record = as_toolkit(toy, "evalrank-sent", shared_settings, repository, protocol="toolkit").record
     assert shown_ranks(record, repository)[::10] == literal_ranks(embeddings, pairs, "cos")
 

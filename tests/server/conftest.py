@@ -17,7 +17,7 @@ from tests.support.demo_host import PAIRS, SECRET, Server, World, keep, served
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     root = tmp_path_factory.mktemp("host")
     secret, sweep = root / "secret.csv", root / "sweep.toml"
-    secret.write_text(f"query,mate\n{SECRET},{SECRET} too\nand,{SECRET}\n")
+    secret.write_text(f"query,match\n{SECRET},{SECRET} too\nand,{SECRET}\n")
     sweep.write_text(
         f'encoders = ["minilm"]\ndatasets = ["file:{secret}"]\ndiagnostics = ["evalrank"]\ntransforms = ["none"]\n'
     )

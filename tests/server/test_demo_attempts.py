@@ -64,7 +64,7 @@ def imported(name: str, make: Callable[[], bytes]) -> Attempt:
 
 
 DIAGNOSTICS = ("evalrank", "similarity")
-PAIRS = b"query,mate\na,b\nc,d\n"
+PAIRS = b"query,match\na,b\nc,d\n"
 
 
 def filled(contents: dict[str, bytes]) -> bytes:
@@ -78,14 +78,14 @@ def claims_a_trillion_rows() -> bytes:
     from pyarrow import parquet
 
     sink = io.BytesIO()
-    parquet.write_table(pa.table({"query": ["a", "b"], "mate": ["c", "d"]}), sink, store_schema=False)
+    parquet.write_table(pa.table({"query": ["a", "b"], "match": ["c", "d"]}), sink, store_schema=False)
     data = sink.getvalue()
     length = int.from_bytes(data[-8:-4], "little")
     footer, number, varint = data[-8 - length : -8], 2 * 10**12, b""
     while number >= 128:
         varint, number = varint + bytes([number & 127 | 128]), number >> 7
     varint += bytes([number])
-    at = footer.rindex(b"\x16\x04\x19", 0, footer.index(b"\x19", footer.index(b"mate")) + 1)
+    at = footer.rindex(b"\x16\x04\x19", 0, footer.index(b"\x19", footer.index(b"match")) + 1)
     changed = footer[: at + 1] + varint + footer[at + 2 :]
     return data[: -8 - length] + changed + len(changed).to_bytes(4, "little") + b"PAR1"
 
@@ -155,16 +155,16 @@ ATTEMPTS = [
     upload("a Parquet file that promises 10^12 rows", "a.parquet", claims_a_trillion_rows()),
     upload("JSON a million levels deep", "a.jsonl", b"[" * 1_000_000 + b"\n"),
     upload("objects 300,000 levels deep", "a.jsonl", b'{"a":' * 300_000 + b"1" + b"}" * 300_000),
-    upload("a number of two million digits", "a.jsonl", b'{"query":"a","mate":' + b"9" * 2_000_000 + b"}\n"),
+    upload("a number of two million digits", "a.jsonl", b'{"query":"a","match":' + b"9" * 2_000_000 + b"}\n"),
     upload("an object of 150,000 names", "a.jsonl", b"{" + b",".join(b'"%x":1' % i for i in range(150_000)) + b"}\n"),
     upload("a header of a million columns", "a.csv", b"a," * 999_999 + b"b\n1\n"),
-    upload("a name of a column that is a book", "a.csv", b"q" * 100_000 + b",mate\na,b\n"),
-    upload("a quote that never ends", "a.csv", b'query,mate\n"' + b"x\n" * 900_000),
+    upload("a name of a column that is a book", "a.csv", b"q" * 100_000 + b",match\na,b\n"),
+    upload("a quote that never ends", "a.csv", b'query,match\n"' + b"x\n" * 900_000),
     upload("an image named .csv", "a.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 1_000),
     upload("a font named .csv", "a.tsv", b"\0\1\0\0\0\x0c\0\x80\0\3\0\x40" + bytes(range(256)) * 1_000),
     upload("an archive named .csv", "a.csv", b"PK\x03\x04" + bytes(1_000)),
-    upload("UTF-16 named .csv", "a.csv", "query,mate\na,b\n".encode("utf-16")),
-    upload("a zero byte", "a.csv", b"query,mate\na\0,b\nc,d\n"),
+    upload("UTF-16 named .csv", "a.csv", "query,match\na,b\n".encode("utf-16")),
+    upload("a zero byte", "a.csv", b"query,match\na\0,b\nc,d\n"),
     upload("a program", "a.csv.exe", PAIRS),
     upload("no ending", "pairs", PAIRS),
     upload("an ending alone", ".csv", PAIRS),

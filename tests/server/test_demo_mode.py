@@ -66,7 +66,7 @@ class Way:
 
 
 def with_rows(count: int) -> bytes:
-    return b"query,mate\n" + b"".join(f"a{i},b{i}\n".encode() for i in range(count))
+    return b"query,match\n" + b"".join(f"a{i},b{i}\n".encode() for i in range(count))
 
 
 def of_columns(count: int) -> bytes:
@@ -101,7 +101,7 @@ WAYS = [
     Way("a file by a climbing path", lambda w: asked(w, dataset="file:../../etc/passwd"), FILES),
     Way(
         "a file of the host whose named columns climb to the visitor's uploads",
-        lambda w: asked(w, dataset=f"file:{w.secret}?query=a&mate=b{'/..' * 20}{w.upload.path}"),
+        lambda w: asked(w, dataset=f"file:{w.secret}?query=a&match=b{'/..' * 20}{w.upload.path}"),
         FILES,
     ),
     Way("a file to fit a transform on", lambda w: asked(w, fit_on=f"file:{w.secret}"), FILES),
@@ -134,9 +134,9 @@ WAYS = [
     Way("an upload that all would see", lambda w: keep(PAIRS, shared(w)), "all visitors see"),
     Way("data downloaded from outside", lambda w: fetch.load(find_dataset("ws353"), w.settings), "downloads nothing"),
     # too much
-    Way("an upload of too many bytes", lambda w: keep(b"query,mate\n" + b"a,b\n" * 600_000, w.me), "bytes"),
+    Way("an upload of too many bytes", lambda w: keep(b"query,match\n" + b"a,b\n" * 600_000, w.me), "bytes"),
     Way("an upload of too many rows", lambda w: keep(with_rows(2_001), w.me), "2,001 rows"),
-    Way("an upload with a long cell", lambda w: keep(b"query,mate\na," + b"x" * 2_001, w.me), "in one cell"),
+    Way("an upload with a long cell", lambda w: keep(b"query,match\na," + b"x" * 2_001, w.me), "in one cell"),
     Way("an upload of many columns", lambda w: keep(of_columns(51), w.me), "51 columns"),
     Way("an upload that unpacks", lambda w: keep(b"PAR1", w.me, "bomb.parquet"), "not accepted here"),
     Way("too many uploads", lambda w: [keep(PAIRS + b"%d,x\n" % i, w.me) for i in range(9)], "at most 5"),

@@ -67,9 +67,9 @@ def assert_whole(repository: Repository, run_id: str, dataset: PairSet, seed: in
     for column in ENTRY.columns:
         np.testing.assert_array_equal(items[column.name], expected.items[column.name].to_numpy())
     np.testing.assert_array_equal(items["query_no"], dataset.queries)
-    np.testing.assert_array_equal(items["mate_no"], dataset.mates)
+    np.testing.assert_array_equal(items["match_no"], dataset.matches)
     assert items["query"].tolist() == [dataset.items[i] for i in dataset.queries]
-    assert items["mate"].tolist() == [dataset.items[i] for i in dataset.mates]
+    assert items["match"].tolist() == [dataset.items[i] for i in dataset.matches]
 
 
 # --- writing and reading
@@ -120,9 +120,9 @@ def test_items_of_several_runs_can_be_compared(repository: Repository) -> None:
         "rank",
         "rank_filtered",
         "query_no",
-        "mate_no",
+        "match_no",
         "query",
-        "mate",
+        "match",
     ]
     np.testing.assert_array_equal(with_texts["rank"], 1 + with_texts["greater"] + with_texts["ties"] / 2)
     without = repository.items(ENTRY, ["cccc", "aaaa"], texts=False)
@@ -162,14 +162,14 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
     assert_whole(repository, "cccc", other)
 
 
-def test_texts_and_mates_are_found_by_number(repository: Repository) -> None:
-    dataset = PairSet("many mates", ("a", "ü\n\t\0", "'; --", "d"), np.int32([0, 0, 1]), np.int32([1, 2, 3]))
+def test_texts_and_matches_are_found_by_number(repository: Repository) -> None:
+    dataset = PairSet("many matches", ("a", "ü\n\t\0", "'; --", "d"), np.int32([0, 0, 1]), np.int32([1, 2, 3]))
     store_run(repository, "aaaa", dataset)
     store_run(repository, "bbbb", DATASET)
     assert repository.texts(dataset.content_digest, [2, 1, 1]) == {1: "ü\n\t\0", 2: "'; --"}
-    assert repository.mates(dataset.content_digest, 0) == {1, 2}
-    assert repository.mates(dataset.content_digest, 3) == frozenset()
-    assert repository.mates(DATASET.content_digest, 0) == {20}
+    assert repository.matches(dataset.content_digest, 0) == {1, 2}
+    assert repository.matches(dataset.content_digest, 3) == frozenset()
+    assert repository.matches(DATASET.content_digest, 0) == {20}
 
 
 def test_runs_are_filtered_and_the_newest_comes_first(repository: Repository) -> None:

@@ -22,7 +22,7 @@ from blindspot.store.repository import Repository
 from tests.support.loopback import free_port
 
 SECRET = "what only the host may read"
-PAIRS = b"query,mate\na cat,the cat\na dog,the dog\n"
+PAIRS = b"query,match\na cat,the cat\na dog,the dog\n"
 
 
 @dataclass

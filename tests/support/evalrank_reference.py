@@ -38,7 +38,7 @@ SIMILARITIES: dict[str, Similarity] = {"cos": cosine, "l2": closeness}
 
 @dataclass(frozen=True)
 class ReferenceCount:
-    """One pair: the similarity of query and mate, ``g``, ``t``, and whether an item is on tau's very edge."""
+    """One pair: the similarity of query and match, ``g``, ``t``, and whether an item is on tau's very edge."""
 
     similarity: float
     greater: int
@@ -46,21 +46,21 @@ class ReferenceCount:
     borderline: bool
 
 
-def count(vectors: Sequence[Vector], query: int, mate: int, metric: str, left_out: set[int]) -> ReferenceCount:
-    """``g`` and ``t`` of one pair among all items but the query, the mate and those left out."""
+def count(vectors: Sequence[Vector], query: int, match: int, metric: str, left_out: set[int]) -> ReferenceCount:
+    """``g`` and ``t`` of one pair among all items but the query, the match and those left out."""
     s = SIMILARITIES[metric]
-    mate_similarity = s(vectors[query], vectors[mate])
+    match_similarity = s(vectors[query], vectors[match])
     greater, ties, borderline = 0, 0, False
     for j in range(len(vectors)):
-        if j in (query, mate) or j in left_out:
+        if j in (query, match) or j in left_out:
             continue
-        difference = s(vectors[query], vectors[j]) - mate_similarity
+        difference = s(vectors[query], vectors[j]) - match_similarity
         borderline |= abs(abs(difference) - TAU) < BORDERLINE
         if difference > TAU:
             greater += 1
         elif abs(difference) <= TAU:
             ties += 1
-    return ReferenceCount(mate_similarity, greater, ties, borderline)
+    return ReferenceCount(match_similarity, greater, ties, borderline)
 
 
 def what_counts(text: str) -> str:
@@ -69,18 +69,18 @@ def what_counts(text: str) -> str:
     return "".join(character for character in composed if unicodedata.category(character)[0] in "LMNS")
 
 
-def filtered_out(texts: Sequence[str], pairs: Sequence[tuple[int, int]], query: int, mate: int) -> set[int]:
-    """What filtered ranks leave out: the query's other mates, and every twin of the query or of the mate."""
+def filtered_out(texts: Sequence[str], pairs: Sequence[tuple[int, int]], query: int, match: int) -> set[int]:
+    """What filtered ranks leave out: the query's other matches, and every twin of the query or of the match."""
     out = set()
     for j in range(len(texts)):
-        is_other_mate = any(pair_query == query and pair_mate == j for pair_query, pair_mate in pairs)
+        is_other_match = any(pair_query == query and pair_match == j for pair_query, pair_match in pairs)
         kept = what_counts(texts[j])
-        is_twin = kept != "" and kept in (what_counts(texts[query]), what_counts(texts[mate]))
-        if is_other_mate or is_twin:
+        is_twin = kept != "" and kept in (what_counts(texts[query]), what_counts(texts[match]))
+        if is_other_match or is_twin:
             out.add(j)
-    return out - {query, mate}
+    return out - {query, match}
 
 
 def ranks_in_every_order(greater: int, ties: int) -> list[int]:
-    """The mate's rank in each of the ``(ties + 1)!`` orders of the tied items."""
-    return [greater + 1 + order.index(0) for order in permutations(range(ties + 1))]  # 0 is the mate
+    """The match's rank in each of the ``(ties + 1)!`` orders of the tied items."""
+    return [greater + 1 + order.index(0) for order in permutations(range(ties + 1))]  # 0 is the match

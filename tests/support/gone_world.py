@@ -32,7 +32,7 @@ _OTHER = "chair table lamp door wall roof brick tile road bridge coin cup plate 
 _TEXTS = [f"The {one} is near the {two}." for one, two in zip(_ANIMALS, _OTHER, strict=True)]
 OWN: Mapping[str, tuple[str, DatasetKind]] = {  # per diagnostic a file of the kind that it is run on
     "evalrank": (
-        "query,mate\n" + "".join(f"{text},{text.replace('near', 'by')}\n" for text in _TEXTS),
+        "query,match\n" + "".join(f"{text},{text.replace('near', 'by')}\n" for text in _TEXTS),
         DatasetKind.PAIR_SET,
     ),
     "heros": (

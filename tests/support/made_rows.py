@@ -55,14 +55,14 @@ class MadeRows:
         """EvalRank: items above each match; ``ends`` are the numbers of the pairs' texts."""
         none = np.zeros(len(greater), dtype=np.int64)
         rows = {"similarity": none + 0.5, "greater": greater, "ties": none, "greater_filtered": greater}
-        texts = {side: [f"text {n}" for n in numbers] for side, numbers in zip(("query", "mate"), ends, strict=True)}
-        about = {"query_no": ends[0], "mate_no": ends[1], **texts}
+        texts = {side: [f"text {n}" for n in numbers] for side, numbers in zip(("query", "match"), ends, strict=True)}
+        about = {"query_no": ends[0], "match_no": ends[1], **texts}
         value = float((1 / (1 + greater)).mean())
         return self._add("evalrank", variant, {**rows, "ties_filtered": none}, about, {"mrr": value})
 
     def distances(self, variant: str, distances: Float64, ends: tuple[Int64, Int64]) -> RunRecord:
         """Geometry: squared distances of matches."""
-        about = {"query_no": ends[0], "mate_no": ends[1]}
+        about = {"query_no": ends[0], "match_no": ends[1]}
         metrics = {"align": float(distances.mean())}
         return self._add("geometry", variant, {"squared_distance": distances}, about, metrics)
 

@@ -15,13 +15,13 @@ def ends(pairs: list[tuple[int, int]]) -> tuple[Int64, Int64]:
     return 100 - 7 * array[:, 0], 100 - 7 * array[:, 1]  # numbers with gaps
 
 
-def stars(queries: int, mates: int, of: int | None = None) -> tuple[Int64, Int64]:
-    """Queries with mates of their own, or of a common stock of ``of``."""
-    left = np.repeat(np.arange(queries), mates)
+def stars(queries: int, matches: int, of: int | None = None) -> tuple[Int64, Int64]:
+    """Queries with matches of their own, or of a common stock of ``of``."""
+    left = np.repeat(np.arange(queries), matches)
     if of is None:
-        return left, queries + np.arange(queries * mates)
+        return left, queries + np.arange(queries * matches)
     draw = np.random.default_rng(9)
-    return left, queries + np.concatenate([draw.choice(of, mates, replace=False) for _ in range(queries)])
+    return left, queries + np.concatenate([draw.choice(of, matches, replace=False) for _ in range(queries)])
 
 
 def random_graph(texts: int, pairs: int, seed: int = 7) -> tuple[Int64, Int64]:

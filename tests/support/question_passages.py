@@ -27,4 +27,4 @@ def write(folder: Path) -> str:
     path = folder / "questions.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("query", "match"), *PAIRS])
-    return f"file:{path}?query=query&mate=match"
+    return f"file:{path}?query=query&match=match"

@@ -17,7 +17,7 @@ Pairs = Sequence[tuple[int, int]]
 
 def rank_slowly(matrix: Float32, pairs: Pairs, metric: Similarity) -> list[evalrank_reference.ReferenceCount]:
     vectors = matrix.astype(np.float64).tolist()
-    return [evalrank_reference.count(vectors, query, mate, metric.value, set()) for query, mate in pairs]
+    return [evalrank_reference.count(vectors, query, match, metric.value, set()) for query, match in pairs]
 
 
 def greater_and_ties(counts: RankCounts) -> list[tuple[int, int]]:

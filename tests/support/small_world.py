@@ -119,7 +119,7 @@ SMALL_PAIRS = pair_set(
     "small-pairs",
     pairs=[
         (DOG, DOG_IS),
-        (DOG, DOG_THE),  # a second mate
+        (DOG, DOG_THE),  # a second match
         (DOG_IS, DOG),
         (CAT, CAT),  # a pair of a text with itself, which has twins
         (CAT, DOG),
@@ -130,7 +130,7 @@ SMALL_PAIRS = pair_set(
     ],
     background=[
         "a DOG runs in the park!",  # a twin of a query
-        "A dog is running,  in the park",  # a twin of a mate
+        "A dog is running,  in the park",  # a twin of a match
         "a cat sleeps on the SOFA",
         "A cat sleeps on the sofa!",
         "A dog rests in the park.",
@@ -142,8 +142,8 @@ SMALL_PAIRS = pair_set(
 
 
 def text_pairs(dataset: PairSet) -> list[tuple[str, str]]:
-    pairs = zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True)
-    return [(dataset.items[query], dataset.items[mate]) for query, mate in pairs]
+    pairs = zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True)
+    return [(dataset.items[query], dataset.items[match]) for query, match in pairs]
 
 
 def register_encoder(monkeypatch: pytest.MonkeyPatch, encoder: GramEncoder) -> GramEncoder:

@@ -21,7 +21,7 @@ TIMINGS = {"encode": 1.25, "compute": 0.5}
 
 
 def pair_set(pairs: int = 20, dataset_id: str = "sample") -> PairSet:
-    """A dataset of ``2 * pairs`` texts: text i is the query of pair i, text ``pairs + i`` its mate."""
+    """A dataset of ``2 * pairs`` texts: text i is the query of pair i, text ``pairs + i`` its match."""
     numbers = np.arange(pairs, dtype=np.int32)
     return PairSet(dataset_id, tuple(f"“{dataset_id}” № {i}" for i in range(2 * pairs)), numbers, numbers + pairs)
 

@@ -156,7 +156,7 @@ def test_a_model_passes_fails_or_is_undecided(project: pytest.Pytester) -> None:
 def test_a_recorded_baseline_lies_beside_the_test(project: pytest.Pytester) -> None:
     """From any folder: recorded, compared with, and missing."""
     lines = "".join(f"question {n},answer {n}\n" for n in range(400))
-    (project.path / "golden.csv").write_text(f"query,mate\n{lines}", "utf-8")
+    (project.path / "golden.csv").write_text(f"query,match\n{lines}", "utf-8")
     source = """
         import pytest
         from conftest import good, odd
@@ -180,7 +180,7 @@ def test_a_recorded_baseline_lies_beside_the_test(project: pytest.Pytester) -> N
 @pytest.mark.heavy
 @pytest.mark.process
 def test_what_is_wrong_is_one_line(project: pytest.Pytester) -> None:
-    (project.path / "empty.csv").write_text("query,mate\n", "utf-8")
+    (project.path / "empty.csv").write_text("query,match\n", "utf-8")
     found = run(
         project,
         """

@@ -212,16 +212,16 @@ def test_a_run_trains_the_flow_and_pages_find_it(world: Settings, repository: Re
     np.testing.assert_array_equal(space.vectors, chain.apply(embedded.matrix))
     steps = outcome.record.manifest["transform"]["steps"]
     assert steps[1] == {"step": "flow", "d_in": 8, "d_out": 8, **chain.steps[1].facts}
-    shown = explore.around_mate(
+    shown = explore.around_match(
         outcome.record,
         int(dataset.queries[0]),
-        int(dataset.mates[0]),
+        int(dataset.matches[0]),
         world,
         repository,  # type: ignore[attr-defined]
     )
     rows = repository.items(find_diagnostic("evalrank"), [outcome.record.run_id], texts=False)
-    mate = next(item for item in shown if item.relation is explore.Relation.MATE)
-    assert mate.similarity == pytest.approx(rows["similarity"][0], abs=1e-5)
+    match = next(item for item in shown if item.relation is explore.Relation.MATCH)
+    assert match.similarity == pytest.approx(rows["similarity"][0], abs=1e-5)
     assert not pipeline.run(request, world, repository).computed
     assert pipeline.run(request, world, repository, again=True).changed == {}
 

@@ -143,7 +143,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         SourceFile: [source, replace(source, path="other.txt"), replace(source, sha256="b" * 64)],
         Frequencies: [frequencies, replace(frequencies, digest="b"), replace(frequencies, source="others")],
         UploadedFile: [part(UploadedFile, file_id="a"), part(UploadedFile, file_id="b")],
-        PairSet: [pairs, store_samples.pair_set(2, "other"), replace(pairs, mates=pairs.queries)],
+        PairSet: [pairs, store_samples.pair_set(2, "other"), replace(pairs, matches=pairs.queries)],
         MinimalPairSet: [
             MinimalPairSet("a", texts, ZEROS, {"x": ONES}),
             MinimalPairSet("a", texts, ZEROS, {"y": ONES}),

@@ -17,7 +17,7 @@ from tests.support.run_history import choose_rows
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 SECRET = "what only the host may read"
-PAIRS = b"query,mate\na secret cat,the secret cat\na dog,the dog\n"
+PAIRS = b"query,match\na secret cat,the secret cat\na dog,the dog\n"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def everything(app: AppTest) -> str:
 @pytest.mark.matrix
 def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.csv"
-    secret.write_text(f"query,mate\n{SECRET},{SECRET}\nand,{SECRET}\n")
+    secret.write_text(f"query,match\n{SECRET},{SECRET}\nand,{SECRET}\n")
     hostile = {
         "data": f"file:{secret}",
         "enc": f"table:{secret}~none",
@@ -109,7 +109,7 @@ def test_an_upload_is_kept_apart_from_what_all_share(demo: OpenApp, demo_copy: P
 @pytest.mark.process
 def test_an_upload_that_is_too_large_says_so(demo: OpenApp, tmp_path: Path) -> None:
     app = demo(tmp_path, "data")
-    upload(app, b"query,mate\n" + b"".join(b"a%d,b%d\n" % (i, i) for i in range(2_001)))
+    upload(app, b"query,match\n" + b"".join(b"a%d,b%d\n" % (i, i) for i in range(2_001)))
     (said,) = [error.value for error in app.error]
     assert "2,001 rows" in said
     assert "at most 2,000 on this demo" in said

@@ -88,7 +88,7 @@ def test_evalrank_bars_are_the_stored_scores_raw_and_filtered(open_app: OpenApp,
             assert bar["y"] == pytest.approx([metrics[f"{m}{suffix}"] for m in ("mrr", "hits@1", "hits@3", "hits@10")])
 
 
-def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_cache: Path) -> None:
+def test_a_linked_pair_shows_what_stands_above_its_match(open_app: OpenApp, demo_cache: Path) -> None:
     repository = Repository.at(demo_cache / "results.duckdb")
     runs = [r for r in repository.runs(dataset="demo-pairs") if r.plan.params["metric"] == "cos"]
     rows = repository.items(find_diagnostic("evalrank"), [runs[0].run_id], texts=True)
@@ -96,7 +96,7 @@ def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_
     app = open_app(demo_cache, "evalrank", pair=str(wrong["item_no"]))
     assert app.number_input(key="pair").value == wrong["item_no"]
     assert wrong["query"] in written(app)
-    assert wrong["mate"] in written(app)
+    assert wrong["match"] in written(app)
     above = [element.proto.body for element in app.get("html") if "<table" in element.proto.body]
     assert len(above) == len(runs)
     assert all(table.count("●") == 1 for table in above)

@@ -67,7 +67,7 @@ REASONS: Mapping[str, Sequence[str]] = {
     ],
     "of the dataset or of a stored run, as for whoever types nothing": [
         *("blindspot.diagnostics.evalrank.figures.pairs.rank_scatter", "blindspot.figures.theme.styles"),
-        "blindspot.diagnostics.evalrank.pairs.around_mate",
+        "blindspot.diagnostics.evalrank.pairs.around_match",
         *(f"blindspot.diagnostics.evalrank.what_if.{name}" for name in ("basis", "sliders")),
         *(f"blindspot.diagnostics.heros.browsing.{name}" for name in ("described", "in_run")),
         *("blindspot.diagnostics.heros.figures.profile.label", "blindspot.diagnostics.retrieval.figures.against"),
@@ -142,8 +142,8 @@ def test_a_child_answers_as_the_function_does(children: list[psutil.Process], se
     texts, cancel = ("Anna paid 5 dollars on Monday.", "He did not see the red house."), CancelToken()
     assert repr(in_child.call(making.propose, (texts, (), 1), LIMITS, cancel)) == repr(making.propose(texts, (), 1))
     (first,) = [child.pid for child in in_child_processes()]
-    table = in_child.call(uploads.tabulate, ("a.csv", b"query,mate\na,b\nc,d\n", True, settings), LIMITS, cancel)
-    assert table == uploads.tabulate("a.csv", b"query,mate\na,b\nc,d\n", True, settings)
+    table = in_child.call(uploads.tabulate, ("a.csv", b"query,match\na,b\nc,d\n", True, settings), LIMITS, cancel)
+    assert table == uploads.tabulate("a.csv", b"query,match\na,b\nc,d\n", True, settings)
     with pytest.raises(InputError, match="no rule can change") as refused:
         in_child.call(making.propose, (("…",), (), 1), LIMITS, cancel)
     assert type(refused.value) is InputError

@@ -33,7 +33,7 @@ def repository(world: World, environment: Settings) -> Repository:
 
 def file_of(folder: Path, name: str, pairs: tuple[tuple[str, str], ...] = PAIRS) -> str:
     path = folder / name
-    path.write_text("\n".join(["query,mate", *(",".join(pair) for pair in pairs)]), "utf-8")
+    path.write_text("\n".join(["query,match", *(",".join(pair) for pair in pairs)]), "utf-8")
     return f"file:{path}"
 
 

@@ -138,7 +138,7 @@ def run(
         diagnostic: its id, such as ``evalrank``, ``heros``, ``similarity``, ``retrieval``, ``transfer``.
         transform: chain of transforms, such as ``center+whiten:128``.
         name: of a model that is no reference.
-        columns: of the data, by role, such as ``{"query": "question", "mate": "answer"}``; of queries, documents and
+        columns: of the data, by role, such as ``{"query": "question", "match": "answer"}``; of queries, documents and
             judgments such as ``{"queries.id": "no", "queries.text": "question"}``.
         store: a cache folder; None for results that end with the program.
         device: ``auto`` (a GPU that passed its self-check, for large jobs), ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.

@@ -51,7 +51,7 @@ class Evaluator:
     >>> evaluator.steps
     ('step-0', 'step-20')
     >>> list(evaluator.pairs())
-    ['item_no', 'query', 'mate', 'step-0', 'step-20']
+    ['item_no', 'query', 'match', 'step-0', 'step-20']
     >>> evaluator.changed()[["before", "after"]].values.tolist()
     [[3.0, 1.0]]
 
@@ -179,10 +179,10 @@ class Evaluator:
         return as_frame(pd.DataFrame(rows, columns=["step", "diagnostic", "score", "value", "low", "high"]), as_)
 
     def pairs(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
-        """A row per pair: ``item_no``, ``query``, ``mate``, and the rank of the match in a column per step."""
+        """A row per pair: ``item_no``, ``query``, ``match``, and the rank of the match in a column per step."""
         frame = self._evaluated(PAIRS).frame().drop(columns="text")
         rows = next(iter(self._runs.values()))[PAIRS].pairs()
-        return as_frame(rows[["item_no", "query", "mate"]].merge(frame, on="item_no"), as_)
+        return as_frame(rows[["item_no", "query", "match"]].merge(frame, on="item_no"), as_)
 
     def minimal_pairs(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
         """A row per original, with 1 in the column of a step where the headline's order is right, 0 where it is wrong,

@@ -60,7 +60,7 @@ OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 OWN_FOLDER = f"{own.FOLDER_PREFIX}PATH"
 OWN_FORMS = (
     f"a .csv, .tsv, .jsonl or .parquet of {', of '.join(kind.form for kind in OWN_KINDS.values())}. "
-    f"Columns of other names: {OWN_FILE}?query=NAME&mate=NAME, with {', '.join(ROLES)} for the roles"
+    f"Columns of other names: {OWN_FILE}?query=NAME&match=NAME, with {', '.join(ROLES)} for the roles"
 )
 OWN_FOLDER_FORMS = (
     "a folder of queries, documents and judgments in the format of BEIR (corpus.jsonl, queries.jsonl, qrels/*.tsv) or "

@@ -78,11 +78,11 @@ class Overlap:
     any_text: Bool
 
 
-def overlap(queries: Sequence[str], mates: Sequence[str], training: TrainingSet) -> Overlap:
-    keys = {text: compared(text) for text in {*queries, *mates}}
-    pairs = [(keys[query], keys[mate]) for query, mate in zip(queries, mates, strict=True)]
+def overlap(queries: Sequence[str], matches: Sequence[str], training: TrainingSet) -> Overlap:
+    keys = {text: compared(text) for text in {*queries, *matches}}
+    pairs = [(keys[query], keys[match]) for query, match in zip(queries, matches, strict=True)]
     both = [frozenset(pair) in training.pairs for pair in pairs]
-    any_text = [query in training.texts or mate in training.texts for query, mate in pairs]
+    any_text = [query in training.texts or match in training.texts for query, match in pairs]
     return Overlap(np.array(both, dtype=np.bool_), np.array(any_text, dtype=np.bool_))
 
 

@@ -349,7 +349,7 @@ def _read(folder: Path) -> Upload:
     values = json.loads((folder / RECORD).read_bytes())
     if "query" in values:  # written when all uploads were pairs
         values["kind"], values["rows"] = DatasetKind.PAIR_SET, values.pop("pairs")
-        values["columns"] = [(use, values.pop(use)) for use in ("query", "mate")]
+        values["columns"] = [(use, values.pop(use)) for use in ("query", "match")]
     values["path"] = folder / Path(values["path"]).name
     values["kind"] = DatasetKind(values["kind"])
     values["columns"] = tuple((str(use), str(column)) for use, column in values["columns"])

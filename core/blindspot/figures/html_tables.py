@@ -97,7 +97,7 @@ class TableRow:
     similarity: float
     text: str
     note: str
-    is_mate: bool
+    is_match: bool
     why: str = ""
 
 
@@ -111,7 +111,7 @@ def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: s
         text = Html(f"{_marked(row.text, known)}{note}{why}")
         cells.append((f"{row.rank:,} {row.mark}", f"{row.similarity:.4f}", text))
     columns = (Column.numbers("rank"), Column.numbers("similarity"), Column("text"))
-    return html_table(columns, cells, scheme, label, tinted=[i for i, row in enumerate(rows) if row.is_mate])
+    return html_table(columns, cells, scheme, label, tinted=[i for i, row in enumerate(rows) if row.is_match])
 
 
 def _marked(text: str, known: set[str]) -> str:

@@ -479,7 +479,7 @@ def _jsonl(path: Path, text: str) -> FileTable:
     for number, line in _bounded(path, lines):
         if len(line) > MAX_LINE:
             raise InputError(f"{path}, line {number}: {len(line):,} characters", expected=f"at most {MAX_LINE:,}")
-        value = _flat(json_object(f"{path}, line {number}", line, '{"query": "...", "mate": "..."}'))
+        value = _flat(json_object(f"{path}, line {number}", line, '{"query": "...", "match": "..."}'))
         names.update(dict.fromkeys(value))
         _check_columns(path, len(names))
         objects.append({name: _plain(cell) for name, cell in value.items()})

@@ -235,7 +235,7 @@ def _columns_of(words: UInt64, found: Int64) -> int:
 def _computed_again(
     found: Int64,
     first_item: int,
-    mate: int,
+    match: int,
     matrix: Float32,
     norms: Float64,
     cosine: bool,
@@ -247,7 +247,7 @@ def _computed_again(
     above, tied = 0, 0
     for c in found:
         j = first_item + c
-        if j != mate:
+        if j != match:
             order = _compared(matrix[x], matrix[j], norms[x], norms[j], cosine, similarity, tau)
             above += order > 0
             tied += order == 0
@@ -266,7 +266,7 @@ def count_above_and_tied(
     tau: float,
     query_items: Int64,
     pair_starts: Int64,
-    pair_mates: Int64,
+    pair_matches: Int64,
     pair_similarity: Float64,
     pair_low: Float32,
     pair_high: Float32,
@@ -302,7 +302,7 @@ def count_above_and_tied(
                 again = _computed_again(
                     found[: _flagged(flags, found)],
                     first_item,
-                    pair_mates[pair],
+                    pair_matches[pair],
                     matrix,
                     norms,
                     cosine,
@@ -466,7 +466,7 @@ def count_by_bounds(  # noqa: PLR0912 - one loop
     tau: float,
     query_items: Int64,
     pair_starts: Int64,
-    pair_mates: Int64,
+    pair_matches: Int64,
     pair_similarity: Float64,
     pair_low: Float32,
     pair_high: Float32,
@@ -535,7 +535,7 @@ def count_by_bounds(  # noqa: PLR0912 - one loop
                 more = _computed_again(
                     found[:count],
                     first_item,
-                    pair_mates[pair],
+                    pair_matches[pair],
                     matrix,
                     norms,
                     cosine,

@@ -263,10 +263,10 @@ class Repository:
         """The texts of a stored dataset with the most characters, by their numbers, the longest first."""
         return dict(self._rows("datasets/longest", {"dataset_digest": dataset_digest, "most": most}))
 
-    def mates(self, dataset_digest: str, query_no: int) -> frozenset[int]:
+    def matches(self, dataset_digest: str, query_no: int) -> frozenset[int]:
         """Item numbers of all the matches that a query has in a stored dataset."""
         params = {"dataset_digest": dataset_digest, "query_no": int(query_no)}
-        return frozenset(row[0] for row in self._rows("datasets/mates", params))
+        return frozenset(row[0] for row in self._rows("datasets/matches", params))
 
     def asking(self, dataset_digest: str) -> Int64:
         """As ``Dataset.asking``, of stored pairs or minimal pairs."""

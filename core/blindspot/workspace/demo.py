@@ -74,7 +74,7 @@ def _of_languages(settings: Settings) -> list[RunRequest]:
     """What the page of languages shows: translations of 40 sentences into seven languages, both ways."""
     sets, (encoder, transform) = PARALLEL[LANGUAGES], (FIRST.encoder, FIRST.transform)
     datasets = [sets.member(code, direction) for code in sets.codes for direction in BOTH]
-    params = {"candidates": "mates"}
+    params = {"candidates": "matches"}
     return [pipeline.request("evalrank", encoder, transform, one, params, settings) for one in datasets]
 
 

@@ -109,7 +109,7 @@ def test_it_is_stored_once_with_its_rows(dataset: Dataset, repository: Repositor
 
 def test_what_is_said_of_related_items() -> None:
     said = {dataset.id: dataset.related(0) for dataset in SAMPLES}
-    assert said.pop("pairs") == {1: "mate"}
+    assert said.pop("pairs") == {1: "match"}
     assert said.pop("minimal") == {1: "typo", 2: "negation"}
     assert said.pop("retrieval") == {2: "relevant"}
     assert not any(said.values())

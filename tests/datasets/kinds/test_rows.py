@@ -30,17 +30,17 @@ REPEATED = loaders.pair_set("repeated", [("a", "b"), ("a", "b"), ("b", "a"), ("c
 
 def counted(dataset: PairSet) -> PairCounts:
     """The same counts, one pair at a time."""
-    mates = defaultdict(set)
-    pairs = [(dataset.items[q], dataset.items[m]) for q, m in zip(dataset.queries, dataset.mates, strict=True)]
-    for query, mate in pairs:
-        mates[query].add(mate)
+    matches = defaultdict(set)
+    pairs = [(dataset.items[q], dataset.items[m]) for q, m in zip(dataset.queries, dataset.matches, strict=True)]
+    for query, match in pairs:
+        matches[query].add(match)
     return PairCounts(
         pairs=len(pairs),
-        self_pairs=sum(query == mate for query, mate in pairs),
+        self_pairs=sum(query == match for query, match in pairs),
         repeated_pairs=sum(count - 1 for count in Counter(pairs).values()),
         items=len(set(dataset.items)),
-        queries=len(mates),
-        several_mates=sum(len(found) > 1 for found in mates.values()),
+        queries=len(matches),
+        several_matches=sum(len(found) > 1 for found in matches.values()),
         background_only=len(set(dataset.items) - {text for pair in pairs for text in pair}),
     )
 
@@ -63,7 +63,7 @@ def test_rows_are_the_pairs_and_end_with_them() -> None:
 
 def test_background_is_in_no_pair_and_the_same_for_a_seed() -> None:
     data = SMALL_PAIRS
-    paired = {SMALL_PAIRS.items[n] for n in [*SMALL_PAIRS.queries, *SMALL_PAIRS.mates]}
+    paired = {SMALL_PAIRS.items[n] for n in [*SMALL_PAIRS.queries, *SMALL_PAIRS.matches]}
     everything = data.background(1_000, seed=0)
     assert len(everything) == len(set(everything)) == data.counts.background_only == 8
     assert not paired & set(everything)
@@ -124,7 +124,7 @@ def test_examples_and_those_that_leak() -> None:
             ("number", "label", "split", "first", "second"),
             [(0, "p", "train", "a", "b")],
         ),
-        (REPEATED, ("pair", "query", "mate"), [(0, "a", "b")]),
+        (REPEATED, ("pair", "query", "match"), [(0, "a", "b")]),
         (
             scored_pairs.scored_pairs("scored", {"set": [("a", "b", 2.5), ("c", "d", 1.0)]}),
             ("pair", "set", "score", "first text", "second text"),

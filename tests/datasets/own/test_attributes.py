@@ -27,7 +27,7 @@ N = 24
 
 def rows(**more: list[object]) -> list[dict[str, object]]:
     return [
-        {"query": f"question {i}", "mate": f"answer {i}"}
+        {"query": f"question {i}", "match": f"answer {i}"}
         | {name: cells[i % len(cells)] for name, cells in more.items()}
         for i in range(N)
     ]
@@ -79,7 +79,7 @@ def test_at_most_ten_columns(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", rows(**{f"c{i}": ["x", "y"] for i in range(12)}))
     found = own.read(path)
     assert [c.name for c in found.own_columns] == [f"c{i}" for i in range(10)]
-    assert [c.use for c in found.columns] == ["query", "mate", *[GROUPS] * 10, UNUSED, UNUSED]
+    assert [c.use for c in found.columns] == ["query", "match", *[GROUPS] * 10, UNUSED, UNUSED]
     assert "first 10" in found.columns[-1].why
 
 
@@ -89,7 +89,7 @@ def test_an_upload_keeps_them_whatever_they_are_called(tmp_path: Path, settings:
     named = rows(**{name: ["x", "y", HOSTILE, ""]})
     path = written(tmp_path / "a.jsonl", named)
     table = own.tabulate(path, path.read_bytes())
-    contents = own.OWN_KINDS[own.DatasetKind.PAIR_SET].of(table.table, {"query": 0, "mate": 1})
+    contents = own.OWN_KINDS[own.DatasetKind.PAIR_SET].of(table.table, {"query": 0, "match": 1})
     upload = uploads.add(contents, path.read_bytes(), settings)
     entry = find_dataset(upload.reference)
     dataset = fetch.load(entry, settings)
@@ -103,7 +103,7 @@ def test_they_are_no_part_of_the_content_and_follow_the_rows(tmp_path: Path, set
     more = fetch.load(find_dataset(f"file:{written(tmp_path / 'b.jsonl', rows(product=['x', 'y', 'z']))}"), settings)
     assert plain.content_digest == more.content_digest
     support = np.ones(len(more.items), dtype=np.bool_)
-    support[[0, 7]] = False  # the query of pair 0, the mate of pair 3
+    support[[0, 7]] = False  # the query of pair 0, the match of pair 3
     part = more.part(support)
     assert part.rows.tolist() == [i for i in range(N) if i not in {0, 3}]
     assert part.dataset.own_columns[0].cells == ["xyz"[i % 3] for i in range(N) if i not in {0, 3}]

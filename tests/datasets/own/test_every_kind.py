@@ -22,7 +22,7 @@ from tests.support.tables import each
 
 N = 24
 SAMPLES: dict[DatasetKind, list[dict[str, Any]]] = {
-    DatasetKind.PAIR_SET: [{"query": f"q {i}", "mate": f"m {i}"} for i in range(N)],
+    DatasetKind.PAIR_SET: [{"query": f"q {i}", "match": f"m {i}"} for i in range(N)],
     DatasetKind.MINIMAL_PAIR_SET: [{"original": f"o {i}", "typo": f"t {i}"} for i in range(N)],
     DatasetKind.RETRIEVAL: [{"query": f"q {i}", "document": f"d {i}"} for i in range(N)],
     DatasetKind.PROBING: [

@@ -18,7 +18,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset
 from blindspot.datasets.own import files as own
 from blindspot.datasets.own import guess as own_guess
-from blindspot.datasets.own.columns import MATE, QUERY, UNUSED
+from blindspot.datasets.own.columns import MATCH, QUERY, UNUSED
 from blindspot.datasets.own.pairs import OwnPairs
 from blindspot.errors import InputError
 from blindspot.files import tables as own_files
@@ -28,7 +28,7 @@ from tests.support.own_files import ENDINGS, Maker, check_refused, given_text, r
 from tests.support.tables import each
 
 PAIRS = (("A dog runs.", "A dog is running."), ("He said “no”, twice", "No, he said"), ("1984", "a novel"))
-HEADER = ("query", "mate")
+HEADER = ("query", "match")
 
 
 def as_rows(pairs: tuple[tuple[str, str], ...], names: tuple[str, str] = HEADER) -> list[dict[str, Any]]:
@@ -36,7 +36,7 @@ def as_rows(pairs: tuple[tuple[str, str], ...], names: tuple[str, str] = HEADER)
 
 
 def used(pairs: OwnPairs) -> tuple[str, str]:
-    return pairs.query.name, pairs.mate.name
+    return pairs.query.name, pairs.match.name
 
 
 # --- what is read
@@ -52,7 +52,7 @@ def test_every_format_gives_the_same_pairs(tmp_path: Path, ending: str) -> None:
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert [(c.name, c.use, c.why) for c in found.columns] == [
         ("query", QUERY, "by its name"),
-        ("mate", MATE, "by its name"),
+        ("match", MATCH, "by its name"),
     ]
     assert found.query.examples == tuple(query for query, _ in PAIRS)
     assert (found.distinct_texts, found.self_pairs, found.duplicate_pairs) == (6, 0, 0)
@@ -71,18 +71,18 @@ def test_texts_are_kept_to_the_letter(tmp_path_factory: pytest.TempPathFactory, 
 
 
 def test_cells_of_several_lines_and_with_quotes(tmp_path: Path) -> None:
-    path = given_text(tmp_path, "csv", 'query,mate\n"two\nlines, and ""quotes""",b\n\nc,d\n')
+    path = given_text(tmp_path, "csv", 'query,match\n"two\nlines, and ""quotes""",b\n\nc,d\n')
     assert own.read(path).pairs == (('two\nlines, and "quotes"', "b"), ("c", "d"))
 
 
 def test_in_a_tsv_quotes_are_part_of_the_text(tmp_path: Path) -> None:
-    path = given_text(tmp_path, "tsv", 'query\tmate\n"a" b\t"c\nd"\t"e"\n')
+    path = given_text(tmp_path, "tsv", 'query\tmatch\n"a" b\t"c\nd"\t"e"\n')
     assert own.read(path).pairs == (('"a" b', '"c'), ('d"', '"e"'))
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_a_csv_may_have_the_separator_of_another_country(tmp_path: Path, separator: str) -> None:
-    found = own.read(given_text(tmp_path, "csv", f'"query"{separator}"mate"\na{separator}b\nc{separator}d\n'))
+    found = own.read(given_text(tmp_path, "csv", f'"query"{separator}"match"\na{separator}b\nc{separator}d\n'))
     assert found.pairs == (("a", "b"), ("c", "d"))
     assert found.separator == separator
 
@@ -130,7 +130,7 @@ def test_the_example_of_the_readme() -> None:
 @each(
     ("names", "expected", "why"),
     [
-        (["text", "mate", "query"], ("query", "mate"), "by its name"),
+        (["text", "match", "query"], ("query", "match"), "by its name"),
         (["Sentence 2", "Sentence_1", "x"], ("Sentence_1", "Sentence 2"), "by its name"),
         (["label text", "text1", "text2"], ("text1", "text2"), "by its name"),
         (["B", "A", "C"], ("A", "B"), "by its name"),
@@ -158,7 +158,7 @@ def test_columns_of_numbers_or_nothing_are_passed_over(tmp_path: Path, ending: s
     found = own.read(write(tmp_path, ending, rows))
     assert used(found) == ("left", "right")
     assert [c.kind for c in found.columns[:2]] == [ColumnKind.NUMBER, ColumnKind.NUMBER]
-    assert found.mate.why == "second text column"
+    assert found.match.why == "second text column"
 
 
 def test_an_index_without_a_name_is_passed_over(tmp_path: Path) -> None:
@@ -168,14 +168,14 @@ def test_an_index_without_a_name_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_named_column_may_hold_numbers_where_all_is_text(tmp_path: Path) -> None:
-    found = own.read(given_text(tmp_path, "csv", "query,mate\n1984,2001\n1,one\n"))
+    found = own.read(given_text(tmp_path, "csv", "query,match\n1984,2001\n1,one\n"))
     assert found.pairs == (("1984", "2001"), ("1", "one"))
 
 
 def test_columns_can_be_asked_for(tmp_path: Path) -> None:
-    path = write(tmp_path, "csv", [{"query": f"q{i}", "mate": f"m{i}", "other": f"o{i}"} for i in range(2)])
+    path = write(tmp_path, "csv", [{"query": f"q{i}", "match": f"m{i}", "other": f"o{i}"} for i in range(2)])
     table = own.tabulate(path, path.read_bytes())
-    found = read_as(OwnPairs, table, query="other", mate="query")
+    found = read_as(OwnPairs, table, query="other", match="query")
     assert found.pairs == (("o0", "q0"), ("o1", "q1"))
     assert [c.why for c in found.columns] == ["as asked", "hardly any value is there twice", "as asked"]
 
@@ -189,7 +189,7 @@ def test_duplicates_and_pairs_of_a_text_with_itself_are_kept_and_counted(tmp_pat
     assert found.pairs == pairs
     assert (found.duplicate_pairs, found.self_pairs, found.distinct_texts) == (3, 2, 4)
     assert found.summary == (
-        "pairs.jsonl: query is column 'query' (by its name) and mate is column 'mate' (by its name); "
+        "pairs.jsonl: query is column 'query' (by its name) and match is column 'match' (by its name); "
         "7 pairs, 4 texts, repeated pairs: 3, pairs of a text with itself: 2"
     )
 
@@ -238,9 +238,9 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "packed": (text("csv.gz", "a\tb\n"), ["cannot tell the format"]),
     "no ending": (lambda f: given_text(f, "csv", "a,b").rename(f / "pairs"), ["cannot tell the format"]),
     "too many bytes": (large, [f"has {own_files.MAX_BYTES + 1:,} bytes; expected at most {own_files.MAX_BYTES:,}"]),
-    "header only, tsv": (text("tsv", "query\tmate"), ["a header and no rows"]),
+    "header only, tsv": (text("tsv", "query\tmatch"), ["a header and no rows"]),
     "header only, parquet": (table({"a": pa.array([], pa.string()), "b": []}), ["columns and no rows"]),
-    "one column, tsv": (text("tsv", "query,mate\na,b\n"), ["one column, 'query,mate'", "a tab between"]),
+    "one column, tsv": (text("tsv", "query,match\na,b\n"), ["one column, 'query,match'", "a tab between"]),
     "one column, jsonl": (text("jsonl", '{"a": "x"}\n{"a": "y"}\n'), ["1 column(s): a"]),
     "one column, parquet": (table({"a": ["x", "y"]}), ["1 column(s): a"]),
     "ragged, short": (text("csv", "a,b\n1,x\n\ny\n"), ["line 4: 1 cell(s); expected 2"]),
@@ -272,7 +272,7 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "truncated parquet": (truncated, ["is not a Parquet file, or is damaged"]),
     "damaged parquet": (damaged, ["is not a Parquet file, or is damaged"]),
     "parquet that is not UTF-8": (latin_parquet, ["is not a Parquet file, or is damaged", "UTF"]),
-    "csv named parquet": (text("parquet", "query,mate\na,b\n"), ["is not a Parquet file"]),
+    "csv named parquet": (text("parquet", "query,match\na,b\n"), ["is not a Parquet file"]),
     "not UTF-8 after a mark": (text("tsv", b"\xef\xbb\xbfa\tb\n\xff\tx\n"), ["is not UTF-8 (byte 7)"]),
     "zero byte": (text("csv", b"a,b\nx\0,y\n"), ["zero byte (byte 5)"]),
 }
@@ -347,7 +347,7 @@ def test_the_id_is_the_reference_with_the_absolute_path(
         assert dataset.id == entry.id
         assert dataset.items == tuple(text for pair in PAIRS for text in pair)
         assert dataset.queries.tolist() == [0, 2, 4]
-        assert dataset.mates.tolist() == [1, 3, 5]
+        assert dataset.matches.tolist() == [1, 3, 5]
     path.unlink()
     assert canonical_dataset("file:pairs.csv") == f"file:{path}", "the file need not exist"
     assert f"file:{path}" not in DATASETS
@@ -398,6 +398,6 @@ def test_a_guess_that_fails_leaves_columns_to_choose(tmp_path: Path) -> None:
     table = own.tabulate(tmp_path / "pairs.csv", b"id,left,right\n1,1984,a novel\n2,1985,a year\n")
     with pytest.raises(InputError, match="no two columns of text"):
         read_as(OwnPairs, table)
-    chosen = read_as(OwnPairs, table, query="left", mate="right")
-    assert [c.use for c in chosen.columns] == [UNUSED, QUERY, MATE]
+    chosen = read_as(OwnPairs, table, query="left", match="right")
+    assert [c.use for c in chosen.columns] == [UNUSED, QUERY, MATCH]
     assert chosen.pairs == (("1984", "a novel"), ("1985", "a year"))

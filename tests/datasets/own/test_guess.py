@@ -10,7 +10,7 @@ import pytest
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own import files as own
 from blindspot.datasets.own import guess as own_guess
-from blindspot.datasets.own.columns import GROUPS, LABEL, MATE, QUERY, SCORE, TEXT, UNUSED, OwnFile, UnclearColumns
+from blindspot.datasets.own.columns import GROUPS, LABEL, MATCH, QUERY, SCORE, TEXT, UNUSED, OwnFile, UnclearColumns
 
 ROWS = 30
 QUESTIONS = [f"How do I change setting number {row} of my plan?" for row in range(ROWS)]
@@ -34,7 +34,7 @@ def read(folder: Path, **columns: list[str]) -> OwnFile:
 
 def pair_of(found: OwnFile) -> tuple[str, str]:
     assert found.kind is DatasetKind.PAIR_SET
-    return found.used[QUERY].name, found.used[MATE].name
+    return found.used[QUERY].name, found.used[MATCH].name
 
 
 def test_ids_labels_and_dates_are_no_texts(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_several_that_are_as_long_are_refused_with_a_line_to_copy(tmp_path: Path
     with pytest.raises(UnclearColumns) as error:
         read(tmp_path, nr=IDS, **{"asked by": QUESTIONS, "said": others, "third": others[::-1]})
     assert all(f"'{name}'" in str(error.value) for name in ("nr", "asked by", "said", "third"))
-    assert "--query-column 'asked by' --mate-column said" in str(error.value)
+    assert "--query-column 'asked by' --match-column said" in str(error.value)
 
 
 def test_an_id_is_not_paired_with_the_only_text(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_script_without_spaces_is_text(tmp_path: Path) -> None:
     assert pair_of(read(tmp_path, nr=IDS, left=chinese, right=chinese[::-1])) == ("left", "right")
 
 
-def test_few_queries_with_many_mates_are_no_labels(tmp_path: Path) -> None:
+def test_few_queries_with_many_matches_are_no_labels(tmp_path: Path) -> None:
     assert pair_of(read(tmp_path, search_term=PRODUCTS, found_document=CHUNKS)) == ("search_term", "found_document")
 
 

@@ -46,6 +46,7 @@ HEADERS = (
     ("left sentence", "right sentence", "similar"),
     ("sentence1", "sentence2", "paraphrase"),
     ("one wording", "other wording", "verdict of anna"),
+    ("query", "wording", "match"),  # elsewhere the name of the second text
 )
 
 
@@ -137,7 +138,7 @@ def test_grades_beside_a_passage_are_grades(tmp_path: Path) -> None:
 
 def test_no_advice_drops_the_marks(tmp_path: Path) -> None:
     rows = [
-        {"query": f"how {i}?", "mate": f"so {i}. " * 9, "is_match": i % 2, "team": "ab"[i % 4 // 2]} for i in range(20)
+        {"query": f"how {i}?", "match": f"so {i}. " * 9, "is_match": i % 2, "team": "ab"[i % 4 // 2]} for i in range(20)
     ]
     found = find_dataset(dataset_for(f"file:{written(tmp_path / 'x.jsonl', rows)}", DatasetKind.PAIR_SET)).own
     assert isinstance(found, OwnPairs)
@@ -155,7 +156,7 @@ def test_what_marks_nothing(tmp_path: Path) -> None:
         ("place", ("tea", "coffee")),
         ("topic", (0, 1)),
     ):
-        path = written(tmp_path / f"{name}.jsonl", rows_of(("query", "mate", name), *values))
+        path = written(tmp_path / f"{name}.jsonl", rows_of(("query", "match", name), *values))
         found = find_dataset(f"file:{path}").own
         assert isinstance(found, OwnPairs)
         assert len(found.pairs) == N

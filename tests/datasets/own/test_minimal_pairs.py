@@ -197,14 +197,14 @@ def test_other_columns_are_named_as_not_used(tmp_path: Path, ending: str) -> Non
         ["original", "notes"],  # no rewrite
         ["source", "target"],
         ["sentence", "synonym"],  # no original
-        ["query", "mate"],
+        ["query", "match"],
         ["synonym", "antonym"],
     ],
 )
 def test_what_has_no_original_or_no_rewrite_is_pairs_as_before(tmp_path: Path, header: list[str]) -> None:
     contents = own.read(write(tmp_path, "csv", [{name: f"{name} {i}" for name in header} for i in range(2)]))
     assert isinstance(contents, OwnPairs)
-    assert (contents.query.name, contents.mate.name) == tuple(header)
+    assert (contents.query.name, contents.match.name) == tuple(header)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -222,10 +222,12 @@ def test_a_count_of_typos_is_no_rewrite(tmp_path: Path, ending: str) -> None:
 
 
 def test_minimal_pairs_win_over_pairs_and_say_so(tmp_path: Path) -> None:
-    path = write(tmp_path, "csv", [{"Query": f"q{i}", "mate": f"m{i}", "original": "o", "typo": "t"} for i in range(2)])
+    path = write(
+        tmp_path, "csv", [{"Query": f"q{i}", "match": f"m{i}", "original": "o", "typo": "t"} for i in range(2)]
+    )
     contents = found(path)
-    assert contents.could_be_pairs == ("Query", "mate")
-    assert contents.summary.endswith("; 'Query' and 'mate' would be positive pairs if no column were called original")
+    assert contents.could_be_pairs == ("Query", "match")
+    assert contents.summary.endswith("; 'Query' and 'match' would be positive pairs if no column were called original")
     as_pairs = read_as(OwnPairs, own.tabulate(path, path.read_bytes()))
     assert as_pairs.pairs == (("q0", "m0"), ("q1", "m1"))
     assert "would be" not in found(write(tmp_path, "csv", ROWS)).summary
@@ -352,7 +354,7 @@ def test_the_content_decides_the_digest(tmp_path: Path, settings: Settings) -> N
 
 
 def test_pairs_beside_an_original_are_read_back_as_pairs(settings: Settings, tmp_path: Path) -> None:
-    data = b"query,mate,original,typo\na,b,c,d\ne,f,g,h\n"
+    data = b"query,match,original,typo\na,b,c,d\ne,f,g,h\n"
     upload = uploads.add(read_as(OwnPairs, own.tabulate(tmp_path / "both.csv", data)), data, settings)
     contents = own.find(upload.reference)
     assert isinstance(contents, OwnPairs)
@@ -368,7 +370,7 @@ def test_an_upload_of_before_there_were_minimal_pairs_is_found(settings: Setting
         "name": "old.csv",
         "original_sha256": upload.original_sha256,
         "query": "left",
-        "mate": "right",
+        "match": "right",
         "pairs": 2,
         "texts": 4,
         "uploaded_at": upload.uploaded_at,
@@ -465,7 +467,7 @@ def test_a_mark_in_the_header_decides(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "columns",
     [
-        {"query": sentences("q"), "mate": sentences("m"), "original": ORIGINALS},
+        {"query": sentences("q"), "match": sentences("m"), "original": ORIGINALS},
         {"sentence1": sentences("q"), "sentence2": sentences("m"), "original": ORIGINALS, "other": sentences("o")},
         {"text": ORIGINALS, "other": sentences("o")},
         {"original": ORIGINALS, "notes": sentences("o")},
@@ -478,14 +480,14 @@ def test_what_can_be_read_as_pairs_still_is(tmp_path: Path, columns: dict[str, l
 def test_names_of_pairs_beside_a_known_rewrite_are_left_out(tmp_path: Path) -> None:
     columns = {
         "query": sentences("q"),
-        "mate": sentences("m"),
+        "match": sentences("m"),
         "original": ORIGINALS,
         "typo": sentences("t"),
         "mine": sentences("x"),
     }
     contents = found(write(tmp_path, "csv", rows_of(**columns)))
     assert list(contents.rewrites) == ["typo", "mine"]
-    assert reading(contents)["mate"] == ("not used", "the name of one of a pair")
+    assert reading(contents)["match"] == ("not used", "the name of one of a pair")
 
 
 @each(

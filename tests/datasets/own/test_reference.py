@@ -1,4 +1,4 @@
-"""``file:PATH?query=NAME&mate=NAME``: columns that somebody named, in a reference that says the same for good."""
+"""``file:PATH?query=NAME&match=NAME``: columns that somebody named, in a reference that says the same for good."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.tables import each
 
 CELLS = {
     "a b": "a text",
-    "c&d": "its mate",
+    "c&d": "its match",
     "e": "third text",
     "n": 3,
     "w": "word",
@@ -40,7 +40,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("columns", "kind", "names"),
     [
-        ("mate=c%26d&query=a%20b", DatasetKind.PAIR_SET, ["a b", "c&d"]),
+        ("match=c%26d&query=a%20b", DatasetKind.PAIR_SET, ["a b", "c&d"]),
         ("text1=e&text2=a b&score=n", DatasetKind.SCORED_PAIRS, ["e", "a b", "n"]),
         ("text=e&label=kind", DatasetKind.LABELED_TEXTS, ["e", "kind"]),
         ("text1=e&text2=w&label=kind&split=part", DatasetKind.LABELED_TEXTS, ["e", "w", "kind", "part"]),
@@ -63,13 +63,13 @@ def test_named_columns_decide_what_a_file_is(path: Path, columns: str, kind: Dat
 @each(
     ("columns", "message"),
     [
-        ("query=e", "query only.*query, mate"),
-        ("query=e&mate=w&label=kind", "only"),
-        ("query=e&query=w&mate=e", "two columns.*query"),
-        ("qery=e&mate=w", "did you mean 'query'"),
-        ("query&mate=w", "'query' is given without a column"),
-        ("query=x&mate=w", "no column 'x'.*a b, c&d, e, n, w, kind, part"),
-        ("query=e&mate=e", "cannot be both"),
+        ("query=e", "query only.*query, match"),
+        ("query=e&match=w&label=kind", "only"),
+        ("query=e&query=w&match=e", "two columns.*query"),
+        ("qery=e&match=w", "did you mean 'query'"),
+        ("query&match=w", "'query' is given without a column"),
+        ("query=x&match=w", "no column 'x'.*a b, c&d, e, n, w, kind, part"),
+        ("query=e&match=e", "cannot be both"),
         ("original=e&rewrite=w&rewrite=w", "2 columns for w"),
     ],
 )
@@ -79,12 +79,12 @@ def test_wrong_names_are_said(path: Path, columns: str, message: str) -> None:
 
 
 def test_columns_beside_a_reference(path: Path) -> None:
-    columns = NamedColumns.of([("mate", "e"), ("query", "a b")])
+    columns = NamedColumns.of([("match", "e"), ("query", "a b")])
     reference = with_columns(f"file:{path}", columns)
-    assert reference == f"file:{path}?query=a%20b&mate=e"
+    assert reference == f"file:{path}?query=a%20b&match=e"
     assert with_columns(reference, columns) == reference
     with pytest.raises(InputError, match="twice"):
-        with_columns(f"file:{path}?query=e&mate=w", columns)
+        with_columns(f"file:{path}?query=e&match=w", columns)
 
 
 def test_a_mark_in_a_name_is_no_column(path: Path) -> None:

@@ -130,7 +130,7 @@ def test_named_columns_and_back(tmp_path: Path) -> None:
     dataset = found(path, "?query=question&document=answer")
     assert judged(dataset) == {("who", "a text"): 1, ("what", "b text"): 1}
     assert find_dataset(dataset.id).id == dataset.id
-    assert find_dataset(f"file:{path}?query=question&mate=answer").kind is DatasetKind.PAIR_SET
+    assert find_dataset(f"file:{path}?query=question&match=answer").kind is DatasetKind.PAIR_SET
 
 
 def test_an_error_says_how_to_read_it_as_the_other_kind(tmp_path: Path, settings: Settings) -> None:
@@ -148,7 +148,7 @@ def test_an_error_says_how_to_read_it_as_the_other_kind(tmp_path: Path, settings
 
 
 def pairs(rows: list[tuple[str, str]]) -> OwnPairs:
-    data = "".join(json.dumps({"query": query, "mate": mate}) + "\n" for query, mate in rows)
+    data = "".join(json.dumps({"query": query, "match": match}) + "\n" for query, match in rows)
     contents = own.parse(Path("kb.jsonl"), data.encode())
     assert isinstance(contents, OwnPairs)
     return contents

@@ -167,7 +167,7 @@ def test_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             find_dataset(wrong)
         assert message in str(caught.value)
     with pytest.raises(InputError, match="columns are named for the folder"):
-        with_columns(f"dir:{marked}", NamedColumns.parse("query=a&mate=b", ""))
+        with_columns(f"dir:{marked}", NamedColumns.parse("query=a&match=b", ""))
 
 
 def test_a_change_of_any_file_is_seen(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def given(folder: Path, content: str, name: str = "pairs.csv") -> Path:
         ("Gold,left,right", ("left", "right", "Gold")),
         ("word1,word2,Relatedness", ("word1", "word2", "Relatedness")),
         ("a,b,similarity score", ("a", "b", "similarity score")),
-        ("query,mate,label", ("query", "mate", "label")),
+        ("query,match,label", ("query", "match", "label")),
     ],
 )
 def test_a_score_beside_two_texts_makes_scored_pairs(
@@ -50,8 +50,8 @@ def test_a_score_beside_two_texts_makes_scored_pairs(
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        ("query,mate,label\na,b,tea\nc,d,coffee\n", DatasetKind.PAIR_SET),  # a class
-        ("query,mate,weight\na,b,1\nc,d,2\n", DatasetKind.PAIR_SET),
+        ("query,match,label\na,b,tea\nc,d,coffee\n", DatasetKind.PAIR_SET),  # a class
+        ("query,match,weight\na,b,1\nc,d,2\n", DatasetKind.PAIR_SET),
         ("original,synonym,score\nx y z,x y q,1\na b c,a b d,2\n", DatasetKind.MINIMAL_PAIR_SET),
         ("word,count,score\na,1,1\nb,2,2\n", DatasetKind.VOCABULARY),  # one text only
     ],

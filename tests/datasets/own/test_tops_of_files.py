@@ -16,7 +16,7 @@ from tests.support.tables import each
 PAIRS = (("a b", "c d"), ("e f", "g h"), ("i j", "k l"))
 
 
-def rows(separator: str = ",", header: str = "query{}mate") -> str:
+def rows(separator: str = ",", header: str = "query{}match") -> str:
     return "\n".join([header.format(separator), *(separator.join(pair) for pair in PAIRS), ""])
 
 
@@ -33,10 +33,10 @@ def rows(separator: str = ",", header: str = "query{}mate") -> str:
         ("t.csv", f"# made, by hand\n{rows()}", "'# made by hand'"),
         ("t.tsv", f"# made\tby hand\n{rows(chr(9))}", "made"),
         ("t.csv", rows() + rows(), "the header again, in line 5"),
-        ("t.csv", rows().replace("e f", "query").replace("g h", "mate"), "the header again, in line 3"),
-        ("t.tsv", '"query"\t"mate"\n' + "".join(f'"{a}"\t"{b}"\n' for a, b in PAIRS), "quotes around all cells"),
-        ("t.tsv", "query\tmate\n" + "".join(f'"{a}"\t"{b}"\n' for a, b in PAIRS), "quotes around all cells"),
-        ("t.csv", "Titel,,\n" + rows(header="query{}mate,note").replace("\na b,c d\n", "\na b,c d,\n"), None),
+        ("t.csv", rows().replace("e f", "query").replace("g h", "match"), "the header again, in line 3"),
+        ("t.tsv", '"query"\t"match"\n' + "".join(f'"{a}"\t"{b}"\n' for a, b in PAIRS), "quotes around all cells"),
+        ("t.tsv", "query\tmatch\n" + "".join(f'"{a}"\t"{b}"\n' for a, b in PAIRS), "quotes around all cells"),
+        ("t.csv", "Titel,,\n" + rows(header="query{}match,note").replace("\na b,c d\n", "\na b,c d,\n"), None),
     ],
 )
 def test_what_is_no_row_is_left_out_and_said(tmp_path: Path, name: str, content: str, said: str | None) -> None:
@@ -54,7 +54,7 @@ def test_what_is_no_row_is_left_out_and_said(tmp_path: Path, name: str, content:
 
 
 def test_quotes_around_some_cells_are_text(tmp_path: Path) -> None:
-    (tmp_path / "t.tsv").write_text('query\tmate\n"a b"\tc d\ne f\tg h\n', "utf-8")
+    (tmp_path / "t.tsv").write_text('query\tmatch\n"a b"\tc d\ne f\tg h\n', "utf-8")
     own = find_dataset(f"file:{tmp_path / 't.tsv'}").own
     assert isinstance(own, OwnPairs)
     assert own.pairs[0] == ('"a b"', "c d")
@@ -64,11 +64,11 @@ def test_quotes_around_some_cells_are_text(tmp_path: Path) -> None:
     "content, said",
     [
         ("query,\na b,c d\ne f,g h\n", "a title, or a header without a name"),
-        (",mate\na b,c d\ne f,g h\n", "a title, or a header without a name"),
-        ("query,mate\na;b\nc;d\ne;f\n", "',' in 'query,mate' and by ';' below it"),
-        ("query;mate\na,b\nc,d\ne,f\n", "';' in 'query;mate' and by ',' below it"),
-        ("query,mate,\na b,c d,x\ne f,g h,y\n", "column 3 has no name"),
-        ("query,mate\na b,c d,x\ne f,g h,y\n", "line 2: 3 cell(s)"),
+        (",match\na b,c d\ne f,g h\n", "a title, or a header without a name"),
+        ("query,match\na;b\nc;d\ne;f\n", "',' in 'query,match' and by ';' below it"),
+        ("query;match\na,b\nc,d\ne,f\n", "';' in 'query;match' and by ',' below it"),
+        ("query,match,\na b,c d,x\ne f,g h,y\n", "column 3 has no name"),
+        ("query,match\na b,c d,x\ne f,g h,y\n", "line 2: 3 cell(s)"),
     ],
 )
 def test_a_first_line_that_may_be_the_header_is_asked_about(tmp_path: Path, content: str, said: str) -> None:

@@ -94,19 +94,23 @@ def test_llama_index(tmp_path: Path, settings: Settings) -> None:
 
 def test_odd_characters_are_refused_and_the_word_nan_is_kept(tmp_path: Path) -> None:
     for number, odd in enumerate(("half \ud83d", "zero \0 byte")):
-        for row in ({"query": odd, "mate": "x"}, {"query": "x", "positives": ["a", odd]}, {"text1": "x", "text2": odd}):
+        for row in (
+            {"query": odd, "match": "x"},
+            {"query": "x", "positives": ["a", odd]},
+            {"text1": "x", "text2": odd},
+        ):
             path = tmp_path / f"{number}.jsonl"
             path.write_text("".join(f"{json.dumps(one)}\n" for one in (row, row)), "utf-8")
             with pytest.raises(InputError) as caught:
                 own.read(path)
             assert "surrogate" in str(caught.value) or "zero byte" in str(caught.value)
     path = tmp_path / "name.jsonl"
-    path.write_text(json.dumps({"query\ud83d": "a", "mate": "b"}) + "\n", "utf-8")
+    path.write_text(json.dumps({"query\ud83d": "a", "match": "b"}) + "\n", "utf-8")
     with pytest.raises(InputError, match="name of a column"):
         own.read(path)
     for ending, content in (
-        ("csv", "query,mate\nNaN,a grandmother\nbread,NaN\n"),
-        ("jsonl", '{"query": "NaN", "mate": "a grandmother"}\n{"query": "bread", "mate": "NaN"}\n'),
+        ("csv", "query,match\nNaN,a grandmother\nbread,NaN\n"),
+        ("jsonl", '{"query": "NaN", "match": "a grandmother"}\n{"query": "bread", "match": "NaN"}\n'),
     ):
         path = tmp_path / f"nan.{ending}"
         path.write_text(content, "utf-8")

@@ -28,8 +28,8 @@ def test_items_are_distinct_and_in_order_of_appearance() -> None:
     assert dataset.id == "some"
     assert dataset.items == ("b", "a", "c", "d")
     assert dataset.queries.tolist() == [0, 1, 2]
-    assert dataset.mates.tolist() == [1, 0, 2]
-    assert dataset.queries.dtype == dataset.mates.dtype == np.int32
+    assert dataset.matches.tolist() == [1, 0, 2]
+    assert dataset.queries.dtype == dataset.matches.dtype == np.int32
 
 
 def test_texts_that_differ_in_anything_are_different_items() -> None:
@@ -113,7 +113,7 @@ def test_demo_pairs() -> None:
     dataset = loaders.demo_pairs("demo-pairs", DEMO)
     assert (len(dataset.queries), len(dataset.items)) == (400, 1_400)
     pairs = text_pairs(dataset)
-    assert pairs[200:] == [(mate, query) for query, mate in pairs[:200]]
+    assert pairs[200:] == [(match, query) for query, match in pairs[:200]]
     assert len(set(pairs)) == 400
     header, *lines = DEMO.read_text("utf-8").splitlines()
     rows = [dict(zip(header.split("\t"), line.split("\t"), strict=True)) for line in lines]
@@ -126,7 +126,7 @@ def test_evalrank_sentences(shared_settings: Settings) -> None:
     """6,989 directed pairs, 24,957 sentences; 13 pairs are a text with itself."""
     dataset = fetch.load(find_dataset("evalrank-sent"), shared_settings)
     assert (len(dataset.queries), len(dataset.items)) == (6_989, 24_957)
-    assert np.count_nonzero(dataset.queries == dataset.mates) == 13
-    pairs = set(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
+    assert np.count_nonzero(dataset.queries == dataset.matches) == 13
+    pairs = set(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))
     assert len(pairs) == 6_989, "no pair stands twice"
     assert all(text.strip() for text in dataset.items)

@@ -86,7 +86,7 @@ def test_demo_words_by_a_recount_from_the_files(demo: PairSet) -> None:
     assert len(pairs) == 2 * (337 - 1 - 1) - 2 * 3 == 664
     assert set(pairs) == {p for p in best if p[0] != p[1]} | {p[::-1] for p in best if p[0] != p[1]}
     assert pairs[:335] == list(dict.fromkeys(p for p in best if p[0] != p[1]))
-    assert all((mate, query) in set(pairs) for query, mate in pairs)
+    assert all((match, query) in set(pairs) for query, match in pairs)
     frequent = packaged.frequent_words(20_000)
     assert len(frequent) == len(set(frequent)) == 20_000
     assert frequent[:3] == ["the", "to", "and"]
@@ -139,7 +139,7 @@ def test_a_package_or_file_that_is_not_there_is_named() -> None:
 
 @pytest.mark.realdata
 def test_evalrank_words(shared_settings: Settings) -> None:
-    """In 69% of the pairs the query has a rival mate, so raw Hits@1 cannot exceed 0.503."""
+    """In 69% of the pairs the query has a rival match, so raw Hits@1 cannot exceed 0.503."""
     entry = find_dataset("evalrank-word")
     assert entry.unit == "word"
     dataset = fetch.load(entry, shared_settings)
@@ -148,9 +148,9 @@ def test_evalrank_words(shared_settings: Settings) -> None:
     assert pairs[:2] == [("abdomen", "belly"), ("abduct", "capture")]
     files = [fetch.local_path(file, shared_settings).read_text("utf-8").split() for file in entry.files]
     assert dataset.items == tuple(dict.fromkeys(word for words in files for word in words))
-    mates = Counter(query for query, _ in pairs)
-    assert sum(mates[query] > 1 for query, _ in pairs) / len(pairs) == pytest.approx(0.69, abs=0.005)
+    matches = Counter(query for query, _ in pairs)
+    assert sum(matches[query] > 1 for query, _ in pairs) / len(pairs) == pytest.approx(0.69, abs=0.005)
     assert ceilings(dataset)["hits@1_ceiling"] == pytest.approx(0.503, abs=0.0005)
     assert len(set(pairs)) == len(pairs)
-    assert np.count_nonzero(dataset.queries == dataset.mates) == 0
-    assert all((mate, query) in set(pairs) for query, mate in pairs)
+    assert np.count_nonzero(dataset.queries == dataset.matches) == 0
+    assert all((match, query) in set(pairs) for query, match in pairs)

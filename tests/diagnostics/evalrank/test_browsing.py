@@ -30,14 +30,14 @@ def make_table(seed: int, pairs: int = 40) -> PairTable:
     """Pairs as ``explore.pair_table`` gives them: ties, gaps in the numbers, pairs that a run did not rank."""
     rng = np.random.default_rng(seed)
     texts = [" ".join(rng.choice(WORDS, rng.integers(1, 6))) for _ in range(2 * pairs)]
-    queries, mates = np.arange(pairs), np.where(rng.random(pairs) < 0.1, np.arange(pairs), np.arange(pairs) + pairs)
+    queries, matches = np.arange(pairs), np.where(rng.random(pairs) < 0.1, np.arange(pairs), np.arange(pairs) + pairs)
     frame = pd.DataFrame(
         {
             "item_no": np.sort(rng.choice(3 * pairs, pairs, replace=False)),
             "query_no": queries,
-            "mate_no": mates,
+            "match_no": matches,
             "query": [texts[i] for i in queries],
-            "mate": [texts[i] for i in mates],
+            "match": [texts[i] for i in matches],
         }
     )
     for run in RUNS:
@@ -53,7 +53,7 @@ def make_table(seed: int, pairs: int = 40) -> PairTable:
 
 
 def described(table: PairTable, b: str | None = "bb", *, filtered: bool = False) -> pd.DataFrame:
-    features = pair_browsing.text_features(table.frame["query"].tolist(), table.frame["mate"].tolist())
+    features = pair_browsing.text_features(table.frame["query"].tolist(), table.frame["match"].tolist())
     return pair_browsing.described(table, features, RUNS, Compared("aa", b, filtered))
 
 
@@ -61,7 +61,7 @@ def keep(row: pd.Series, which: Which) -> bool:
     """What the filters mean, for one pair."""
     a, b = row["rank in A"], row.get("rank in B", math.nan)
     if which is Which.SELF:
-        return bool(row["query_no"] == row["mate_no"])
+        return bool(row["query_no"] == row["match_no"])
     if which is Which.TIED:
         return bool(row["ties in A"] > 0 or row.get("ties in B", 0) > 0)
     return {
@@ -80,7 +80,7 @@ def test_every_pair_is_described_by_its_stored_row(filtered: bool) -> None:
     way = "filtered " if filtered else ""
     assert len(frame) == len(table.frame)
     for row, (_, stored) in zip(frame.to_dict("records"), table.frame.iterrows(), strict=True):
-        assert (row["pair"], row["query"], row["mate"]) == (stored["item_no"], stored["query"], stored["mate"])
+        assert (row["pair"], row["query"], row["match"]) == (stored["item_no"], stored["query"], stored["match"])
         a, b = stored[f"aa {way}rank"], stored[f"bb {way}rank"]
         ranks = [rank for run in RUNS if not math.isnan(rank := stored[f"{run} {way}rank"])]
         np.testing.assert_equal(row["worst rank"], max(ranks, default=math.nan))
@@ -91,8 +91,8 @@ def test_every_pair_is_described_by_its_stored_row(filtered: bool) -> None:
         np.testing.assert_equal(
             [row["similarity in B"], row["ties in A"]], [stored["bb similarity"], stored["aa ties"]]
         )
-        np.testing.assert_equal(row["overlap"], lexical_overlap([stored["query"]], [stored["mate"]])[0])
-        assert row["words in mate"] == len(stored["mate"].split())
+        np.testing.assert_equal(row["overlap"], lexical_overlap([stored["query"]], [stored["match"]])[0])
+        assert row["words in match"] == len(stored["match"].split())
 
 
 @each("which, b", [(which, b) for which in Which for b in ("bb", None) if b or which not in NEED_B])
@@ -129,20 +129,20 @@ def test_orders_are_those_of_a_plain_sort(descending: bool) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["", "dog", "DOG ", "not a", "nobody", ".*"])
-def test_search_finds_what_stands_in_query_or_mate(wanted: str) -> None:
+def test_search_finds_what_stands_in_query_or_match(wanted: str) -> None:
     frame = described(make_table(3))
     expected = [
         wanted.lower() in q.lower() or wanted.lower() in m.lower()
-        for q, m in zip(frame["query"], frame["mate"], strict=True)
+        for q, m in zip(frame["query"], frame["match"], strict=True)
     ]
     assert pair_browsing.containing(frame, wanted).tolist() == expected
 
 
 def test_frequency_is_there_for_words_alone() -> None:
     words = pair_browsing.text_features(["dog", "cat"], ["hound", "feline"])
-    np.testing.assert_array_equal(words["frequency of mate"], zipf_of(["hound", "feline"]))
+    np.testing.assert_array_equal(words["frequency of match"], zipf_of(["hound", "feline"]))
     sentences = pair_browsing.text_features(["a dog"], ["a hound"])
-    assert "frequency of mate" not in sentences
+    assert "frequency of match" not in sentences
 
 
 def test_a_file_has_the_rows_of_the_table_in_its_order_with_the_stored_numbers() -> None:
@@ -155,7 +155,7 @@ def test_a_file_has_the_rows_of_the_table_in_its_order_with_the_stored_numbers()
     stored = table.frame.set_index("item_no")
     for row in out.to_dict("records"):
         one = stored.loc[row["item_no"]]
-        assert (row["query"], row["mate_no"]) == (one["query"], one["mate_no"])
+        assert (row["query"], row["match_no"]) == (one["query"], one["match_no"])
         np.testing.assert_equal(row["rank x~none"], one["aa rank"])
         np.testing.assert_equal(row["filtered_reciprocal_rank y~center"], one["bb filtered reciprocal rank"])
         np.testing.assert_equal(row["ties y~center"], one["bb ties"])

@@ -16,7 +16,7 @@ from blindspot.datasets.published.pairs import pair_set
 from blindspot.diagnostics.evalrank import what_if
 from blindspot.diagnostics.evalrank.definition import ENTRY, compute
 from blindspot.diagnostics.evalrank.outranking import Pairs, first_ranked, only_queries, queries_above
-from blindspot.diagnostics.evalrank.pairs import Relation, around_mate, pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import Relation, around_match, pair_table, rows_of_runs
 from blindspot.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from blindspot.diagnostics.evalrank.trust import other_candidates, other_protocol, with_first_items
 from blindspot.encoders.cache import EmbeddingCache
@@ -46,17 +46,17 @@ def datasets(draw: st.DrawFn) -> PairSet:
 
 
 def pairs_of(dataset: PairSet) -> list[tuple[int, int]]:
-    return list(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
+    return list(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))
 
 
 def by_loop(matrix: Float32, dataset: PairSet, metric: str, *, filtered: bool) -> list[reference.ReferenceCount]:
     """Counts of every pair where only matches compete."""
     vectors, pairs = matrix.astype(np.float64).tolist(), pairs_of(dataset)
-    no_match = set(range(len(dataset.items))) - {mate for _, mate in pairs}
+    no_match = set(range(len(dataset.items))) - {match for _, match in pairs}
     out = []
-    for query, mate in pairs:
-        also = reference.filtered_out(dataset.items, pairs, query, mate) if filtered else set()
-        out.append(reference.count(vectors, query, mate, metric, no_match | also))
+    for query, match in pairs:
+        also = reference.filtered_out(dataset.items, pairs, query, match) if filtered else set()
+        out.append(reference.count(vectors, query, match, metric, no_match | also))
     return out
 
 
@@ -70,13 +70,13 @@ def test_ranks_among_matches_equal_the_float64_loop(
         matrix = np.round(matrix)  # many ties, and zero vectors
     raw, filtered = (by_loop(matrix, dataset, metric.value, filtered=f) for f in (False, True))
     assume(not any(count.borderline for count in raw))
-    params = {"metric": metric.value, "protocol": "definition", "candidates": "mates"}
+    params = {"metric": metric.value, "protocol": "definition", "candidates": "matches"}
     found = compute(matrix, dataset, params, no_progress, CancelToken())
     for way, counts in (("", raw), ("_filtered", filtered)):
         assert found.items[f"greater{way}"].to_pylist() == [count.greater for count in counts]
         assert found.items[f"ties{way}"].to_pylist() == [count.ties for count in counts]
     assert found.items["similarity"].to_pylist() == pytest.approx([count.similarity for count in raw], abs=1e-12)
-    assert found.metrics["background"] == len(set(dataset.mates.tolist()))
+    assert found.metrics["background"] == len(set(dataset.matches.tolist()))
     every = compute(matrix, dataset, params | {"candidates": "all"}, no_progress, CancelToken())
     named = {"metric": metric.value, "protocol": "definition"}
     before = compute(matrix, dataset, named, no_progress, CancelToken())
@@ -91,11 +91,11 @@ def test_by_hand_other_queries_and_background_do_not_compete() -> None:
     params = {"metric": "l2", "protocol": "definition"}
     ranks = {
         name: compute(line, dataset, params | {"candidates": name}, no_progress, CancelToken()).items
-        for name in ("all", "mates")
+        for name in ("all", "matches")
     }
     # From 0: 1 and 2 are nearer than 3. From 1: 0, 2 and 3 are nearer than 5; of these only 3 is a match.
     assert ranks["all"]["greater"].to_pylist() == [2, 3]
-    assert ranks["mates"]["greater"].to_pylist() == [0, 1]
+    assert ranks["matches"]["greater"].to_pylist() == [0, 1]
 
 
 @pytest.mark.parametrize("metric", Similarity)
@@ -103,16 +103,16 @@ def test_the_toolkit_counts_the_query_and_matches_only(metric: Similarity) -> No
     random = np.random.default_rng(3)
     matrix = random.standard_normal((12, 3))
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    queries, mates = np.int32([0, 1, 2, 5, 5]), np.int32([5, 6, 7, 0, 5])
+    queries, matches = np.int32([0, 1, 2, 5, 5]), np.int32([5, 6, 7, 0, 5])
     among = np.zeros(12, dtype=np.bool_)
-    among[mates] = True
+    among[matches] = True
     nothing = Exclusions(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-    raw, _, itself = rank_pairs_as_toolkit(matrix, queries, mates, metric, nothing, no_progress, CancelToken(), among)
+    raw, _, itself = rank_pairs_as_toolkit(matrix, queries, matches, metric, nothing, no_progress, CancelToken(), among)
     similarity = reference.SIMILARITIES[metric.value]
-    for place, (query, mate) in enumerate(zip(queries.tolist(), mates.tolist(), strict=True)):
+    for place, (query, match) in enumerate(zip(queries.tolist(), matches.tolist(), strict=True)):
         x = matrix[query].tolist()
-        one = similarity(x, matrix[mate].tolist())
-        others = {*mates.tolist(), query} - {mate}
+        one = similarity(x, matrix[match].tolist())
+        others = {*matches.tolist(), query} - {match}
         above = sum(similarity(x, matrix[j].tolist()) > one for j in others) + bool(itself[place])
         assert raw.greater[place] == max(above, 1) - 1
 
@@ -146,9 +146,9 @@ def test_ids_of_runs_among_all_texts_are_those_of_before(world: World) -> None:
             ids.add(pipeline.run(request, world.settings, world.repository).record.run_id)
         (found[encoder, transform, asked],) = ids
     assert found == IDS
-    other = world.run("evalrank", "trigrams", "small-pairs", candidates="mates")
+    other = world.run("evalrank", "trigrams", "small-pairs", candidates="matches")
     assert other.run_id not in IDS.values()
-    assert other.plan.params == {"metric": "cos", "protocol": "definition", "candidates": "mates"}
+    assert other.plan.params == {"metric": "cos", "protocol": "definition", "candidates": "matches"}
     again = pipeline.request_of(other, world.settings)
     assert pipeline.run(again, world.settings, world.repository).record.run_id == other.run_id
 
@@ -163,15 +163,15 @@ def test_an_unknown_kind_of_candidates_is_refused(small: World) -> None:
 
 @pytest.fixture
 def among(small: World) -> RunRecord:
-    return small.run("evalrank", "trigrams", "small-pairs", candidates="mates")
+    return small.run("evalrank", "trigrams", "small-pairs", candidates="matches")
 
 
 def test_texts_around_a_match_are_matches(small: World, among: RunRecord) -> None:
     frame = pair_table(ENTRY, [among.run_id], small.repository).frame
-    matches = set(SMALL_PAIRS.mates.tolist())
+    matches = set(SMALL_PAIRS.matches.tolist())
     for row in frame.to_dict("records"):
-        found = around_mate(among, row["query_no"], row["mate_no"], small.settings, small.repository, 99, ALL_PLACES)
-        assert {item.item_no for item in found} == matches - ({row["query_no"]} - {row["mate_no"]})
+        found = around_match(among, row["query_no"], row["match_no"], small.settings, small.repository, 99, ALL_PLACES)
+        assert {item.item_no for item in found} == matches - ({row["query_no"]} - {row["match_no"]})
         above = sum(item.relation is Relation.ABOVE for item in found)
         tied = sum(item.relation is Relation.TIED for item in found)
         assert (above, tied) == (row[f"{among.run_id} greater"], row[f"{among.run_id} ties"])
@@ -179,19 +179,19 @@ def test_texts_around_a_match_are_matches(small: World, among: RunRecord) -> Non
 
 def test_first_ranked_texts_are_matches(small: World, among: RunRecord) -> None:
     rows = small.repository.items(ENTRY, [among.run_id], texts=True)
-    numbers, query_no, mate_no = (rows[name].to_numpy(np.int64) for name in ("item_no", "query_no", "mate_no"))
-    pairs = Pairs(numbers, query_no, mate_no, rows["query"].tolist(), rows["mate"].tolist())
+    numbers, query_no, match_no = (rows[name].to_numpy(np.int64) for name in ("item_no", "query_no", "match_no"))
+    pairs = Pairs(numbers, query_no, match_no, rows["query"].tolist(), rows["match"].tolist())
     missed = np.flatnonzero(rows["greater_filtered"].to_numpy() > 0)
     found = first_ranked(among, pairs, missed, small.settings, small.repository)
     assert found is not None
     assert len(found.places) > 0
-    assert found.background == len(set(mate_no.tolist()))
-    assert set(found.items.tolist()) <= {*mate_no.tolist(), -1}
+    assert found.background == len(set(match_no.tolist()))
+    assert set(found.items.tolist()) <= {*match_no.tolist(), -1}
 
 
 def test_what_if_ranks_among_the_same(small: World, among: RunRecord) -> None:
     base = what_if.basis(among, ENTRY, small.repository)
-    stored = small.run("evalrank", "trigrams~center", "small-pairs", candidates="mates")
+    stored = small.run("evalrank", "trigrams~center", "small-pairs", candidates="matches")
     rows = rows_of_runs(ENTRY, [stored.run_id], small.repository)[stored.run_id]
     found = what_if.what_if(base, "center", Similarity.COS, small.settings)
     for own, kept in ((found.raw.after, rows.raw), (found.filtered.after, rows.filtered)):
@@ -230,24 +230,24 @@ def questions(world: World, tmp_path: Path) -> str:
 def test_other_queries_above_are_counted_as_a_loop_counts_them(world: World, questions: str) -> None:
     run = world.run("evalrank", "trigrams", questions)
     frame = pair_table(ENTRY, [run.run_id], world.repository).frame
-    query_no, mate_no = (frame[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no"))
+    query_no, match_no = (frame[name].to_numpy(dtype=np.int64) for name in ("query_no", "match_no"))
     embedded = EmbeddingCache(world.settings.embeddings).read(run.plan.embedding_digest)
     assert embedded is not None
     vectors = embedded.matrix.astype(np.float64).tolist()
     above = 0
-    for query, mate in zip(query_no.tolist(), mate_no.tolist(), strict=True):
-        own = reference.cosine(vectors[query], vectors[mate])
+    for query, match in zip(query_no.tolist(), match_no.tolist(), strict=True):
+        own = reference.cosine(vectors[query], vectors[match])
         others = set(query_no.tolist()) - {query}
         above += any(reference.cosine(vectors[query], vectors[j]) > own + reference.TAU for j in others)
-    found = queries_above(run, query_no, mate_no, world.settings, world.repository)
+    found = queries_above(run, query_no, match_no, world.settings, world.repository)
     assert (found.pairs, found.above) == (len(PAIRS), above)
     assert above > len(PAIRS) / 2, "questions resemble questions"
-    matches = world.run("evalrank", "trigrams", questions, candidates="mates")
+    matches = world.run("evalrank", "trigrams", questions, candidates="matches")
     assert matches.metrics["hits@1"] > run.metrics["hits@1"]
     assert (run.metrics["background"], matches.metrics["background"]) == (2 * len(PAIRS), len(PAIRS))
     toolkit = replace(run, plan=replace(run.plan, params={**run.plan.params, "protocol": "toolkit"}))
     with pytest.raises(ValueError, match="by definition"):
-        queries_above(toolkit, query_no, mate_no, world.settings, world.repository)
+        queries_above(toolkit, query_no, match_no, world.settings, world.repository)
 
 
 def test_many_pairs_are_sampled_evenly(world: World, questions: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,16 +255,16 @@ def test_many_pairs_are_sampled_evenly(world: World, questions: str, monkeypatch
     monkeypatch.setattr("blindspot.diagnostics.evalrank.outranking.PRODUCTS", 1)
     monkeypatch.setattr("blindspot.diagnostics.evalrank.outranking.FEWEST", 4)
     frame = pair_table(ENTRY, [run.run_id], world.repository).frame
-    numbers = (frame[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no"))
+    numbers = (frame[name].to_numpy(dtype=np.int64) for name in ("query_no", "match_no"))
     assert queries_above(run, *numbers, world.settings, world.repository).pairs == 4
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=8))
 def test_only_queries_are_no_match_where_no_pair_is_reversed(pairs: list[tuple[int, int]]) -> None:
-    query, mate = np.array(pairs, dtype=np.int64).T
+    query, match = np.array(pairs, dtype=np.int64).T
     reversed_too = any((b, a) in pairs for a, b in pairs if a != b)
     expected = [] if reversed_too else sorted({q for q, _ in pairs} - {m for _, m in pairs})
-    assert only_queries(query, mate).tolist() == expected
+    assert only_queries(query, match).tolist() == expected
 
 
 def test_the_command_line_takes_candidates_and_shows_both(
@@ -273,13 +273,13 @@ def test_the_command_line_takes_candidates_and_shows_both(
     monkeypatch.setenv("BLINDSPOT_CACHE", str(world.cache))
     asked = ("run", "evalrank", "--encoder", "trigrams", "--dataset", questions)
     (every,) = blindspot.json(*asked)["runs"]
-    (among,) = blindspot.json(*asked, "--candidates", "mates")["runs"]
+    (among,) = blindspot.json(*asked, "--candidates", "matches")["runs"]
     (again,) = blindspot.json(*asked, "--candidates", "all")["runs"]
     assert every["params"] == {"metric": "cos", "protocol": "definition"}
-    assert among["params"] == every["params"] | {"candidates": "mates"}
+    assert among["params"] == every["params"] | {"candidates": "matches"}
     assert again["run_id"] == every["run_id"] != among["run_id"]
     assert (every["computed"], again["computed"]) == (True, False)
-    for run, other, way in ((every, among, "mates"), (among, every, "all")):
+    for run, other, way in ((every, among, "matches"), (among, every, "all")):
         choices = blindspot.json("runs", "trust", run["run_id"])["choices"]
         (found,) = [choice for choice in choices if choice["about"] == "candidates"]
         assert found["way"] == way

@@ -45,7 +45,7 @@ def left_out(dataset: PairSet) -> list[set[str]]:
 # --- twins and rivals ---
 
 
-def test_filtered_ranks_leave_out_other_mates_and_twins() -> None:
+def test_filtered_ranks_leave_out_other_matches_and_twins() -> None:
     dataset = pair_set(
         "hand-made",
         [
@@ -59,7 +59,7 @@ def test_filtered_ranks_leave_out_other_mates_and_twins() -> None:
     )
     assert left_out(dataset) == [
         {"one dog", "A dog!", "ADOG", "a  hound"},
-        {"a hound", "A dog!", "ADOG"},  # a hound as a mate; its own twin is neither mate nor twin of this pair
+        {"a hound", "A dog!", "ADOG"},  # a hound as a match; its own twin is neither match nor twin of this pair
         {"A dog!", "ADOG", "a  hound"},
         {"A CAT"},
         {"A CAT"},  # texts without a letter are no twins of each other
@@ -76,8 +76,8 @@ def test_another_word_or_sign_is_a_mistake_and_another_unicode_form_is_not() -> 
     assert left_out(dataset) == [{"पिता।"}, {"c."}, {"a = b"}, {"CAFE\u0301"}]
 
 
-def test_a_twin_that_is_the_mate_stays() -> None:
-    """Query and mate may be twins of each other; neither is ever left out."""
+def test_a_twin_that_is_the_match_stays() -> None:
+    """Query and match may be twins of each other; neither is ever left out."""
     dataset = pair_set("twins", [("It rains.", "it rains")], ["IT RAINS", "It snows."])
     assert left_out(dataset) == [{"IT RAINS"}]
 
@@ -86,16 +86,16 @@ def test_a_twin_that_is_the_mate_stays() -> None:
 
 
 def test_scores_by_hand() -> None:
-    """Two pairs. The first mate has one item above and two tied, the second is first beyond doubt.
+    """Two pairs. The first match has one item above and two tied, the second is first beyond doubt.
 
     Expected: MRR = ((1/2 + 1/3 + 1/4)/3 + 1)/2 = (13/36 + 1)/2; Hits@3 = (2/3 + 1)/2.
-    Filtered: the item above is a twin of the query, so the first mate is 1st, 2nd or 3rd:
+    Filtered: the item above is a twin of the query, so the first match is 1st, 2nd or 3rd:
     MRR = ((1 + 1/2 + 1/3)/3 + 1)/2 = (11/18 + 1)/2; Hits@1 = (1/3 + 1)/2.
     """
-    dataset = pair_set("by hand", [("query", "mate"), ("north", "north")], ["Query!", "tied", "tied too"])
+    dataset = pair_set("by hand", [("query", "match"), ("north", "north")], ["Query!", "tied", "tied too"])
     vectors = {
         "query": (1, 0, 0),
-        "mate": (4, 3, 0),
+        "match": (4, 3, 0),
         "Query!": (2, 0, 0),
         "tied": (8, -6, 0),
         "tied too": (4, 0, 3),
@@ -142,7 +142,7 @@ TEXTS = ("a", "A", "a!", "b", "B ", "ab", "a b", "c", "?", "!", "é", "d", "e", 
 
 @st.composite
 def datasets(draw: st.DrawFn) -> PairSet:
-    """Pairs of few texts, many of them twins; self pairs, several mates, repeated pairs."""
+    """Pairs of few texts, many of them twins; self pairs, several matches, repeated pairs."""
     text = st.sampled_from(TEXTS)
     pairs = draw(st.lists(st.tuples(text, text), min_size=1, max_size=8))
     return pair_set("drawn", pairs, draw(st.lists(text, max_size=len(TEXTS))))
@@ -164,11 +164,11 @@ def test_every_metric_equals_the_loop(dataset: PairSet, metric: Similarity, seed
     dimension = data.draw(st.integers(1, 5))
     matrix = random.integers(-2, 3, (len(dataset.items), dimension)).astype(np.float32)  # zeros and copies abound
     vectors = matrix.astype(np.float64).tolist()
-    pairs = list(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
-    raw = [reference.count(vectors, query, mate, metric.value, set()) for query, mate in pairs]
+    pairs = list(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))
+    raw = [reference.count(vectors, query, match, metric.value, set()) for query, match in pairs]
     filtered = [
-        reference.count(vectors, query, mate, metric.value, reference.filtered_out(dataset.items, pairs, query, mate))
-        for query, mate in pairs
+        reference.count(vectors, query, match, metric.value, reference.filtered_out(dataset.items, pairs, query, match))
+        for query, match in pairs
     ]
     assume(not any(count.borderline for count in raw))
     result = evaluate(matrix, dataset, metric.value)
@@ -186,7 +186,7 @@ def test_every_metric_equals_the_loop(dataset: PairSet, metric: Similarity, seed
         expected |= {f"{name}_{way}": value for name, value in _expected_scores(counts).items()}
     expected |= {
         "tied_pairs": sum(count.ties > 0 for count in raw),
-        "self_pairs": sum(query == mate for query, mate in pairs),
+        "self_pairs": sum(query == match for query, match in pairs),
         "pairs": len(pairs),
         "background": len(set(dataset.items)),
     }
@@ -207,11 +207,11 @@ def _best_by_trying_every_ranking(dataset: PairSet) -> dict[str, float]:
     """Per query, every order of the other items; the best sum of each score; the mean over pairs."""
     best = dict.fromkeys(["mrr", *(f"hits@{k}" for k in HITS_AT)], 0.0)
     for query in set(dataset.queries.tolist()):
-        mates = dataset.mates[dataset.queries == query].tolist()
+        matches = dataset.matches[dataset.queries == query].tolist()
         candidates = [item for item in range(len(dataset.items)) if item != query]
         # A pair of the query with itself: nothing need stand above it.
         all_diagnostics = [
-            [1 if mate == query else order.index(mate) + 1 for mate in mates] for order in permutations(candidates)
+            [1 if match == query else order.index(match) + 1 for match in matches] for order in permutations(candidates)
         ]
         best["mrr"] += max(math.fsum(1 / rank for rank in ranks) for ranks in all_diagnostics)
         for k in HITS_AT:

@@ -16,7 +16,7 @@ from blindspot.diagnostics.evalrank import outranking
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.findings import Axis, Ranked, axes_of
 from blindspot.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
-from blindspot.diagnostics.evalrank.pairs import RunRows, around_mate
+from blindspot.diagnostics.evalrank.pairs import RunRows, around_match
 from blindspot.numerics.ranking.problem import RankCounts, Relation
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.settings import Settings
@@ -45,8 +45,8 @@ def pairs(m: int = M) -> Pairs:
     numbers = np.arange(m, dtype=np.int64)
     long = ["one two three four five six seven " if i % 2 else "" for i in range(m)]
     query = [f"{long[i]}some words about {i}" for i in range(m)]
-    mate = [f"{long[i]}{'others about' if i % 4 > 1 else 'some words about'} {i}" for i in range(m)]
-    return Pairs(numbers, numbers, numbers + m, query, mate)
+    match = [f"{long[i]}{'others about' if i % 4 > 1 else 'some words about'} {i}" for i in range(m)]
+    return Pairs(numbers, numbers, numbers + m, query, match)
 
 
 def rows(ranks: Float64 | Sequence[int], filtered: Sequence[int] | None = None) -> RunRows:
@@ -123,10 +123,10 @@ def test_a_pair_and_its_reverse_count_once() -> None:
     one = pairs(M // 2)
     both = Pairs(
         numbers,
-        np.concatenate([one.query_no, one.mate_no]),
-        np.concatenate([one.mate_no, one.query_no]),
-        [*one.query, *one.mate],
-        [*one.mate, *one.query],
+        np.concatenate([one.query_no, one.match_no]),
+        np.concatenate([one.match_no, one.query_no]),
+        [*one.query, *one.match],
+        [*one.match, *one.query],
     )
     half = random_ranks(4, np.where(np.arange(M // 2) % 2, 0.35, 0.65), M // 2)
     twice = rows(np.tile(half.filtered.shown, 2).astype(np.int64))
@@ -136,13 +136,13 @@ def test_a_pair_and_its_reverse_count_once() -> None:
 
 def test_a_kind_of_few_pairs_is_not_tested() -> None:
     few = [f"{'one two three four five six seven ' if i < 19 else ''}about {i}" for i in range(M)]
-    found = axes_of(replace(pairs(), query=few, mate=few))
+    found = axes_of(replace(pairs(), query=few, match=few))
     assert "length" not in {axis.name for axis in found}
 
 
 def test_words_are_sorted_by_letters_and_frequency() -> None:
     words = ["the" if i % 2 else "zyzzyva" for i in range(M)]
-    names = {axis.name for axis in axes_of(replace(pairs(), query=words, mate=words))}
+    names = {axis.name for axis in axes_of(replace(pairs(), query=words, match=words))}
     assert names == {"length", "frequency-of-query", "frequency-of-match"}
 
 
@@ -156,7 +156,7 @@ def first_of(items: Sequence[int], texts: Mapping[int, str], places: Int64 | Non
 
 SUBSETS = ("synonym", "antonym", "negation_main", "typo", "random_mlm")
 FAMILIES = Families(
-    {text: (i, subset) for i in range(M) for subset, text in (("", pairs().query[i]), ("synonym", pairs().mate[i]))}
+    {text: (i, subset) for i in range(M) for subset, text in (("", pairs().query[i]), ("synonym", pairs().match[i]))}
     | {f"{subset} of {i}": (i, subset) for i in range(M) for subset in SUBSETS[1:]},
     SUBSETS,
 )
@@ -198,7 +198,7 @@ def test_a_text_that_shares_more_words_than_the_match_is_a_blind_spot() -> None:
     few = sum(i % 4 > 1 for i in range(M))  # the others' match is the query but for a letter, at an overlap of 1
     assert one.value == few / M
     assert named(evalrank.of_run(RUN, given, first_of(range(M), far)), "outranked-by-shared-words").p == 1.0
-    half = replace(pairs(), mate=[f"others about {i}" for i in range(M)])
+    half = replace(pairs(), match=[f"others about {i}" for i in range(M)])
     assert "outranked-by-shared-words" in kinds(
         discovered(evalrank.of_run(RUN, ranked(rows([2] * M), half), first_of(range(M), near)))
     )
@@ -293,13 +293,13 @@ def test_facts_are_counted_where_they_are(tmp_path: Path) -> None:
     (few,) = facts(settings, counts)
     assert (few.kind, few.value) == ("low-coverage", 0.5)
     training = training_overlap.training_set(
-        "seen.txt", [[q, m] for q, m in zip(pairs().query, pairs().mate, strict=True)][:40]
+        "seen.txt", [[q, m] for q, m in zip(pairs().query, pairs().match, strict=True)][:40]
     )
     training_overlap.remember(
         settings.training,
         RUN.plan.dataset_digest,
         training,
-        training_overlap.overlap(pairs().query, pairs().mate, training),
+        training_overlap.overlap(pairs().query, pairs().match, training),
     )
     (seen,) = facts(settings)
     assert seen.value == 0.25
@@ -350,8 +350,8 @@ def test_the_first_ranked_text_is_the_first_of_the_slow_ranking_that_is_a_mistak
     assert found is not None
     assert found.background == len(SMALL_PAIRS.items)
     for place, item in zip(found.places.tolist(), found.items.tolist(), strict=True):
-        query, mate = int(every.pairs.query_no[place]), int(every.pairs.mate_no[place])
-        slow = around_mate(run, query, mate, small.settings, small.repository)
+        query, match = int(every.pairs.query_no[place]), int(every.pairs.match_no[place])
+        slow = around_match(run, query, match, small.settings, small.repository)
         above = [one for one in slow if one.relation is Relation.ABOVE and not one.left_out]
         assert item in [one.item_no for one in above if one.similarity >= above[0].similarity - 1e-6]
         assert found.texts[item] == SMALL_PAIRS.items[item]

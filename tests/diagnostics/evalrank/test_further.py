@@ -52,7 +52,7 @@ def rows_of_pairs() -> list[Row]:
 
 def write(path: Path, rows: Sequence[Row]) -> str:
     with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("query", "mate", "topic"), *rows])
+        csv.writer(file).writerows([("query", "match", "topic"), *rows])
     return f"file:{path}"
 
 
@@ -88,16 +88,16 @@ def by_a_loop(world: World, run: RunRecord, rows: Sequence[Row], metric: str, am
         norm = float(np.linalg.norm(matrix[a]) * np.linalg.norm(matrix[b]))
         return float(matrix[a] @ matrix[b]) / norm if norm else 0.0
 
-    candidates = set(range(len(items))) if among == "all" else {number[mate] for _, mate, _ in rows}
+    candidates = set(range(len(items))) if among == "all" else {number[match] for _, match, _ in rows}
     greater, ties = [], []
-    for query, mate, topic in rows:
-        out = {number[query], number[mate]}
+    for query, match, topic in rows:
+        out = {number[query], number[match]}
         out |= {number[m] for q, m, _ in rows if q == query}
-        keys = {near_duplicate_key(query), near_duplicate_key(mate)}
+        keys = {near_duplicate_key(query), near_duplicate_key(match)}
         out |= {n for n, text in enumerate(items) if near_duplicate_key(text) in keys}
         if topic:
             out |= {number[text] for q, m, t in rows if t == topic for text in (q, m)}
-        target = similarity(number[query], number[mate])
+        target = similarity(number[query], number[match])
         others = [similarity(number[query], other) for other in candidates - out]
         greater.append(sum(s > target + TAU for s in others))
         ties.append(sum(target - TAU <= s <= target + TAU for s in others))
@@ -107,7 +107,7 @@ def by_a_loop(world: World, run: RunRecord, rows: Sequence[Row], metric: str, am
 
 @each(
     "metric, candidates",
-    [("cos", "all"), ("l2", "all"), ("cos", "mates")],
+    [("cos", "all"), ("l2", "all"), ("cos", "matches")],
 )
 def test_ranks_without_texts_of_the_same_group_are_those_of_a_loop(
     asked: tuple[World, str], metric: str, candidates: str

@@ -20,7 +20,7 @@ from tests.support.commands import Command
 from tests.support.world import World
 
 QUERIES = ["a b c d", "a b c d", "a b c d e f", "x y", "!!", "same text"]
-MATES = ["e f g h", "a b", "a b c d e z", "x Y q r s t u v w", "??", "Same, text!"]
+MATCHES = ["e f g h", "a b", "a b c d e z", "x Y q r s t u v w", "??", "Same, text!"]
 
 
 def labels(groups: Grouping, pair: int, side: str = "pair") -> list[str]:
@@ -28,16 +28,16 @@ def labels(groups: Grouping, pair: int, side: str = "pair") -> list[str]:
 
 
 def test_pairs_are_sorted_by_the_words_they_share() -> None:
-    groups = grouping(Kind.OVERLAP, QUERIES, MATES)
+    groups = grouping(Kind.OVERLAP, QUERIES, MATCHES)
     found = [labels(groups, pair) for pair in range(6)]
     assert found == [["none"], ["0.5 to 0.75"], ["0.5 to 0.75"], ["under 0.25"], [], ["all words"]]
     assert groups.ordered
 
 
 def test_pairs_are_sorted_by_length() -> None:
-    groups = grouping(Kind.LENGTH, QUERIES, MATES)
-    for pair, (query, mate) in enumerate(zip(QUERIES, MATES, strict=True)):
-        mean = (length(query) + length(mate)) / 2
+    groups = grouping(Kind.LENGTH, QUERIES, MATCHES)
+    for pair, (query, match) in enumerate(zip(QUERIES, MATCHES, strict=True)):
+        mean = (length(query) + length(match)) / 2
         assert labels(groups, pair) == ["up to 5" if mean <= 5 else "over 5 to 10"]
     assert "words" in groups.axis["pair"]
 
@@ -49,11 +49,11 @@ def test_single_words_are_as_long_as_they_have_letters() -> None:
     assert labels(grouping(Kind.LENGTH, ["automobile"], ["it"]), 0) == ["over 4 to 6"]  # its upper end is in
 
 
-def test_query_and_mate_have_a_frequency_each() -> None:
+def test_query_and_match_have_a_frequency_each() -> None:
     groups = grouping(Kind.FREQUENCY, ["the", "zzyzx"], ["ulna", "of"])
-    assert labels(groups, 0, "query") == labels(groups, 1, "mate") == ["over 100"]
+    assert labels(groups, 0, "query") == labels(groups, 1, "match") == ["over 100"]
     assert labels(groups, 1, "query") == ["under 1"]
-    assert list(groups.axis) == ["query", "mate"]
+    assert list(groups.axis) == ["query", "match"]
 
 
 def test_a_pair_of_several_sources_counts_in_each() -> None:
@@ -76,14 +76,14 @@ def small_rows(rng: np.random.Generator, m: int) -> RunRows:
 def test_the_score_of_a_kind_is_the_mean_over_its_pairs(filtered: bool) -> None:
     rng = np.random.default_rng(3)
     m = 60
-    queries, mates = rng.integers(0, 30, m), rng.integers(0, 30, m)
+    queries, matches = rng.integers(0, 30, m), rng.integers(0, 30, m)
     texts = [" ".join(rng.choice(list("abcdefgh"), rng.integers(1, 7))) for _ in range(30)]
-    q, t = [texts[i] for i in queries], [texts[i] for i in mates]
+    q, t = [texts[i] for i in queries], [texts[i] for i in matches]
     rows = small_rows(rng, m - 10)  # the run did not rank the last ten
     by_overlap = grouping(Kind.OVERLAP, q, t)
     unranked = Group("overlap", "not ranked", np.arange(m) >= m - 10)
     groups = replace(by_overlap, groups=(*by_overlap.groups, unranked))
-    found = scores_by_kind(groups, rows, np.arange(m) * 2, queries, mates, filtered=filtered)
+    found = scores_by_kind(groups, rows, np.arange(m) * 2, queries, matches, filtered=filtered)
     assert found["pairs"].sum() == m - 10
     for group, row in zip(groups.groups, found.to_dict("records"), strict=True):
         reciprocal, hits, inside = [], [], []
@@ -99,7 +99,7 @@ def test_the_score_of_a_kind_is_the_mean_over_its_pairs(filtered: bool) -> None:
         if not reciprocal:
             assert (row["independent"], np.isnan(row["mrr_low"])) == (0, True)
             continue
-        known = share(np.array(reciprocal), Dependence.of(queries[inside], mates[inside]))
+        known = share(np.array(reciprocal), Dependence.of(queries[inside], matches[inside]))
         low, high = (np.nan, np.nan) if known.interval is None else (known.low, known.high)
         assert row["mrr_low"] == pytest.approx(low, nan_ok=True)
         assert row["mrr_high"] == pytest.approx(high, nan_ok=True)
@@ -117,7 +117,7 @@ def test_the_command_prints_the_means_of_stored_rows(small: World, blindspot: Co
     for by in ("overlap", "length", "frequency"):
         printed = blindspot("runs", "kinds", run.run_id[:6], "--by", by, "--json").json
         assert (printed["run_id"], printed["by"]) == (run.run_id, by)
-        groups = grouping(Kind(by), frame["query"].tolist(), frame["mate"].tolist())
+        groups = grouping(Kind(by), frame["query"].tolist(), frame["match"].tolist())
         for group, kind in zip(groups.groups, printed["kinds"], strict=True):
             assert (kind["side"], kind["label"], kind["pairs"]) == (group.side, group.label, group.inside.sum())
             assert kind["mrr"] == pytest.approx(rows.reciprocal_ranks(False)[group.inside].mean())
@@ -143,15 +143,15 @@ def band(zipf: float) -> str:
 
 def test_every_pair_is_in_one_band_of_each_side_and_in_one_cell() -> None:
     rng = np.random.default_rng(0)
-    queries, mates = rng.uniform(1.5, 7, 80), rng.choice([0.0, 3.0, 4.0, 5.0, np.nextafter(5.0, 0)], 80)
+    queries, matches = rng.uniform(1.5, 7, 80), rng.choice([0.0, 3.0, 4.0, 5.0, np.nextafter(5.0, 0)], 80)
     queries[:5] = np.nan
-    bands = by_bands(queries, mates)
+    bands = by_bands(queries, matches)
     for pair in range(80):
         inside = [(g.side, g.label) for g in bands.sides.groups if g.inside[pair]]
-        assert inside == [("query", band(queries[pair])), ("mate", band(mates[pair]))]
+        assert inside == [("query", band(queries[pair])), ("match", band(matches[pair]))]
         (cell,) = [i for i, g in enumerate(bands.cells.groups) if g.inside[pair]]
-        query, mate = bands.places[cell]
-        assert (LABELS[query], LABELS[mate]) == (band(queries[pair]), band(mates[pair]))
+        query, match = bands.places[cell]
+        assert (LABELS[query], LABELS[match]) == (band(queries[pair]), band(matches[pair]))
     assert len(bands.places) == len(set(bands.places)) == len(bands.cells.groups)
     assert all(g.inside.any() for g in (*bands.sides.groups, *bands.cells.groups))
-    assert list(bands.sides.axis) == ["query", "mate"]
+    assert list(bands.sides.axis) == ["query", "match"]

@@ -64,15 +64,15 @@ def test_the_largest_gain_and_loss_are_those_of_a_loop(better: str, worse: str) 
     own, a, b = sides(1, better, worse)
     a[3] = np.nan
     numbers = np.arange(M)
-    queries, mates = numbers // 2, numbers + M
-    found = gains({c.name: grouping_of(c, numbers) for c in own}, a, b, queries, mates)
+    queries, matches = numbers // 2, numbers + M
+    found = gains({c.name: grouping_of(c, numbers) for c in own}, a, b, queries, matches)
     slow = []
     for c in own:
         for value in set(c.cells):
             inside = [i for i in range(M) if c.cells[i] == value and not np.isnan(a[i])]
             if len(inside) >= FEW:
                 lead = np.array([b[i] - a[i] for i in inside])
-                known = Dependence.of(queries[inside], mates[inside])
+                known = Dependence.of(queries[inside], matches[inside])
                 p = float(statistics.p_values(lead[:, np.newaxis], known)[0])
                 slow.append((p, c.name, value, sum(lead) / len(lead), len(inside)))
     assert {(g.by, g.group.label, g.rows) for g in found.tested} == {(by, v, n) for _, by, v, _, n in slow}
@@ -113,12 +113,12 @@ def asked(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tupl
     path: Path = tmp_path_factory.mktemp("own") / "desk.csv"
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["query", "mate", "product", "language", "ticket"])
+        rows.writerow(["query", "match", "product", "language", "ticket"])
         for i in range(M):
             scanner = i % 4 == 1
-            mate = f"{'zzz' if scanner else 'number'} {i * 7919 if not scanner else 'q' * (i + 1)}"
+            match = f"{'zzz' if scanner else 'number'} {i * 7919 if not scanner else 'q' * (i + 1)}"
             product = ["", "scanner", HOSTILE, HOSTILE][i % 4]
-            rows.writerow([f"number {i * 7919}!", mate, product, ["en", "de"][i % 2], i])
+            rows.writerow([f"number {i * 7919}!", match, product, ["en", "de"][i % 2], i])
     module_world.add(GramEncoder(), GramEncoder("constant", constant=True))
     for encoder in ("constant", "trigrams"):
         module_world.run("evalrank", encoder, f"file:{path}")

@@ -14,7 +14,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.evalrank.pairs import RankedItem, around_mate, pair_table
+from blindspot.diagnostics.evalrank.pairs import RankedItem, around_match, pair_table
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU, Relation
 from blindspot.runs import pipeline
@@ -45,19 +45,19 @@ def check_against_stored(shown: list[RankedItem], row: pd.Series, dataset: PairS
     assert kept[Relation.ABOVE] == row["greater_filtered"], label
     assert kept[Relation.TIED] == row["ties_filtered"], label
 
-    candidates = set(range(len(dataset.items))) - {row["query_no"]} | {row["mate_no"]}
+    candidates = set(range(len(dataset.items))) - {row["query_no"]} | {row["match_no"]}
     assert {item.item_no for item in shown} == candidates
     assert [item.position for item in shown] == list(range(1, len(candidates) + 1))
     assert all(item.text == dataset.items[item.item_no] for item in shown)
 
-    (mate,) = (item for item in shown if item.relation is Relation.MATE)
-    assert mate.item_no == row["mate_no"]
-    assert mate.position == row["greater"] + 1
-    assert mate.similarity == pytest.approx(row["similarity"], abs=1e-12)
-    assert mate.left_out == ""
+    (match,) = (item for item in shown if item.relation is Relation.MATCH)
+    assert match.item_no == row["match_no"]
+    assert match.position == row["greater"] + 1
+    assert match.similarity == pytest.approx(row["similarity"], abs=1e-12)
+    assert match.left_out == ""
     values = np.array([item.similarity for item in shown])
-    assert np.all(np.diff(values) <= TAU)  # falling; among the tied the mate comes first
-    order = [Relation.ABOVE, Relation.MATE, Relation.TIED, Relation.BELOW]
+    assert np.all(np.diff(values) <= TAU)  # falling; among the tied the match comes first
+    order = [Relation.ABOVE, Relation.MATCH, Relation.TIED, Relation.BELOW]
     ranks = [order.index(item.relation) for item in shown]
     assert ranks == sorted(ranks)
 
@@ -72,7 +72,7 @@ def test_the_list_has_as_many_items_above_and_tied_as_the_store_says(
     rows = demo.repository.items(ENTRY, [run.run_id], texts=True)
     assert len(rows) == 400
     for _, row in rows.iloc[::10].iterrows():
-        shown = around_mate(run, row["query_no"], row["mate_no"], demo.settings, demo.repository, ALL, ALL)
+        shown = around_match(run, row["query_no"], row["match_no"], demo.settings, demo.repository, ALL, ALL)
         check_against_stored(shown, row, dataset, run)
 
 
@@ -83,14 +83,14 @@ def test_it_agrees_on_twins_self_pairs_and_texts_without_a_vector(small: World, 
     assert len(rows) == len(SMALL_PAIRS.queries)
     assert rows["ties"].sum() > 0
     for _, row in rows.iterrows():
-        shown = around_mate(run, row["query_no"], row["mate_no"], small.settings, small.repository, ALL, ALL)
+        shown = around_match(run, row["query_no"], row["match_no"], small.settings, small.repository, ALL, ALL)
         check_against_stored(shown, row, SMALL_PAIRS, run)
 
 
 def test_it_says_why_filtered_ranks_leave_an_item_out(small: World) -> None:
     run = small.run("evalrank", "trigrams", "small-pairs")
     number = {text: i for i, text in enumerate(SMALL_PAIRS.items)}
-    shown = around_mate(run, number[DOG], number[DOG_IS], small.settings, small.repository, ALL, ALL)
+    shown = around_match(run, number[DOG], number[DOG_IS], small.settings, small.repository, ALL, ALL)
     assert {item.text: item.left_out for item in shown if item.left_out} == {
         DOG_THE: "another match",
         "a DOG runs in the park!": "near-duplicate",
@@ -104,8 +104,8 @@ def test_it_says_why_filtered_ranks_leave_an_item_out(small: World) -> None:
 def test_a_text_with_itself_stands_first_and_its_twins_are_tied(small: World) -> None:
     run = small.run("evalrank", "trigrams", "small-pairs")
     cat = SMALL_PAIRS.items.index(CAT)
-    shown = around_mate(run, cat, cat, small.settings, small.repository)
-    assert shown[0].relation is Relation.MATE
+    shown = around_match(run, cat, cat, small.settings, small.repository)
+    assert shown[0].relation is Relation.MATCH
     assert shown[0].item_no == cat
     assert shown[0].similarity == pytest.approx(1.0)
     assert [(item.text, item.relation, item.left_out) for item in shown[1:3]] == [
@@ -114,16 +114,16 @@ def test_a_text_with_itself_stands_first_and_its_twins_are_tied(small: World) ->
     ]
 
 
-def test_the_mate_is_shown_however_low_it_stands(demo_runs: dict[tuple[str, str], RunRecord], demo: World) -> None:
+def test_the_match_is_shown_however_low_it_stands(demo_runs: dict[tuple[str, str], RunRecord], demo: World) -> None:
     run = demo_runs["none", "cos"]
     rows = demo.repository.items(ENTRY, [run.run_id], texts=True)
     worst = rows.loc[rows["greater"].idxmax()]
     assert worst["greater"] > 4
-    shown = around_mate(run, worst["query_no"], worst["mate_no"], demo.settings, demo.repository, limit=2, below=3)
+    shown = around_match(run, worst["query_no"], worst["match_no"], demo.settings, demo.repository, limit=2, below=3)
     place = worst["greater"] + 1
     assert [item.position for item in shown] == [1, 2, place, place + 1, place + 2, place + 3]
-    assert [item.relation for item in shown[:3]] == [Relation.ABOVE, Relation.ABOVE, Relation.MATE]
-    everything = around_mate(run, worst["query_no"], worst["mate_no"], demo.settings, demo.repository, ALL, ALL)
+    assert [item.relation for item in shown[:3]] == [Relation.ABOVE, Relation.ABOVE, Relation.MATCH]
+    everything = around_match(run, worst["query_no"], worst["match_no"], demo.settings, demo.repository, ALL, ALL)
     assert shown == [everything[item.position - 1] for item in shown]
 
 
@@ -131,18 +131,18 @@ def test_without_the_embeddings_it_says_what_to_do_and_running_again_helps(small
     run = small.run("evalrank", "trigrams~center", "small-pairs")
     number = {text: i for i, text in enumerate(SMALL_PAIRS.items)}
     arguments = (run, number[DOG], number[DOG_IS], small.settings, small.repository)
-    before = around_mate(*arguments)
+    before = around_match(*arguments)
     (small.settings.embeddings / f"{run.plan.embedding_digest}.npy").unlink()
 
     with pytest.raises(EmbeddingsGone, match=r"'trigrams' on 'small-pairs'.*run it again") as caught:
-        around_mate(*arguments)
+        around_match(*arguments)
     assert isinstance(caught.value, BlindspotError)
 
     again = pipeline.run(
         pipeline.request_of(run, small.settings), small.settings, small.repository, keep_embeddings=True
     )
     assert not again.computed
-    assert around_mate(*arguments) == before
+    assert around_match(*arguments) == before
 
 
 # --- the table of pairs
@@ -159,7 +159,7 @@ def test_the_pair_table_is_the_export_side_by_side(
         file = tmp_path / f"{run.run_id}.parquet"
         assert cli.main(["export", run.run_id, "--output", str(file)]) == 0
         exported = pd.read_parquet(file)
-        for column in ("item_no", "query_no", "mate_no", "query", "mate"):
+        for column in ("item_no", "query_no", "match_no", "query", "match"):
             assert table.frame[column].tolist() == exported[column].tolist()
         assert table.frame[f"{run.run_id} similarity"].tolist() == exported["similarity"].tolist()
         assert table.frame[f"{run.run_id} ties"].tolist() == exported["ties"].tolist()

@@ -16,7 +16,7 @@ from blindspot.datasets.published.pairs import pair_set
 from blindspot.diagnostics.evalrank import reasons, what_if
 from blindspot.diagnostics.evalrank.definition import ENTRY, candidates_of, compute, exclusions_of, rank
 from blindspot.diagnostics.evalrank.outranking import Pairs, first_ranked, queries_above
-from blindspot.diagnostics.evalrank.pairs import around_mate, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import around_match, rows_of_runs
 from blindspot.diagnostics.evalrank.trust import with_first_items
 from blindspot.numerics.ranking.gpu import rank_pairs_on
 from blindspot.numerics.similarity import Similarity
@@ -40,21 +40,21 @@ def datasets(draw: st.DrawFn) -> PairSet:
 
 
 def by_loop(
-    documents: Float32, queries: Float32, dataset: PairSet, metric: str, *, mates_only: bool, filtered: bool
+    documents: Float32, queries: Float32, dataset: PairSet, metric: str, *, matches_only: bool, filtered: bool
 ) -> list[reference.ReferenceCount]:
     """Counts of every pair: its query's vector ``queries[asking]`` against those of all candidates as documents."""
-    pairs = list(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
+    pairs = list(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))
     asking = sorted({query for query, _ in pairs})
     n = len(dataset.items)
     out = []
-    for query, mate in pairs:
+    for query, match in pairs:
         vectors = [*documents.astype(np.float64).tolist(), queries[asking.index(query)].astype(np.float64).tolist()]
-        left_out = {query} - {mate}
-        if mates_only:
+        left_out = {query} - {match}
+        if matches_only:
             left_out |= set(range(n)) - {other for _, other in pairs}
         if filtered:
-            left_out |= reference.filtered_out(dataset.items, pairs, query, mate)
-        out.append(reference.count(vectors, n, mate, metric, left_out))
+            left_out |= reference.filtered_out(dataset.items, pairs, query, match)
+        out.append(reference.count(vectors, n, match, metric, left_out))
     return out
 
 
@@ -62,22 +62,23 @@ def by_loop(
     dataset=datasets(),
     metric=st.sampled_from(Similarity),
     seed=st.integers(0, 2**32 - 1),
-    mates_only=st.booleans(),
+    matches_only=st.booleans(),
     is_rounded=st.booleans(),
 )
 @hypothesis_settings(max_examples=80, deadline=None)
 def test_ranks_by_role_equal_the_float64_loop(
-    dataset: PairSet, metric: Similarity, seed: int, mates_only: bool, is_rounded: bool
+    dataset: PairSet, metric: Similarity, seed: int, matches_only: bool, is_rounded: bool
 ) -> None:
     n, q = len(dataset.items), len(dataset.asking)
     matrix = np.random.default_rng(seed).standard_normal((n + q, 4)).astype(np.float32)
     if is_rounded:
         matrix = np.round(matrix)  # many ties, and zero vectors
     raw, filtered = (
-        by_loop(matrix[:n], matrix[n:], dataset, metric.value, mates_only=mates_only, filtered=f) for f in (False, True)
+        by_loop(matrix[:n], matrix[n:], dataset, metric.value, matches_only=matches_only, filtered=f)
+        for f in (False, True)
     )
     assume(not any(count.borderline for count in raw))
-    params = {"metric": metric.value, "protocol": "definition", "candidates": "mates" if mates_only else "all"}
+    params = {"metric": metric.value, "protocol": "definition", "candidates": "matches" if matches_only else "all"}
     found = compute(matrix, dataset, params, no_progress, CancelToken())
     for way, counts in (("", raw), ("_filtered", filtered)):
         assert found.items[f"greater{way}"].to_pylist() == [count.greater for count in counts]
@@ -142,7 +143,7 @@ def test_a_run_has_both_roles_and_says_so(world: World, run: RunRecord) -> None:
     assert facts["prompts"] == {"query": ASK, "document": TELL}
     assert run.manifest["embeddings"]["truncated_share"] is None, "this encoder does not count"
     rows = rows_of_runs(ENTRY, [run.run_id], world.repository)[run.run_id]
-    expected = by_loop(documents, queries, SMALL_PAIRS, "cos", mates_only=False, filtered=False)
+    expected = by_loop(documents, queries, SMALL_PAIRS, "cos", matches_only=False, filtered=False)
     assert rows.raw.greater.tolist() == [count.greater for count in expected]
     assert rows.raw.ties.tolist() == [count.ties for count in expected]
     assert run.coverage["items"] == len(SMALL_PAIRS.items)
@@ -156,7 +157,7 @@ def test_a_run_has_both_roles_and_says_so(world: World, run: RunRecord) -> None:
 @pytest.mark.parametrize(
     "variant", ["asking", "asking~center", "asking~abtt:1", "asking~int8-docs", "trigrams~center+binary-docs"]
 )
-@pytest.mark.parametrize("candidates", ["all", "mates"])
+@pytest.mark.parametrize("candidates", ["all", "matches"])
 def test_whatever_ranks_again_ranks_alike(world: World, run: RunRecord, variant: str, candidates: str) -> None:
     run = world.run("evalrank", variant, SMALL_PAIRS.id, candidates=candidates)
     settings, repository = world.settings, world.repository
@@ -165,11 +166,11 @@ def test_whatever_ranks_again_ranks_alike(world: World, run: RunRecord, variant:
     for pair, greater, similarity in zip(
         table.itertuples(), rows.raw.greater.tolist(), rows.raw.similarity.tolist(), strict=True
     ):
-        shown = around_mate(run, pair.query_no, pair.mate_no, settings, repository)
-        (mate,) = [item for item in shown if item.item_no == pair.mate_no]
-        assert mate.position == greater + 1
-        assert mate.similarity == pytest.approx(similarity, abs=1e-6)
-        assert all(item.item_no != pair.query_no for item in shown if item is not mate)
+        shown = around_match(run, pair.query_no, pair.match_no, settings, repository)
+        (match,) = [item for item in shown if item.item_no == pair.match_no]
+        assert match.position == greater + 1
+        assert match.similarity == pytest.approx(similarity, abs=1e-6)
+        assert all(item.item_no != pair.query_no for item in shown if item is not match)
     basis = what_if.basis(run, ENTRY, repository)
     again = what_if.what_if(basis, run.plan.variant.transform, Similarity.COS, settings)
     fewer = with_first_items(run, len(SMALL_PAIRS.items), settings, repository, ENTRY)
@@ -178,14 +179,14 @@ def test_whatever_ranks_again_ranks_alike(world: World, run: RunRecord, variant:
         assert found.ties.tolist() == rows.raw.ties.tolist()
     for found in (again.filtered.after, fewer.filtered):
         assert found.greater.tolist() == rows.filtered.greater.tolist()
-    numbers = {name: table[name].to_numpy(np.int64) for name in ("item_no", "query_no", "mate_no")}
-    pairs = Pairs(*numbers.values(), list(table["query"]), list(table["mate"]))
+    numbers = {name: table[name].to_numpy(np.int64) for name in ("item_no", "query_no", "match_no")}
+    pairs = Pairs(*numbers.values(), list(table["query"]), list(table["match"]))
     missed = np.flatnonzero(rows.filtered.greater > 0).astype(np.int64)
     found = first_ranked(run, pairs, missed, settings, repository)
     assert found is not None
     for place, item in zip(found.places.tolist(), found.items.tolist(), strict=True):
-        assert item not in (-1, pairs.query_no[place], pairs.mate_no[place])
-        above = around_mate(run, pairs.query_no[place], pairs.mate_no[place], settings, repository)
+        assert item not in (-1, pairs.query_no[place], pairs.match_no[place])
+        above = around_match(run, pairs.query_no[place], pairs.match_no[place], settings, repository)
         first = next(one.similarity for one in above if not one.left_out)
         assert [one.similarity for one in above if one.item_no == item] == [pytest.approx(first, abs=1e-6)]
 
@@ -203,8 +204,8 @@ def test_hubs_and_other_queries_are_counted_by_role(world: World, run: RunRecord
         expected += np.array([value > kth + 1e-6 for value in near])
     assert (hubs.counts >= expected).all()
     assert hubs.counts.sum() == k * len(asking)
-    query_no, mate_no = (numbers.astype(np.int64) for numbers in (SMALL_PAIRS.queries, SMALL_PAIRS.mates))
-    assert queries_above(run, query_no, mate_no, world.settings, world.repository).above == 0, "all pairs are mutual"
+    query_no, match_no = (numbers.astype(np.int64) for numbers in (SMALL_PAIRS.queries, SMALL_PAIRS.matches))
+    assert queries_above(run, query_no, match_no, world.settings, world.repository).above == 0, "all pairs are mutual"
 
 
 def test_queries_above_a_match_are_those_of_the_loop(world: World) -> None:
@@ -215,11 +216,11 @@ def test_queries_above_a_match_are_those_of_the_loop(world: World) -> None:
     encoder = AskingEncoder()
     documents = encoder.prompted(TELL).encode(data.items, CancelToken())
     above = 0
-    for query, mate in zip(data.queries.tolist(), data.mates.tolist(), strict=True):
+    for query, match in zip(data.queries.tolist(), data.matches.tolist(), strict=True):
         asked = encoder.prompted(ASK).encode([data.items[query]], CancelToken())[0].tolist()
         near = [reference.cosine(asked, document.tolist()) for document in documents]
-        above += any(near[j] > near[mate] + 1e-6 for j in set(data.queries.tolist()) - {query})
-    numbers = data.queries.astype(np.int64), data.mates.astype(np.int64)
+        above += any(near[j] > near[match] + 1e-6 for j in set(data.queries.tolist()) - {query})
+    numbers = data.queries.astype(np.int64), data.matches.astype(np.int64)
     assert queries_above(run, *numbers, world.settings, world.repository).above == above > 0
 
 
@@ -232,7 +233,7 @@ def test_a_part_of_the_texts_keeps_both_roles(world: World, transform: str) -> N
 
     run = pipeline.run(request, world.settings, world.repository).record
     kept = [i for i, text in enumerate(SMALL_PAIRS.items) if "sofa" not in text.casefold()]
-    pairs = [(q, m) for q, m in zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.mates.tolist(), strict=True)]
+    pairs = [(q, m) for q, m in zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.matches.tolist(), strict=True)]
     pairs = [(kept.index(q), kept.index(m)) for q, m in pairs if q in kept and m in kept]
     part = PairSet(
         "part",
@@ -246,14 +247,14 @@ def test_a_part_of_the_texts_keeps_both_roles(world: World, transform: str) -> N
     if transform == "center":
         mean = np.concatenate([documents, queries]).astype(np.float64).mean(axis=0)
         documents, queries = (np.float32(rows - mean) for rows in (documents, queries))
-    expected = by_loop(documents, queries, part, "cos", mates_only=False, filtered=False)
+    expected = by_loop(documents, queries, part, "cos", matches_only=False, filtered=False)
     rows = rows_of_runs(ENTRY, [run.run_id], world.repository)[run.run_id]
     assert rows.raw.greater.tolist() == [count.greater for count in expected]
     again = what_if.what_if(what_if.basis(run, ENTRY, world.repository), transform, Similarity.COS, world.settings)
     assert again.raw.after.greater.tolist() == rows.raw.greater.tolist()
-    query, mate = (kept[i] for i in pairs[0])
-    shown = around_mate(run, query, mate, world.settings, world.repository)
-    assert [item.position for item in shown if item.item_no == mate] == [expected[0].greater + 1]
+    query, match = (kept[i] for i in pairs[0])
+    shown = around_match(run, query, match, world.settings, world.repository)
+    assert [item.position for item in shown if item.item_no == match] == [expected[0].greater + 1]
 
 
 def test_a_transform_fitted_elsewhere_is_fitted_on_documents(world: World, run: RunRecord) -> None:

@@ -39,18 +39,18 @@ def the_pairs(dataset: str, settings: Settings) -> tuple[list[str], list[str], S
     pairs, scored = fetch.load(entry, settings), fetch.load(SOURCES[entry.sources], settings)
     assert isinstance(pairs, PairSet)
     assert isinstance(scored, ScoredPairs)
-    return [pairs.items[i] for i in pairs.queries], [pairs.items[i] for i in pairs.mates], scored
+    return [pairs.items[i] for i in pairs.queries], [pairs.items[i] for i in pairs.matches], scored
 
 
 @pytest.mark.realdata
 def test_every_sentence_pair_stands_in_one_of_the_two_sets(shared_settings: Settings) -> None:
-    queries, mates, scored = the_pairs("evalrank-sent", shared_settings)
-    found = find_sources(queries, mates, scored)
+    queries, matches, scored = the_pairs("evalrank-sent", shared_settings)
+    found = find_sources(queries, matches, scored)
     assert found.known.all()
     counts = {name: int(found.inside(name).sum()) for name in found.names}
     assert counts == {"STS-B train": 3056, "STS-B dev": 527, "STS-B test": 678, "STR": 2748}
-    in_train = zip(queries, mates, found.inside("STS-B train").tolist(), strict=True)
-    assert len({frozenset((query, mate)) for query, mate, inside in in_train if inside}) == 1534
+    in_train = zip(queries, matches, found.inside("STS-B train").tolist(), strict=True)
+    assert len({frozenset((query, match)) for query, match, inside in in_train if inside}) == 1534
     best, is_str = np.nanmax(found.scores, axis=1), found.inside("STR")
     assert not (is_str & (found.inside("STS-B train") | found.inside("STS-B dev") | found.inside("STS-B test"))).any()
     assert best[~is_str].min() == 3.8
@@ -60,8 +60,8 @@ def test_every_sentence_pair_stands_in_one_of_the_two_sets(shared_settings: Sett
 
 @pytest.mark.realdata
 def test_every_word_pair_stands_in_one_of_the_thirteen_sets(shared_settings: Settings) -> None:
-    queries, mates, scored = the_pairs("evalrank-word", shared_settings)
-    found = find_sources(queries, mates, scored)
+    queries, matches, scored = the_pairs("evalrank-word", shared_settings)
+    found = find_sources(queries, matches, scored)
     assert found.known.all()
     assert {name: int(found.inside(name).sum()) for name in found.names} == {
         "WS-353-ALL": 224,

@@ -45,17 +45,17 @@ Stored = tuple[World, RunRecord]
 
 
 def loop_ranks(matrix: np.ndarray, dataset: PairSet, filtered: bool) -> list[tuple[int, int]]:
-    """Per pair, how many items are above the mate and how many are tied with it."""
+    """Per pair, how many items are above the match and how many are tied with it."""
     unit = [row / np.linalg.norm(row) if np.linalg.norm(row) else row for row in matrix.astype(np.float64)]
-    pairs = list(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
+    pairs = list(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))
     out = []
-    for query, mate in pairs:
-        skip = {query, mate}
+    for query, match in pairs:
+        skip = {query, match}
         if filtered:
             skip |= {m for q, m in pairs if q == query}
-            keys = {near_duplicate_key(dataset.items[query]), near_duplicate_key(dataset.items[mate])} - {""}
+            keys = {near_duplicate_key(dataset.items[query]), near_duplicate_key(dataset.items[match])} - {""}
             skip |= {i for i, text in enumerate(dataset.items) if near_duplicate_key(text) in keys}
-        target = unit[query] @ unit[mate]
+        target = unit[query] @ unit[match]
         others = [unit[query] @ row for i, row in enumerate(unit) if i not in skip]
         above = sum(s > target + TAU for s in others)
         out.append((above, sum(abs(s - target) <= TAU for s in others)))
@@ -90,11 +90,11 @@ def embeddings(stored: Stored) -> np.ndarray:
 def test_every_choice_is_what_a_loop_finds(stored: Stored, filtered: bool) -> None:
     found = found_by_name(stored, filtered)
     ranks = loop_ranks(embeddings(stored), SMALL_PAIRS, filtered)
-    pairs = list(zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.mates.tolist(), strict=True))
+    pairs = list(zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.matches.tolist(), strict=True))
     items = SMALL_PAIRS.items
     assert any(ties for _, ties in ranks)
     copies = [q == m or "" != near_duplicate_key(items[q]) == near_duplicate_key(items[m]) for q, m in pairs]
-    rivals = [any(other == q and mate not in (q, m) for other, mate in pairs) for q, m in pairs]
+    rivals = [any(other == q and match not in (q, m) for other, match in pairs) for q, m in pairs]
     expected = {
         ("ties", "optimistic"): [(above, 0) for above, _ in ranks],
         ("ties", "pessimistic"): [(above + ties, 0) for above, ties in ranks],
@@ -118,8 +118,8 @@ def test_fewer_candidates_are_ranked_as_a_loop_ranks_them(stored: Stored, first:
     world, run = stored
     settings, repository = world.settings, world.repository
     rows = with_first_items(run, first, settings, repository, ENTRY)
-    inside = (SMALL_PAIRS.queries < first) & (SMALL_PAIRS.mates < first)
-    part = PairSet("part", SMALL_PAIRS.items[:first], SMALL_PAIRS.queries[inside], SMALL_PAIRS.mates[inside])
+    inside = (SMALL_PAIRS.queries < first) & (SMALL_PAIRS.matches < first)
+    part = PairSet("part", SMALL_PAIRS.items[:first], SMALL_PAIRS.queries[inside], SMALL_PAIRS.matches[inside])
     assert rows.item_no.tolist() == np.flatnonzero(inside).tolist()
     for filtered in (False, True):
         expected = loop_ranks(embeddings(stored)[:first], part, filtered)
@@ -166,7 +166,7 @@ def test_own_and_common_support_are_each_others_counterpart(
     tmp_path: Path, settings: Settings, repository: Repository
 ) -> None:
     pairs = tmp_path / "pairs.csv"
-    pairs.write_text("query,mate\ncat,dog\ndog,cat\ncow,pig\nhen,owl\n")
+    pairs.write_text("query,match\ncat,dog\ndog,cat\ncow,pig\nhen,owl\n")
     references = []
     for name, words in (("first", "cat dog cow pig"), ("second", "cat dog hen owl")):
         file = tmp_path / f"{name}.txt"

@@ -43,8 +43,8 @@ def pairs_of_words(shared: float, count: int = 40) -> PairSet:
     pairs = []
     for i in range(count):
         query = words[0] if i < shared * count else words[i]
-        mate = query[: 6 if i % 2 else 4] + SYLLABLES[i % 12] + ("" if i % 3 else SYLLABLES[i % 7])
-        pairs += [(query, mate + "x" * (i // 12)), (mate + "x" * (i // 12), query)]
+        match = query[: 6 if i % 2 else 4] + SYLLABLES[i % 12] + ("" if i % 3 else SYLLABLES[i % 7])
+        pairs += [(query, match + "x" * (i // 12)), (match + "x" * (i // 12), query)]
         if 0 < shared < 1:
             pairs.append((words[i], words[(i + 1) % count]))
     return loaders.pair_set(f"words-{shared}", pairs, words)

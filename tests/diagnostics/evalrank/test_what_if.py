@@ -104,7 +104,7 @@ def test_a_change_is_the_difference_that_a_against_b_shows(
 def test_oddities_and_nothing_is_encoded_again(
     small: GramEncoder, world: World, transform: str, metric: Similarity
 ) -> None:
-    """Near-duplicates, rival mates, pairs of a text with itself, zero vectors."""
+    """Near-duplicates, rival matches, pairs of a text with itself, zero vectors."""
     base = basis(world.run("evalrank", "trigrams", "small-pairs"), ENTRY, world.repository)
     encoded = small.encoded
     what_if.what_if(base, transform, metric, world.settings)
@@ -163,7 +163,7 @@ def test_changes_are_differences_of_the_scores(demo: World, demo_basis: Basis) -
         else:
             k = int(change.name[-1])
             values = [expected_hit(c.greater, c.ties, k) for c in (found.after, found.before)]
-        assert change.difference == difference(*values, Dependence.of(found.queries, found.mates))
+        assert change.difference == difference(*values, Dependence.of(found.queries, found.matches))
 
 
 # --- the sample

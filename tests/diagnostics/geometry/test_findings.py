@@ -18,9 +18,9 @@ N = 120
 def made_up(apart: Float64, **metrics: float) -> MadeUp:
     """A model with these squared distances of matches; two random texts are at a squared distance of 2."""
     n = len(apart)
-    about = pd.DataFrame({"item_no": np.arange(n), "query_no": np.arange(n), "mate_no": n + np.arange(n)})
+    about = pd.DataFrame({"item_no": np.arange(n), "query_no": np.arange(n), "match_no": n + np.arange(n)})
     about["query"] = [f"query {i}" for i in range(n)]
-    about["mate"] = [f"match {i}" for i in range(n)]
+    about["match"] = [f"match {i}" for i in range(n)]
     store = MadeUp(ENTRY, about)
     scores = {"anisotropy": 0.0, "background": 2.0 * n, "sampled_items": 2.0 * n, "hubness_cos_sample": 1.0}
     store.add("model", {"squared_distance": apart}, {**scores, "zero_vectors": 0.0, **metrics})
@@ -81,8 +81,8 @@ def test_hubs_and_zero_vectors_are_counted() -> None:
 def test_a_pair_and_its_reverse_are_one_example() -> None:
     apart = np.repeat(np.random.default_rng(4).uniform(1.8, 2.5, N), 2)
     store = made_up(apart)
-    reverse = store.about.iloc[::2].rename(columns={"query": "mate", "mate": "query"})
-    store.about.loc[1::2, ["query", "mate"]] = reverse[["query", "mate"]].to_numpy()
+    reverse = store.about.iloc[::2].rename(columns={"query": "match", "match": "query"})
+    store.about.loc[1::2, ["query", "match"]] = reverse[["query", "match"]].to_numpy()
     for one in shown(store, findings):
         texts = [frozenset(text for _, text in example.texts) for example in one.examples]
         assert len(set(texts)) == len(texts) == 3

@@ -67,7 +67,7 @@ def test_it_is_no_set_of_pairs_and_the_list_names_the_form(blindspot: Command) -
     assert said.code == 2
     assert "a minimal-pair set; expected a pair set" in said.error
     listed = blindspot("list", "datasets").out
-    for part in ("file:PATH", "query and mate", "a column original and any of synonym, antonym"):
+    for part in ("file:PATH", "query and match", "a column original and any of synonym, antonym"):
         assert part in listed
 
 

@@ -81,12 +81,12 @@ def test_the_list_of_neighbors_agrees_with_the_rank(values: list[float], data: s
     assert {n.item_no for n in everything} == set(range(len(values))) - {original} | {rewrite}
     assert [n.position for n in everything] == list(range(1, len(everything) + 1))
     relations = [n.relation for n in everything]
-    assert relations.count(Relation.ABOVE) == rank.greater == relations.index(Relation.MATE)
+    assert relations.count(Relation.ABOVE) == rank.greater == relations.index(Relation.MATCH)
     assert relations.count(Relation.TIED) == rank.ties
     assert all(n.cosine == cosines[n.item_no] for n in everything)
     few = neighbors(cosines, original, rewrite, limit=2, around=1, below=1)
     assert set(few) <= set(everything)
-    place = relations.index(Relation.MATE)
+    place = relations.index(Relation.MATCH)
     expected = {*range(min(2, place)), *range(max(place - 1, 0), min(place + 2, len(everything)))}
     assert [n.position - 1 for n in few] == sorted(expected)
 

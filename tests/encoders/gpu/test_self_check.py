@@ -98,15 +98,15 @@ def test_ranks_must_be_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_ranks_to_be_checked_have_exact_ties_near_ties_and_zero_vectors() -> None:
-    matrix, queries, mates = self_check.ranks_with_ties()
+    matrix, queries, matches = self_check.ranks_with_ties()
     from blindspot.numerics.similarity import Similarity
 
     assert (len(queries), len(matrix)) == (64, 4_096)
-    counts = self_check.rank_here(matrix, queries, mates, Similarity.COS)
+    counts = self_check.rank_here(matrix, queries, matches, Similarity.COS)
     assert np.count_nonzero(counts.ties) > 32
     lengths = np.linalg.norm(matrix, axis=1)
     assert (lengths[queries] == 0).any()
-    assert (lengths[mates] == 0).any()
+    assert (lengths[matches] == 0).any()
     assert (counts.similarity[(counts.similarity > 0.999)] != 1).any()
 
 
@@ -118,8 +118,8 @@ def test_a_failing_device_leaves_the_ranks_to_the_cpu_and_says_so(monkeypatch: p
 
     rng = np.random.default_rng(2)
     matrix = rng.standard_normal((300, 8)).astype(np.float32)
-    queries, mates = np.arange(40, dtype=np.int32), np.arange(40, 80, dtype=np.int32)
-    problem = (matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
+    queries, matches = np.arange(40, dtype=np.int32), np.arange(40, 80, dtype=np.int32)
+    problem = (matrix, queries, matches, Similarity.COS, no_progress, CancelToken())
     expected, real = rank_pairs(*problem), gpu_ranking._Asked.count
     monkeypatch.setattr(gpu_ranking, "ITEMS_PER_TILE", 100)
     for failing in range(3):

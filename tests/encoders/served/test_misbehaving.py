@@ -344,13 +344,13 @@ def test_zero_vectors_are_counted_and_said(
 
     site.embed = embed
     path = tmp_path / "pairs.csv"
-    path.write_text("query,mate\na b,c d\nnothing at all,e f\nnothing more,g h\n", "utf-8")
+    path.write_text("query,match\na b,c d\nnothing at all,e f\nnothing more,g h\n", "utf-8")
     asked = ["run", "evalrank", "--encoder", f"api:{site.url}/v1#m?timeout=5", "--dataset", f"file:{path}"]
     assert main([*asked, "--json"]) == 0
     said = capsys.readouterr()
     assert "gives 2 zero vectors: such a text is equally far from all others" in said.err
     (run,) = json.loads(said.out)["runs"]
     assert run["manifest"]["embeddings"]["zero_vectors"] == 2
-    path.write_text("query,mate\na b,c d\ni j,e f\n", "utf-8")
+    path.write_text("query,match\na b,c d\ni j,e f\n", "utf-8")
     assert main([*asked, "--json"]) == 0
     assert "zero vector" not in capsys.readouterr().err

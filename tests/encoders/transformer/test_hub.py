@@ -232,7 +232,7 @@ def test_prompts_that_are_not_applied_are_said(
     for decided in ("?prompt=", "?prompt=query%3A%20"):
         assert resolved(f"dir:{folder}{decided}", settings).info.unused_prompts == ()
     pairs = folder.parent / "pairs.csv"
-    pairs.write_text("query,mate\na dog runs,the dog is running\nrain,it rains\n", "utf-8")
+    pairs.write_text("query,match\na dog runs,the dog is running\nrain,it rains\n", "utf-8")
     command = ["run", "evalrank", "--encoder", f"dir:{folder}", "--dataset", f"file:{pairs}"]
     for how in ("computed", "found in the store"):
         said = blindspot(*command)

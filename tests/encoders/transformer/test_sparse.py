@@ -108,14 +108,14 @@ def test_queries_and_documents_are_the_librarys_of_a_folder_and_of_an_object(
 def test_ranks_are_those_of_the_sparse_product(folder: Path, settings: Settings) -> None:
     """Of vectors of length 1: Blindspot compares directions."""
     vectors = resolve_encoder(f"dir:{folder}", settings).encode(TEXTS, CancelToken())
-    queries, mates = np.arange(0, 8), np.arange(4, 12)
-    counts = rank_pairs(vectors, queries, mates, Similarity.COS, no_progress, CancelToken())
+    queries, matches = np.arange(0, 8), np.arange(4, 12)
+    counts = rank_pairs(vectors, queries, matches, Similarity.COS, no_progress, CancelToken())
     rows = sparse.csr_matrix(of_library(folder).astype(np.float64))
     unit = sparse.diags(1 / np.sqrt(rows.multiply(rows).sum(axis=1)).A1) @ rows
     scores = np.asarray((unit @ unit.T).todense())
-    for query, mate, greater in zip(queries, mates, counts.greater, strict=True):
-        others = np.delete(scores[query], [query, mate])
-        assert greater == (others > scores[query, mate] + 1e-9).sum()
+    for query, match, greater in zip(queries, matches, counts.greater, strict=True):
+        others = np.delete(scores[query], [query, match])
+        assert greater == (others > scores[query, match] + 1e-9).sum()
 
 
 @pytest.mark.heavy

@@ -284,7 +284,7 @@ def coverage(encoder: Encoder, shared_settings: Settings) -> tuple[int, int, int
     covered = ~np.isnan(vectors[:, 0])
     assert np.isfinite(vectors[covered]).all()
     assert np.isnan(vectors[~covered]).all()
-    return len(words.items), int(covered.sum()), int((covered[words.queries] & covered[words.mates]).sum())
+    return len(words.items), int(covered.sum()), int((covered[words.queries] & covered[words.matches]).sum())
 
 
 @pytest.mark.realdata

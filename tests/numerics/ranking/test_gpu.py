@@ -28,8 +28,8 @@ DEVICE = "cuda:0" if torch.cuda.is_available() else "cpu"
 
 
 def rank(matrix: Float32, pairs: Pairs, metric: Similarity, precision: Precision) -> RankCounts:
-    queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
-    return rank_pairs_on(DEVICE, matrix, queries, mates, metric, no_progress, CancelToken(), precision)
+    queries, matches = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    return rank_pairs_on(DEVICE, matrix, queries, matches, metric, no_progress, CancelToken(), precision)
 
 
 @pytest.mark.heavy
@@ -38,7 +38,7 @@ def rank(matrix: Float32, pairs: Pairs, metric: Similarity, precision: Precision
 def test_ranks_equal_the_float64_loop(
     data: st.DataObject, matrix: Float32, metric: Similarity, precision: Precision
 ) -> None:
-    """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several mates, many small tiles."""
+    """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several matches, many small tiles."""
     item = st.integers(0, len(matrix) - 1)
     pairs = data.draw(st.lists(st.tuples(item, item), min_size=1, max_size=10))
     expected = rank_slowly(matrix, pairs, metric)
@@ -54,8 +54,8 @@ def test_ranks_equal_the_float64_loop(
 @pytest.mark.parametrize("metric", Similarity)
 def test_counts_among_the_first_items_are_those_of_the_processor(metric: Similarity) -> None:
     matrix = np.random.default_rng(6).standard_normal((900, 16)).astype(np.float32)
-    queries, mates = np.arange(300, 900, dtype=np.int32), np.arange(600, dtype=np.int32) % 400
-    problem = (matrix, queries, mates, metric, no_progress, CancelToken())
+    queries, matches = np.arange(300, 900, dtype=np.int32), np.arange(600, dtype=np.int32) % 400
+    problem = (matrix, queries, matches, metric, no_progress, CancelToken())
     ours, expected = rank_pairs_on(DEVICE, *problem, candidates=400), rank_pairs(*problem, candidates=400)
     assert greater_and_ties(ours) == greater_and_ties(expected)
     assert greater_and_ties(ours) != greater_and_ties(rank_pairs(*problem))
@@ -65,14 +65,14 @@ def test_counts_among_the_first_items_are_those_of_the_processor(metric: Similar
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("metric", Similarity)
 def test_counts_are_those_of_the_processor(metric: Similarity, precision: Precision) -> None:
-    """Vectors like an encoder's, more of them than a tile holds, some copies; queries that have several mates."""
+    """Vectors like an encoder's, more of them than a tile holds, some copies; queries that have several matches."""
     rng = np.random.default_rng(5)
     matrix = rng.standard_normal((gpu_ranking.ITEMS_PER_TILE + 500, 32)).astype(np.float32)
     matrix[1_000:2_000] = matrix[:1_000] + 0.5 * matrix[2_000:3_000]
     matrix[3_000:3_100] = matrix[:100]
-    queries, mates = np.arange(1_000, dtype=np.int32) // 2, np.arange(1_000, 2_000, dtype=np.int32)
-    ours = rank_pairs_on(DEVICE, matrix, queries, mates, metric, no_progress, CancelToken(), precision)
-    expected = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken())
+    queries, matches = np.arange(1_000, dtype=np.int32) // 2, np.arange(1_000, 2_000, dtype=np.int32)
+    ours = rank_pairs_on(DEVICE, matrix, queries, matches, metric, no_progress, CancelToken(), precision)
+    expected = rank_pairs(matrix, queries, matches, metric, no_progress, CancelToken())
     np.testing.assert_array_equal(ours.greater, expected.greater)
     np.testing.assert_array_equal(ours.ties, expected.ties)
     np.testing.assert_array_equal(ours.similarity, expected.similarity)
@@ -92,8 +92,8 @@ def test_float16_scores_stay_within_the_slack(metric: Similarity, dimension: int
         scores = (operand @ operand.T).float().cpu().numpy()
     if metric is Similarity.L2:
         scores = scores - (lengths**2 / 2).astype(np.float32)
-    queries, mates = np.indices(scores.shape).reshape(2, -1)
-    exact = similarity_of_pairs(matrix, queries, mates, metric)
+    queries, matches = np.indices(scores.shape).reshape(2, -1)
+    exact = similarity_of_pairs(matrix, queries, matches, metric)
     slack = slack_of("float16", dimension)
     low, high = rank_problem._thresholds(exact, lengths, factors, queries, slack, metric, 0.0)
     assert np.all(scores.ravel() >= low)

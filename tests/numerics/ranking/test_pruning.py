@@ -78,14 +78,14 @@ def near(matrix: Float32, queries: int, seed: int) -> tuple[Int32, Int32]:
     """Queries with matches that are made to lie near them."""
     random = np.random.default_rng(seed)
     order = random.permutation(len(matrix)).astype(np.int32)
-    asked, mates = order[:queries], order[-queries:]
+    asked, matches = order[:queries], order[-queries:]
     noise = random.standard_normal((queries, matrix.shape[1])) * random.uniform(0.001, 0.1, (queries, 1))
-    matrix[mates] = matrix[asked] + noise.astype(np.float32)
-    return asked, mates
+    matrix[matches] = matrix[asked] + noise.astype(np.float32)
+    return asked, matches
 
 
-def problem_of(matrix: Float32, queries: Int32, mates: Int32, metric: Similarity) -> RankProblem:
-    return prepare(matrix, queries, mates, metric, TAU, 1, slack_of_float32(matrix.shape[1]))
+def problem_of(matrix: Float32, queries: Int32, matches: Int32, metric: Similarity) -> RankProblem:
+    return prepare(matrix, queries, matches, metric, TAU, 1, slack_of_float32(matrix.shape[1]))
 
 
 @pytest.mark.heavy
@@ -97,10 +97,10 @@ def test_counts_of_real_depths_equal_those_of_whole_products(
 ) -> None:
     """More items and queries than a tile holds, several matches per query, easy and hopeless queries; copies tie."""
     matrix = of_few_directions(3, 4_000, 192, 0.7)
-    queries, mates = near(matrix, 1_200, 4)
+    queries, matches = near(matrix, 1_200, 4)
     matrix[:300] = matrix[300:600]
     queries = np.concatenate([queries, queries[:200], queries[:100]])
-    mates = np.concatenate([mates, mates[200:400], np.arange(100, dtype=np.int32)])
+    matches = np.concatenate([matches, matches[200:400], np.arange(100, dtype=np.int32)])
     monkeypatch.setattr(coarse, "pays", lambda: has_codes)
     monkeypatch.setattr(pruning, "FEWEST_PRODUCTS", 0)
     monkeypatch.setattr(ranking, "QUERIES_PER_SMALL_TILE", 300)
@@ -109,7 +109,7 @@ def test_counts_of_real_depths_equal_those_of_whole_products(
     monkeypatch.setattr(pruning, "plan", lambda *args, **named: plans.append(choose(*args, **named)) or plans[-1])
 
     def counts() -> list[tuple[int, int]]:
-        arguments = matrix, queries, mates, metric, no_progress, CancelToken(), TAU, threads
+        arguments = matrix, queries, matches, metric, no_progress, CancelToken(), TAU, threads
         return greater_and_ties(ranking._rank_pairs(*arguments))
 
     found = counts()
@@ -124,8 +124,8 @@ def test_counts_of_real_depths_equal_those_of_whole_products(
 @pytest.mark.parametrize("metric", Similarity)
 def test_far_matches_of_isotropic_vectors_are_left_to_whole_products(metric: Similarity) -> None:
     matrix = np.random.default_rng(5).standard_normal((3_000, 256)).astype(np.float32)
-    queries, mates = np.random.default_rng(6).permutation(3_000)[:1_000].astype(np.int32).reshape(2, -1)
-    problem = problem_of(matrix, queries, mates, metric)
+    queries, matches = np.random.default_rng(6).permutation(3_000)[:1_000].astype(np.int32).reshape(2, -1)
+    problem = problem_of(matrix, queries, matches, metric)
     for has_codes in (False, True):
         assert pruning.plan(problem, 3_000, 1, has_codes=has_codes) is None
 
@@ -158,8 +158,8 @@ def test_queries_are_taken_by_their_depth_and_every_one_once() -> None:
 def test_the_sample_says_how_many_items_a_depth_leaves_undecided() -> None:
     """Isotropic rows in many dimensions: directions hold much of the rows that they are made of, and little of others,
     so a sample of the former promises what no other item keeps."""
-    matrix, queries, mates = ranking_problem(768, 3_000, 400)
-    plan = pruning.plan(problem_of(matrix, queries, mates, Similarity.COS), 3_000, 1, has_codes=False)
+    matrix, queries, matches = ranking_problem(768, 3_000, 400)
+    plan = pruning.plan(problem_of(matrix, queries, matches, Similarity.COS), 3_000, 1, has_codes=False)
     assert plan is not None
     problem, undecided = plan.problem, []
     units = matrix.astype(np.float64) / np.linalg.norm(matrix, axis=1, keepdims=True)
@@ -170,8 +170,8 @@ def test_the_sample_says_how_many_items_a_depth_leaves_undecided() -> None:
         inside = units @ first
         outside = np.sqrt(np.maximum(1.0 - np.square(inside).sum(axis=1), 0.0))
         for query in range(rows.start, rows.stop):
-            item, mate = problem.query_items[query], problem.pair_similarity[problem.pair_starts[query]]
+            item, match = problem.query_items[query], problem.pair_similarity[problem.pair_starts[query]]
             bound = outside * outside[item] + plan.axes.slack
-            undecided.append(np.mean(np.abs(inside @ inside[item] - mate) <= bound))
+            undecided.append(np.mean(np.abs(inside @ inside[item] - match) <= bound))
     assert len(undecided) > 300
     assert np.mean(undecided) < 0.02

@@ -43,11 +43,11 @@ from tests.support.tables import each
 
 def rank(matrix: Float32, pairs: Pairs, metric: Similarity, tau: float = TAU) -> RankCounts:
     """By float32 products, by products of codes, and by first coordinates: the same to the last count."""
-    queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
-    found = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
+    queries, matches = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    found = rank_pairs(matrix, queries, matches, metric, no_progress, CancelToken(), tau)
     for way in WAYS[1:]:
         with way():
-            again = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
+            again = rank_pairs(matrix, queries, matches, metric, no_progress, CancelToken(), tau)
         assert again.similarity.tolist() == found.similarity.tolist()
         assert greater_and_ties(again) == greater_and_ties(found)
     return found
@@ -104,8 +104,8 @@ def test_cosine_by_hand() -> None:
     matrix = np.array(
         [
             [1, 0],  # 0: the query
-            [4, 3],  # 1: its mate, cosine 4/5
-            [9, 0],  # 2: cosine 1, above the mate; its length does not matter
+            [4, 3],  # 1: its match, cosine 4/5
+            [9, 0],  # 2: cosine 1, above the match; its length does not matter
             [8, -6],  # 3: cosine 8/10, tied
             [40, 30],  # 4: cosine 40/50, tied
             [3, 4],  # 5: cosine 3/5, below
@@ -126,11 +126,11 @@ def test_l2_by_hand() -> None:
     matrix = np.array(
         [
             [0, 0],  # 0: the query
-            [3, 4],  # 1: its mate at distance 5, similarity 1/6
+            [3, 4],  # 1: its match at distance 5, similarity 1/6
             [1, 1],  # 2: nearer
             [0, -2],  # 3: nearer
             [5, 0],  # 4: at distance 5, tied
-            [6, 8],  # 5: at distance 10; its cosine with the mate would be 1
+            [6, 8],  # 5: at distance 10; its cosine with the match would be 1
         ],
         dtype=np.float32,
     )
@@ -140,7 +140,7 @@ def test_l2_by_hand() -> None:
     assert counts.shown.tolist() == [3.5]
 
 
-def test_every_pair_gets_the_counts_of_its_own_query_and_mate() -> None:
+def test_every_pair_gets_the_counts_of_its_own_query_and_match() -> None:
     """Points on a line, in an order of pairs that is not the order of their queries."""
     matrix = np.array([[0], [1], [3], [7]], dtype=np.float32)
     pairs = [(3, 0), (0, 1), (3, 2), (0, 3), (1, 0), (0, 2), (2, 2)]
@@ -156,7 +156,7 @@ def test_every_pair_gets_the_counts_of_its_own_query_and_mate() -> None:
     ]
 
 
-def test_query_and_mate_are_no_candidates() -> None:
+def test_query_and_match_are_no_candidates() -> None:
     matrix = np.array([[1, 0], [0, 1]], dtype=np.float32)
     for metric in Similarity:
         assert greater_and_ties(rank(matrix, [(0, 1), (1, 0), (0, 0)], metric)) == [(0, 0)] * 3
@@ -173,7 +173,7 @@ def test_a_zero_query_ties_everything_under_cosine() -> None:
     assert greater_and_ties(rank(matrix, [(0, 1)], Similarity.COS)) == [(0, 2)]
 
 
-def test_a_zero_vector_is_tied_with_a_mate_at_a_right_angle() -> None:
+def test_a_zero_vector_is_tied_with_a_match_at_a_right_angle() -> None:
     matrix = np.array([[1, 0], [0, 1], [0, 0]], dtype=np.float32)
     assert greater_and_ties(rank(matrix, [(0, 1), (0, 2)], Similarity.COS)) == [(0, 1), (0, 1)]
 
@@ -184,7 +184,7 @@ def test_a_zero_vector_is_tied_with_a_mate_at_a_right_angle() -> None:
 )
 @each("metric", Similarity)
 def test_tau_decides_what_is_tied(metric: Similarity, distance_in_tau: float, expected: tuple[int, int]) -> None:
-    """A rival whose similarity differs from the mate's by a multiple of tau (rounding to float32 is 0.1 tau)."""
+    """A rival whose similarity differs from the match's by a multiple of tau (rounding to float32 is 0.1 tau)."""
     wanted = 0.5 + distance_in_tau * TAU
     if metric is Similarity.COS:
         matrix = np.array([[1, 0], [0.5, math.sqrt(0.75)], [wanted, -math.sqrt(1 - wanted**2)]])
@@ -227,7 +227,7 @@ def test_embeddings_that_are_not_finite_are_refused(value: float) -> None:
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
 @hypothesis_settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:
-    """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several mates, many tiles, threads."""
+    """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several matches, many tiles, threads."""
     item = st.integers(0, len(matrix) - 1)
     pairs = data.draw(st.lists(st.tuples(item, item), min_size=1, max_size=10))
     expected = rank_slowly(matrix, pairs, metric)
@@ -266,7 +266,7 @@ def test_norms_of_every_size(metric: Similarity, size: float) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("metric", Similarity)
 def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Similarity) -> None:
-    """1,200 items whose similarity is within 0.3 tau of mate + tau or mate - tau, in 2,048 dimensions."""
+    """1,200 items whose similarity is within 0.3 tau of match + tau or match - tau, in 2,048 dimensions."""
     random = np.random.default_rng(1)
     dimension = 2_048
     x = np.ones(dimension) / math.sqrt(dimension)  # the products are mostly of one sign, so that errors add up
@@ -289,27 +289,27 @@ def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Similarit
 @pytest.mark.heavy
 @pytest.mark.parametrize("metric", Similarity)
 def test_more_items_and_queries_than_a_tile_holds(metric: Similarity) -> None:
-    """Real tile sizes; rivals, ties and mates stand on both sides of the seams, and pairs on both of theirs."""
+    """Real tile sizes; rivals, ties and matches stand on both sides of the seams, and pairs on both of theirs."""
     n = 2 * ranking.ITEMS_PER_TILE + 3
     random = np.random.default_rng(2)
     matrix = random.integers(-3, 4, (n, 2)).astype(np.float32)  # a small grid: many exact ties
     seams = [0, 511, 512, *(ranking.ITEMS_PER_TILE * k + offset for k in (1, 2) for offset in (-1, 0, 1)), n - 1]
-    checked = [(query, mate) for query in seams[:4] for mate in seams]
+    checked = [(query, match) for query in seams[:4] for match in seams]
     others = [(query, (7 * query) % n) for query in range(ranking.QUERIES_PER_TILE + 50)]
     counts = rank(matrix, checked + others, metric)
     # The same in plain numpy, over the few distinct points: exact as the grid is.
     points, number = np.unique(matrix, axis=0, return_inverse=True)
     sizes = np.bincount(number.ravel())
-    for pair, (query, mate) in enumerate(checked + others):
-        x, y = points[number[query]].tolist(), points[number[mate]].tolist()
+    for pair, (query, match) in enumerate(checked + others):
+        x, y = points[number[query]].tolist(), points[number[match]].tolist()
         s = reference.SIMILARITIES[metric.value]
         scores = np.array([s(x, point) for point in points.tolist()])
-        mate_score = s(x, y)
-        greater, tied = scores > mate_score + TAU, np.abs(scores - mate_score) <= TAU
-        own = {query, mate}
+        match_score = s(x, y)
+        greater, tied = scores > match_score + TAU, np.abs(scores - match_score) <= TAU
+        own = {query, match}
         expected_greater = sizes[greater].sum() - sum(greater[number[item]] for item in own)
         expected_ties = sizes[tied].sum() - sum(tied[number[item]] for item in own)
-        assert (counts.greater[pair], counts.ties[pair]) == (expected_greater, expected_ties), (query, mate)
+        assert (counts.greater[pair], counts.ties[pair]) == (expected_greater, expected_ties), (query, match)
 
 
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
@@ -319,14 +319,14 @@ def test_ranks_among_some_equal_the_float64_loop(data: st.DataObject, matrix: Fl
     item = st.integers(0, len(matrix) - 1)
     pairs = data.draw(st.lists(st.tuples(item, item), min_size=1, max_size=10))
     candidates = np.array(data.draw(st.lists(st.booleans(), min_size=len(matrix), max_size=len(matrix))))
-    candidates[[mate for _, mate in pairs]] = True
+    candidates[[match for _, match in pairs]] = True
     vectors, left_out = matrix.astype(np.float64).tolist(), set(np.flatnonzero(~candidates).tolist())
-    expected = [reference.count(vectors, query, mate, metric.value, left_out) for query, mate in pairs]
+    expected = [reference.count(vectors, query, match, metric.value, left_out) for query, match in pairs]
     assume(not any(pair.borderline for pair in expected))
-    queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    queries, matches = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
     for way in WAYS:
         with way():
-            found = rank_among(candidates, matrix, queries, mates, metric, no_progress, CancelToken())
+            found = rank_among(candidates, matrix, queries, matches, metric, no_progress, CancelToken())
         assert greater_and_ties(found) == [(pair.greater, pair.ties) for pair in expected]
         np.testing.assert_allclose(found.similarity, [pair.similarity for pair in expected], rtol=1e-12, atol=1e-14)
 
@@ -336,9 +336,9 @@ def test_the_number_of_threads_decides_nothing(metric: Similarity) -> None:
     """One, two and more threads than there are tiles, on vectors with many near ties; BLAS has its threads after."""
     random = np.random.default_rng(8)
     matrix = np.round(random.standard_normal((5_000, 16)), 1).astype(np.float32)
-    queries, mates = random.integers(0, 5_000, (2, 600)).astype(np.int32)
+    queries, matches = random.integers(0, 5_000, (2, 600)).astype(np.int32)
     found = [
-        ranking._rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), TAU, threads)
+        ranking._rank_pairs(matrix, queries, matches, metric, no_progress, CancelToken(), TAU, threads)
         for threads in (1, 2, 40)
     ]
     for other in found[1:]:
@@ -352,9 +352,9 @@ def test_queries_that_codes_cannot_decide_are_multiplied_in_float32() -> None:
     matrix = random.standard_normal((3_000, 128)).astype(np.float32)
     matrix[2_000:, 0] = 300.0
     pairs = [(i, i + 1) for i in range(0, 300, 3)] + [(2_000 + i, 1_000 + i) for i in range(100)]
-    queries, mates = np.array(pairs, dtype=np.int32).T
-    matrix[mates[:100]] += 2 * matrix[queries[:100]]  # near their queries, far from what is not
-    problem = rank_problem.prepare(matrix, queries, mates, Similarity.COS, TAU, 1, rank_problem.slack_of_float32(128))
+    queries, matches = np.array(pairs, dtype=np.int32).T
+    matrix[matches[:100]] += 2 * matrix[queries[:100]]  # near their queries, far from what is not
+    problem = rank_problem.prepare(matrix, queries, matches, Similarity.COS, TAU, 1, rank_problem.slack_of_float32(128))
     tile = rank_tiles.Tile(problem, slice(0, 2_000), TAU, room_for_scores(200, 2_000))
     screening = rank_tiles.Screening()
     (asked,) = rank_tiles.query_tiles(problem, 200)
@@ -401,11 +401,11 @@ def test_filtered_counts_equal_the_loop(data: st.DataObject, matrix: Float32, me
     """``without`` any set of items gives what the loop gives over the candidates that are left."""
     item = st.integers(0, len(matrix) - 1)
     pairs = data.draw(st.lists(st.tuples(item, item), min_size=1, max_size=6))
-    left_out = [data.draw(st.sets(item)) - {query, mate} for query, mate in pairs]
+    left_out = [data.draw(st.sets(item)) - {query, match} for query, match in pairs]
     vectors = matrix.astype(np.float64).tolist()
     expected = [
-        reference.count(vectors, query, mate, metric.value, out)
-        for (query, mate), out in zip(pairs, left_out, strict=True)
+        reference.count(vectors, query, match, metric.value, out)
+        for (query, match), out in zip(pairs, left_out, strict=True)
     ]
     assume(not any(pair.borderline for pair in rank_slowly(matrix, pairs, metric)))
     exclusions = Exclusions(
@@ -431,8 +431,8 @@ def test_float32_scores_stay_within_the_slack(metric: Similarity, dimension: int
     operand = rank_problem.scaled(matrix, np.arange(len(matrix)), factors)
     half_squares = (lengths**2 / 2 if metric is Similarity.L2 else np.zeros(len(matrix))).astype(np.float32)
     scores = operand @ operand.T - half_squares
-    queries, mates = np.indices(scores.shape).reshape(2, -1)
-    exact = similarity_of_pairs(matrix, queries, mates, metric)
+    queries, matches = np.indices(scores.shape).reshape(2, -1)
+    exact = similarity_of_pairs(matrix, queries, matches, metric)
     slack = rank_problem.slack_of_float32(dimension)
     low, high = rank_problem._thresholds(exact, lengths, factors, queries, slack, metric, 0.0)
     assert np.all(scores.ravel() >= low)
@@ -454,8 +454,8 @@ def test_float32_products_round_and_the_slack_is_small(dimension: int) -> None:
 
 
 @pytest.mark.heavy
-def test_the_mates_own_score_is_exact_to_a_quarter_of_tau() -> None:
-    """The mate's similarity differs from float64's by less than tau / 4."""
+def test_the_matches_own_score_is_exact_to_a_quarter_of_tau() -> None:
+    """The match's similarity differs from float64's by less than tau / 4."""
     matrix = vectors_that_round_badly(384)
     pairs = [(i, len(matrix) - 1 - i) for i in range(len(matrix))]
     for metric in Similarity:
@@ -484,7 +484,7 @@ def test_expected_scores_are_means_over_every_tie_order(greater: int, ties: int)
 
 
 def test_expected_scores_by_hand() -> None:
-    """One item above and two tied: the mate is 2nd, 3rd or 4th."""
+    """One item above and two tied: the match is 2nd, 3rd or 4th."""
     g, t = np.array([1]), np.array([2])
     assert expected_reciprocal_rank(g, t)[0] == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 3, abs=1e-15)
     assert [expected_hit(g, t, k)[0] for k in (1, 2, 3, 4, 5)] == pytest.approx([0, 1 / 3, 2 / 3, 1, 1], abs=1e-15)
@@ -575,7 +575,7 @@ dataset = PairSet(
     id="random",
     items=tuple(f"item {i // 2}{'!' * (i % 2)}" for i in range(24_957)),
     queries=random.integers(0, 24_957, 6_989, dtype=np.int32),
-    mates=random.integers(0, 24_957, 6_989, dtype=np.int32),
+    matches=random.integers(0, 24_957, 6_989, dtype=np.int32),
 )
 before = psutil.Process().memory_info().rss
 params = {"metric": sys.argv[1], "protocol": "definition"}
@@ -596,5 +596,5 @@ def test_ranking_the_size_of_evalrank_needs_at_most_600_mb(metric: Similarity) -
     )
     assert done.returncode == 0, done.stderr
     measured = json.loads(done.stdout)
-    assert 11_000 < measured["mean_rank"] < 14_000, "random mates stand in the middle"
+    assert 11_000 < measured["mean_rank"] < 14_000, "random matches stand in the middle"
     assert measured["above"] <= 600e6, f"{measured['above'] / 1e6:.0f} MB"

@@ -68,15 +68,15 @@ def test_pairs_are_counted_as_by_a_loop(made: Any, metric: Similarity) -> None:
     random = np.random.default_rng(n * 31 + q)
     own = np.where(random.random(q) < 0.5, random.integers(0, n, q), -1)
     m = 6
-    query, mate = random.integers(0, q, m), random.integers(0, n, m)
-    out = [(p, i) for p in range(m) for i in range(n) if i not in (mate[p], own[query[p]]) and random.random() < 0.2]
+    query, match = random.integers(0, q, m), random.integers(0, n, m)
+    out = [(p, i) for p in range(m) for i in range(n) if i not in (match[p], own[query[p]]) and random.random() < 0.2]
     exclusions = Exclusions(
         np.array([p for p, _ in out], dtype=np.int64), np.array([i for _, i in out], dtype=np.int64)
     )
     rescoring = Rescoring(Side.of(first, asking), Side.of(second, finely_asking), depth, metric, own=own)
     both = np.concatenate([second, finely_asking])
-    alone = similarity_of_pairs(both, n + query, mate, metric)
-    found = rank_pairs_twice(rescoring, query, mate, exclusions, alone, CancelToken())
+    alone = similarity_of_pairs(both, n + query, match, metric)
+    found = rank_pairs_twice(rescoring, query, match, exclusions, alone, CancelToken())
     sizes = {}
     for pair in range(m):
         a = query[pair]
@@ -84,13 +84,13 @@ def test_pairs_are_counted_as_by_a_loop(made: Any, metric: Similarity) -> None:
         two = [similarity(finely_asking[a], x, metric) for x in second]
         places = ranking(one, two, depth, [i for i in range(n) if i != own[a]])
         sizes[a] = sum(stage == 1 for stage, _ in places)
-        match = (1, two[mate[pair]]) if mate[pair] == own[a] else places[mate[pair]]
-        others = [i for i in range(n) if i not in (mate[pair], own[a])]
+        its_place = (1, two[match[pair]]) if match[pair] == own[a] else places[match[pair]]
+        others = [i for i in range(n) if i not in (match[pair], own[a])]
         kept = [i for i in others if (pair, i) not in out]
-        assert found.raw.similarity[pair] == pytest.approx(match[1], abs=1e-9)
+        assert found.raw.similarity[pair] == pytest.approx(its_place[1], abs=1e-9)
         for counts, among in ((found.raw, others), (found.filtered, kept)):
-            assert counts.greater[pair] == sum(is_above(places[i], match) for i in among)
-            assert counts.ties[pair] == sum(is_tied(places[i], match) for i in among)
+            assert counts.greater[pair] == sum(is_above(places[i], its_place) for i in among)
+            assert counts.ties[pair] == sum(is_tied(places[i], its_place) for i in among)
     assert found.listed == pytest.approx(np.mean(rescoring.listed))
     assert {a: rescoring.listed[a] for a in sizes} == sizes
 

@@ -140,7 +140,7 @@ def test_groups_where_there_are_enough_else_texts(graph: tuple[Int64, Int64], un
     ("graph", "said"),
     [
         (stars(1, 100), "all 100 pairs share one query"),
-        (stars(1, 100)[::-1], "all 100 pairs share one mate"),
+        (stars(1, 100)[::-1], "all 100 pairs share one match"),
         ((np.array([5, 5, 1, 5]), np.array([1, 2, 5, 3])), "all 4 pairs share one text"),
         (stars(1, 1), "one pair only"),
         (stars(2, 50), "worth 2 independent"),
@@ -279,7 +279,7 @@ def test_without_any_failure_the_interval_still_has_a_width(value: float) -> Non
 
 
 def test_a_share_is_never_beyond_the_possible() -> None:
-    """Of 100 pairs that share mates one hit: the interval reached down to -0.0098."""
+    """Of 100 pairs that share matches one hit: the interval reached down to -0.0098."""
     left, right = np.arange(100), 1_000 + np.arange(100) // 2
     values = np.zeros(100)
     values[3] = 1.0

@@ -51,7 +51,7 @@ def test_it_is_the_transform_fitted_there_by_hand(world: Settings, repository: R
     there, here = (encoder.encode(d.items, CancelToken()) for d in (OTHER, SMALL_PAIRS))
     moved = TransformChain.parse("abtt:1").fit(there).apply(here).astype(np.float64)
     unit = moved / np.linalg.norm(moved, axis=1, keepdims=True)
-    expected = [float(unit[q] @ unit[m]) for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.mates, strict=True)]
+    expected = [float(unit[q] @ unit[m]) for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.matches, strict=True)]
     rows = repository.items(find_diagnostic("evalrank"), [record.run_id], texts=False).sort_values("item_no")
     np.testing.assert_allclose(rows["similarity"], expected, atol=1e-5)
     own = pipeline.run(asked(world), world, repository).record
@@ -142,7 +142,7 @@ def test_an_encoder_that_knows_none_of_those_texts_is_refused(
 def test_its_space_is_not_computed_as_if_it_were_fitted_on_its_items(world: Settings, repository: Repository) -> None:
     record = pipeline.run(asked(world, "other-pairs"), world, repository).record
     with pytest.raises(BlindspotError, match="was fitted on 'other-pairs'; only its stored results"):
-        explore.around_mate(record, 0, 1, world, repository)
+        explore.around_match(record, 0, 1, world, repository)
 
 
 def test_a_sweep_can_say_it(world: Settings, tmp_path: Path) -> None:

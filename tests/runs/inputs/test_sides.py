@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blindspot.diagnostics.evalrank.definition import ENTRY
-from blindspot.diagnostics.evalrank.pairs import around_mate, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import around_match, rows_of_runs
 from blindspot.errors import InputError
 from blindspot.runs import sweeps
 from blindspot.runs.embeddings import ComparedTwice, embedded_of, vectors_of
@@ -39,7 +39,7 @@ def test_queries_are_compared_with_codes(world: World, step: str) -> None:
     documents = signs(queries) if step == "binary-docs" else decoded(queries, queries)
     rows = rows_of_runs(ENTRY, [run.run_id], world.repository)[run.run_id]
     found = rows.raw.similarity.tolist()
-    pairs = list(zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.mates.tolist(), strict=True))
+    pairs = list(zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.matches.tolist(), strict=True))
     assert found == pytest.approx([cosine(queries[q], documents[m].tolist()) for q, m in pairs], abs=1e-5)
     of_run = vectors_of(run, world.settings, world.repository)
     places = of_run.places_of_queries(np.array([q for q, _ in pairs]))
@@ -65,7 +65,7 @@ def test_the_best_are_compared_again_with_what_the_codes_were_made_of(world: Wor
     bits = signs(floats)
     n = len(matrix)
     rows = rows_of_runs(ENTRY, [run.run_id], world.repository)[run.run_id].raw
-    for pair, (q, m) in enumerate(zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.mates.tolist(), strict=True)):
+    for pair, (q, m) in enumerate(zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.matches.tolist(), strict=True)):
         others = [i for i in range(n) if i != q]
         coarse = {i: cosine(bits[q], bits[i].tolist()) for i in others}
         last = sorted(coarse.values(), reverse=True)[min(depth, len(others)) - 1]
@@ -78,7 +78,7 @@ def test_the_best_are_compared_again_with_what_the_codes_were_made_of(world: Wor
         above = sum(a > place[m][0] or (a == place[m][0] and b > place[m][1] + 1e-6) for a, b in place.values())
         assert rows.greater[pair] == above
         assert rows.similarity[pair] == pytest.approx(place[m][1], abs=1e-5)
-        shown = around_mate(run, q, m, world.settings, world.repository)
+        shown = around_match(run, q, m, world.settings, world.repository)
         (own,) = (item for item in shown if item.item_no == m)
         assert own.position == above + 1
         assert own.similarity == pytest.approx(place[m][1], abs=1e-5)

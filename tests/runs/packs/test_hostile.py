@@ -211,7 +211,7 @@ def test_texts_that_are_not_of_the_digest_are_refused(packs: Path, tmp_path: Pat
 @pytest.mark.hostile
 def test_pairs_that_were_swapped_are_refused_whatever_manifests_say(packs: Path, tmp_path: Path) -> None:
     path = dataset_file(packs, "rows")
-    table_edited(path, lambda table: table.set_column(2, "mate_no", table["query_no"]))
+    table_edited(path, lambda table: table.set_column(2, "match_no", table["query_no"]))
     edited(packs, key="dataset.rows_digest", value=format.digest_of_table(parquet.read_table(path)))
     assert len(refusals(packs, tmp_path / "store.duckdb")) == 2
 

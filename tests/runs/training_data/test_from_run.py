@@ -85,19 +85,19 @@ def test_evalrank(trained: World, metric: str, margin: float) -> None:
         vectors = GramEncoder().encode(dataset.items, CancelToken()).astype(np.float64)
         similarity = 1 / (1 + cdist(vectors, vectors))
     keys = [near_duplicate_key(text) for text in dataset.items]
-    pairs = list(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
+    pairs = list(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))
     known = set(pairs)
     found: dict[tuple[str, str], list[float]] = {}
     for one in triplets_of(run, trained.settings, trained.repository, most=3, margin=margin):
         found.setdefault((one.anchor, one.positive), []).append(one.lead)
-    for query, mate in pairs[::4]:
+    for query, match in pairs[::4]:
         leads = sorted(
-            similarity[query, mate] - similarity[query, other]
+            similarity[query, match] - similarity[query, other]
             for other in range(len(dataset.items))
-            if other != query and (query, other) not in known and keys[other] not in {keys[query], keys[mate]}
+            if other != query and (query, other) not in known and keys[other] not in {keys[query], keys[match]}
         )
         expected = [lead for lead in leads if lead <= margin + TAU][:3]
-        own = found.get((dataset.items[query], dataset.items[mate]), [])
+        own = found.get((dataset.items[query], dataset.items[match]), [])
         assert own == pytest.approx(expected, abs=1e-6)
 
 
@@ -129,7 +129,7 @@ def test_texts_evaluated_on_are_left_out_but_not_the_source(trained: World) -> N
     planted = [one.anchor for one in (*whole.train[:5], *whole.held_out[:2])]
     path = trained.cache / "planted.csv"
     rows = [f'"{text.upper().replace(" ", "  ")}","something else {n}"' for n, text in enumerate(planted)]
-    path.write_text("\n".join(["query,mate", *rows]), "utf-8")
+    path.write_text("\n".join(["query,match", *rows]), "utf-8")
     wishes = Wishes(leave_out=(f"file:{path}",))
     clean = make(run, wishes, trained.settings, trained.repository).data
     assert clean.left_out[EVALUATED] >= len(planted)

@@ -30,17 +30,17 @@ def test_the_frequency_of_what_wordfreq_lacks_is_missing() -> None:
     assert np.isnan([by_text["qqqxzzw"], by_text["…"]]).all()
 
 
-def test_the_rank_of_the_mate_is_that_of_the_best_mate_in_the_stored_run(
+def test_the_rank_of_the_match_is_that_of_the_best_match_in_the_stored_run(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository
 ) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
     register_encoder(monkeypatch, GramEncoder())
     variant = Variant("trigrams", "none")
-    assert map_colors.by_rank_of_mate(SMALL_PAIRS, variant, PARAMS, repository) is None
+    assert map_colors.by_rank_of_match(SMALL_PAIRS, variant, PARAMS, repository) is None
     record = pipeline.run(
         pipeline.request("evalrank", "trigrams", "none", SMALL_PAIRS.id, {}, settings), settings, repository
     ).record
-    found = map_colors.by_rank_of_mate(SMALL_PAIRS, variant, PARAMS, repository)
+    found = map_colors.by_rank_of_match(SMALL_PAIRS, variant, PARAMS, repository)
     assert found is not None
     assert found.logarithmic
     rows = repository.items(find_diagnostic("evalrank"), [record.run_id], texts=True)
@@ -48,11 +48,11 @@ def test_the_rank_of_the_mate_is_that_of_the_best_mate_in_the_stored_run(
     for row in rows.to_dict("records"):
         rank = 1 + row["greater"] + row["ties"] / 2
         best[row["query"]] = min(rank, best.get(row["query"], np.inf))
-    assert len(best) < len(rows)  # a query has two mates
+    assert len(best) < len(rows)  # a query has two matches
     for text, value in zip(SMALL_PAIRS.items, found.values.tolist(), strict=True):
         assert value == best[text] if text in best else np.isnan(value)
-    assert map_colors.by_rank_of_mate(SMALL_PAIRS, Variant("trigrams", "center"), PARAMS, repository) is None
-    assert map_colors.by_rank_of_mate(SMALL_PAIRS, variant, {**PARAMS, "metric": "l2"}, repository) is None
+    assert map_colors.by_rank_of_match(SMALL_PAIRS, Variant("trigrams", "center"), PARAMS, repository) is None
+    assert map_colors.by_rank_of_match(SMALL_PAIRS, variant, {**PARAMS, "metric": "l2"}, repository) is None
 
 
 def test_the_source_of_an_item_is_that_of_its_pairs() -> None:

@@ -37,12 +37,12 @@ def test_every_item_is_a_dot_with_its_number_and_its_text_is_no_markup() -> None
 
 @pytest.mark.parametrize("scheme", list(Scheme))
 def test_numbers_have_a_scale_and_what_has_none_is_grey_and_counted(scheme: Scheme) -> None:
-    numbers = Numbers(np.array([1.0, 1_000, np.nan, np.nan]), "rank of <mate>", "", True)
+    numbers = Numbers(np.array([1.0, 1_000, np.nan, np.nan]), "rank of <match>", "", True)
     grey, colored = dots(drawn(numbers, scheme=scheme))
     assert (grey.name, grey.customdata.tolist()) == ("no value: 2", [8, 9])
     np.testing.assert_allclose(colored.marker.color, [0.0, 3.0])
     bar = colored.marker.colorbar
-    assert bar.title.text == "rank of &lt;mate&gt;"
+    assert bar.title.text == "rank of &lt;match&gt;"
     assert list(bar.ticktext) == ["1", "10", "100", "1,000"]
     assert (colored.marker.cmin, colored.marker.cmax) == (0.0, 3.0)
     few = Numbers(np.array([1.0, 8, 2, 3]), "rank", "", True)

@@ -124,12 +124,12 @@ def test_a_search_lists_what_it_finds(open_map: OpenApp) -> None:
     assert app.query_params["item"] == str(MANY.items.index("red dog c"))
 
 
-@pytest.mark.parametrize("color", ["none", "frequency", "rank of the mate", "cluster", "source"])
+@pytest.mark.parametrize("color", ["none", "frequency", "rank of the match", "cluster", "source"])
 def test_every_color(open_map: OpenApp, color: str) -> None:
     app = open_map(color=color)
     assert len(charts(app)) == 2
     text = written(app)
-    if color == "rank of the mate":
+    if color == "rank of the match":
         assert "are not queries" in text
     if color == "source":
         assert not any(trace.get("name") for trace in charts(app)[0]["data"]), "it has no source"
@@ -147,8 +147,8 @@ def test_an_own_column_of_the_file_colors_the_dots(open_map: OpenApp) -> None:
     assert other.selectbox(key="color").value == "none"
 
 
-def test_the_rank_of_the_mate_needs_a_run(open_map: OpenApp) -> None:
-    app = open_map(color="rank of the mate", metric="l2")
+def test_the_rank_of_the_match_needs_a_run(open_map: OpenApp) -> None:
+    app = open_map(color="rank of the match", metric="l2")
     assert "similarity l2" in written(app)
     assert len(charts(app)) == 2
 
@@ -207,7 +207,7 @@ def test_pca_is_kept_between_visits(open_map: OpenApp, world: World) -> None:
 
 
 def test_one_color_means_one_rank_in_all_maps(open_map: OpenApp) -> None:
-    app = open_map(color="rank of the mate")
+    app = open_map(color="rank of the match")
     scales = []
     for spec in charts(app):
         (marker,) = (trace["marker"] for trace in spec["data"] if "cmin" in trace.get("marker", {}))

@@ -169,7 +169,7 @@ def test_equally_similar_items_are_noticed(spaces: tuple[Space, ...]) -> None:
 
 def test_what_the_dataset_says_of_items() -> None:
     numbers = {text: SMALL_PAIRS.items.index(text) for text in (DOG, DOG_IS, DOG_THE)}
-    assert SMALL_PAIRS.related(numbers[DOG]) == {numbers[DOG_IS]: "mate", numbers[DOG_THE]: "mate"}
+    assert SMALL_PAIRS.related(numbers[DOG]) == {numbers[DOG_IS]: "match", numbers[DOG_THE]: "match"}
     assert SMALL_PAIRS.related(numbers[DOG_THE]) == {}
     minimal = MinimalPairSet(
         "m",
@@ -191,4 +191,4 @@ def test_a_partial_encoder_without_the_text(monkeypatch: pytest.MonkeyPatch, set
 
 def test_pairs_with_themselves_are_no_relation() -> None:
     data = loaders.pair_set("self", pairs=[("a", "a"), ("a", "b")], background=[])
-    assert data.related(0) == {1: "mate"}
+    assert data.related(0) == {1: "match"}

@@ -123,8 +123,8 @@ def similarity(rng: Rng) -> MadeUp:
 
 def geometry(rng: Rng) -> MadeUp:
     """Matches as near as is asked for, and as often far apart."""
-    about = pd.DataFrame({"item_no": np.arange(N), "query_no": np.arange(N), "mate_no": N + np.arange(N)})
-    store = MadeUp(GEOMETRY, about.assign(query="a query", mate="a match"))
+    about = pd.DataFrame({"item_no": np.arange(N), "query_no": np.arange(N), "match_no": N + np.arange(N)})
+    store = MadeUp(GEOMETRY, about.assign(query="a query", match="a match"))
     scores = {"anisotropy": 0.0, "background": 2.0 * N, "sampled_items": 2.0 * N, "hubness_cos_sample": 1.0}
     for name in ALL:
         is_far = rng.uniform(size=N) < 0.1

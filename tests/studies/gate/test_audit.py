@@ -47,7 +47,7 @@ def test_a_set_that_needs_no_model_or_has_few_rows_is_warned_of() -> None:
 
 
 def test_rows_of_pairs_and_of_labeled_texts() -> None:
-    pairs = PairSet("toy", ITEMS, queries=NUMBERS, mates=NUMBERS + 1)
+    pairs = PairSet("toy", ITEMS, queries=NUMBERS, matches=NUMBERS + 1)
     assert rows_of(pairs)[1] == Row((ITEMS[1], ITEMS[2]))
     one = LabeledTexts(
         "toy", ITEMS, ("yes", "no"), NUMBERS, np.empty(0, dtype=np.int32), NUMBERS % 2, np.zeros(3, dtype=np.int8)

@@ -18,8 +18,8 @@ WORDS = "apple boat castle desk engine forest garden harbor island jacket kettle
 PAIRS = [(f"where is the {word}, please", f"the {word}\nstands here") for word in WORDS]
 Rows = Sequence[Sequence[object]]
 SETS: dict[str, tuple[Sequence[str], Rows]] = {
-    "pairs": (("query", "mate"), PAIRS),
-    "pairs, one twice": (("query", "mate"), [*PAIRS, PAIRS[0]]),
+    "pairs": (("query", "match"), PAIRS),
+    "pairs, one twice": (("query", "match"), [*PAIRS, PAIRS[0]]),
     "scored pairs": (("text1", "text2", "score"), [(*pair, n % 5) for n, pair in enumerate(PAIRS)]),
     "retrieval": (("query", "document", "relevance"), [(*pair, 1 + n % 2) for n, pair in enumerate(PAIRS)]),
 }

@@ -84,7 +84,7 @@ def test_choices_that_always_turn_the_order_come_before_those_that_often_do() ->
 
 
 def test_the_score_is_one_too_and_less_may_be_better() -> None:
-    """By MRR a is better; by align (less is better) b is, whose mates are nearer."""
+    """By MRR a is better; by align (less is better) b is, whose matches are nearer."""
     settings_ = grid(("none",), metrics=("cos",), readings=(MRR, ALIGN))
     (verdict,) = verdicts(table(settings_, a=[0.9, 0.5], b=[0.8, 0.4]))
     assert (verdict.leads, verdict.trails) == (1, 1)

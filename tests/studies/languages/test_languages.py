@@ -49,7 +49,7 @@ def computed(world: World, sets: str, codes: Sequence[str], encoder: str) -> lis
 
 
 def run_of(world: World, dataset: str, encoder: str) -> RunRecord:
-    return world.run("evalrank", encoder, dataset, candidates="mates")
+    return world.run("evalrank", encoder, dataset, candidates="matches")
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +68,10 @@ def slow_scores(world: World, run: RunRecord) -> tuple[float, float]:
     assert isinstance(dataset, PairSet)
     rows = unit_rows(world, run)
     hits, reciprocal = [], []
-    candidates = sorted(set(dataset.mates.tolist()))
-    for query, mate in zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True):
-        own = rows[query] @ rows[mate]
-        others = [rows[query] @ rows[j] - own for j in candidates if j not in (query, mate)]
+    candidates = sorted(set(dataset.matches.tolist()))
+    for query, match in zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True):
+        own = rows[query] @ rows[match]
+        others = [rows[query] @ rows[j] - own for j in candidates if j not in (query, match)]
         above = sum(one > 1e-6 for one in others)
         tied = sum(abs(one) <= 1e-6 for one in others)
         ranks = [above + 1 + place for place in range(tied + 1)]
@@ -89,9 +89,9 @@ def slow_nearest(world: World, scores: Sequence[Score]) -> dict[str, dict[str, f
         rows = unit_rows(world, score.run)
         if score.direction == "to":
             continue
-        for query, mate in zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True):
-            english = dataset.items[mate]
-            for item, code in ((query, score.language.code), (mate, ENGLISH)):
+        for query, match in zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True):
+            english = dataset.items[match]
+            for item, code in ((query, score.language.code), (match, ENGLISH)):
                 known = texts.setdefault(dataset.items[item], (set(), set(), rows[item]))
                 known[0].add(code)
                 known[1].add(english)
@@ -233,7 +233,7 @@ def test_a_pool_has_the_newest_runs_of_one_model(made: tuple[World, list[Score]]
     world, scores = made
     runs = [score.run for score in scores]
     other = run_of(world, "demo-deu-eng", "lsa")
-    centered = world.run("evalrank", f"{ENCODER}~center", "demo-deu-eng", candidates="mates")
+    centered = world.run("evalrank", f"{ENCODER}~center", "demo-deu-eng", candidates="matches")
     usual = world.run("evalrank", ENCODER, "demo-pairs")
     (pool,) = pools_of([*runs, *runs, other, centered, usual])
     assert sorted(run.run_id for run in pool) == sorted(run.run_id for run in runs)
@@ -264,7 +264,9 @@ def test_the_worst_language_of_a_pool_is_one_of_all_findings(made: tuple[World, 
 def test_post_processing_is_not_pooled(made: tuple[World, list[Score]]) -> None:
     world, _ = made
     cells = cells_of(DEMO, DEMO.languages(["deu"]), ENCODER, world.settings, transform="center")
-    runs = {c.request: world.run("evalrank", f"{ENCODER}~center", c.request.dataset, candidates="mates") for c in cells}
+    runs = {
+        c.request: world.run("evalrank", f"{ENCODER}~center", c.request.dataset, candidates="matches") for c in cells
+    }
     with pytest.raises(InputError, match="each language apart"):
         pool_of(scores_of(cells, runs, world.repository), world.settings, world.repository)
 

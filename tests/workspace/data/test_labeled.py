@@ -109,14 +109,14 @@ def test_rows_marked_as_no_match_are_asked_about_with_every_reading_in_view(open
         [{"question1": f"a {i}", "question2": f"b {i}", "is_duplicate": int(i % 4 == 0)} for i in range(12)]
     )
     app = upload(open_app(tmp_path, "data"), content, "questions.jsonl")
-    previews = [frame.value for frame in app.dataframe if set(frame.value.columns) & {"mate", "score"}]
-    assert list(previews[0]["mate"]) == ["b 0", "b 4", "b 8"]
+    previews = [frame.value for frame in app.dataframe if set(frame.value.columns) & {"match", "score"}]
+    assert list(previews[0]["match"]) == ["b 0", "b 4", "b 8"]
     assert any(list(frame["score"])[:2] == [1, 0] for frame in previews if "score" in frame)
     assert not any(button.key == "upload_keep" for button in app.button), "nothing is added before the reader chose"
     kind = next(c for c in app.segmented_control if c.label == "Read as")
     kind.set_value(kind.options[0]).run()
     keep(app)
-    assert rows(app, "mate") == ["b 0", "b 4", "b 8"]
+    assert rows(app, "match") == ["b 0", "b 4", "b 8"]
 
 
 def test_a_file_of_sentevals_needs_no_choice_of_columns(open_app: OpenApp, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from tests.support.pages import OpenApp, written
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, dataset_entry, register_encoder, wait_until
 from tests.support.world import World
 
-CONTENT = b"a *text*\tits mate\nanother\tone\nanother\tsecond\nsame\tsame\n"
+CONTENT = b"a *text*\tits match\nanother\tone\nanother\tsecond\nsame\tsame\n"
 OWN = b"id,left,right\n1,a dog runs,a dog is running\n2,it *rains*,rain falls\n3,old,aged\n"
 
 
@@ -136,7 +136,7 @@ def test_a_missing_dataset_is_downloaded_as_a_job(open_app: OpenApp, tmp_path: P
     until_idle(app)
     assert listed(app)["distant"] == "✓ downloaded"
     assert rows(app, "query") == ["a *text*", "another", "another", "same"]
-    assert rows(app, "mate") == ["its mate", "one", "second", "same"]
+    assert rows(app, "match") == ["its match", "one", "second", "same"]
     assert "**4** pairs · **6** distinct sentences · **3** queries, 1 of them" in written(app)
     assert "**1** pairs of a sentence with itself" in written(app)
 
@@ -172,7 +172,7 @@ def test_uploaded_pairs_become_the_picked_dataset_and_can_be_run(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = upload(open_app(tmp_path, "data"), OWN)
-    assert rows(app, "read as") == ["not used", "query", "mate"]
+    assert rows(app, "read as") == ["not used", "query", "match"]
     assert rows(app, "first cells") == [
         "1 | 2 | 3",
         "a dog runs | it *rains* | old",
@@ -182,17 +182,17 @@ def test_uploaded_pairs_become_the_picked_dataset_and_can_be_run(
     assert not kept(tmp_path), "nothing is kept before it is confirmed"
     picker(app, "Query").set_value("right").run()
     assert [error.value for error in app.error] == [
-        "column 'right' cannot be both query and mate; expected two columns"
+        "column 'right' cannot be both query and match; expected two columns"
     ]
     assert not any(b.key == "upload_keep" for b in app.button)
-    picker(app, "Mate").set_value("left").run()
+    picker(app, "Match").set_value("left").run()
     keep(app)
 
     (stored,) = kept(tmp_path)
     assert app.selectbox(key="data").value == stored.reference
     assert "my_pairs" in [heading.value.replace("\\", "") for heading in app.subheader]
     assert rows(app, "query") == ["a dog is running", "rain falls", "aged"]
-    assert rows(app, "mate") == ["a dog runs", "it *rains*", "old"]
+    assert rows(app, "match") == ["a dog runs", "it *rains*", "old"]
     assert listed(app)["my_pairs"] == "◆ your file"
     assert app.file_uploader[0].value is None
 
@@ -220,19 +220,19 @@ def test_a_file_without_a_header(open_app: OpenApp, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "query", "mate"),
+    ("content", "query", "match"),
     [
         (b"id,left,right\n1,1984,a novel\n2,1985,a year\n", "left", "right"),  # nothing to guess by
         (b"note,left,right\n,a,b\nx,c,d\n", "left", "right"),  # the guess has a cell with nothing in it
     ],
 )
 def test_a_guess_of_no_use_can_be_corrected(
-    open_app: OpenApp, tmp_path: Path, content: bytes, query: str, mate: str
+    open_app: OpenApp, tmp_path: Path, content: bytes, query: str, match: str
 ) -> None:
     app = upload(open_app(tmp_path, "data"), content)
     assert not any(b.key == "upload_keep" for b in app.button)
     picker(app, "Query").set_value(query).run()
-    picker(app, "Mate").set_value(mate).run()
+    picker(app, "Match").set_value(match).run()
     keep(app)
     assert len(kept(tmp_path)) == 1
 
@@ -247,11 +247,13 @@ def test_only_what_somebody_chose_is_called_chosen_and_the_doubt_ends_there(open
     lines = [f"T-{n},Desk,Which way is {n}?,Number {n} is straight on and then left.,Turn {n}" for n in range(30)]
     content = "\n".join(["nr,shop,left,right,third", *lines]).encode()
     app = upload(open_app(tmp_path, "data"), content)
-    assert (picker(app, "Query").value, picker(app, "Mate").value) == ("left", "right"), "the guess of the command line"
+    assert (picker(app, "Query").value, picker(app, "Match").value) == ("left", "right"), (
+        "the guess of the command line"
+    )
     guessed = reasons(app)
     assert guessed["left"] == guessed["right"] == guess.LONGEST
     assert len(app.info) == 1, "a doubt about the guess"
-    picker(app, "Mate").set_value("third").run()
+    picker(app, "Match").set_value("third").run()
     assert reasons(app)["left"] == guess.LONGEST, "nobody touched it"
     assert reasons(app)["third"] not in guessed.values()
     assert not app.info
@@ -260,10 +262,10 @@ def test_only_what_somebody_chose_is_called_chosen_and_the_doubt_ends_there(open
 def test_columns_that_are_not_clear_have_to_be_chosen(open_app: OpenApp, tmp_path: Path) -> None:
     lines = [f"Way {n} of all,What {n} is this,Turn {n} and on" for n in range(30)]
     app = upload(open_app(tmp_path, "data"), "\n".join(["left,right,third", *lines]).encode())
-    assert picker(app, "Query").value is picker(app, "Mate").value is None
+    assert picker(app, "Query").value is picker(app, "Match").value is None
     assert not any(b.key == "upload_keep" for b in app.button)
     picker(app, "Query").set_value("right").run()
-    picker(app, "Mate").set_value("left").run()
+    picker(app, "Match").set_value("left").run()
     assert not app.info
     assert reasons(app)["left"] == reasons(app)["right"]
     keep(app)
@@ -271,7 +273,7 @@ def test_columns_that_are_not_clear_have_to_be_chosen(open_app: OpenApp, tmp_pat
 
 
 MINIMAL = (
-    b"query\tmate\toriginal\ttypo\tNegation\n"
+    b"query\tmatch\toriginal\ttypo\tNegation\n"
     b"q0\tm0\ta *big* dog\ta bgi dog\tno dog\n"
     b"q1\tm1\tit rains\tit rians\tno rain\n"
 )
@@ -293,7 +295,7 @@ def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
     role(app, "Negated clause").set_value(4).run()
     assert rows(app, "read as")[:3] == ["original", "negated clause", "typo"]
     assert rows(app, "text")[:4] == ["a *big* dog", "no dog", "a bgi dog", "it rains"]
-    assert "query and mate" in written(app)
+    assert "query and match" in written(app)
     role(app, "Synonym").set_value(4).run()
     assert [e.value for e in app.error] == [
         "column 'Negation' cannot be both synonym and negation\\_main; expected two columns"
@@ -301,7 +303,7 @@ def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
     assert not any(b.key == "upload_keep" for b in app.button)
     role(app, "Synonym").set_value(-1).run()
     columns = next(f.value for f in app.dataframe if "because" in f.value).set_index("column")
-    assert columns.loc["mate", "read as"] == "not used"
+    assert columns.loc["match", "read as"] == "not used"
     keep(app)
 
     (stored,) = kept(tmp_path)
@@ -330,11 +332,11 @@ def test_a_file_of_minimal_pairs_can_be_kept_as_pairs(open_app: OpenApp, tmp_pat
     (kind,) = (g for g in app.get("button_group") if g.label == "Read as")
     assert kind.value is DatasetKind.MINIMAL_PAIR_SET
     kind.set_value(DatasetKind.PAIR_SET).run()
-    assert rows(app, "read as") == ["query", "mate", "not used", "not used", "not used"]
+    assert rows(app, "read as") == ["query", "match", "not used", "not used", "not used"]
     keep(app)
     (stored,) = kept(tmp_path)
     assert (stored.kind, stored.rows) == (DatasetKind.PAIR_SET, 2)
-    assert rows(app, "mate") == ["m0", "m1"]
+    assert rows(app, "match") == ["m0", "m1"]
 
 
 @pytest.mark.matrix
@@ -371,16 +373,16 @@ def test_a_file_that_was_run_is_listed_as_what_it_held(open_app: OpenApp, tmp_pa
         ("a.csv", b"original,typo\na,b\n", "has 1 original"),
         ("a.tsv", b"original\ttypo\na\tb\nc\t\n", "line 3, column 'typo': nothing there"),
         ("a.csv", b"", "a.csv is empty"),
-        ("a.csv", b"query,mate\n", "no rows"),
+        ("a.csv", b"query,match\n", "no rows"),
         ("a.csv", b"query\nx\ny\n", "has one column"),
         ("a.csv", b"\x89PNG\r\n\x1a\n\x00\x00,", "is not UTF-8 (byte 0)"),
-        ("a.csv", "query,mate\na,é\n".encode() + "ü,b\n".encode("latin-1"), "is not UTF-8"),
-        ("a.tsv", b"query\tmate\na\n", "line 2: 1 cell"),
+        ("a.csv", "query,match\na,é\n".encode() + "ü,b\n".encode("latin-1"), "is not UTF-8"),
+        ("a.tsv", b"query\tmatch\na\n", "line 2: 1 cell"),
         ("a.jsonl", b'{"a": 1}\n', "1 column"),
         ("a.parquet", b"PAR1 no", "Parquet file"),
         ("*a*.csv", b"1,2\n3,4\n", "no two columns"),
-        ("a.csv", b"query,mate\na,b\n", "has 1 pair"),
-        ("a.csv", b"query,mate\n" + b"a,b\n" * 200_001, "at least 200,001 rows"),
+        ("a.csv", b"query,match\na,b\n", "has 1 pair"),
+        ("a.csv", b"query,match\n" + b"a,b\n" * 200_001, "at least 200,001 rows"),
     ],
 )
 def test_a_bad_upload_is_said_in_one_line_and_leaves_nothing(
@@ -437,7 +439,7 @@ def test_what_was_computed_is_deleted_on_request_with_an_upload_or_without(
 ) -> None:
     repository, stored = world.repository, uploaded(world.settings)
     path = tmp_path / "mine.csv"
-    path.write_bytes(b"query,mate\nsnow falls,it snows\nwind,it blows\n")
+    path.write_bytes(b"query,match\nsnow falls,it snows\nwind,it blows\n")
     world.add(GramEncoder("grams"))
     for reference in (stored.reference, f"file:{path}"):
         world.run("evalrank", "grams", reference)

@@ -157,10 +157,12 @@ def kinds_of_pair(
     """MRR and Hits@1 by kind of pair, raw and filtered."""
     kind = kind_named(by, Kind)
     frame = pair_table(entry, [record.run_id], repository).frame
-    queries, mates = frame["query"].tolist(), frame["mate"].tolist()
-    groups = grouping(kind, queries, mates, _sources(record, queries, mates, settings) if kind is Kind.SOURCE else None)
+    queries, matches = frame["query"].tolist(), frame["match"].tolist()
+    groups = grouping(
+        kind, queries, matches, _sources(record, queries, matches, settings) if kind is Kind.SOURCE else None
+    )
     rows = rows_of_runs(entry, [record.run_id], repository)[record.run_id]
-    uncertainty = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
+    uncertainty = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
     raw, filtered = (scores_by_kind(groups, rows, *uncertainty, filtered=f) for f in (False, True))
     table = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
     shown = ["side", "label", "pairs", *(name for name in raw.columns if name not in ("side", "label", "pairs"))]
@@ -168,14 +170,14 @@ def kinds_of_pair(
     return KindsFound(groups.axis, table.to_dict("records"), shown, note)
 
 
-def _sources(record: RunRecord, queries: list[str], mates: list[str], settings: Settings) -> PairSources:
+def _sources(record: RunRecord, queries: list[str], matches: list[str], settings: Settings) -> PairSources:
     """The source sets of the pairs; ``InputError`` if those of the dataset are unknown."""
     dataset = DATASETS.get(record.plan.dataset)
     if dataset is None or not dataset.sources:
         known = ", ".join(d.id for d in DATASETS.values() if d.sources)
         raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
     scored = _scored_pairs(find_dataset(dataset.sources), settings)
-    return find_sources(queries, mates, scored)
+    return find_sources(queries, matches, scored)
 
 
 STS_TRAIN = "stsb-train"
@@ -198,7 +200,7 @@ def overlap(
     texts = _sts_benchmark(settings) if training == STS_TRAIN else training_overlap.read_file(_file_of(training))
     rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
     pairs = pairs_of(rows, pair_table(entry, [run.run_id], repository).frame)
-    found = training_overlap.overlap(pairs["query"].tolist(), pairs["mate"].tolist(), texts)
+    found = training_overlap.overlap(pairs["query"].tolist(), pairs["match"].tolist(), texts)
     if training != STS_TRAIN:  # naming a file says that a model was trained on it
         training_overlap.remember(settings.training, run.plan.dataset_digest, texts, found)
     parts = {"all": None, "seen": found.both, "rest": ~found.both, "no_text": ~found.any_text}

@@ -24,7 +24,7 @@ class PairCounts:
         repeated_pairs: pairs that an earlier row has too.
         items: distinct texts.
         queries: distinct queries.
-        several_mates: queries with more than one distinct match; only one of them can be ranked first.
+        several_matches: queries with more than one distinct match; only one of them can be ranked first.
         background_only: items that are in no pair.
     """
 
@@ -33,7 +33,7 @@ class PairCounts:
     repeated_pairs: int
     items: int
     queries: int
-    several_mates: int
+    several_matches: int
     background_only: int
 
 
@@ -47,21 +47,21 @@ class PairSet(Dataset):
     """
 
     queries: Int32
-    mates: Int32
+    matches: Int32
 
     kind = DatasetKind.PAIR_SET
-    headings = ("pair", "query", "mate")
+    headings = ("pair", "query", "match")
     counted = "pairs"
     stored_as = "pair"
-    item_columns = ("queries", "mates")
+    item_columns = ("queries", "matches")
 
     @property
     def content_parts(self) -> list[str]:
-        return self._parts([self.queries, self.mates])
+        return self._parts([self.queries, self.matches])
 
     def rows_in_any_order(self) -> Iterable[Sequence[object]]:
-        pairs = zip(self.queries.tolist(), self.mates.tolist(), strict=True)
-        yield from ((self.items[query], self.items[mate]) for query, mate in pairs)
+        pairs = zip(self.queries.tolist(), self.matches.tolist(), strict=True)
+        yield from ((self.items[query], self.items[match]) for query, match in pairs)
         yield from ((self.items[number],) for number in self._background.tolist())
 
     @cached_property
@@ -73,15 +73,15 @@ class PairSet(Dataset):
 
     @cached_property
     def counts(self) -> PairCounts:
-        distinct = np.unique(np.stack([self.queries, self.mates]), axis=1)
-        mates_per_query = np.unique(distinct[0], return_counts=True)[1]
+        distinct = np.unique(np.stack([self.queries, self.matches]), axis=1)
+        matches_per_query = np.unique(distinct[0], return_counts=True)[1]
         return PairCounts(
             pairs=len(self.queries),
-            self_pairs=int((self.queries == self.mates).sum()),
+            self_pairs=int((self.queries == self.matches).sum()),
             repeated_pairs=len(self.queries) - distinct.shape[1],
             items=len(self.items),
-            queries=len(mates_per_query),
-            several_mates=int((mates_per_query > 1).sum()),
+            queries=len(matches_per_query),
+            several_matches=int((matches_per_query > 1).sum()),
             background_only=len(self._background),
         )
 
@@ -89,7 +89,7 @@ class PairSet(Dataset):
     def _background(self) -> Int32:
         """Numbers of the items that are in no pair: ``[counts.background_only] int32``."""
         everything = np.arange(len(self.items), dtype=np.int32)
-        return np.setdiff1d(everything, np.concatenate([self.queries, self.mates]), assume_unique=False)
+        return np.setdiff1d(everything, np.concatenate([self.queries, self.matches]), assume_unique=False)
 
     def background(self, n: int, seed: int) -> list[str]:
         """``n`` random items that are in no pair, or all of them where they are fewer; the same for the same seed."""
@@ -98,18 +98,18 @@ class PairSet(Dataset):
 
     def rows(self, start: int, stop: int) -> Sequence[tuple[int, str, str]]:
         """Number, query and match."""
-        items, queries, mates = self.items, self.queries, self.mates
-        return [(n, items[queries[n]], items[mates[n]]) for n in range(start, min(stop, len(queries)))]
+        items, queries, matches = self.items, self.queries, self.matches
+        return [(n, items[queries[n]], items[matches[n]]) for n in range(start, min(stop, len(queries)))]
 
     def stored_rows(self) -> dict[str, Any]:
         return {
             "item_no": np.arange(len(self.queries), dtype=np.int32),
             "query_no": self.queries,
-            "mate_no": self.mates,
+            "match_no": self.matches,
         }
 
     def related(self, item: int) -> dict[int, str]:
-        return {int(mate): "mate" for mate in self.mates[self.queries == item] if mate != item}
+        return {int(match): "match" for match in self.matches[self.queries == item] if match != item}
 
 
 def no_pair(dataset: Dataset, covered: int, whose: str, done: str) -> InputError:

@@ -25,8 +25,8 @@ LONGEST_SHOWN = 40
 
 # What a column is read as: one of these, the original, or of minimal pairs the name of a subset of rewrites.
 QUERY = "query"
-MATE = "mate"
 MATCH = "match"
+MARK = "mark"
 WORD = "word"
 COUNT = "count"
 FIRST = "first text"
@@ -44,7 +44,7 @@ CANDIDATES = "candidates"
 GROUPS = "groups"  # no diagnostic reads it: to group, filter and color by
 UNUSED = "not used"
 NO_ROLE = (GROUPS, UNUSED)
-_SHOWN_FIRST = (QUERY, MATE, MATCH, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, TASK, ORIGINAL, *SUBSETS)
+_SHOWN_FIRST = (QUERY, MATCH, MARK, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, TASK, ORIGINAL, *SUBSETS)
 
 
 class UnclearColumns(InputError):

@@ -120,7 +120,7 @@ class UnclearKind(UnclearColumns):
         super().__init__(
             f"{table.table.path}: column {column} has two values, which may say which rows are matches",
             expected="to know how the rows are meant",
-            remedy=ways or "name the columns, for example with --query-column, --mate-column and --match-column",
+            remedy=ways or "name the columns, for example with --query-column, --match-column and --mark-column",
         )
 
 

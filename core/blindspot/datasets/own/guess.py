@@ -19,7 +19,7 @@ FEW_IF_NAMED = 0.5  # ... or so many where the column's name says so too
 LABEL_WORDS = 3.0  # that a label has at most, on average
 CLEARLY = 2.0  # times as long as the third longest column are the two of a pair
 QUERY_WORDS = frozenset("query question anchor search utterance request".split())
-MATE_WORDS = frozenset(
+MATCH_WORDS = frozenset(
     "match positive answer passage paragraph document doc context response reply chunk article paraphrase duplicate "
     "relevant solution".split()
 ) | {"mate"}
@@ -97,7 +97,7 @@ class _Column:
 
     @property
     def looks_like_labels(self) -> bool:
-        if self.words & (QUERY_WORDS | MATE_WORDS) and not self.words & LABEL_NAMES:
+        if self.words & (QUERY_WORDS | MATCH_WORDS) and not self.words & LABEL_NAMES:
             return False  # the same few queries with many matches each, or the other way round
         most = FEW_IF_NAMED if self.words & LABEL_NAMES else FEW
         words = sum(len(cell.split()) for cell in self.cells) / len(self.cells)
@@ -134,14 +134,14 @@ def pair(table: FileTable, besides: AbstractSet[int | None] = frozenset()) -> Pa
     if len(numbers) < 2:
         return PairGuess(None, left_out=left_out)
     columns = [_column(table, number) for number in numbers]
-    queries = [column for column in columns if column.words & QUERY_WORDS and not column.words & MATE_WORDS]
-    mates = [column for column in columns if column.words & MATE_WORDS and not column.words & QUERY_WORDS]
-    if len(queries) == len(mates) == 1:
-        return PairGuess((queries[0].number, mates[0].number), (BY_WORD, BY_WORD), is_clear=True, left_out=left_out)
+    queries = [column for column in columns if column.words & QUERY_WORDS and not column.words & MATCH_WORDS]
+    matches = [column for column in columns if column.words & MATCH_WORDS and not column.words & QUERY_WORDS]
+    if len(queries) == len(matches) == 1:
+        return PairGuess((queries[0].number, matches[0].number), (BY_WORD, BY_WORD), is_clear=True, left_out=left_out)
     by_length = sorted(columns, key=lambda column: -column.length)
     is_clear = len(columns) == 2 or by_length[1].length >= CLEARLY * by_length[2].length
     as_likely = by_length if is_clear else [c for c in columns if c.length * CLEARLY > by_length[1].length]
-    chosen = sorted(as_likely[:2], key=lambda column: (column in mates, column not in queries, column.number))
+    chosen = sorted(as_likely[:2], key=lambda column: (column in matches, column not in queries, column.number))
     whys = (LONGEST, LONGEST) if len(columns) > 2 else (ONLY, ONLY) if left_out else (FIRST, SECOND)
     first, second = (column.number for column in chosen)
     if whys == (FIRST, SECOND) and first > second:

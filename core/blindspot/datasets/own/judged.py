@@ -76,7 +76,7 @@ def mark_in(table: FileTable) -> Marks | None:
         raise UnclearColumns(
             f"{table.path}: several columns may say which rows are matches: {', '.join(map(repr, names))}",
             expected="one such column",
-            remedy=f"name it with the texts, for example: --query-column NAME --mate-column NAME --match-column "
+            remedy=f"name it with the texts, for example: --query-column NAME --match-column NAME --mark-column "
             f"{shlex.quote(names[0])}",
         )
     return found[0] if found else None

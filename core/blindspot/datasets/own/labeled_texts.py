@@ -3,7 +3,7 @@
 Names are ambiguous, so: ``class``, ``category`` and the like are always classes. ``label`` is a class if it has words,
 or whole numbers next to a single text; whole numbers next to two texts are scores of pairs, unless the file has a
 split. Values that differ in every row next to two texts are not classes. A file with ``score`` and two texts has scored
-pairs, one with ``query`` and ``mate`` positive pairs.
+pairs, one with ``query`` and ``match`` positive pairs.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 # --- pairs
 KNOWN_NAMES = (
-    ("query", "mate"),
     ("query", "positive"),
+    ("query", "match"),
+    ("query", "mate"),
     ("anchor", "positive"),
     ("text1", "text2"),
     ("sentence1", "sentence2"),

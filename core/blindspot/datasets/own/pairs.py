@@ -16,8 +16,8 @@ from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.own import guess, judged
 from blindspot.datasets.own.columns import (
+    MARK,
     MATCH,
-    MATE,
     QUERY,
     UNUSED,
     ColumnReading,
@@ -28,7 +28,7 @@ from blindspot.datasets.own.columns import (
     require_rows,
     texts_of,
 )
-from blindspot.datasets.own.names import KNOWN_NAMES
+from blindspot.datasets.own.names import KNOWN_NAMES, MARK_NAMES
 from blindspot.datasets.published import pairs as loaders
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
@@ -57,22 +57,22 @@ class OwnPairs(OwnFile):
 
     kind = DatasetKind.PAIR_SET
     title = "positive pairs"
-    form = "pairs (columns query and mate)"
+    form = "pairs (columns query and match)"
     about = "a query and its match, two texts that belong together. Each match is ranked among all texts of the file."
     counted = "pairs"
     roles = (
         Role("query", QUERY, "the query"),
-        Role("mate", MATE, "the text that should be found for it"),
-        Role("match", MATCH, "whether they belong together, such as 1 or 0; other rows are left out"),
+        Role("match", MATCH, "the text that should be found for it"),
+        Role("mark", MARK, "whether they belong together, such as 1 or 0; other rows are left out"),
     )
-    forms = (("query", "mate"),)
-    optional = ("match",)
+    forms = (("query", "match"),)
+    optional = ("mark",)
     pickers = (
-        (Picker(QUERY), Picker(MATE)),
-        (Picker(MATCH, "Whether the two belong together: rows of 0, false or no are left out", optional=True),),
+        (Picker(QUERY), Picker(MATCH)),
+        (Picker(MARK, "Whether the two belong together: rows of 0, false or no are left out", optional=True),),
     )
     has_groups = True
-    choose = "Choose the query and mate columns."
+    choose = "Choose the query and match columns."
 
     @classmethod
     def matches_header(cls, table: FileTable) -> bool:  # noqa: ARG003 - what no other kind's header says is read as pairs
@@ -81,48 +81,48 @@ class OwnPairs(OwnFile):
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
         marks = judged.mark_in(table)
-        return cls._texts(table) | ({marks.number: (MATCH, marks.why)} if marks else {})
+        return cls._texts(table) | ({marks.number: (MARK, marks.why)} if marks else {})
 
     @classmethod
     def _texts(cls, table: FileTable) -> dict[int, tuple[str, str]]:
         if known := known_columns(table):
-            return dict(zip(known, ((QUERY, "by its name"), (MATE, "by its name")), strict=True))
+            return dict(zip(known, ((QUERY, "by its name"), (MATCH, "by its name")), strict=True))
         texts = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind is ColumnKind.TEXT]
         if len(texts) >= 2 and table.separator and all(map(_is_sentence, texts[:2])):
             first = " and ".join(f"'{name[:40]}'" for name in texts[:2])
             raise InputError(
                 f"the first line of {table.path} holds texts, not names: {first}",
                 expected="a first line that names the columns",
-                remedy="put a line such as query,mate before it",
+                remedy="put a line such as query,match before it",
             )
         found = guess.pair(table, {marks.number for marks in judged.marks_in(table)})
         if found.pair is None:
             raise UnclearColumns(
                 f"{table.path} has no two columns of text: {_listed(table, found)}",
-                expected="the texts of a pair in two columns, best named query and mate",
-                remedy="if two of these hold them, name them with --query-column and --mate-column",
+                expected="the texts of a pair in two columns, best named query and match",
+                remedy="if two of these hold them, name them with --query-column and --match-column",
             )
         if not found.is_clear:
-            query, mate = (table.names[number] for number in found.pair)
+            query, match = (table.names[number] for number in found.pair)
             raise UnclearColumns(
-                f"{table.path}: it is not clear which columns are query and mate: {_listed(table, found)}",
-                expected="two columns named query and mate, or two that are clearly the longest texts",
-                remedy=f"name them, for example: --query-column {quote(query)} --mate-column {quote(mate)}",
+                f"{table.path}: it is not clear which columns are query and match: {_listed(table, found)}",
+                expected="two columns named query and match, or two that are clearly the longest texts",
+                remedy=f"name them, for example: --query-column {quote(query)} --match-column {quote(match)}",
             )
         unused = {number: (UNUSED, why) for number, why in found.left_out.items()}
-        return unused | dict(zip(found.pair, zip((QUERY, MATE), found.whys, strict=True), strict=True))
+        return unused | dict(zip(found.pair, zip((QUERY, MATCH), found.whys, strict=True), strict=True))
 
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
-        queries, mates = (texts_of(table, numbers[use]) for use in (QUERY, MATE))
+        queries, matches = (texts_of(table, numbers[use]) for use in (QUERY, MATCH))
         require_rows(table, "pair", 2)
-        pairs = tuple(zip(queries, mates, strict=True))
-        if MATCH not in numbers:
+        pairs = tuple(zip(queries, matches, strict=True))
+        if MARK not in numbers:
             return pairs, None
-        kept = tuple(row for row, marked in enumerate(judged.are_marked(table, numbers[MATCH])) if marked)
+        kept = tuple(row for row, marked in enumerate(judged.are_marked(table, numbers[MARK])) if marked)
         if len(kept) < 2:
             raise InputError(
-                f"{table.path}: column '{table.names[numbers[MATCH]]}' marks {len(kept)} of {len(pairs):,} rows",
+                f"{table.path}: column '{table.names[numbers[MARK]]}' marks {len(kept)} of {len(pairs):,} rows",
                 expected="at least 2 pairs",
             )
         return tuple(pairs[row] for row in kept), kept
@@ -137,7 +137,7 @@ class OwnPairs(OwnFile):
 
     @classmethod
     def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:
-        number = next((number for number, column in enumerate(columns) if column.use == MATCH), None)
+        number = next((number for number, column in enumerate(columns) if column.use == MARK), None)
         if number is None:
             return ()
         marked = judged.are_marked(table, number)
@@ -152,8 +152,8 @@ class OwnPairs(OwnFile):
         return self.used[QUERY]
 
     @property
-    def mate(self) -> ColumnReading:
-        return self.used[MATE]
+    def match(self) -> ColumnReading:
+        return self.used[MATCH]
 
     @property
     def rows(self) -> int:
@@ -166,7 +166,7 @@ class OwnPairs(OwnFile):
     @cached_property
     def self_pairs(self) -> int:
         """Pairs of a text with itself."""
-        return sum(query == mate for query, mate in self.pairs)
+        return sum(query == match for query, match in self.pairs)
 
     @cached_property
     def duplicate_pairs(self) -> int:
@@ -203,32 +203,32 @@ class OwnPairs(OwnFile):
             DatasetKind.RETRIEVAL: ("query", "document", "relevance"),
             DatasetKind.SCORED_PAIRS: ("text1", "text2", "score"),
         }
-        if kind not in forms or (kind is DatasetKind.SCORED_PAIRS and MATCH not in self.used):
+        if kind not in forms or (kind is DatasetKind.SCORED_PAIRS and MARK not in self.used):
             return ""
-        roles = zip(forms[kind], (QUERY, MATE, MATCH), strict=True)
+        roles = zip(forms[kind], (QUERY, MATCH, MARK), strict=True)
         named = ((role, self.used[use].name) for role, use in roles if use in self.used)
         return "&".join(f"{role}={percent_encoded(name, safe='')}" for role, name in named)
 
     def as_manifest(self) -> dict[str, Any]:
         return {
             "query": self.query.name,
-            "mate": self.mate.name,
-            "why": [self.query.why, self.mate.why],
+            "match": self.match.name,
+            "why": [self.query.why, self.match.why],
             "format": self.format.value,
             "separator": self.separator,
             "rows": self.rows,
-            **({"match": self.used[MATCH].name} if MATCH in self.used else {}),
+            **({"mark": self.used[MARK].name} if MARK in self.used else {}),
             **({"remarks": list(self.remarks)} if self.remarks else {}),
             "duplicate_pairs": self.duplicate_pairs,
             "self_pairs": self.self_pairs,
         }
 
     def first_rows(self, n: int) -> Rows:
-        return Rows((QUERY, MATE), self.pairs[:n])
+        return Rows((QUERY, MATCH), self.pairs[:n])
 
     def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
-        for query, mate in self.pairs:
-            yield {"query": query, "mate": mate}
+        for query, match in self.pairs:
+            yield {"query": query, "match": match}
 
     def dataset(self, dataset_id: str) -> PairSet:
         return loaders.pair_set(dataset_id, self.pairs, ())
@@ -237,9 +237,11 @@ class OwnPairs(OwnFile):
 def known_columns(table: FileTable) -> tuple[int, int] | None:
     """Numbers of the columns whose names mean query and match."""
     keys = [column_key(name) for name in table.names]
-    for query, mate in KNOWN_NAMES:
-        if keys.count(query) == keys.count(mate) == 1:
-            return keys.index(query), keys.index(mate)
+    for query, match in KNOWN_NAMES:
+        if keys.count(query) == keys.count(match) == 1:
+            texts = keys.index(query), keys.index(match)
+            if match not in MARK_NAMES or judged.positive_of(table.cells[texts[1]]) is None:
+                return texts
     return None
 
 
@@ -249,15 +251,15 @@ def _two_kinds_of_text(pairs: Sequence[tuple[str, str]]) -> str:
     They are not if many texts are on both sides. Otherwise they are if matches are much longer, if many queries share
     a match, or if queries are questions and matches are not.
     """
-    queries, mates = ({pair[side] for pair in pairs} for side in (0, 1))
-    if len(pairs) < LEAST_PAIRS or len(queries & mates) > MOST_ON_BOTH_SIDES * len(queries):
+    queries, matches = ({pair[side] for pair in pairs} for side in (0, 1))
+    if len(pairs) < LEAST_PAIRS or len(queries & matches) > MOST_ON_BOTH_SIDES * len(queries):
         return ""
-    short, long = (median(map(len, texts)) for texts in (queries, mates))
+    short, long = (median(map(len, texts)) for texts in (queries, matches))
     if long >= MUCH_LONGER * short:
         return f"the matches have {long:,.0f} characters, the queries {short:,.0f}, by their medians"
-    if len(mates) <= SHARED * len(queries):
-        return f"{len(queries):,} queries share {len(mates):,} matches"
-    asked, answered = (sum(text.rstrip().endswith("?") for text in texts) / len(texts) for texts in (queries, mates))
+    if len(matches) <= SHARED * len(queries):
+        return f"{len(queries):,} queries share {len(matches):,} matches"
+    asked, answered = (sum(text.rstrip().endswith("?") for text in texts) / len(texts) for texts in (queries, matches))
     if asked >= QUESTIONS and answered <= 1 - QUESTIONS:
         return f"{asked:.0%} of the queries end with a question mark, {answered:.0%} of the matches"
     return ""

@@ -1,4 +1,4 @@
-"""The reference of a user's file, ``file:PATH``, or with its columns named ``file:PATH?query=NAME&mate=NAME``; or of a
+"""The reference of a user's file, ``file:PATH``, or with its columns named ``file:PATH?query=NAME&match=NAME``; or of a
 folder, ``dir:PATH``."""
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class NamedColumns:
 
     @classmethod
     def parse(cls, query: str, reference: str) -> NamedColumns:
-        """Read ``query=customer%20question&mate=answer``; values are percent-decoded, a ``+`` is a plus."""
+        """Read ``query=customer%20question&match=answer``; values are percent-decoded, a ``+`` is a plus."""
         named = []
         for part in query.split("&"):
             role, equals, column = part.partition("=")

@@ -15,8 +15,8 @@ from blindspot.datasets.own import judged
 from blindspot.datasets.own.columns import (
     CANDIDATES,
     DOCUMENT,
+    MARK,
     MATCH,
-    MATE,
     NEGATIVES,
     QUERY,
     RELEVANCE,
@@ -119,7 +119,7 @@ class OwnRetrieval(OwnFile):
         if (QUERY not in found or DOCUMENT not in found) and marks is not None:
             marks = judged.mark_in(table)
             pair = {use: number for number, (use, _) in OwnPairs.by_header(table).items()}
-            found = {QUERY: pair[QUERY], DOCUMENT: pair[MATE], RELEVANCE: pair[MATCH]}
+            found = {QUERY: pair[QUERY], DOCUMENT: pair[MATCH], RELEVANCE: pair[MARK]}
         if QUERY not in found or DOCUMENT not in found:
             raise UnclearColumns(
                 f"{table.path} has no query and document: {table.shown_names}",
@@ -141,7 +141,7 @@ class OwnRetrieval(OwnFile):
             pair = {use: number for number, (use, _) in OwnPairs.by_header(table).items()}
         except InputError:
             return found
-        return found | {QUERY: pair[QUERY], DOCUMENT: pair[MATE]}
+        return found | {QUERY: pair[QUERY], DOCUMENT: pair[MATCH]}
 
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
@@ -206,7 +206,7 @@ class OwnRetrieval(OwnFile):
             return ""
         if NEGATIVES in self.used or CANDIDATES in self.used or not grades <= {0, 1}:
             return ""
-        roles = {"query": QUERY, "mate": DOCUMENT, "match": RELEVANCE}
+        roles = {"query": QUERY, "match": DOCUMENT, "mark": RELEVANCE}
         named = ((role, self.used[use].name) for role, use in roles.items() if use in self.used)
         return "&".join(f"{role}={quote(name, safe='')}" for role, name in named)
 

@@ -150,7 +150,7 @@ class OwnScoredPairs(OwnFile):
         if kind is not DatasetKind.PAIR_SET or not self.is_marked:
             return ""
         names = (percent_encoded(self.used[use].name, safe="") for use in (FIRST, SECOND, SCORE))
-        return "query={}&mate={}&match={}".format(*names)
+        return "query={}&match={}&mark={}".format(*names)
 
     @cached_property
     def is_marked(self) -> bool:

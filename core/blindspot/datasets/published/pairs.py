@@ -20,27 +20,27 @@ DEMO_REWRITES = ("synonym", "antonym", "random_mlm", "typo", "negation_main", "n
 def pair_set(dataset_id: str, pairs: Sequence[tuple[str, str]], background: Iterable[str]) -> PairSet:
     """Positive pairs among the distinct texts of the pairs and the background, in order of appearance."""
     number: dict[str, int] = {}
-    for query, mate in pairs:
+    for query, match in pairs:
         number.setdefault(query, len(number))
-        number.setdefault(mate, len(number))
+        number.setdefault(match, len(number))
     for text in background:
         number.setdefault(text, len(number))
     return PairSet(
         id=dataset_id,
         items=tuple(number),
         queries=np.array([number[query] for query, _ in pairs], dtype=np.int32),
-        mates=np.array([number[mate] for _, mate in pairs], dtype=np.int32),
+        matches=np.array([number[match] for _, match in pairs], dtype=np.int32),
     )
 
 
 def evalrank(dataset_id: str, pairs: Path, background: Sequence[Path]) -> PairSet:
-    """EvalRank's files: ``query TAB mate`` per line, and one background text per line."""
+    """EvalRank's files: ``query TAB match`` per line, and one background text per line."""
 
     def parse(line: str) -> tuple[str, str]:
-        query, mate = line.split("\t")
-        if not (query and mate):
+        query, match = line.split("\t")
+        if not (query and match):
             raise ValueError("an empty cell")
-        return query, mate
+        return query, match
 
     rows = parsed(pairs, lines(pairs), parse, "two texts with a tab between")
     return pair_set(dataset_id, rows, (text for path in background for _, text in lines(path)))
@@ -51,7 +51,7 @@ def demo_pairs(dataset_id: str, path: Path) -> PairSet:
     with path.open(encoding="utf-8", newline="") as f:
         rows = list(csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE))
     forth = [(row["original"], row["synonym"]) for row in rows]
-    back = [(mate, query) for query, mate in forth]
+    back = [(match, query) for query, match in forth]
     background = (row[column] for row in rows for column in ("original", *DEMO_REWRITES))
     return pair_set(dataset_id, forth + back, background)
 

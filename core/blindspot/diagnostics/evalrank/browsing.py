@@ -44,20 +44,20 @@ MEANING: Mapping[Which, str] = {
 NEED_B = frozenset({Which.ONLY_A, Which.ONLY_B, Which.REGRESSIONS})
 
 
-def text_features(queries: Sequence[str], mates: Sequence[str]) -> pd.DataFrame:
-    """A row per pair: ``overlap``, ``words in query``, ``words in mate``.
+def text_features(queries: Sequence[str], matches: Sequence[str]) -> pd.DataFrame:
+    """A row per pair: ``overlap``, ``words in query``, ``words in match``.
 
-    Where the texts are words, also ``frequency of query`` and ``frequency of mate`` (Zipf).
+    Where the texts are words, also ``frequency of query`` and ``frequency of match`` (Zipf).
     """
     frame = pd.DataFrame(
         {
-            "overlap": lexical_overlap(queries, mates),
+            "overlap": lexical_overlap(queries, matches),
             "words in query": [length(text) for text in queries],
-            "words in mate": [length(text) for text in mates],
+            "words in match": [length(text) for text in matches],
         }
     )
-    if are_words([*queries, *mates]):
-        frame["frequency of query"], frame["frequency of mate"] = zipf_of(queries), zipf_of(mates)
+    if are_words([*queries, *matches]):
+        frame["frequency of query"], frame["frequency of match"] = zipf_of(queries), zipf_of(matches)
     return frame
 
 
@@ -71,7 +71,7 @@ class Compared:
 
 
 def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], compared: Compared) -> pd.DataFrame:
-    """A row per pair: ``pair`` (its number), ``query_no, mate_no, query, mate``, ``worst rank`` among the runs, the
+    """A row per pair: ``pair`` (its number), ``query_no, match_no, query, match``, ``worst rank`` among the runs, the
     features, per run id its rank, and the comparison.
 
     That is ``rank in A``, ``similarity in A``, ``ties in A``, the same of B, ``rank difference`` (A minus B: positive
@@ -79,7 +79,7 @@ def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], 
     times the number of pairs).
     """
     ranks = {run_id: table.ranks(run_id, filtered=compared.filtered) for run_id in run_ids}
-    out = table.frame[["item_no", "query_no", "mate_no", "query", "mate"]].rename(columns={"item_no": "pair"})
+    out = table.frame[["item_no", "query_no", "match_no", "query", "match"]].rename(columns={"item_no": "pair"})
     out["worst rank"] = pd.DataFrame(ranks).max(axis=1).to_numpy()
     sides = {"A": compared.a} | ({} if compared.b is None else {"B": compared.b})
     for side, run_id in sides.items():
@@ -103,7 +103,15 @@ def orders(described: pd.DataFrame) -> list[str]:
     """The columns that pairs can be sorted by, the worst rank first."""
     known = ["worst rank", "pair", "rank in A", "rank in B", "rank difference", "1/rank difference"]
     known += ["similarity in A", "similarity in B", "ties in A", "ties in B"]
-    known += ["overlap", "words in query", "words in mate", "frequency of query", "frequency of mate", "query", "mate"]
+    known += [
+        "overlap",
+        "words in query",
+        "words in match",
+        "frequency of query",
+        "frequency of match",
+        "query",
+        "match",
+    ]
     return [name for name in known if name in described]
 
 
@@ -113,7 +121,7 @@ def kept(described: pd.DataFrame, which: Which) -> Bool:
     if which is Which.ALL:
         return np.ones(len(described), dtype=np.bool_)
     if which is Which.SELF:
-        return np.asarray(described["query_no"] == described["mate_no"], dtype=np.bool_)
+        return np.asarray(described["query_no"] == described["match_no"], dtype=np.bool_)
     if which is Which.TIED:
         ties = described[[name for name in ("ties in A", "ties in B") if name in described]]
         return np.asarray((ties > 0).any(axis=1), dtype=np.bool_)
@@ -125,16 +133,16 @@ def kept(described: pd.DataFrame, which: Which) -> Bool:
 
 
 def containing(described: pd.DataFrame, wanted: str) -> Bool:
-    """Which pairs have ``wanted`` in query or mate (``blindspot.texts.containing``), ``[m] bool``."""
+    """Which pairs have ``wanted`` in query or match (``blindspot.texts.containing``), ``[m] bool``."""
     if not wanted:
         return np.ones(len(described), dtype=np.bool_)
-    query, mate = (np.array(texts.containing(described[side], wanted), dtype=np.bool_) for side in ("query", "mate"))
-    return np.asarray(query | mate)
+    query, match = (np.array(texts.containing(described[side], wanted), dtype=np.bool_) for side in ("query", "match"))
+    return np.asarray(query | match)
 
 
 def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.DataFrame:
     """The rows by a column; equal ones in the dataset's order, missing values last."""
-    key = (lambda column: column.str.casefold()) if order in {"query", "mate"} else None
+    key = (lambda column: column.str.casefold()) if order in {"query", "match"} else None
     return described.sort_values(order, ascending=not descending, kind="stable", na_position="last", key=key)
 
 
@@ -146,7 +154,7 @@ def for_export(
     Names are those of the store; those of a run end in its variant (``variants`` by run id).
     """
     rows = table.frame.set_index("item_no").loc[found["pair"]]
-    out = found[["pair", "query_no", "mate_no", "query", "mate"]].rename(columns={"pair": "item_no"})
+    out = found[["pair", "query_no", "match_no", "query", "match"]].rename(columns={"pair": "item_no"})
     out = out.reset_index(drop=True)
     for run_id, variant in variants.items():
         for name in ("rank", "filtered rank", "reciprocal rank", "filtered reciprocal rank", "similarity", "ties"):

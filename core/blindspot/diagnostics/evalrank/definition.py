@@ -1,8 +1,8 @@
-"""EvalRank: the rank of the match (*mate* in code) among all items (Wang 2022, section 4.2).
+"""EvalRank: the rank of the match among all items (Wang 2022, section 4.2).
 
 Ties are resolved in expectation (random order), and as optimistic and pessimistic ranks. *Raw* ranks are among all
-items; *filtered* ranks leave out the query's other mates and near-duplicates of query and mate (``blindspot.texts``),
-as in knowledge-graph evaluation.
+items; *filtered* ranks leave out the query's other matches and near-duplicates of query and match
+(``blindspot.texts``), as in knowledge-graph evaluation.
 """
 
 from __future__ import annotations
@@ -62,24 +62,24 @@ if TYPE_CHECKING:
 
 HITS_AT = (1, 3, 5, 10)
 CPU = "cpu"
-ALL, MATES = "all", "mates"
+ALL, MATCHES = "all", "matches"
 CANDIDATES = Parameter(
     "candidates",
-    (ALL, MATES),
+    (ALL, MATCHES),
     ALL,
     "texts that a match is ranked among: all of the dataset, as in the paper, or only texts that match some query",
-    f"of evalrank, texts that a match is ranked among: {ALL}, or only {MATES}, which match some query",
+    f"of evalrank, texts that a match is ranked among: {ALL}, or only {MATCHES}, which match some query",
     only_if_chosen=True,
     when="Choose matches where queries and matches are different kinds of text, such as questions and passages: other "
     "queries do not compete then. All is the paper's definition, for texts of one kind.",
-    shown=((MATES, "matches"),),
+    shown=((MATCHES, "matches"),),
 )
 RANKS = (1.0, math.inf)
 _LAST_EXCLUSIONS: dict[str, Exclusions] = {}
 
 
 def exclusions_of(dataset: PairSet) -> Exclusions:
-    """Per pair, the items that filtered ranks leave out: the query's other mates, near-duplicates of query or mate.
+    """Per pair, the items that filtered ranks leave out: the query's other matches, near-duplicates of query or match.
 
     They are the same for every encoder and take a third of the time of ranking, so the last dataset's are kept.
     """
@@ -93,9 +93,9 @@ def exclusions_of(dataset: PairSet) -> Exclusions:
 
 
 def _find_exclusions(dataset: PairSet) -> Exclusions:
-    mates_of: dict[int, set[int]] = defaultdict(set)
-    for query, mate in zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True):
-        mates_of[query].add(mate)
+    matches_of: dict[int, set[int]] = defaultdict(set)
+    for query, match in zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True):
+        matches_of[query].add(match)
     keys = [near_duplicate_key(text) for text in dataset.items]
     near_duplicates_of: dict[str, set[int]] = defaultdict(set)
     for item, key in enumerate(keys):
@@ -103,9 +103,11 @@ def _find_exclusions(dataset: PairSet) -> Exclusions:
             near_duplicates_of[key].add(item)
     pairs: list[int] = []
     items: list[int] = []
-    for pair, (query, mate) in enumerate(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True)):
-        out = mates_of[query] | near_duplicates_of.get(keys[query], set()) | near_duplicates_of.get(keys[mate], set())
-        out -= {query, mate}
+    for pair, (query, match) in enumerate(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True)):
+        out = (
+            matches_of[query] | near_duplicates_of.get(keys[query], set()) | near_duplicates_of.get(keys[match], set())
+        )
+        out -= {query, match}
         pairs += [pair] * len(out)
         items += sorted(out)
     return Exclusions(np.array(pairs, dtype=np.int64), np.array(items, dtype=np.int64))
@@ -116,24 +118,24 @@ def candidates_of(dataset: PairSet, params: Mapping[str, str]) -> Bool | None:
     if CANDIDATES.value_in(params) == ALL:
         return None
     out = np.zeros(len(dataset.items), dtype=np.bool_)
-    out[dataset.mates] = True
+    out[dataset.matches] = True
     return out
 
 
 def ceilings(dataset: PairSet) -> dict[str, float]:
-    """The best raw scores that any encoder could reach: of a query's mates only one can be first.
+    """The best raw scores that any encoder could reach: of a query's matches only one can be first.
 
     The query is no candidate, so a pair of a text with itself is always first and takes nobody's rank.
     """
-    copies = Counter(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
-    copies_of_mates: dict[int, list[int]] = defaultdict(list)
+    copies = Counter(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))
+    copies_of_matches: dict[int, list[int]] = defaultdict(list)
     best_ranks: list[int] = []
-    for (query, mate), number in copies.items():
-        if query == mate:
+    for (query, match), number in copies.items():
+        if query == match:
             best_ranks += [1] * number
         else:
-            copies_of_mates[query].append(number)
-    for numbers in copies_of_mates.values():
+            copies_of_matches[query].append(number)
+    for numbers in copies_of_matches.values():
         for rank, number in enumerate(sorted(numbers, reverse=True), 1):
             best_ranks += [rank] * number
     ranks = np.array(best_ranks)
@@ -162,17 +164,17 @@ def rank(
         rank_all: on some device.
         pairs: which of the dataset's pairs are ranked; None for all.
     """
-    items, mates = dataset.queries, dataset.mates
+    items, matches = dataset.queries, dataset.matches
     if pairs is not None:
-        items, mates = items[pairs], mates[pairs]
+        items, matches = items[pairs], matches[pairs]
     queries, n = dataset.rows_as_queries(items, len(vectors)), len(dataset.items)
     candidates = among
     if len(vectors) > n:
         candidates = np.zeros(len(vectors), dtype=np.bool_)
         candidates[:n] = True if among is None else among
-    raw = rank_among(candidates, vectors, queries, mates, metric, progress, cancel, rank_all)
+    raw = rank_among(candidates, vectors, queries, matches, metric, progress, cancel, rank_all)
     if len(vectors) > n:
-        others = np.flatnonzero(items != mates).astype(np.int64)
+        others = np.flatnonzero(items != matches).astype(np.int64)
         raw = without(raw, Exclusions(others, items[others].astype(np.int64)).among(among), vectors, queries, metric)
     return raw, without(raw, exclusions, vectors, queries, metric)
 
@@ -194,19 +196,19 @@ def compute_on(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Rank every pair's mate; see the module's docstring and ``Diagnostic.compute``.
+    """Rank every pair's match; see the module's docstring and ``Diagnostic.compute``.
 
     The counts are the same on every torch device. Under the toolkit protocol the embeddings come as
     ``toolkit.prepare`` leaves them, in float32 or float64, and all is computed on the CPU.
     """
-    queries, mates, metric = dataset.queries, dataset.mates, Similarity(params["metric"])
+    queries, matches, metric = dataset.queries, dataset.matches, Similarity(params["metric"])
     among = candidates_of(dataset, params)
     exclusions = exclusions_of(dataset).among(among)
     own, said = {}, list[str]()
     if params["protocol"] == TOOLKIT:
         device = CPU
         raw, filtered, above_itself = rank_pairs_as_toolkit(
-            embeddings, queries, mates, metric, exclusions, progress, cancel, among
+            embeddings, queries, matches, metric, exclusions, progress, cancel, among
         )
         own = {"above_themselves": float(np.count_nonzero(above_itself))}
     else:
@@ -239,9 +241,9 @@ def compute_twice(
     found = rank_pairs_twice(
         rescoring,
         np.asarray(query, dtype=np.int64),
-        place[dataset.mates],
+        place[dataset.matches],
         Exclusions(exclusions.pairs, place[exclusions.items]),
-        similarity_of_pairs(twice.finer, queries, dataset.mates, metric),
+        similarity_of_pairs(twice.finer, queries, dataset.matches, metric),
         cancel,
         progress,
     )
@@ -260,7 +262,7 @@ def _result(
         | ceilings(dataset)
         | {
             "tied_pairs": float(np.count_nonzero(raw.ties)),
-            "self_pairs": float(np.count_nonzero(dataset.queries == dataset.mates)),
+            "self_pairs": float(np.count_nonzero(dataset.queries == dataset.matches)),
             "pairs": float(len(dataset.queries)),
             "background": float(len(dataset.items) if among is None else np.count_nonzero(among)),
         }
@@ -350,7 +352,7 @@ $$\text{rank} = 1 + \#\{\text{texts more similar to the query than the match}\}$
   Accents, vowel signs, symbols and punctuation that is read aloud count, so
   `C++` is not `C`, `-5` not `5`, nor `a≠b` `a=b`.
 - **Candidates**: by the paper's definition `all` texts of the dataset compete, other queries and background included.
-  With `mates` only texts that are a match of some query do: for questions and passages, the other questions do not
+  With `matches` only texts that are a match of some query do: for questions and passages, the other questions do not
   outrank a passage because they resemble a question.
 - The **ceiling** is what a perfect model could reach on raw ranks: where a query has several matches,
   only one of them can rank first. It says nothing of other queries: where these are another kind of text than the

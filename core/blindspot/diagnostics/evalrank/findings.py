@@ -97,11 +97,11 @@ class Ranked:
 
     @cached_property
     def dependence(self) -> Dependence:
-        return Dependence.of(self.pairs.query_no, self.pairs.mate_no)
+        return Dependence.of(self.pairs.query_no, self.pairs.match_no)
 
     @cached_property
     def of_words(self) -> bool:
-        return are_words([*self.pairs.query, *self.pairs.mate])
+        return are_words([*self.pairs.query, *self.pairs.match])
 
     @cached_property
     def hits(self) -> Mapping[str, Float64]:
@@ -214,11 +214,11 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnC
 
     Kinds of fewer than ``FEW`` pairs, or worth too few independent ones, are left out.
     """
-    of_words = are_words([*pairs.query, *pairs.mate])
+    of_words = are_words([*pairs.query, *pairs.match])
     wanted = [Kind.LENGTH, Kind.FREQUENCY if of_words else Kind.OVERLAP, *([Kind.SOURCE] if sources else [])]
     out = []
     for kind in wanted:
-        found = grouping(kind, pairs.query, pairs.mate, sources)
+        found = grouping(kind, pairs.query, pairs.match, sources)
         for side in dict.fromkeys(group.side for group in found.groups):
             groups = [_sorted(group, pairs) for group in found.groups if group.side == side]
             if kept := tuple(group for group in groups if group is not None):
@@ -233,7 +233,7 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnC
 def _sorted(group: Group, pairs: Pairs) -> Sorted | None:
     if min(np.count_nonzero(group.inside), np.count_nonzero(~group.inside)) < FEW:
         return None
-    sides = [Dependence.of(pairs.query_no[part], pairs.mate_no[part]) for part in (group.inside, ~group.inside)]
+    sides = [Dependence.of(pairs.query_no[part], pairs.match_no[part]) for part in (group.inside, ~group.inside)]
     return None if any(side.refusal for side in sides) else Sorted(group, *sides)
 
 
@@ -248,7 +248,7 @@ def _sources(dataset: str, pairs: Pairs, settings: Settings) -> PairSources | No
     scored = fetch.load(sets, settings)
     if not isinstance(scored, ScoredPairs):
         raise TypeError(f"{sets.id} is no set of scored pairs")
-    return find_sources(pairs.query, pairs.mate, scored)
+    return find_sources(pairs.query, pairs.match, scored)
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ def _overlap_in_words(label: str) -> str:
 
 
 def _side(side: str) -> str:
-    return "match" if side == "mate" else side
+    return side
 
 
 # --- what comes first instead of the match
@@ -367,7 +367,7 @@ def _known(ranked: Ranked, first: FirstRanked) -> tuple[Int64, Int64, Dependence
     """The missed pairs whose first-ranked text is known, these texts, and what is independent among them."""
     found = first.items >= 0
     places = first.places[found]
-    known = Dependence.of(ranked.pairs.query_no[places], ranked.pairs.mate_no[places])
+    known = Dependence.of(ranked.pairs.query_no[places], ranked.pairs.match_no[places])
     return places, first.items[found], known
 
 
@@ -421,13 +421,13 @@ def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding | N
     if known.refusal:
         return None
     query = [ranked.pairs.query[i] for i in places.tolist()]
-    mate = [ranked.pairs.mate[i] for i in places.tolist()]
+    match = [ranked.pairs.match[i] for i in places.tolist()]
     other = [first.texts[i] for i in items.tolist()]
     if ranked.of_words:
-        lead = zipf_of(other) - zipf_of(mate)
+        lead = zipf_of(other) - zipf_of(match)
         kind, said = "outranked-by-frequent-words", "is more frequent than the match"
     else:
-        lead = np.nan_to_num(lexical_overlap(query, other)) - np.nan_to_num(lexical_overlap(query, mate))
+        lead = np.nan_to_num(lexical_overlap(query, other)) - np.nan_to_num(lexical_overlap(query, match))
         kind, said = "outranked-by-shared-words", "shares more words with the query than the match does"
     more = np.where(lead == 0, 0.5, lead > 0).astype(np.float64)
     found = share(more, known)
@@ -804,7 +804,7 @@ def _examples(
     rows = ranked.rows[run.run_id].filtered
     out = []
     for place in places:
-        query, match = ranked.pairs.query[place], ranked.pairs.mate[place]
+        query, match = ranked.pairs.query[place], ranked.pairs.match[place]
         texts = [("query", query), ("match", match)]
         if first is not None and known.get(place, -1) >= 0:
             texts.append(("ranked first", first.texts[known[place]]))

@@ -82,17 +82,17 @@ def without_group(
         is_candidate: of the ranked items, ``[k] bool``.
     """
     greater, ties = filtered.greater.copy(), filtered.ties.copy()
-    own, mates, asking = (
+    own, matches, asking = (
         ranked.places(pairs.query_no),
-        ranked.places(pairs.mate_no),
+        ranked.places(pairs.match_no),
         ranked.places_of_queries(pairs.query_no),
     )
-    keys = _keys(pairs, own, mates, len(ranked.items))
-    mates_of: dict[int, set[int]] = defaultdict(set)
-    for query, mate in zip(own.tolist(), mates.tolist(), strict=True):
-        mates_of[query].add(mate)
+    keys = _keys(pairs, own, matches, len(ranked.items))
+    matches_of: dict[int, set[int]] = defaultdict(set)
+    for query, match in zip(own.tolist(), matches.tolist(), strict=True):
+        matches_of[query].add(match)
     for value, inside in column.groups(pairs.numbers):
-        members = np.unique(np.concatenate([own[inside], mates[inside]]))
+        members = np.unique(np.concatenate([own[inside], matches[inside]]))
         members = members[is_candidate[members]]
         if value == EMPTY or not len(members):
             continue
@@ -100,24 +100,24 @@ def without_group(
         at_once = max(1, SCORES_AT_ONCE // len(members))
         for some in (places[start : start + at_once] for start in range(0, len(places), at_once)):
             scores = _similarities(ranked, asking[some], members, metric)
-            match = filtered.similarity[some][:, np.newaxis]
+            of_match = filtered.similarity[some][:, np.newaxis]
             left = members != own[some][:, np.newaxis]
-            for of in (own, mates):
+            for of in (own, matches):
                 theirs = keys[of[some]][:, np.newaxis]
-                left &= (members != mates[some][:, np.newaxis]) & ((keys[members] != theirs) | (theirs < 0))
+                left &= (members != matches[some][:, np.newaxis]) & ((keys[members] != theirs) | (theirs < 0))
             for row, query in enumerate(own[some].tolist()):
-                left[row] &= ~np.isin(members, list(mates_of[query]))
-            is_greater = left & (scores > match + TAU)
+                left[row] &= ~np.isin(members, list(matches_of[query]))
+            is_greater = left & (scores > of_match + TAU)
             greater[some] -= is_greater.sum(axis=1)
-            ties[some] -= (left & ~is_greater & (scores >= match - TAU)).sum(axis=1)
+            ties[some] -= (left & ~is_greater & (scores >= of_match - TAU)).sum(axis=1)
     return RankCounts(filtered.similarity, greater, ties)
 
 
-def _keys(pairs: Pairs, own: Int64, mates: Int64, n: int) -> Int64:
+def _keys(pairs: Pairs, own: Int64, matches: Int64, n: int) -> Int64:
     """Equal numbers for near-duplicates among the texts of pairs, ``[n]``; -1 where a text has none."""
     numbers: dict[str, int] = {}
     keys = np.full(n, -1, dtype=np.int64)
-    for places, texts in ((own, pairs.query), (mates, pairs.mate)):
+    for places, texts in ((own, pairs.query), (matches, pairs.match)):
         for place, text in zip(places.tolist(), texts, strict=True):
             if keys[place] < 0 and (key := near_duplicate_key(text)):
                 keys[place] = numbers.setdefault(key, len(numbers))
@@ -190,7 +190,7 @@ def close_misses(
             continue
         looked_at += 1
         first = above.texts[item]
-        close += are_close(first, pairs.mate[place]) or are_close(first, pairs.query[place])
+        close += are_close(first, pairs.match[place]) or are_close(first, pairs.query[place])
     return CloseMisses(looked_at, close, len(above.places) == len(missed))
 
 

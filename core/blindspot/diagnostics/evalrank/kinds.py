@@ -35,23 +35,25 @@ LETTERS = up_to(4, 6, 8, 10)
 FREQUENCIES = tuple(Bin(band.label, band.low, band.high) for band in frequency.BANDS)
 
 
-def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: PairSources | None = None) -> Grouping:
+def grouping(
+    kind: Kind, queries: Sequence[str], matches: Sequence[str], sources: PairSources | None = None
+) -> Grouping:
     """Group pairs by a kind, given their texts. ``Kind.SOURCE`` needs ``sources``, else raises ``ValueError``."""
     if kind is Kind.OVERLAP:
-        overlap = lexical_overlap(queries, mates)
+        overlap = lexical_overlap(queries, matches)
         axis = {"pair": "share of words that query and match have in common"}
         return Grouping(axis, True, binned("pair", overlap, SHARES))
     if kind is Kind.LENGTH:
-        words_only = are_words([*queries, *mates])
-        long = _known_once(queries, mates, len if words_only else length)
+        words_only = are_words([*queries, *matches])
+        long = _known_once(queries, matches, len if words_only else length)
         axis = {"pair": f"{'letters' if words_only else 'words'} per text, mean of query and match"}
         return Grouping(axis, True, binned("pair", long, LETTERS if words_only else WORDS))
     if kind is Kind.FREQUENCY:
         axis = {
             "query": "frequency of the query, per million words",
-            "mate": "frequency of the match, per million words",
+            "match": "frequency of the match, per million words",
         }
-        sides = {"query": queries, "mate": mates}
+        sides = {"query": queries, "match": matches}
         groups = [g for side, texts in sides.items() for g in binned(side, frequency.zipf_of(texts), FREQUENCIES)]
         return Grouping(axis, True, tuple(groups))
     if sources is None:
@@ -72,10 +74,10 @@ def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
     return own_columns.choices_of(columns, list(map(str, Kind)))
 
 
-def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[[str], int]) -> Float64:
-    """Mean over query and mate of a measure of a text, each text measured once, ``[m] float64``."""
-    known = {text: measure(text) for text in {*queries, *mates}}
-    return np.array([(known[q] + known[m]) / 2 for q, m in zip(queries, mates, strict=True)], dtype=np.float64)
+def _known_once(queries: Sequence[str], matches: Sequence[str], measure: Callable[[str], int]) -> Float64:
+    """Mean over query and match of a measure of a text, each text measured once, ``[m] float64``."""
+    known = {text: measure(text) for text in {*queries, *matches}}
+    return np.array([(known[q] + known[m]) / 2 for q, m in zip(queries, matches, strict=True)], dtype=np.float64)
 
 
 def scores_by_kind(
@@ -83,7 +85,7 @@ def scores_by_kind(
     rows: RunRows,
     item_numbers: Int64,
     queries: Int32 | Int64,
-    mates: Int32 | Int64,
+    matches: Int32 | Int64,
     *,
     filtered: bool,
 ) -> pd.DataFrame:
@@ -91,7 +93,7 @@ def scores_by_kind(
 
     Args:
         item_numbers: ``[m]``, numbers of the groups' pairs; a pair that the run did not rank is in no mean.
-        queries, mates: ``[m]``, numbers of each pair's texts: pairs that share one are not independent.
+        queries, matches: ``[m]``, numbers of each pair's texts: pairs that share one are not independent.
 
     Returns:
         A row per group: ``side, label, pairs, independent, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``:
@@ -100,35 +102,35 @@ def scores_by_kind(
     """
     values = rows.aligned(item_numbers, filtered)
     by_measure = {measure: values[measure].to_numpy(dtype=np.float64) for measure in MEASURES}
-    return pd.DataFrame(statistics.scores(groups, by_measure, _dependence(queries, mates), "pairs"))
+    return pd.DataFrame(statistics.scores(groups, by_measure, _dependence(queries, matches), "pairs"))
 
 
-def _dependence(queries: Int32 | Int64, mates: Int32 | Int64) -> DependenceOf:
-    return lambda inside: Dependence.of(queries[inside].astype(np.int64), mates[inside].astype(np.int64))
+def _dependence(queries: Int32 | Int64, matches: Int32 | Int64) -> DependenceOf:
+    return lambda inside: Dependence.of(queries[inside].astype(np.int64), matches[inside].astype(np.int64))
 
 
 # --- where B gains and loses most
 
 
 def gains(
-    groupings: Mapping[str, Grouping], a: Float64, b: Float64, queries: Int32 | Int64, mates: Int32 | Int64
+    groupings: Mapping[str, Grouping], a: Float64, b: Float64, queries: Int32 | Int64, matches: Int32 | Int64
 ) -> Gains:
-    """``blindspot.numerics.statistics.groups.gains`` of pairs; ``queries, mates`` as in ``scores_by_kind``."""
-    return statistics.gains(groupings, a, b, _dependence(queries, mates))
+    """``blindspot.numerics.statistics.groups.gains`` of pairs; ``queries, matches`` as in ``scores_by_kind``."""
+    return statistics.gains(groupings, a, b, _dependence(queries, matches))
 
 
-# --- by the frequency of query and mate: each side alone, and both together
+# --- by the frequency of query and match: each side alone, and both together
 
 UNKNOWN = "not counted"  # the band of items without a count
 LABELS = (UNKNOWN, *(band.label for band in FREQUENCIES))
-SIDES = ("query", "mate")
+SIDES = ("query", "match")
 
 
 @dataclass(frozen=True, eq=False)
 class Bands:
     """The same pairs grouped by the band of each side, and by both bands.
 
-    ``places`` has per group of ``cells`` the query's band and the mate's band, as places in ``LABELS``.
+    ``places`` has per group of ``cells`` the query's band and the match's band, as places in ``LABELS``.
     """
 
     sides: Grouping
@@ -136,24 +138,24 @@ class Bands:
     places: tuple[tuple[int, int], ...]
 
 
-def by_bands(queries: Float64, mates: Float64) -> Bands:
-    """Group pairs by the Zipf frequencies of their queries ``[m]`` and mates ``[m]``, NaN where they are unknown.
+def by_bands(queries: Float64, matches: Float64) -> Bands:
+    """Group pairs by the Zipf frequencies of their queries ``[m]`` and matches ``[m]``, NaN where they are unknown.
 
     The bands are ``word_frequency.BANDS``, and one of unknown frequencies.
     """
-    numbers = {side: _band(values) for side, values in zip(SIDES, (queries, mates), strict=True)}
+    numbers = {side: _band(values) for side, values in zip(SIDES, (queries, matches), strict=True)}
     bins = tuple(Bin(label, place, place + 1) for place, label in enumerate(LABELS))
     groups = [group for side in SIDES for group in binned(side, numbers[side], bins)]
     axis = {side: f"{side}, per million" for side in SIDES}
-    of_query, of_mate = numbers["query"], numbers["mate"]
+    of_query, of_match = numbers["query"], numbers["match"]
     cells, places = [], []
     for i, query_label in enumerate(LABELS):
-        for j, mate_label in enumerate(LABELS):
-            inside = np.asarray((of_query == i) & (of_mate == j))
+        for j, match_label in enumerate(LABELS):
+            inside = np.asarray((of_query == i) & (of_match == j))
             if inside.any():
-                cells.append(Group("pair", f"{query_label} and {mate_label}", inside))
+                cells.append(Group("pair", f"{query_label} and {match_label}", inside))
                 places.append((i, j))
-    both = {"pair": "query and mate, per million"}
+    both = {"pair": "query and match, per million"}
     return Bands(Grouping(axis, True, tuple(groups)), Grouping(both, False, tuple(cells)), tuple(places))
 
 

@@ -40,21 +40,21 @@ class Pairs:
 
     Attributes:
         numbers: the pairs' numbers in the dataset, ascending.
-        query_no, mate_no: numbers of their texts; ``query``, ``mate`` are these.
+        query_no, match_no: numbers of their texts; ``query``, ``match`` are these.
     """
 
     numbers: Int64
     query_no: Int64
-    mate_no: Int64
+    match_no: Int64
     query: Sequence[str]
-    mate: Sequence[str]
+    match: Sequence[str]
 
 
 def pairs_of_run(run: RunRecord, repository: Repository) -> Pairs:
     """The pairs that a run ranked."""
     rows = repository.items(ENTRY, [run.run_id], texts=True)
-    numbers, query_no, mate_no = (rows[name].to_numpy(np.int64) for name in ("item_no", "query_no", "mate_no"))
-    return Pairs(numbers, query_no, mate_no, rows["query"].tolist(), rows["mate"].tolist())
+    numbers, query_no, match_no = (rows[name].to_numpy(np.int64) for name in ("item_no", "query_no", "match_no"))
+    return Pairs(numbers, query_no, match_no, rows["query"].tolist(), rows["match"].tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,19 +142,19 @@ def above_matches(run: RunRecord, pairs: Pairs, missed: Int64, settings: Setting
         missed = missed[np.linspace(0, len(missed) - 1, affordable).astype(np.int64)]
     candidates = candidates_of(run, items, repository)
     metric, among = Similarity(run.plan.params["metric"]), np.isin(items, candidates)
-    nearest = _nearest_above(ranked, pairs.query_no[missed], pairs.mate_no[missed], metric, among)
+    nearest = _nearest_above(ranked, pairs.query_no[missed], pairs.match_no[missed], metric, among)
     numbers = np.where(nearest >= 0, items[np.maximum(nearest, 0)], -1)
     texts = repository.texts(run.plan.dataset_digest, np.unique(numbers[numbers >= 0]).tolist())
     return Above(missed, numbers, texts, len(candidates))
 
 
-def _nearest_above(ranked: RunVectors, query_no: Int64, mate_no: Int64, metric: Similarity, candidates: Bool) -> Int64:
-    """Per query the ``DEPTH`` most similar ``candidates [n] bool`` that are above its mate, the nearest first, then -1.
+def _nearest_above(ranked: RunVectors, query_no: Int64, match_no: Int64, metric: Similarity, candidates: Bool) -> Int64:
+    """Per query the ``DEPTH`` most similar ``candidates [n] bool`` above its match, the nearest first, then -1.
 
     Places among the ranked items, ``[q, DEPTH]``.
     """
     vectors, n = np.asarray(ranked.vectors, dtype=np.float32), len(ranked.items)
-    queries, own_texts, mates = ranked.places_of_queries(query_no), ranked.places(query_no), ranked.places(mate_no)
+    queries, own_texts, matches = ranked.places_of_queries(query_no), ranked.places(query_no), ranked.places(match_no)
     if metric is Similarity.COS:
         rows, halves = unit_vectors(vectors), np.zeros(len(vectors), dtype=np.float32)
     else:  # the distance falls as x.y - |y|^2/2 rises
@@ -169,10 +169,10 @@ def _nearest_above(ranked: RunVectors, query_no: Int64, mate_no: Int64, metric: 
         some = slice(start, start + at_once)
         scores = rows[queries[some]] @ rows[:n].T - halves[:n]
         row = np.arange(len(scores))
-        own = scores[row, mates[some]].copy()
+        own = scores[row, matches[some]].copy()
         scores[:, ~candidates] = -np.inf
         scores[row, own_texts[some]] = -np.inf
-        scores[row, mates[some]] = -np.inf
+        scores[row, matches[some]] = -np.inf
         nearest = np.argpartition(scores, n - depth, axis=1)[:, n - depth :]
         found = np.take_along_axis(scores, nearest, axis=1)
         order = np.argsort(-found, axis=1, kind="stable")
@@ -183,14 +183,14 @@ def _nearest_above(ranked: RunVectors, query_no: Int64, mate_no: Int64, metric: 
 
 def _first_mistake(pairs: Pairs, places: Int64, numbers: Int64, texts: Mapping[int, str]) -> Int64:
     """The first of each row's ``numbers [l, depth]`` that filtered ranks keep, else -1."""
-    mates_of: dict[int, set[int]] = defaultdict(set)
-    for query, mate in zip(pairs.query_no.tolist(), pairs.mate_no.tolist(), strict=True):
-        mates_of[query].add(mate)
+    matches_of: dict[int, set[int]] = defaultdict(set)
+    for query, match in zip(pairs.query_no.tolist(), pairs.match_no.tolist(), strict=True):
+        matches_of[query].add(match)
     keys = {number: near_duplicate_key(text) for number, text in texts.items()}
     out = np.full(len(places), -1, dtype=np.int64)
     for row, place in enumerate(places.tolist()):
-        own = {near_duplicate_key(pairs.query[place]), near_duplicate_key(pairs.mate[place])} - {""}
-        others = mates_of[int(pairs.query_no[place])]
+        own = {near_duplicate_key(pairs.query[place]), near_duplicate_key(pairs.match[place])} - {""}
+        others = matches_of[int(pairs.query_no[place])]
         for number in numbers[row].tolist():
             if number >= 0 and number not in others and keys[number] not in own:
                 out[row] = number
@@ -209,20 +209,20 @@ class QueriesAbove:
     above: int
 
 
-def only_queries(query_no: Int64, mate_no: Int64) -> Int64:
+def only_queries(query_no: Int64, match_no: Int64) -> Int64:
     """Numbers of the texts that are queries and no query's match; none where some pair also occurs reversed.
 
     These are of another kind than the matches (questions and passages): what a query is near to need not be a match.
     """
-    two = query_no != mate_no
-    pairs = set(zip(query_no[two].tolist(), mate_no[two].tolist(), strict=True))
-    if any((mate, query) in pairs for query, mate in pairs):
+    two = query_no != match_no
+    pairs = set(zip(query_no[two].tolist(), match_no[two].tolist(), strict=True))
+    if any((match, query) in pairs for query, match in pairs):
         return np.empty(0, dtype=np.int64)
-    return np.setdiff1d(query_no, mate_no)
+    return np.setdiff1d(query_no, match_no)
 
 
 def queries_above(
-    run: RunRecord, query_no: Int64, mate_no: Int64, settings: Settings, repository: Repository
+    run: RunRecord, query_no: Int64, match_no: Int64, settings: Settings, repository: Repository
 ) -> QueriesAbove:
     """In how many pairs a text of ``only_queries`` other than the query is more similar to it than the match.
 
@@ -236,7 +236,7 @@ def queries_above(
         raise ValueError("only runs by definition are ranked again")
     prepare_runtime(settings)
     ranked = vectors_of(run, settings, repository)
-    matches, others = np.unique(mate_no), only_queries(query_no, mate_no)
+    matches, others = np.unique(match_no), only_queries(query_no, match_no)
     order = np.concatenate([matches, others])
     affordable = max(FEWEST, PRODUCTS // (len(order) * ranked.vectors.shape[1]))
     some = np.unique(np.linspace(0, len(query_no) - 1, min(affordable, len(query_no))).astype(np.int64))
@@ -251,9 +251,9 @@ def queries_above(
     metric, own = Similarity(run.plan.params["metric"]), place[query_no[some]].astype(np.int64)
     counts = []
     for n in (len(order), len(matches)):
-        found = rank_pairs(rows, queries, place[mate_no[some]], metric, no_progress, CancelToken(), candidates=n)
+        found = rank_pairs(rows, queries, place[match_no[some]], metric, no_progress, CancelToken(), candidates=n)
         if ranked.asking is not None:  # a query's own text is no candidate
-            kept = np.flatnonzero((own < n) & (query_no[some] != mate_no[some]))
+            kept = np.flatnonzero((own < n) & (query_no[some] != match_no[some]))
             found = without(found, Exclusions(kept, own[kept]), rows, queries, metric)
         counts.append(found)
     among_both, among_matches = counts

@@ -48,19 +48,19 @@ def candidates_of(run: RunRecord, items: Int64, repository: Repository) -> Int64
     if CANDIDATES.value_in(run.plan.params) == ALL:
         return items
     rows = repository.items(ENTRY, [run.run_id], texts=True)
-    return np.unique(rows["mate_no"].to_numpy(dtype=np.int64))
+    return np.unique(rows["match_no"].to_numpy(dtype=np.int64))
 
 
-def around_mate(
+def around_match(
     run: RunRecord,
     query_no: int,
-    mate_no: int,
+    match_no: int,
     settings: Settings,
     repository: Repository,
     limit: int = 20,
     below: int = 3,
 ) -> list[RankedItem]:
-    """At most ``limit`` items above a query's mate, the mate itself, and ``below`` items below it.
+    """At most ``limit`` items above a query's match, the match itself, and ``below`` items below it.
 
     Of a rescored run, the similarity of an item that is compared again is the finer one.
 
@@ -76,37 +76,37 @@ def around_mate(
     if depth := TransformChain.parse(run.plan.variant.transform).rescored:
         is_candidate = np.isin(items, candidates_of(run, items, repository)) & (items != query_no)
         among = rescored(np.where(is_candidate, among, -np.inf), again, depth)
-        among[items == mate_no] = np.where(query_no == mate_no, again, among)[items == mate_no]
+        among[items == match_no] = np.where(query_no == match_no, again, among)[items == match_no]
     similarity = np.full(run.coverage["items"], -np.inf)
     similarity[items] = among
-    mate_similarity = similarity[mate_no]
+    match_similarity = similarity[match_no]
     order = items[np.argsort(-among, kind="stable")]
     order = order[np.isin(order, candidates_of(run, items, repository))]
-    order = order[(order != query_no) & (order != mate_no)]
-    # Among the tied, the mate comes first: what is listed above it is surely above it.
-    above = order[similarity[order] > mate_similarity + TAU]
-    order = np.concatenate([above, [mate_no], order[len(above) :]])
+    order = order[(order != query_no) & (order != match_no)]
+    # Among the tied, the match comes first: what is listed above it is surely above it.
+    above = order[similarity[order] > match_similarity + TAU]
+    order = np.concatenate([above, [match_no], order[len(above) :]])
     place = len(above)
     shown = sorted({*range(min(limit, place)), *range(place, min(place + 1 + below, len(order)))})
 
     numbers = [int(order[i]) for i in shown]
-    texts = repository.texts(run.plan.dataset_digest, [*numbers, query_no, mate_no])
-    mates = repository.mates(run.plan.dataset_digest, query_no)
-    copies = {near_duplicate_key(texts[query_no]), near_duplicate_key(texts[mate_no])} - {""}
+    texts = repository.texts(run.plan.dataset_digest, [*numbers, query_no, match_no])
+    matches = repository.matches(run.plan.dataset_digest, query_no)
+    copies = {near_duplicate_key(texts[query_no]), near_duplicate_key(texts[match_no])} - {""}
     out = []
     for i, item in zip(shown, numbers, strict=True):
-        if item == mate_no:
-            relation, left_out = Relation.MATE, ""
+        if item == match_no:
+            relation, left_out = Relation.MATCH, ""
         else:
             relation = (
                 Relation.ABOVE
                 if i < place
                 else Relation.TIED
-                if abs(similarity[item] - mate_similarity) <= TAU
+                if abs(similarity[item] - match_similarity) <= TAU
                 else Relation.BELOW
             )
             is_copy = near_duplicate_key(texts[item]) in copies
-            left_out = "another match" if item in mates else "near-duplicate" if is_copy else ""
+            left_out = "another match" if item in matches else "near-duplicate" if is_copy else ""
         out.append(RankedItem(i + 1, item, texts[item], without_shift(float(similarity[item])), relation, left_out))
     return out
 
@@ -115,9 +115,9 @@ def around_mate(
 class PairTable:
     """Every pair of a dataset with its rank in several runs.
 
-    ``frame`` has ``item_no, query_no, mate_no, query, mate`` and, per run, ``<run_id> similarity`` and raw as well as
+    ``frame`` has ``item_no, query_no, match_no, query, match`` and, per run, ``<run_id> similarity`` and raw as well as
     filtered (``<run_id> filtered rank`` ...) ``<run_id> rank``, ``reciprocal rank`` (both expected), ``greater`` and
-    ``ties`` (items above the mate, and tied with it).
+    ``ties`` (items above the match, and tied with it).
     """
 
     frame: pd.DataFrame
@@ -138,7 +138,7 @@ class PairTable:
         return np.asarray(self.frame[name], dtype=np.float64)
 
     def counts(self, run_id: str, *, filtered: bool) -> tuple[Float64, Float64]:
-        """Items above the mate and items tied with it, ``[m] float64`` each, NaN for pairs that the run lacks."""
+        """Items above the match and items tied with it, ``[m] float64`` each, NaN for pairs that the run lacks."""
         way = f"{run_id} {'filtered ' if filtered else ''}"
         greater, ties = (np.asarray(self.frame[f"{way}{name}"], dtype=np.float64) for name in ("greater", "ties"))
         return greater, ties
@@ -153,7 +153,7 @@ def pair_table(entry: Diagnostic, run_ids: Sequence[str], repository: Repository
     texts = repository.items(entry, run_ids[:1], texts=True)
     if not rows["item_no"].isin(texts["item_no"]).all():  # the first run ranked fewer pairs than another
         texts = repository.items(entry, run_ids, texts=True).drop_duplicates("item_no", ignore_index=True)
-    frame = texts[["item_no", "query_no", "mate_no", "query", "mate"]].copy()
+    frame = texts[["item_no", "query_no", "match_no", "query", "match"]].copy()
     numbers, items = frame["item_no"].to_numpy(), rows["item_no"].to_numpy()
     places = rows.groupby("run_id").indices  # once: a comparison of all rows per run took longest
     columns = {}

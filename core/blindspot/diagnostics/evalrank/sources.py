@@ -52,7 +52,7 @@ class PairSources:
         )
 
 
-def find_sources(queries: Sequence[str], mates: Sequence[str], scored: ScoredPairs) -> PairSources:
+def find_sources(queries: Sequence[str], matches: Sequence[str], scored: ScoredPairs) -> PairSources:
     """Look every pair up, exactly, in either order, in ``blindspot.datasets.published.scored_pairs``."""
     found: dict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
     columns = (scored.set_numbers, scored.firsts, scored.seconds, scored.scores)
@@ -60,7 +60,7 @@ def find_sources(queries: Sequence[str], mates: Sequence[str], scored: ScoredPai
         found[frozenset((scored.items[first], scored.items[second]))].append((number, score))
     totals = np.zeros((len(queries), len(scored.sets)))
     counts = np.zeros_like(totals)
-    for pair, texts in enumerate(zip(queries, mates, strict=True)):
+    for pair, texts in enumerate(zip(queries, matches, strict=True)):
         for number, score in found.get(frozenset(texts), ()):
             totals[pair, number] += score
             counts[pair, number] += 1

@@ -1,7 +1,7 @@
 """Ranks with the arithmetic of the published EvalRank toolkit, rounding included: the toolkit protocol.
 
-The toolkit computes the mate's score by one dot product and the scores of all items by a matrix-vector product. The
-two round differently, so the mate often scores strictly above itself and loses a rank. Published scores compare only
+The toolkit computes the match's score by one dot product and the scores of all items by a matrix-vector product. The
+two round differently, so the match often scores strictly above itself and loses a rank. Published scores compare only
 with the same arithmetic: one product per query, in the precision of the vectors. The rounding depends on the processor
 and its libraries.
 """
@@ -21,14 +21,14 @@ ROWS_AT_ONCE = 2_048  # of differences, for l2: they stay in the processor's cac
 def rank_pairs_as_toolkit(
     matrix: Float32 | Float64,
     queries: Int32,
-    mates: Int32,
+    matches: Int32,
     metric: Similarity,
     exclusions: Exclusions,
     progress: Progress,
     cancel: CancelToken,
     candidates: Bool | None = None,
 ) -> tuple[RankCounts, RankCounts, Bool]:
-    """Rank = number of items, the query included, that score strictly above the mate; 0 becomes 1.
+    """Rank = number of items, the query included, that score strictly above the match; 0 becomes 1.
 
     Args:
         matrix: ``[n, d]``, unit rows for cosine; its precision is that of all products.
@@ -36,7 +36,7 @@ def rank_pairs_as_toolkit(
         candidates: ``[n] bool``, the items that count, all matches among them; all if None. The query always counts.
 
     Returns:
-        Raw and filtered counts, which know no ties, and whether a pair's mate counted above itself, ``[m] bool``.
+        Raw and filtered counts, which know no ties, and whether a pair's match counted above itself, ``[m] bool``.
 
     Raises:
         Cancelled: between two queries.
@@ -52,17 +52,17 @@ def rank_pairs_as_toolkit(
         if done % 64 == 0:
             cancel.check()
             progress("ranking as the toolkit does", done, m)
-        query, mate = int(queries[pair]), int(mates[pair])
+        query, match = int(queries[pair]), int(matches[pair])
         if query != scores_of:
             scores, scores_of = _scores(matrix, query, metric), query
-        one = _score_of_one(matrix[query], matrix[mate], metric)
+        one = _score_of_one(matrix[query], matrix[match], metric)
         above = int(np.count_nonzero(scores > one if candidates is None else scores[candidates] > one))
         if candidates is not None and not candidates[query]:
             above += int(scores[query] > one)
         left_out = int(np.count_nonzero(scores[exclusions.items[first[pair] : last[pair]]] > one))
         similarity[pair] = one
         greater[pair], filtered[pair] = max(above, 1) - 1, max(above - left_out, 1) - 1
-        above_itself[pair] = mate != query and scores[mate] > one
+        above_itself[pair] = match != query and scores[match] > one
     progress("ranking as the toolkit does", m, m)
     no_ties = np.zeros(m, dtype=np.int64)
     return RankCounts(similarity, greater, no_ties), RankCounts(similarity, filtered, no_ties), above_itself

@@ -45,33 +45,33 @@ def triplets(
         )
     entry = find_diagnostic(run.plan.diagnostic).at_version(run.plan.diagnostic_version)
     rows = repository.items(entry, [run.run_id], texts=True)
-    query_no, mate_no = (rows[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no"))
+    query_no, match_no = (rows[name].to_numpy(dtype=np.int64) for name in ("query_no", "match_no"))
     ranked = vectors_of(run, settings, repository)
     metric, items = Similarity(run.plan.params["metric"]), ranked.items
     vectors = np.asarray(ranked.vectors, dtype=np.float32)
-    asking, mates = ranked.places_of_queries(query_no), ranked.places(mate_no)
-    own = similarity_of_pairs(vectors, asking, mates, metric)
+    asking, matches = ranked.places_of_queries(query_no), ranked.places(match_no)
+    own = similarity_of_pairs(vectors, asking, matches, metric)
     is_candidate = np.isin(items, candidates_of(run, items, repository))
-    matches: dict[int, set[int]] = defaultdict(set)
-    for query, mate in zip(query_no.tolist(), mate_no.tolist(), strict=True):
-        matches[query].add(mate)
+    matches_of: dict[int, set[int]] = defaultdict(set)
+    for query, match in zip(query_no.tolist(), match_no.tolist(), strict=True):
+        matches_of[query].add(match)
     found = _nearest(vectors, asking, np.flatnonzero(is_candidate), most + DEPTH, metric)
     places = np.unique(found)
     texts = repository.texts(run.plan.dataset_digest, items[places].tolist())
     keys = {number: near_duplicate_key(text) for number, text in texts.items()}
-    for row, (query, mate) in enumerate(zip(rows["query"], rows["mate"], strict=True)):
+    for row, (query, match) in enumerate(zip(rows["query"], rows["match"], strict=True)):
         number = int(query_no[row])
-        same = {near_duplicate_key(query), near_duplicate_key(mate)} - {""}
+        same = {near_duplicate_key(query), near_duplicate_key(match)} - {""}
         others = [
             place
             for place in found[row].tolist()
-            if int(items[place]) not in {number, *matches[number]} and keys[int(items[place])] not in same
+            if int(items[place]) not in {number, *matches_of[number]} and keys[int(items[place])] not in same
         ]
         at = np.array(others, dtype=np.int64)
         leads = own[row] - similarity_of_pairs(vectors, np.full(len(at), asking[row]), at, metric)
         order = [int(place) for place in np.argsort(leads, kind="stable") if leads[place] <= margin + TAU]
         for place in order[:most]:
-            yield Triplet(query, mate, texts[int(items[at[place]])], KIND, float(leads[place]))
+            yield Triplet(query, match, texts[int(items[at[place]])], KIND, float(leads[place]))
 
 
 def _nearest(vectors: Float32, asking: Int64, candidates: Int64, depth: int, metric: Similarity) -> Int64:

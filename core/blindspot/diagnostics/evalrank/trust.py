@@ -11,7 +11,7 @@ import pandas as pd
 
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostic import Diagnostic
-from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES, candidates_of, exclusions_of, rank
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATCHES, candidates_of, exclusions_of, rank
 from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.embeddings import vectors_of
@@ -44,18 +44,18 @@ def pairs_of(rows: RunRows, frame: pd.DataFrame) -> pd.DataFrame:
 
 def _near_duplicates(pairs: pd.DataFrame) -> Bool:
     """Pairs whose texts differ in case, spaces and punctuation at most, ``[m] bool``."""
-    keys = {text: near_duplicate_key(text) for text in {*pairs["query"], *pairs["mate"]}}
-    both = zip(pairs["query"], pairs["mate"], strict=True)
+    keys = {text: near_duplicate_key(text) for text in {*pairs["query"], *pairs["match"]}}
+    both = zip(pairs["query"], pairs["match"], strict=True)
     return np.array([q == m or (keys[q] != "" and keys[q] == keys[m]) for q, m in both], dtype=np.bool_)
 
 
 def _with_rivals(pairs: pd.DataFrame) -> Bool:
-    """Pairs whose query has another mate, which competes for the same first rank, ``[m] bool``."""
-    mates_of: dict[int, set[int]] = defaultdict(set)
-    numbers = list(zip(pairs["query_no"].tolist(), pairs["mate_no"].tolist(), strict=True))
-    for query, mate in numbers:
-        mates_of[query].add(mate)
-    return np.array([bool(mates_of[query] - {query, mate}) for query, mate in numbers], dtype=np.bool_)
+    """Pairs whose query has another match, which competes for the same first rank, ``[m] bool``."""
+    matches_of: dict[int, set[int]] = defaultdict(set)
+    numbers = list(zip(pairs["query_no"].tolist(), pairs["match_no"].tolist(), strict=True))
+    for query, match in numbers:
+        matches_of[query].add(match)
+    return np.array([bool(matches_of[query] - {query, match}) for query, match in numbers], dtype=np.bool_)
 
 
 def choices(rows: RunRows, pairs: pd.DataFrame, *, filtered: bool) -> list[Choice]:
@@ -105,7 +105,7 @@ def choices(rows: RunRows, pairs: pd.DataFrame, *, filtered: bool) -> list[Choic
         ),
         (
             "without a text and itself",
-            (pairs["query_no"] == pairs["mate_no"]).to_numpy(),
+            (pairs["query_no"] == pairs["match_no"]).to_numpy(),
             "{n} of a text with itself, whose similarity is 1 unless queries have another prompt than documents.",
         ),
         (
@@ -177,11 +177,11 @@ def other_support(run: RunRecord, entry: Diagnostic, repository: Repository) -> 
 def with_other_candidates(params: Mapping[str, str]) -> dict[str, str]:
     """The parameters of the run among matches only, for one among all texts; and the reverse."""
     others = {name: value for name, value in params.items() if name != CANDIDATES.name}
-    return others if CANDIDATES.value_in(params) == MATES else {**others, CANDIDATES.name: MATES}
+    return others if CANDIDATES.value_in(params) == MATCHES else {**others, CANDIDATES.name: MATCHES}
 
 
 def candidates_in(run: RunRecord) -> str:
-    """Which texts a run ranked matches among: ``all`` or ``mates``."""
+    """Which texts a run ranked matches among: ``all`` or ``matches``."""
     return CANDIDATES.value_in(run.plan.params)
 
 
@@ -216,13 +216,13 @@ def with_first_items(
     prepare_runtime(settings)
     kept = ranked.items[ranked.items < first]
     pairs = repository.items(entry, [run.run_id], texts=True).sort_values("item_no")
-    pairs = pairs[(pairs["query_no"] < first) & (pairs["mate_no"] < first)]
+    pairs = pairs[(pairs["query_no"] < first) & (pairs["match_no"] < first)]
     texts = repository.texts(run.plan.dataset_digest, kept.tolist())
     dataset = PairSet(
         run.plan.dataset,
         tuple(texts[i] for i in kept.tolist()),
         np.searchsorted(kept, pairs["query_no"]).astype(np.int32),
-        np.searchsorted(kept, pairs["mate_no"]).astype(np.int32),
+        np.searchsorted(kept, pairs["match_no"]).astype(np.int32),
     )
     rows = ranked.places(kept)
     if ranked.asking is not None:

@@ -1,6 +1,6 @@
 """Ranks under another similarity or transform, from cached embeddings; nothing is encoded or stored.
 
-The mates of a stored run's pairs are ranked again, exactly and among all the items that the run ranked. Of many pairs a
+The matches of a stored run's pairs are ranked again, exactly among all the items that the run ranked. Of many pairs a
 fixed random sample is ranked, so that an answer takes less than a second. Where the sample is all pairs, the scores are
 those that a run would store.
 """
@@ -48,7 +48,7 @@ class Basis:
     Attributes:
         dataset: the part of its dataset that it ranked, with numbers of its own.
         items: ``[k] int64``, the numbers of the part's items in the whole dataset.
-        pairs: a row per pair with ``item_no, query_no, mate_no`` (numbers in the whole dataset), ``query, mate``.
+        pairs: a row per pair with ``item_no, query_no, match_no`` (numbers in the whole dataset), ``query, match``.
         rows: the stored counts of the pairs.
         candidates: ``[k] bool``, the items that matches are ranked among; None for all.
         exclusions: what filtered ranks leave out of them.
@@ -83,14 +83,14 @@ def basis(run: RunRecord, entry: Diagnostic, repository: Repository) -> Basis:
         plan.dataset,
         tuple(texts[i] for i in items.tolist()),
         numbers[rows["query_no"].to_numpy()],
-        numbers[rows["mate_no"].to_numpy()],
+        numbers[rows["match_no"].to_numpy()],
     )
     among = candidates_of(dataset, plan.params)
     return Basis(
         run=run,
         dataset=dataset,
         items=items,
-        pairs=rows[["item_no", "query_no", "mate_no", "query", "mate"]],
+        pairs=rows[["item_no", "query_no", "match_no", "query", "match"]],
         rows=RunRows.of(rows),
         candidates=among,
         exclusions=exclusions_of(dataset).among(among),
@@ -118,16 +118,16 @@ class ScoreChange:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """Ranks of the sampled pairs before (stored) and after; ``queries, mates [s]`` are the texts' numbers."""
+    """Ranks of the sampled pairs before (stored) and after; ``queries, matches [s]`` are the texts' numbers."""
 
     queries: Int64
-    mates: Int64
+    matches: Int64
     before: RankCounts
     after: RankCounts
 
     @property
     def gained(self) -> int:
-        """Pairs whose mate ranks higher after."""
+        """Pairs whose match ranks higher after."""
         return int(np.count_nonzero(self.after.shown < self.before.shown))
 
     @property
@@ -136,13 +136,13 @@ class Change:
 
     @property
     def factors(self) -> Float64:
-        """Rank before / rank after, ``[s]``: above 1 the mate moved up, below 1 down."""
+        """Rank before / rank after, ``[s]``: above 1 the match moved up, below 1 down."""
         return np.asarray(self.before.shown / self.after.shown)
 
     def changes(self) -> tuple[ScoreChange, ...]:
         """The scores of ``SHOWN``, as a run defines them."""
         before, after = scores(self.before), scores(self.after)
-        known = Dependence.of(self.queries, self.mates)
+        known = Dependence.of(self.queries, self.matches)
         return tuple(
             ScoreChange(
                 name,
@@ -188,8 +188,8 @@ def what_if(
     raw, filtered = rank(
         base.dataset, vectors, metric, base.candidates, exclusions, no_progress, cancel, pairs=base.sample
     )
-    queries, mates = base.dataset.queries[base.sample], base.dataset.mates[base.sample]
-    ends = queries.astype(np.int64), mates.astype(np.int64)
+    queries, matches = base.dataset.queries[base.sample], base.dataset.matches[base.sample]
+    ends = queries.astype(np.int64), matches.astype(np.int64)
     return WhatIf(
         Change(*ends, _of(base.rows.raw, base.sample), raw),
         Change(*ends, _of(base.rows.filtered, base.sample), filtered),

@@ -124,7 +124,7 @@ def compute(
         )
     cancel.check()
     progress("measuring the space", 0, STEPS)
-    distances = squared_distances(vectors, dataset.queries, dataset.mates)
+    distances = squared_distances(vectors, dataset.queries, dataset.matches)
     rows = sample(len(vectors), MOST, SEED)
     progress("measuring the space", 1, STEPS)
     found = {"align": float(distances.mean()), "anisotropy": anisotropy(vectors)}

@@ -123,7 +123,7 @@ def _nearer_of(run: RunRecord, rows: Rows) -> Float64 | None:
 def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float64]) -> list[Finding]:
     here = rows.has(run.run_id)
     places = np.flatnonzero(here).astype(np.int64)
-    ends = (rows.about[f"{name}_no"].to_numpy(np.float64)[here].astype(np.int64) for name in ("query", "mate"))
+    ends = (rows.about[f"{name}_no"].to_numpy(np.float64)[here].astype(np.int64) for name in ("query", "match"))
     known, nearer, others = Dependence.of(*ends), every[here], [one[here] for one in rivals]
     return [*_nearer(run, rows, places, nearer, known, others), *_far(run, rows, places, nearer, known, others)]
 
@@ -200,6 +200,6 @@ def _farthest(rows: Rows, places: Int64, nearer: Float64) -> tuple[Example, ...]
         row, share = rows.about.iloc[places[place]], float(nearer[place])
         note = f"{abs(share):.0%} {'nearer' if share >= 0 else 'farther apart'} than random texts"
         out.setdefault(
-            frozenset((row["query"], row["mate"])), Example((("query", row["query"]), ("match", row["mate"])), note)
+            frozenset((row["query"], row["match"])), Example((("query", row["query"]), ("match", row["match"])), note)
         )
     return tuple(out.values())[:MOST_EXAMPLES]

@@ -22,12 +22,12 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     rows = repository.items(ENTRY, ids, texts=False)
     wide = rows.pivot(index="item_no", columns="run_id", values="squared_distance").dropna()
     ends = ends.loc[wide.index]
-    known = Dependence.of(*(ends[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no")))
+    known = Dependence.of(*(ends[name].to_numpy(dtype=np.int64) for name in ("query_no", "match_no")))
     units = "groups of pairs that share no text" if known.unit is Unit.COMPONENTS else ""
     numbers = wide.index.to_numpy(dtype=np.int64)
 
     def texts() -> list[str]:
-        return [f"{query} → {mate}" for query, mate in zip(ends["query"], ends["mate"], strict=True)]
+        return [f"{query} → {match}" for query, match in zip(ends["query"], ends["match"], strict=True)]
 
     def score(run_id: str) -> ItemScores:
         values = wide[run_id].to_numpy(dtype=np.float64)

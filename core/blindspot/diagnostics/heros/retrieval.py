@@ -113,7 +113,7 @@ def neighbors(
 
     def relation(i: int) -> Relation:
         if i <= place:
-            return Relation.MATE if i == place else Relation.ABOVE
+            return Relation.MATCH if i == place else Relation.ABOVE
         return Relation.TIED if cosines[order[i]] >= cosines[rewrite] - TAU else Relation.BELOW
 
     return [Neighbor(i + 1, int(order[i]), float(cosines[order[i]]), relation(i)) for i in shown]

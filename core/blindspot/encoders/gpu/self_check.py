@@ -301,17 +301,17 @@ def check_ranks(device: str, gpu: str) -> Outcome:
 
 
 def _compare_ranks(start: Outcome, device: str) -> Outcome:
-    matrix, queries, mates = ranks_with_ties()
+    matrix, queries, matches = ranks_with_ties()
     differing = 0
     for metric in Similarity:
-        ours, theirs = rank_there(device, matrix, queries, mates, metric), rank_here(matrix, queries, mates, metric)
+        ours, theirs = rank_there(device, matrix, queries, matches, metric), rank_here(matrix, queries, matches, metric)
         differing += int(np.count_nonzero((ours.greater != theirs.greater) | (ours.ties != theirs.ties)))
     rng = np.random.default_rng(4)
     matrix = rng.standard_normal((TIMED_ITEMS, TIMED_DIMENSION), dtype=np.float32)
     queries = np.arange(TIMED_QUERIES, dtype=np.int32)
-    mates = queries + np.int32(TIMED_QUERIES)
-    _, cpu_seconds = _timed(lambda: rank_here(matrix, queries, mates, Similarity.COS), 2)
-    _, gpu_seconds = _timed(lambda: rank_there(device, matrix, queries, mates, Similarity.COS), 2)
+    matches = queries + np.int32(TIMED_QUERIES)
+    _, cpu_seconds = _timed(lambda: rank_here(matrix, queries, matches, Similarity.COS), 2)
+    _, gpu_seconds = _timed(lambda: rank_there(device, matrix, queries, matches, Similarity.COS), 2)
     work, checked = float(TIMED_QUERIES) * TIMED_ITEMS * TIMED_DIMENSION, len(Similarity) * RANKED
     return replace(
         start,
@@ -331,18 +331,18 @@ def ranks_with_ties() -> tuple[Float32, Int32, Int32]:
     matrix[quarter : 2 * quarter], matrix[2 * quarter : 3 * quarter] = matrix[:quarter], matrix[:quarter] * nearly
     matrix[3 * quarter : 3 * quarter + RANKED] = 0.0
     queries = rng.permutation(ITEMS)[:RANKED].astype(np.int32)
-    mates = ((queries + quarter * (1 + np.arange(RANKED) % 3)) % ITEMS).astype(np.int32)
-    queries[:4], mates[4:8] = 3 * quarter, 3 * quarter + 1
-    return matrix, queries, mates
+    matches = ((queries + quarter * (1 + np.arange(RANKED) % 3)) % ITEMS).astype(np.int32)
+    queries[:4], matches[4:8] = 3 * quarter, 3 * quarter + 1
+    return matrix, queries, matches
 
 
-def rank_here(matrix: Float32, queries: Int32, mates: Int32, metric: Similarity) -> RankCounts:
-    return rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken())
+def rank_here(matrix: Float32, queries: Int32, matches: Int32, metric: Similarity) -> RankCounts:
+    return rank_pairs(matrix, queries, matches, metric, no_progress, CancelToken())
 
 
-def rank_there(device: str, matrix: Float32, queries: Int32, mates: Int32, metric: Similarity) -> RankCounts:
+def rank_there(device: str, matrix: Float32, queries: Int32, matches: Int32, metric: Similarity) -> RankCounts:
     """Raises ``BlindspotError`` where the CPU would have to count."""
-    return rank_pairs_on(device, matrix, queries, mates, metric, no_progress, CancelToken(), fallback=_refuse)
+    return rank_pairs_on(device, matrix, queries, matches, metric, no_progress, CancelToken(), fallback=_refuse)
 
 
 def _refuse(sentence: str) -> None:

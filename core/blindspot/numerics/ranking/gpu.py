@@ -68,7 +68,7 @@ def rank_pairs_on(
     device: str,
     matrix: Float32,
     queries: Int32,
-    mates: Int32,
+    matches: Int32,
     metric: Similarity,
     progress: Progress,
     cancel: CancelToken,
@@ -91,20 +91,20 @@ def rank_pairs_on(
     """
     matrix = np.asarray(matrix)
     try:
-        return _rank_pairs_on(device, matrix, queries, mates, metric, progress, cancel, precision, tau, candidates)
+        return _rank_pairs_on(device, matrix, queries, matches, metric, progress, cancel, precision, tau, candidates)
     except Exception as error:
         if not is_of_device(error):
             raise
         fallback(f"ranks were counted on the CPU, since {device} failed: {first_line(error)}")
     release(device)  # outside the handler, which keeps the failed tile's memory alive
-    return rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, candidates)
+    return rank_pairs(matrix, queries, matches, metric, progress, cancel, tau, candidates)
 
 
 def _rank_pairs_on(
     device: str,
     matrix: Float32,
     queries: Int32,
-    mates: Int32,
+    matches: Int32,
     metric: Similarity,
     progress: Progress,
     cancel: CancelToken,
@@ -126,7 +126,7 @@ def _rank_pairs_on(
     with _uploaded(matrix, wanted, device) as uploaded, torch.inference_mode(), full_precision():
         # Meanwhile the first vectors are copied to the device.
         slack = slack_of(precision, dimension)
-        problem = prepare(matrix, queries, mates, metric, tau, min(THREADS, cores()), slack, with_left=False)
+        problem = prepare(matrix, queries, matches, metric, tau, min(THREADS, cores()), slack, with_left=False)
         greater, ties = np.zeros((2, len(problem.order)), dtype=np.int64)
         for number, part in enumerate(parts):
             asked = _Asked(problem, part, next(uploaded), precision)
@@ -212,7 +212,7 @@ class _Asked:
         self._raw, self._left = raw, self._operand(raw, items)
         self._norms = self._there(problem.norms[items])
         self._row = self._there(np.repeat(np.arange(len(items)), np.diff(starts)))  # of each pair
-        self._mates = self._there(problem.pair_mates[self.pairs])
+        self._matches = self._there(problem.pair_matches[self.pairs])
         self._similarity = self._there(problem.pair_similarity[self.pairs])
         self._low, self._high = self._there(problem.low[self.pairs]), self._there(problem.high[self.pairs])
         self.greater = torch.zeros(len(self._row), dtype=torch.int64, device=raw.device)
@@ -247,7 +247,7 @@ class _Asked:
             if self._problem.metric is Similarity.L2:
                 scores = scores.float().sub_(halves)
             _drop(scores, self._items[row] - items.start)  # neither the query nor the match is a candidate
-            _drop(scores, self._mates[pairs] - items.start)
+            _drop(scores, self._matches[pairs] - items.start)
             above = _counted(scores > self._high[pairs, None])
             unsure = _counted(scores >= self._low[pairs, None]) - above
             self.greater[pairs] += above
@@ -281,10 +281,10 @@ class _Asked:
         else:
             lengths = self._norms[row] * norms[column]
             exact = torch.where(lengths > 0, (x * y).sum(dim=1) / lengths, 0.0)
-        mate = self._similarity[pair]
-        above = exact > mate + tau
+        match = self._similarity[pair]
+        above = exact > match + tau
         self.greater.index_add_(0, pair, above.long())
-        self.ties.index_add_(0, pair, (~above & (exact >= mate - tau)).long())
+        self.ties.index_add_(0, pair, (~above & (exact >= match - tau)).long())
 
 
 def _counted(mask: torch.Tensor) -> torch.Tensor:

@@ -22,10 +22,10 @@ ROWS_OF_MEAN = 1_024
 class Relation(StrEnum):
     """Position of an item relative to the match."""
 
-    ABOVE = "above the mate"
-    TIED = "tied with the mate"
-    MATE = "the mate"
-    BELOW = "below the mate"
+    ABOVE = "above the match"
+    TIED = "tied with the match"
+    MATCH = "the match"
+    BELOW = "below the match"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class RankProblem:
         norms, factors: ``[n] float64``, lengths of the rows, and their factors before multiplication.
         order: ``[p]``, the caller's index of each pair.
         query_items: ``[q] int64``; pairs ``pair_starts[i]:pair_starts[i + 1]`` (``[q + 1]``) are those of query i.
-        pair_mates, pair_similarity: ``[p]``, item and similarity (float64) of each pair's match.
+        pair_matches, pair_similarity: ``[p]``, item and similarity (float64) of each pair's match.
         low, high: ``[p] float32``; items with scores below or above are certainly below or above the match.
         left: ``[q, d] float32``, the queries' rows, prepared for multiplication.
     """
@@ -72,7 +72,7 @@ class RankProblem:
     order: Int64
     query_items: Int64
     pair_starts: Int64
-    pair_mates: Int64
+    pair_matches: Int64
     pair_similarity: Float64
     low: Float32
     high: Float32
@@ -106,7 +106,7 @@ class RankProblem:
             order=self.order[pairs],
             query_items=self.query_items[queries],
             pair_starts=starts,
-            pair_mates=self.pair_mates[pairs],
+            pair_matches=self.pair_matches[pairs],
             pair_similarity=self.pair_similarity[pairs],
             low=self.low[pairs],
             high=self.high[pairs],
@@ -123,7 +123,7 @@ class RankProblem:
 def prepare(
     matrix: Float32,
     queries: Int32,
-    mates: Int32,
+    matches: Int32,
     metric: Similarity,
     tau: float,
     threads: int,
@@ -149,7 +149,7 @@ def prepare(
         measure_rows(matrix, rows.start, norms[rows])
 
     def compare(pairs: slice) -> None:
-        similarity[pairs] = similarity_of_pairs(matrix, queries[pairs], mates[pairs], metric)
+        similarity[pairs] = similarity_of_pairs(matrix, queries[pairs], matches[pairs], metric)
 
     in_threads(_parts(n), measure, threads)
     if broken := int(np.count_nonzero(~np.isfinite(norms))):
@@ -182,7 +182,7 @@ def prepare(
         order,
         query_items,
         pair_starts,
-        mates[order].astype(np.int64),
+        matches[order].astype(np.int64),
         similarity[order],
         low,
         high,

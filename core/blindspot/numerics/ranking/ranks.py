@@ -59,7 +59,7 @@ class Exclusions:
 def rank_pairs(
     matrix: Float32,
     queries: Int32,
-    mates: Int32,
+    matches: Int32,
     metric: Similarity,
     progress: Progress,
     cancel: CancelToken,
@@ -83,15 +83,15 @@ def rank_pairs(
     """
     matrix = np.asarray(matrix)
     if len(queries) * len(matrix) * matrix.shape[1] < FEWEST_PRODUCTS:
-        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads=1, candidates=candidates)
+        return _rank_pairs(matrix, queries, matches, metric, progress, cancel, tau, threads=1, candidates=candidates)
     with one_blas_thread() as threads:
-        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads, candidates)
+        return _rank_pairs(matrix, queries, matches, metric, progress, cancel, tau, threads, candidates)
 
 
 def _rank_pairs(
     matrix: Float32,
     queries: Int32,
-    mates: Int32,
+    matches: Int32,
     metric: Similarity,
     progress: Progress,
     cancel: CancelToken,
@@ -101,7 +101,7 @@ def _rank_pairs(
 ) -> RankCounts:
     """``rank_pairs`` on so many threads."""
     ranked = len(matrix) if candidates is None else candidates
-    problem = prepare(matrix, queries, mates, metric, tau, threads, slack_of_float32(matrix.shape[1]))
+    problem = prepare(matrix, queries, matches, metric, tau, threads, slack_of_float32(matrix.shape[1]))
     caller, own, all_counts = threading.get_ident(), threading.local(), []
     screening = Screening() if is_to_be_screened(problem) and coarse.pays() else None
     plan = None
@@ -148,7 +148,7 @@ class RankPairs(Protocol):
         self,
         matrix: Float32,
         queries: Int32,
-        mates: Int32,
+        matches: Int32,
         metric: Similarity,
         progress: Progress,
         cancel: CancelToken,
@@ -163,7 +163,7 @@ def rank_among(
     candidates: Bool | None,
     matrix: Float32,
     queries: Int32,
-    mates: Int32,
+    matches: Int32,
     metric: Similarity,
     progress: Progress,
     cancel: CancelToken,
@@ -174,14 +174,14 @@ def rank_among(
     A copy of the rows of candidates and queries is made, unless the candidates are the first items, or all.
     """
     if candidates is None or candidates.all():
-        return rank(matrix, queries, mates, metric, progress, cancel)
+        return rank(matrix, queries, matches, metric, progress, cancel)
     first = np.flatnonzero(candidates)
     if first[-1] < len(first):  # the first ones: no copy
-        return rank(matrix, queries, mates, metric, progress, cancel, candidates=len(first))
+        return rank(matrix, queries, matches, metric, progress, cancel, candidates=len(first))
     order = np.concatenate([first, np.setdiff1d(queries, first)])
     place = np.zeros(len(matrix), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    return rank(matrix[order], place[queries], place[mates], metric, progress, cancel, candidates=len(first))
+    return rank(matrix[order], place[queries], place[matches], metric, progress, cancel, candidates=len(first))
 
 
 def without(
@@ -190,9 +190,9 @@ def without(
     """The counts without the excluded items (*filtered* ranks)."""
     pairs = exclusions.pairs
     scores = similarity_of_pairs(matrix, queries[pairs].astype(np.int64), exclusions.items, metric)
-    mate = counts.similarity[pairs]
-    is_greater = scores > mate + tau
-    is_tie = ~is_greater & (scores >= mate - tau)
+    match = counts.similarity[pairs]
+    is_greater = scores > match + tau
+    is_tie = ~is_greater & (scores >= match - tau)
     m = len(counts.greater)
     return RankCounts(
         counts.similarity,

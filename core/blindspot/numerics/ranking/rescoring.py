@@ -132,7 +132,7 @@ class PairRanks:
 def rank_pairs_twice(
     rescoring: Rescoring,
     query: Int64,
-    mate: Int64,
+    match: Int64,
     exclusions: Exclusions,
     self_similarity: Float64,
     cancel: CancelToken,
@@ -145,7 +145,7 @@ def rank_pairs_twice(
 
     Args:
         query: ``[m]``, the number of each pair's query among those of ``rescoring``.
-        mate: ``[m]``, the match's number among the candidates.
+        match: ``[m]``, the match's number among the candidates.
         exclusions: by numbers of pairs and candidates.
         self_similarity: ``[m]``, the finer similarity of query and match.
     """
@@ -161,7 +161,7 @@ def rank_pairs_twice(
     for block in rescoring.blocks(cancel, progress):
         for line in block:
             for pair in pairs[starts[at] : starts[at + 1]].tolist():
-                own = line[mate[pair]]
+                own = line[match[pair]]
                 is_self = own == -np.inf
                 own = self_similarity[pair] if is_self else own
                 similarity[pair] = without_shift(own)

@@ -39,8 +39,8 @@ class QueryTile:
         self.pairs = slice(int(problem.pair_starts[rows.start]), int(problem.pair_starts[rows.stop]))
         starts = problem.pair_starts[rows.start : rows.stop + 1]
         low, high = problem.low[self.pairs], problem.high[self.pairs]
-        mates, similarity = problem.pair_mates[self.pairs], problem.pair_similarity[self.pairs]
-        self.known = (problem.query_items[rows], starts, mates, similarity, low, high)
+        matches, similarity = problem.pair_matches[self.pairs], problem.pair_similarity[self.pairs]
+        self.known = (problem.query_items[rows], starts, matches, similarity, low, high)
         self._pairs = low, high, starts
         self._problem = problem
 

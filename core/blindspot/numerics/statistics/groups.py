@@ -59,7 +59,7 @@ SHARES = (
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Rows of one kind: ``inside [m] bool``; ``side`` is what has the kind, such as ``pair``, ``query`` or ``mate``."""
+    """Rows of one kind: ``inside [m] bool``; ``side`` is what has the kind: ``pair``, ``query`` or ``match``."""
 
     side: str
     label: str

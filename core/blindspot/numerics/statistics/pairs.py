@@ -227,7 +227,7 @@ def _refusal(left: Int64, right: Int64, freedom: float) -> str:
     m = len(left)
     if m == 1:
         return "there is one pair only"
-    for side, name in ((left, "query"), (right, "mate")):
+    for side, name in ((left, "query"), (right, "match")):
         if (side == side[0]).all():
             return f"all {m:,} pairs share one {name}"
     for text in (left[0], right[0]):

@@ -49,7 +49,7 @@ RUN_ID, DIGEST = re.compile("[0-9a-f]{16}"), re.compile("[0-9a-f]{64}")
 _NUMBER = pa.int32()
 # Columns of the rows of a dataset by the table that keeps them, as ``Dataset.stored_rows`` gives them.
 ROWS: Mapping[str, pa.Schema] = {
-    "pair": pa.schema({"item_no": _NUMBER, "query_no": _NUMBER, "mate_no": _NUMBER}),
+    "pair": pa.schema({"item_no": _NUMBER, "query_no": _NUMBER, "match_no": _NUMBER}),
     "minimal_pair": pa.schema(
         {"item_no": _NUMBER, "subset": pa.string(), "original_no": _NUMBER, "rewrite_no": _NUMBER}
     ),
@@ -279,7 +279,7 @@ def read_texts(folder: Folder, pack: Pack) -> StoredTexts:
         if digest_of_table(rows) != pack.rows_digest:
             raise InputError(f"{name} has other rows than run {plan.run_id} names")
         _check_numbers(rows, len(texts), name)
-        if stored_as == "pair" and parts[-1] != _digest_of_numbers(rows, "query_no", "mate_no"):
+        if stored_as == "pair" and parts[-1] != _digest_of_numbers(rows, "query_no", "match_no"):
             raise InputError(f"{name} has other pairs than the digest {digest[:16]}... is of")
     return StoredTexts(plan.dataset, digest, pack.kind, texts, rows)
 

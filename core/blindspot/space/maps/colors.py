@@ -26,7 +26,7 @@ SEVERAL, SEVERAL_VALUES = "several sets", "several values"
 class Color(StrEnum):
     NONE = "none"
     FREQUENCY = "frequency"
-    MATE = "rank of the mate"
+    MATCH = "rank of the match"
     CLUSTER = "cluster"
     SOURCE = "source"
 
@@ -79,10 +79,10 @@ def by_frequency(dataset: Dataset) -> Numbers:
     return Numbers(np.where(zipf > 0, zipf, np.nan), "Zipf frequency", "have no word known to wordfreq")
 
 
-def by_rank_of_mate(
+def by_rank_of_match(
     dataset: Dataset, variant: Variant, params: dict[str, str], repository: Repository
 ) -> Numbers | None:
-    """The expected raw rank of each query's best mate in the variant's newest run on this dataset; None without one."""
+    """The expected raw rank of each query's best match in the variant's newest run on it; None without one."""
     if not isinstance(dataset, PairSet):
         return None
     entry = find_diagnostic("evalrank")
@@ -118,12 +118,12 @@ def of_clusters(items: Int64, labels: Int64, total: int, whose: str) -> Groups:
 def by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
     """The source set of each item's pairs; items in pairs of several sets are a group of their own."""
     texts: Sequence[str] = dataset.items
-    found = find_sources([texts[i] for i in dataset.queries], [texts[i] for i in dataset.mates], scored)
+    found = find_sources([texts[i] for i in dataset.queries], [texts[i] for i in dataset.matches], scored)
     inside = np.zeros((len(texts), len(found.names)), dtype=np.bool_)
     for column, name in enumerate(found.names):
         pairs = found.inside(name)
         inside[dataset.queries[pairs], column] = True
-        inside[dataset.mates[pairs], column] = True
+        inside[dataset.matches[pairs], column] = True
     count = inside.sum(axis=1)
     codes = np.where(count == 0, -1, np.where(count == 1, inside.argmax(axis=1), len(found.names)))
     names = (*found.names, SEVERAL)

@@ -49,7 +49,7 @@ CREATE TABLE dataset_pair (
     dataset_seq INTEGER NOT NULL,
     item_no     INTEGER NOT NULL,
     query_no    INTEGER NOT NULL,
-    mate_no     INTEGER NOT NULL
+    match_no     INTEGER NOT NULL
 );
 
 -- What encoding cost: shown beside the scores.

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from blindspot.diagnostic import Diagnostic, all_diagnostics
-from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATCHES
 from blindspot.diagnostics.evalrank.definition import ENTRY as EVALRANK
 from blindspot.errors import BlindspotError, naming_extras
 from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
@@ -244,11 +244,11 @@ def pools(repository: Repository, selection: Selection) -> list[RunsOf]:
     """The selected runs on parallel sentences, a model's on all its languages together; of the chosen datasets only
     pools with one of them."""
     metric = {"metric": selection.metric} if selection.metric else {}
-    params = EVALRANK.check_params({**metric, CANDIDATES.name: MATES})
+    params = EVALRANK.check_params({**metric, CANDIDATES.name: MATCHES})
     runs = [
         run
         for run in repository.finished(EVALRANK, metrics=["hits@1"])
-        if (run.plan.params.get(CANDIDATES.name) == MATES if selection.runs else run.plan.params == params)
+        if (run.plan.params.get(CANDIDATES.name) == MATCHES if selection.runs else run.plan.params == params)
     ]
     is_named, selection = bool(selection.variants or selection.runs), selection.named(repository)
     wanted = [run for run in runs if selection.keeps(run) and (is_named or not knows_no_meaning(run.plan.variant))]

@@ -147,7 +147,7 @@ def rows_of(dataset: Dataset) -> list[Row]:
     """Pairs, scored pairs, queries with their relevant documents, originals with their rewrites, or labeled texts."""
     items = dataset.items
     if isinstance(dataset, PairSet):
-        return [Row((items[q], items[m])) for q, m in zip(dataset.queries, dataset.mates, strict=True)]
+        return [Row((items[q], items[m])) for q, m in zip(dataset.queries, dataset.matches, strict=True)]
     if isinstance(dataset, ScoredPairs):
         of = zip(dataset.firsts, dataset.seconds, dataset.scores.tolist(), strict=True)
         return [Row((items[a], items[b]), score) for a, b, score in of]
@@ -177,7 +177,7 @@ def _tied(dataset: Dataset) -> tuple[int, str]:
     if isinstance(dataset, RetrievalDataset):
         return dataset.counts.same_documents, "documents have the text of another document"
     if isinstance(dataset, PairSet):
-        return dataset.counts.several_mates, "queries have several matches, of which one can be first"
+        return dataset.counts.several_matches, "queries have several matches, of which one can be first"
     return 0, ""
 
 

@@ -13,7 +13,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets
 from blindspot.datasets.published.tatoeba.languages import Language, languages
-from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATES
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
@@ -53,7 +53,7 @@ TITLE = "Languages"
 
 HOW = r"""
 - Per language and direction, each sentence is a query, its translation the match, and **all sentences of the match's
-  language** are candidates: an ordinary run of EvalRank with `candidates=mates`. **Accuracy** is Hits@1, the share of
+  language** are candidates: an ordinary run of EvalRank with `candidates=matches`. **Accuracy** is Hits@1, the share of
   queries whose nearest candidate is the translation: 1 less the error rate of Artetxe and Schwenk (2019, section 4.4).
   Ties share the first place. 95% intervals are Wilson's; pairs are independent, since no sentence is in two.
 - No file has a sentence twice. Sentences that differ only in case or punctuation count as wrong in the accuracy, as
@@ -263,7 +263,7 @@ def _one(scores: Sequence[Score]) -> None:
                 plan.dataset,
                 plan.params.get("metric", "cos"),
                 [plan.variant],
-                {CANDIDATES.name: MATES, "view": "pairs"},
+                {CANDIDATES.name: MATCHES, "view": "pairs"},
                 is_visit=True,
             ),
         )

@@ -134,19 +134,21 @@ def pool_of(scores: Sequence[Score], settings: Settings, repository: Repository)
     pairs: list[tuple[str, str]] = []
     for code, found in whole.items():
         rows = repository.items(ENTRY, [found[FROM].run_id], texts=True)
-        for query, mate, query_no, mate_no in rows[["query", "mate", "query_no", "mate_no"]].itertuples(index=False):
-            pairs.append((query, mate))
+        for query, match, query_no, match_no in rows[["query", "match", "query_no", "match_no"]].itertuples(
+            index=False
+        ):
+            pairs.append((query, match))
             places.setdefault(query, (code, FROM, int(query_no)))
-            places.setdefault(mate, (code, TO, int(mate_no)))
+            places.setdefault(match, (code, TO, int(match_no)))
             languages_of[query][code] = None
     texts = [*languages_of, *(text for text in places if text not in languages_of)]
-    for _, mate in pairs:
-        languages_of[mate][ENGLISH] = None
+    for _, match in pairs:
+        languages_of[match][ENGLISH] = None
     number = {text: i for i, text in enumerate(texts)}
     meanings: list[set[int]] = [set() for _ in texts]
-    for query, mate in pairs:
-        meanings[number[query]].add(number[mate])
-        meanings[number[mate]].add(number[mate])
+    for query, match in pairs:
+        meanings[number[query]].add(number[match])
+        meanings[number[match]].add(number[match])
     vectors, asking = _vectors([places[text] for text in texts], whole, settings, repository)
     return Pool(
         tuple(texts),

@@ -1,6 +1,6 @@
 """Scores of a model per language and direction: EvalRank among the sentences of the match's language.
 
-The runs are ordinary ones of EvalRank (``candidates=mates``) on a pair set per language and direction, as in Artetxe
+The runs are ordinary ones of EvalRank (``candidates=matches``) on a pair set per language and direction, as in Artetxe
 and Schwenk 2019, section 4.4: their similarity error rate is 1 less Hits@1. No sentence is in two pairs, so pairs are
 independent, and intervals are EvalRank's for independent pairs.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets, place_of
 from blindspot.datasets.published.tatoeba.languages import Language
-from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATES
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.errors import unknown
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from blindspot.numerics.statistics import pairs as statistics
@@ -103,7 +103,7 @@ def cells_of(
     Raises:
         InputError: as ``pipeline.request``.
     """
-    params = {CANDIDATES.name: MATES, "metric": metric}
+    params = {CANDIDATES.name: MATCHES, "metric": metric}
     return [
         Cell(
             language,

@@ -50,9 +50,9 @@ def pairs_of(settings: Settings) -> tuple[list[str], int]:
     found = fetch.load(find_dataset(PAIRS), settings)
     if not isinstance(found, PairSet):
         raise TypeError(f"{PAIRS} is no set of pairs")
-    mate = dict(zip(found.queries.tolist(), found.mates.tolist(), strict=True))
-    pairs = [item for query, other in mate.items() if query < other for item in (query, other)][: 2 * SENTENCES]
-    wrong = [item for item in range(len(found.items)) if item not in mate][:REWRITES]
+    match = dict(zip(found.queries.tolist(), found.matches.tolist(), strict=True))
+    pairs = [item for query, other in match.items() if query < other for item in (query, other)][: 2 * SENTENCES]
+    wrong = [item for item in range(len(found.items)) if item not in match][:REWRITES]
     return [found.items[item] for item in (*pairs, *wrong)], len(pairs) // 2
 
 

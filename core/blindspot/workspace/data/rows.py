@@ -148,7 +148,7 @@ def _pairs(data: PairSet, unit: str, content: str) -> None:
         f"**{counts.pairs:,}** pairs",
         f"**{counts.items:,}** distinct {unit}s",
         f"**{counts.queries:,}** queries"
-        + (f", {counts.several_mates:,} of them with several matches" if counts.several_mates else ""),
+        + (f", {counts.several_matches:,} of them with several matches" if counts.several_matches else ""),
     ]
     if counts.self_pairs:
         parts.append(f"**{counts.self_pairs:,}** pairs of a {unit} with itself")
@@ -159,7 +159,7 @@ def _pairs(data: PairSet, unit: str, content: str) -> None:
     columns = {
         "pair": st.column_config.NumberColumn(width=50, help="Number of the pair in the dataset"),
         "query": st.column_config.TextColumn(width="large", help="The text that is searched for"),
-        "mate": st.column_config.TextColumn("match", width="large", help="The text that should be found first"),
+        "match": st.column_config.TextColumn("match", width="large", help="The text that should be found first"),
     }
     _paged(data, counts.pairs, content, "pair_rows", columns)
     _background(data, unit, content)

@@ -338,7 +338,7 @@ def _first_rows(contents: OwnFile) -> None:
 def _rows(contents: OwnFile, n: int, key: str) -> None:
     rows = contents.first_rows(n)
     frame = pd.DataFrame(rows.cells, columns=list(rows.headings))
-    st.dataframe(frame, hide_index=True, key=key, column_config={"mate": "match"})
+    st.dataframe(frame, hide_index=True, key=key)
 
 
 def _show_labeled(contents: OwnLabeledTexts) -> None:

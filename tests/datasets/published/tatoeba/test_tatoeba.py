@@ -99,17 +99,17 @@ def test_languages_by_code_or_name() -> None:
 def test_built_in_sentences(dataset: str, shared_settings: Settings) -> None:
     found, entry = loaded(dataset, shared_settings), find_dataset(dataset)
     assert (len(found.queries), len(found.items)) == (entry.pairs, entry.texts) == (40, 80)
-    assert not set(found.queries.tolist()) & set(found.mates.tolist())
+    assert not set(found.queries.tolist()) & set(found.matches.tolist())
 
 
 def test_directions_share_their_texts_and_turn_the_pairs(shared_settings: Settings) -> None:
     forth, back = (loaded(DEMO.member("deu", direction), shared_settings) for direction in BOTH)
     assert forth.items == back.items
     assert forth.texts_digest == back.texts_digest, "they would be encoded twice"
-    assert forth.queries.tolist() == back.mates.tolist()
-    assert forth.mates.tolist() == back.queries.tolist()
+    assert forth.queries.tolist() == back.matches.tolist()
+    assert forth.matches.tolist() == back.queries.tolist()
     assert forth.items[forth.queries[0]] == "Der Zug an die Küste fährt um halb acht ab."
-    assert forth.items[forth.mates[0]] == "The train to the coast leaves at half past seven."
+    assert forth.items[forth.matches[0]] == "The train to the coast leaves at half past seven."
 
 
 # --- files
@@ -121,7 +121,7 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     other.write_text("one\ntwo three\n")
     found = load("own", one, other, "from")
     assert found.items == ("eins", "zwei\u2028drei", "one", "two three")
-    assert (found.queries.tolist(), found.mates.tolist()) == ([0, 1], [2, 3])
+    assert (found.queries.tolist(), found.matches.tolist()) == ([0, 1], [2, 3])
     other.write_text("one\n")
     with pytest.raises(DataCorrupt, match="2 lines"):
         load("own", one, other, "from")
@@ -136,7 +136,7 @@ def test_an_equal_sentence_in_both_languages_is_one_text(tmp_path: Path) -> None
     other.write_text("Stop.\nno\n")
     found = load("own", one, other, "to")
     assert found.items == ("Stop.", "nein", "no")
-    assert (found.queries.tolist(), found.mates.tolist()) == ([0, 2], [0, 1])
+    assert (found.queries.tolist(), found.matches.tolist()) == ([0, 2], [0, 1])
 
 
 def test_the_first_file_is_the_language_s_and_the_second_english(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_the_first_file_is_the_language_s_and_the_second_english(tmp_path: Path)
         data = find_dataset(name).load(name, paths)
         assert isinstance(data, PairSet)
         assert data.items[data.queries[0]] == first
-        assert {data.items[i] for i in (data.queries[1], data.mates[1])} == {"Nein.", "No."}
+        assert {data.items[i] for i in (data.queries[1], data.matches[1])} == {"Nein.", "No."}
 
 
 @pytest.mark.realdata
@@ -162,10 +162,10 @@ def test_every_file_has_the_pairs_that_its_entry_names(shared_settings: Settings
         assert (len(forth.queries), len(forth.items)) == (entry.pairs, entry.texts), language
         assert find_dataset(ids[1]).pairs == entry.pairs
         assert forth.texts_digest == back.texts_digest
-        assert forth.queries.tolist() == back.mates.tolist()
+        assert forth.queries.tolist() == back.matches.tolist()
         paths = [fetch.local_path(file, shared_settings) for file in entry.files]
         rows = [path.read_text("utf-8").split("\n")[:-1] for path in paths]
-        assert [(forth.items[q], forth.items[m]) for q, m in zip(forth.queries, forth.mates, strict=True)] == list(
+        assert [(forth.items[q], forth.items[m]) for q, m in zip(forth.queries, forth.matches, strict=True)] == list(
             zip(*rows, strict=True)
         )
         assert [len(set(column)) for column in rows] == [entry.pairs] * 2, "a query would have two matches"

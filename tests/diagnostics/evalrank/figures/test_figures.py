@@ -160,7 +160,7 @@ def test_the_curve_is_the_share_of_ranks_up_to_k(background: int) -> None:
         assert line.x[0] == 1
         assert line.x[-1] == max(background, 2)
         assert list(line.x) == sorted(set(line.x))
-        assert line.y[-1] == 1.0  # every mate is somewhere
+        assert line.y[-1] == 1.0  # every match is somewhere
         assert (line.line.color, line.line.dash) == (looks[variant].color, looks[variant].dash)
         assert line.line.shape == "hv"  # a step: the share changes at whole ranks
         assert bottom <= min(line.y)
@@ -257,7 +257,7 @@ def test_the_scatter_of_pairs_stays_small(number: int) -> None:
 
 KINDS = pd.DataFrame(
     {
-        "side": ["query", "query", "mate"],
+        "side": ["query", "query", "match"],
         "label": ["rare", "frequent", "rare"],
         "pairs": [3, 40, 1],
         "mrr": [0.25, 0.5, 0.125],
@@ -268,7 +268,7 @@ KINDS = pd.DataFrame(
 
 
 def kinds(rows: dict[Variant, pd.DataFrame], *, joined: bool = True, scheme: Scheme = Scheme.LIGHT) -> go.Figure:
-    axis = {"query": "of the query", "mate": "of the mate"}
+    axis = {"query": "of the query", "match": "of the match"}
     return checked(group_lines(rows, axis, "mrr", "MRR", "pairs", styles(VARIANTS, scheme), scheme, joined=joined))
 
 
@@ -284,7 +284,7 @@ def test_each_side_has_a_panel_and_each_variant_one_name_in_the_legend() -> None
     assert list(figure.layout.xaxis.tickvals) == [0, 1]
     assert list(figure.layout.xaxis.ticktext) == ["rare<br>3", "frequent<br>40"]
     assert figure.layout.xaxis.title.text == "of the query"
-    assert figure.layout.xaxis2.title.text == "of the mate"
+    assert figure.layout.xaxis2.title.text == "of the match"
     different = kinds({A: KINDS, B: KINDS.assign(pairs=[2, 2, 1])})
     assert list(different.layout.xaxis.ticktext) == ["rare", "frequent"], "no number of pairs in common"
 
@@ -389,7 +389,7 @@ def test_bars_count_by_how_far() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 1000), st.integers(1, 1000)), max_size=50))
-def test_every_mate_that_moves_is_in_one_bar(ranks: list[tuple[int, int]]) -> None:
+def test_every_match_that_moves_is_in_one_bar(ranks: list[tuple[int, int]]) -> None:
     before = np.array([b for b, _ in ranks], dtype=np.float64)
     after = np.array([a for _, a in ranks], dtype=np.float64)
     counts = bin_counts(before / after)

@@ -31,7 +31,7 @@ def html_of(app: object) -> str:
 def test_other_queries_are_named_where_they_compete(open_app: OpenApp, world: World, questions: str) -> None:
     every = world.run("evalrank", "trigrams", questions)
     counted = rows_of_runs(ENTRY, [every.run_id], world.repository)[every.run_id].raw.greater
-    among = world.run("evalrank", "trigrams", questions, candidates="mates")
+    among = world.run("evalrank", "trigrams", questions, candidates="matches")
     matches = rows_of_runs(ENTRY, [among.run_id], world.repository)[among.run_id].raw.greater
     share = float((counted > matches).mean())  # all texts that are no match are queries here
     for ranks in ("raw", "filtered"):
@@ -46,7 +46,7 @@ def test_other_queries_are_named_where_they_compete(open_app: OpenApp, world: Wo
     assert "Other queries" not in written(app)
     assert CLAIM in written(app)
     assert percent(among.metrics["hits@1"], 1) in written(app)
-    linked = open_app(world.cache, "evalrank", data=questions, candidates="mates")
+    linked = open_app(world.cache, "evalrank", data=questions, candidates="matches")
     assert linked.segmented_control(key="among").value == "matches"
 
 
@@ -56,7 +56,7 @@ def test_trust_offers_the_other_candidates_and_then_shows_both(open_app: OpenApp
     app = open_app(world.cache, "evalrank", data=questions, view="trust")
     assert not app.button(key="trust_candidates").disabled
     assert "among matches only **" not in written(app)
-    among = world.run("evalrank", "trigrams", questions, candidates="mates")
+    among = world.run("evalrank", "trigrams", questions, candidates="matches")
     both = [f"**{run.metrics['hits@1']:.4f}**" for run in (every, among)]
     for options in ({}, {"among": "matches"}):
         app = open_app(world.cache, "evalrank", data=questions, view="trust", **options)

@@ -24,7 +24,7 @@ def made(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple
     """A store with two files of word vectors on their own words, on a user's file of pairs."""
     folder = tmp_path_factory.mktemp("comparability")
     pairs = folder / "pairs.csv"
-    pairs.write_text("query,mate\ncat,dog\ndog,cat\ncow,pig\nhen,owl\n")
+    pairs.write_text("query,match\ncat,dog\ndog,cat\ncow,pig\nhen,owl\n")
     first = write_vectors(folder / "first.txt", "cat dog cow pig fox".split(), 1)
     second = write_vectors(folder / "second.txt", "cat dog hen owl fox".split(), 2)
     dataset = f"file:{pairs}"

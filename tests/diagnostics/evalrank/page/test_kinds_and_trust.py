@@ -81,7 +81,7 @@ def test_kinds_show_the_means_of_stored_rows(
     app.segmented_control(key="kinds_measure").set_value("hits@1").run()
     means = [
         (length(SMALL_PAIRS.items[q]) + length(SMALL_PAIRS.items[m])) / 2
-        for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.mates, strict=True)
+        for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.matches, strict=True)
     ]
     for name, run in runs.items():
         hits = rows_of_runs(ENTRY, [run.run_id], small.repository)[run.run_id].hits_at_1(False)
@@ -168,9 +168,9 @@ def test_pairs_that_are_all_in_training_leave_no_score_and_are_remembered_at_it(
     opened: Callable[..., AppTest], tmp_path: Path
 ) -> None:
     path = tmp_path / "all of it.jsonl"
-    pairs = zip(SMALL_PAIRS.queries, SMALL_PAIRS.mates, strict=True)
+    pairs = zip(SMALL_PAIRS.queries, SMALL_PAIRS.matches, strict=True)
     items = SMALL_PAIRS.items
-    path.write_text("\n".join(json.dumps({"query": items[q], "mate": items[m]}) for q, m in pairs), "utf-8")
+    path.write_text("\n".join(json.dumps({"query": items[q], "match": items[m]}) for q, m in pairs), "utf-8")
     app = opened(view="trust")
     assert path.name not in written(app)
     name_training_set(app, path)

@@ -43,7 +43,7 @@ def stored(demo_cache: Path) -> list[Row]:
     rows = []
     sides = [repository.items(find_diagnostic("evalrank"), [runs[v]], texts=True).to_dict("records") for v in (A, B)]
     for a, b in zip(*sides, strict=True):
-        row = {"pair": a["item_no"], "query": a["query"], "mate": a["mate"], "self": a["query_no"] == a["mate_no"]}
+        row = {"pair": a["item_no"], "query": a["query"], "match": a["match"], "self": a["query_no"] == a["match_no"]}
         for letter, one in (("A", a), ("B", b)):
             row[letter] = 1 + one["greater"] + one["ties"] / 2
             places = range(1 + one["greater"], 2 + one["greater"] + one["ties"])

@@ -69,7 +69,7 @@ def test_a_slider_moves_the_chain_and_the_button_queues_the_run(open_app: OpenAp
 @pytest.mark.heavy
 def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="whiten:128")
-    rows = table(app, "mate")
+    rows = table(app, "match")
     factors = [max(b / a, a / b) for b, a in zip(rows["before"], rows["after"], strict=True)]
     assert factors == sorted(factors, reverse=True)
     assert factors[-1] > 1
@@ -79,7 +79,7 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
     )
     stored = before.set_index("item_no").loc[first["pair"]]
     assert stored["rank"] == first["before"]
-    assert (stored["query"], stored["mate"]) == (first["query"], first["mate"])
+    assert (stored["query"], stored["match"]) == (first["query"], first["match"])
 
     app.number_input(key="pair").set_value(int(first["pair"])).run()
     tables = [element.proto.body for element in app.get("html") if "<table" in element.proto.body]

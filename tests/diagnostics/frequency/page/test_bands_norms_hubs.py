@@ -58,7 +58,7 @@ def test_bands_are_means_of_stored_rows(open_app: OpenApp, cache: Path, world: W
         reciprocal = rows_of_runs(ENTRY, [runs[0].run_id], repository)[runs[0].run_id].reciprocal_ranks(False)
         by_band: dict[tuple[str, str], list[float]] = {}
         for pair, value in enumerate(reciprocal):
-            for side, items in (("query", SMALL_PAIRS.queries), ("match", SMALL_PAIRS.mates)):
+            for side, items in (("query", SMALL_PAIRS.queries), ("match", SMALL_PAIRS.matches)):
                 z = zipf[items[pair]]
                 label = "over 100" if z >= 5 else "10 to 100" if z >= 4 else "not counted" if z == 0 else "rarer"
                 by_band.setdefault((side, label), []).append(value)
@@ -89,7 +89,7 @@ def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, cache: Path) 
     app = view(open_app, cache, "bands", "lacks")
     inside = [
         q not in range(2, 5) and m not in range(2, 5)
-        for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.mates, strict=True)
+        for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.matches, strict=True)
     ]
     frame = table(app, "MRR")
     assert frame[frame["of"] == "query"]["pairs"].sum() == sum(inside) < len(inside)

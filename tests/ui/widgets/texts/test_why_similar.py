@@ -87,7 +87,7 @@ def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], modul
         "why": "true",
     }
     app = open_app(module_world.cache, "evalrank", **address)
-    ends = int(SMALL_PAIRS.queries[1]), int(SMALL_PAIRS.mates[1])
+    ends = int(SMALL_PAIRS.queries[1]), int(SMALL_PAIRS.matches[1])
     check(app, [cosine(runs[f"evalrank {encoder}"], module_world, *ends) for encoder in (SUM, LEFT_OUT)])
     assert "the similarity shown" in written(app)
     assert "leaving words out" in written(app)
@@ -99,7 +99,7 @@ def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World
     run = module_world.run("evalrank", SUM, SMALL_PAIRS.id, metric="l2")
     app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", pair="1", why="true")
     app.sidebar.segmented_control(key="metric").set_value("l2").run()
-    check(app, [cosine(run, module_world, int(SMALL_PAIRS.queries[1]), int(SMALL_PAIRS.mates[1]))])
+    check(app, [cosine(run, module_world, int(SMALL_PAIRS.queries[1]), int(SMALL_PAIRS.matches[1]))])
     assert "this explains the cosine" in written(app)
 
 

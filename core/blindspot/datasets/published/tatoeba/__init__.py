@@ -77,8 +77,8 @@ def parallel_pairs(dataset_id: str, sentences: Sequence[str], english: Sequence[
     """A pair set of sentences and their translations, line by line; ``direction`` is one of ``BOTH``."""
     number = {text: i for i, text in enumerate(dict.fromkeys([*sentences, *english]))}
     own, other = (np.array([number[text] for text in texts], dtype=np.int32) for texts in (sentences, english))
-    queries, mates = (own, other) if direction == BOTH[0] else (other, own)
-    return PairSet(id=dataset_id, items=tuple(number), queries=queries, mates=mates)
+    queries, matches = (own, other) if direction == BOTH[0] else (other, own)
+    return PairSet(id=dataset_id, items=tuple(number), queries=queries, matches=matches)
 
 
 def load(dataset_id: str, sentences: Path, english: Path, direction: str) -> PairSet:

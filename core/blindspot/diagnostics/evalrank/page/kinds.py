@@ -53,7 +53,7 @@ NOTES = {
 }
 
 
-OF = {"query": " of the query", "mate": " of the match"}  # which text has the kind
+OF = {"query": " of the query", "match": " of the match"}  # which text has the kind
 OWN = "A column of your file. A text without a value counts as (empty)."
 
 
@@ -145,13 +145,13 @@ def _gains(
     filtered: bool,
 ) -> Gains:
     frame, rows = pairs.frame, rows_of_runs(entry, [a, b], repository())
-    queries, mates = frame["query"].tolist(), frame["mate"].tolist()
-    kinds = [Kind.LENGTH, Kind.FREQUENCY if are_words([*queries, *mates]) else Kind.OVERLAP]
+    queries, matches = frame["query"].tolist(), frame["match"].tolist()
+    kinds = [Kind.LENGTH, Kind.FREQUENCY if are_words([*queries, *matches]) else Kind.OVERLAP]
     groupings = {str(kind): _grouping(pairs, kind, "", None, None) for kind in kinds}
     groupings |= {name: _grouping(pairs, name, column.digest, column, None) for name, column in _own.items()}
     numbers = frame["item_no"].to_numpy()
     one, other = (rows[run_id].aligned(numbers, filtered)["mrr"].to_numpy(np.float64) for run_id in (a, b))
-    return gains(groupings, one, other, frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
+    return gains(groupings, one, other, frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
 
 
 # --- the scores
@@ -170,7 +170,7 @@ def _scores(
     """The groups of pairs, and a table of scores per run."""
     frame, rows = pairs.frame, rows_of_runs(entry, pairs.run_ids, repository())
     groups = _grouping(pairs, kind, of_column, _column, _sources)
-    numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
+    numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
     return groups, {
         run_id: scores_by_kind(groups, rows[run_id], *numbers, filtered=filtered) for run_id in pairs.run_ids
     }
@@ -186,7 +186,7 @@ def _grouping(
 ) -> Grouping:
     if _column is not None:
         return grouping_of(_column, pairs.frame["item_no"].to_numpy())
-    return grouping(Kind(kind), pairs.frame["query"].tolist(), pairs.frame["mate"].tolist(), _sources)
+    return grouping(Kind(kind), pairs.frame["query"].tolist(), pairs.frame["match"].tolist(), _sources)
 
 
 def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:

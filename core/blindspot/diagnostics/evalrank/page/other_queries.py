@@ -55,8 +55,8 @@ def stand_in_the_way(shown: EvalRankView) -> bool:
 
 
 def _numbers(pairs: PairTable) -> tuple[Int64, Int64]:
-    query, mate = (pairs.frame[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no"))
-    return query, mate
+    query, match = (pairs.frame[name].to_numpy(dtype=np.int64) for name in ("query_no", "match_no"))
+    return query, match
 
 
 def _counted(run: RunRecord, pairs: PairTable) -> QueriesAbove | None:
@@ -72,5 +72,5 @@ def _counted(run: RunRecord, pairs: PairTable) -> QueriesAbove | None:
 @cached(32, "Counting queries above the matches …", keys=BY_RUNS)
 def _above(run: RunRecord, pairs: PairTable) -> QueriesAbove:
     ranked = ~np.isnan(pairs.ranks(run.run_id, filtered=False))
-    query, mate = _numbers(pairs)
-    return queries_above(run, query[ranked], mate[ranked], settings(), repository())
+    query, match = _numbers(pairs)
+    return queries_above(run, query[ranked], match[ranked], settings(), repository())

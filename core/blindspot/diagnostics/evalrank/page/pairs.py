@@ -20,7 +20,7 @@ from blindspot.diagnostics.evalrank import browsing
 from blindspot.diagnostics.evalrank.browsing import MEANING, NEED_B, Compared, Which
 from blindspot.diagnostics.evalrank.figures.pairs import rank_scatter
 from blindspot.diagnostics.evalrank.page.shown import EvalRankView, features, sources_of
-from blindspot.diagnostics.evalrank.pairs import RankedItem, around_mate
+from blindspot.diagnostics.evalrank.pairs import RankedItem, around_match
 from blindspot.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
 from blindspot.figures.html_tables import TableRow, is_long, ranking_table
 from blindspot.figures.theme import MANY_VARIANTS
@@ -74,7 +74,7 @@ _HELP = {
     "under ties)",
     "overlap": "Words in both query and match, divided by words in either (Jaccard)",
     "frequency of query": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
-    "frequency of mate": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
+    "frequency of match": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
 }
 
 
@@ -84,7 +84,7 @@ MEANING_OF_TABS = (
     "vector in one of them is only in *All*."
 )
 MAX_SIDE_BY_SIDE = 4
-MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
+MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATCH: "●", Relation.BELOW: "▽"}
 
 
 @fragment  # the page above is not rerun
@@ -200,8 +200,8 @@ def _table(
 
 def _from_changes(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with texts that begin shortly before what differs between query and match."""
-    pairs = list(zip(rows["query"], rows["mate"], strict=True))
-    return rows.assign(query=[from_change(*pair) for pair in pairs], mate=[from_change(b, a) for a, b in pairs])
+    pairs = list(zip(rows["query"], rows["match"], strict=True))
+    return rows.assign(query=[from_change(*pair) for pair in pairs], match=[from_change(b, a) for a, b in pairs])
 
 
 def _show_only(sides: Sides) -> Which:
@@ -242,7 +242,7 @@ def _order(
 
 def _more_columns(described: pd.DataFrame, shown: EvalRankView) -> list[str]:
     """The columns to show besides ranks and texts."""
-    usual = {DEFAULT_ORDER, "pair", "query", "mate", "rank in A", "rank in B", "rank difference"}
+    usual = {DEFAULT_ORDER, "pair", "query", "match", "rank in A", "rank in B", "rank difference"}
     options = [name for name in browsing.orders(described) if name not in usual]
     options += [name for name in map(str, described.columns) if name.startswith(ADDED)]
     if "cols" in st.session_state:  # a file may have had other columns
@@ -261,14 +261,14 @@ def _title(name: str, shown: EvalRankView) -> str:
     """A column as people read it; the worst rank is that of every shown model, not of A and B alone."""
     if name.startswith(ADDED):
         return name
-    return f"worst rank of {len(shown.runs)} models" if name == DEFAULT_ORDER else name.replace("mate", "match")
+    return f"worst rank of {len(shown.runs)} models" if name == DEFAULT_ORDER else name
 
 
 def _columns(shown: EvalRankView, sides: Sides, extra: Sequence[str]) -> dict[str, str]:
     """Titles by names in ``described``, in the table's order."""
     compared = [run.run_id for run in sides.by_letter.values()]
     others = {run.run_id: f"rank: {run.plan.variant.label}" for run in shown.runs if run.run_id not in compared}
-    texts = {"query": "query", "mate": "match"}
+    texts = {"query": "query", "match": "match"}
     if sides.b is None:
         ranks = {"rank in A": f"rank: {sides.a.plan.variant.label}"}
     else:
@@ -287,7 +287,7 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
     for name, title in names.items():
         letter = name[-1] if name.endswith((" in A", " in B")) else ""
         about = _HELP.get(name) or (f"{name}: {sides.by_letter[letter].plan.variant.label}" if letter else None)
-        if name in {"query", "mate"}:
+        if name in {"query", "match"}:
             out[title] = text(width=280, help="A long text begins shortly before the word that differs")
         elif name.startswith("similarity"):
             out[title] = number(format="%.4f", help=about)
@@ -326,9 +326,9 @@ def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
     table = shown.pairs
     pair = table.frame[table.frame["item_no"] == selected].iloc[0]
     with st.container(border=True, key="drill"):
-        query_and_mate(pair)
+        query_and_match(pair)
         _gold(shown, selected)
-        most = 2 if is_long(pair["query"]) or is_long(pair["mate"]) else MAX_SIDE_BY_SIDE
+        most = 2 if is_long(pair["query"]) or is_long(pair["match"]) else MAX_SIDE_BY_SIDE
         runs = sides.first(shown.runs)[:most]
         if len(shown.runs) > len(runs):
             st.caption(f"{len(runs)} of {len(shown.runs)} models, A and B first. Pick others in the sidebar.")
@@ -352,7 +352,7 @@ def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
             f"{why}, whether it is a hub."
         )
         if why_similar.is_open():
-            texts = PairOfTexts((pair["query"], pair["mate"]), (int(pair["query_no"]), int(pair["mate_no"])))
+            texts = PairOfTexts((pair["query"], pair["match"]), (int(pair["query_no"]), int(pair["match_no"])))
             note = why_similar.note_of(shown.picks.metric)
             asked = [why_similar.of_run(run, texts, note=note) for run in sides.by_letter.values()]
             why_similar.show(asked, ("query", "match"))
@@ -392,7 +392,7 @@ def _above(run: RunRecord, pair: pd.Series, *, of_words: bool, queries: Int64 | 
         st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what outranks the match.")
         return
     try:
-        items = around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
+        items = around_match(run, int(pair["query_no"]), int(pair["match_no"]), settings(), repository())
     except EmbeddingsGone as gone:
         encode_again(gone, run, key=f"again_{run.run_id}")
         return
@@ -408,8 +408,8 @@ def _above(run: RunRecord, pair: pd.Series, *, of_words: bool, queries: Int64 | 
 # --- also of the view "what if"
 
 
-def query_and_mate(pair: pd.Series) -> None:
-    for label, text in (("Query", pair["query"]), ("Match", pair["mate"])):
+def query_and_match(pair: pd.Series) -> None:
+    for label, text in (("Query", pair["query"]), ("Match", pair["match"])):
         with st.container(horizontal=True, gap="small"):
             st.markdown(f"**{label}**", width="content")
             long_texts.show(text)
@@ -426,7 +426,7 @@ def draw_ranking(
             item.similarity,
             item.text,
             item.left_out,
-            item.relation is Relation.MATE,
+            item.relation is Relation.MATCH,
             " · ".join(found),
         )
         for item, found in zip(items, why or [()] * len(items), strict=True)

@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.browsing import text_features
-from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATCHES
 from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.errors import BlindspotError
@@ -91,10 +91,10 @@ def button_for(
 def choose_candidates(picks: Picks) -> dict[str, str]:
     """The parameters of the runs to show: those of the pickers, and which texts are candidates."""
     names = [CANDIDATES.as_shown(value) for value in CANDIDATES.choices]
-    linked = st.query_params.get(CANDIDATES.name) == MATES  # a link to a run names it as the run does
-    default = CANDIDATES.as_shown(MATES) if linked else None
+    linked = st.query_params.get(CANDIDATES.name) == MATCHES  # a link to a run names it as the run does
+    default = CANDIDATES.as_shown(MATCHES) if linked else None
     chosen = one_of(CANDIDATES.label, names, "among", CANDIDATES.help, default=default)
-    return picks.params | ({CANDIDATES.name: MATES} if chosen == CANDIDATES.as_shown(MATES) else {})
+    return picks.params | ({CANDIDATES.name: MATCHES} if chosen == CANDIDATES.as_shown(MATCHES) else {})
 
 
 @cached(16, "Reading ranks …")
@@ -109,7 +109,7 @@ def pairs_of(entry: Diagnostic, runs: Sequence[RunRecord]) -> PairTable:
 @cached(16, "Comparing the texts of the pairs …", keys=BY_RUNS)
 def features(pairs: PairTable) -> pd.DataFrame:
     """``text_features`` of the pairs."""
-    return text_features(pairs.frame["query"].tolist(), pairs.frame["mate"].tolist())
+    return text_features(pairs.frame["query"].tolist(), pairs.frame["match"].tolist())
 
 
 def sources_of(pairs: PairTable, entry: DatasetEntry) -> PairSources | None:
@@ -120,4 +120,4 @@ def sources_of(pairs: PairTable, entry: DatasetEntry) -> PairSources | None:
 
 @cached(8, shared=True, keys=BY_RUNS)
 def _sources(pairs: PairTable, scored: ScoredPairs) -> PairSources:
-    return find_sources(pairs.frame["query"].tolist(), pairs.frame["mate"].tolist(), scored)
+    return find_sources(pairs.frame["query"].tolist(), pairs.frame["match"].tolist(), scored)

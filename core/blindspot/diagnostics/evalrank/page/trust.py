@@ -203,7 +203,7 @@ def _not_computed(
     if plan.support_digest and not plan.own_support and other_support(run, shown.entry, repository()) is None:
         said = "Not computed yet: the score on all texts that this model covers itself."
         _offer(said, run, plan.variant.transform, plan.params, key="trust_support")
-    has_others = shown.among_matches or run.metrics["background"] > shown.pairs.frame["mate_no"].nunique()
+    has_others = shown.among_matches or run.metrics["background"] > shown.pairs.frame["match_no"].nunique()
     if candidates is None and has_others:
         said = (
             f"Not computed yet: the score {'with all texts as candidates' if shown.among_matches else AMONG_MATCHES}."
@@ -379,7 +379,7 @@ def _read(path: Path) -> TrainingSet:
 
 @cached(8, shared=True, keys={**BY_RUNS, TrainingSet: lambda training: training.digest})
 def _overlap(pairs: PairTable, training: TrainingSet) -> Overlap:
-    return overlap(pairs.frame["query"].tolist(), pairs.frame["mate"].tolist(), training)
+    return overlap(pairs.frame["query"].tolist(), pairs.frame["match"].tolist(), training)
 
 
 def _scores(shown: EvalRankView, found: Overlap) -> None:

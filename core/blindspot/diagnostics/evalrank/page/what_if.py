@@ -10,9 +10,9 @@ import streamlit as st
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank import what_if
 from blindspot.diagnostics.evalrank.figures.what_if import change_bars, rank_scatter
-from blindspot.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_mate
+from blindspot.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_match
 from blindspot.diagnostics.evalrank.page.shown import EvalRankView, button_for
-from blindspot.diagnostics.evalrank.pairs import around_mate
+from blindspot.diagnostics.evalrank.pairs import around_match
 from blindspot.diagnostics.evalrank.what_if import Basis, Change, WhatIf
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
@@ -201,7 +201,7 @@ def _score_table(found: Change) -> pd.DataFrame:
 
 def _independent(found: Change) -> str:
     """What the intervals treat as independent, or why there are none."""
-    known = Dependence.of(found.queries, found.mates)
+    known = Dependence.of(found.queries, found.matches)
     return f"No interval here: {known.refusal}." if known.refusal else f"From {known.independent}."
 
 
@@ -221,7 +221,7 @@ def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Simi
 
 def _most_changed(base: Basis, found: Change) -> None:
     """The pairs whose matches move farthest; a row opens the pair below."""
-    frame = base.pairs.iloc[base.sample][["item_no", "query", "mate"]].reset_index(drop=True)
+    frame = base.pairs.iloc[base.sample][["item_no", "query", "match"]].reset_index(drop=True)
     frame.insert(1, "before", found.before.shown)
     frame.insert(2, "after", found.after.shown)
     moved = frame[found.factors != 1.0]
@@ -243,7 +243,7 @@ def _most_changed(base: Basis, found: Change) -> None:
             "before": rank,
             "after": rank,
             "query": st.column_config.TextColumn(width=340),
-            "mate": st.column_config.TextColumn("match", width=340),
+            "match": st.column_config.TextColumn("match", width=340),
         },
     )
 
@@ -276,10 +276,10 @@ def _drill(base: Basis, transform: str, metric: Similarity) -> None:
         ),
     )
     with st.container(border=True, key="drill"):
-        query_and_mate(pair)
+        query_and_match(pair)
         for column, run, title in zip(st.columns(2), (base.run, after), ("before", "after"), strict=True):
             with column:
                 how = f"{run.plan.variant.label}, {run.plan.params['metric']}"
                 st.markdown(f"{title}: **{as_text(how)}**")
-                items = around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
+                items = around_match(run, int(pair["query_no"]), int(pair["match_no"]), settings(), repository())
                 draw_ranking(pair, items, how)

@@ -23,7 +23,7 @@ class Cell:
     """Pairs of one band of the query and one of the match; ``low`` and ``high`` may be NaN."""
 
     query: int
-    mate: int
+    match: int
     score: float
     low: float
     high: float
@@ -36,10 +36,10 @@ def band_matrix(
     """The score in every cell, with its number of pairs; cells of fewer than ``few`` pairs are gray.
 
     Args:
-        labels: of the bands, rare to frequent; a cell's query and mate are places in it.
+        labels: of the bands, rare to frequent; a cell's query and match are places in it.
         highest: end of the color scale, shared by the matrices of a page.
     """
-    used = sorted({c.query for c in cells} | {c.mate for c in cells})
+    used = sorted({c.query for c in cells} | {c.match for c in cells})
     place = {band: i for i, band in enumerate(used)}
     names = [labels[band] for band in used]
     scores: list[list[float | None]] = [[None] * len(used) for _ in used]
@@ -47,7 +47,7 @@ def band_matrix(
     notes = [[""] * len(used) for _ in used]
     figure = go.Figure()
     for cell in cells:
-        row, column = place[cell.query], place[cell.mate]
+        row, column = place[cell.query], place[cell.match]
         (greys if cell.pairs < few else scores)[row][column] = 0.0 if cell.pairs < few else cell.score
         interval = "no interval" if isnan(cell.low) else ci_in_words(Interval(cell.low, cell.high), ".4f")
         readable = ink(scheme)

@@ -135,13 +135,13 @@ def _offer(shown: FrequencyView, lacking: Sequence[Variant]) -> None:
 def _scores(pairs: PairTable, shown: FrequencyView, filtered: bool) -> _Scores:
     items, zipf = shown.spaces[0].items, shown.frequencies.zipf
     frame = pairs.frame
-    numbers = [frame[name].to_numpy() for name in ("item_no", "query_no", "mate_no")]
+    numbers = [frame[name].to_numpy() for name in ("item_no", "query_no", "match_no")]
     inside = np.isin(numbers[1], items) & np.isin(numbers[2], items)
-    item_no, query, mate = (column[inside] for column in numbers)
-    bands = by_bands(zipf[np.searchsorted(items, query)], zipf[np.searchsorted(items, mate)])
+    item_no, query, match = (column[inside] for column in numbers)
+    bands = by_bands(zipf[np.searchsorted(items, query)], zipf[np.searchsorted(items, match)])
     rows = rows_of_runs(ENTRY, pairs.run_ids, repository())
     sides, cells = (
-        {run: scores_by_kind(groups, rows[run], item_no, query, mate, filtered=filtered) for run in pairs.run_ids}
+        {run: scores_by_kind(groups, rows[run], item_no, query, match, filtered=filtered) for run in pairs.run_ids}
         for groups in (bands.sides, bands.cells)
     )
     return _Scores(bands, sides, cells, int(np.count_nonzero(~inside)))
@@ -156,8 +156,8 @@ def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: _Scores) 
     for number, run in enumerate(runs):
         frame = scores.cells[run.run_id]
         cells = [
-            Cell(query, mate, row[MEASURE], row[f"{MEASURE}_low"], row[f"{MEASURE}_high"], row["pairs"])
-            for (query, mate), row in zip(scores.bands.places, frame.to_dict("records"), strict=True)
+            Cell(query, match, row[MEASURE], row[f"{MEASURE}_low"], row[f"{MEASURE}_high"], row["pairs"])
+            for (query, match), row in zip(scores.bands.places, frame.to_dict("records"), strict=True)
             if row["pairs"]
         ]
         with columns[number % len(columns)]:
@@ -179,7 +179,7 @@ def _table(runs: Sequence[RunRecord], scores: _Scores) -> None:
     ]
     frame = pd.concat(parts, ignore_index=True)[list(names)].rename(columns=names)
     st.dataframe(
-        frame.replace({"of": {"pair": "query and match", "mate": "match"}}),
+        frame.replace({"of": {"pair": "query and match"}}),
         hide_index=True,
         key="bands_numbers",
         column_config={name: st.column_config.NumberColumn(format="%.4f") for name in (score, "low", "high")},

@@ -26,7 +26,7 @@ from blindspot.ui.widgets.texts import why_similar
 from blindspot.ui.widgets.two_variants import Sides
 from blindspot.ui.widgets.work import rerun_button
 
-MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
+MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATCH: "●", Relation.BELOW: "▽"}
 
 
 def show(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> None:

@@ -21,7 +21,7 @@ from blindspot.space.maps.colors import (
     Numbers,
     by_frequency,
     by_own_column,
-    by_rank_of_mate,
+    by_rank_of_match,
     by_source,
     of_clusters,
     on_one_scale,
@@ -44,7 +44,7 @@ sentence, the mean over its words
 - **cluster**: k-means in the full space, not on the picture
 - **source**: where the text's pairs come from
 """
-NAMES: Mapping[str, str] = {Color.MATE: "rank of the match"}  # of others, what the address has
+NAMES: Mapping[str, str] = {Color.MATCH: "rank of the match"}  # of others, what the address has
 
 
 def choose(opened: Opened, place: DeltaGenerator) -> list[Coloring | None]:
@@ -69,8 +69,8 @@ def choose(opened: Opened, place: DeltaGenerator) -> list[Coloring | None]:
         return [by_own_column(opened.dataset, own[chosen])] * count
     if chosen == Color.FREQUENCY:
         return [_frequency(opened.dataset)] * count
-    if chosen == Color.MATE:
-        return list(on_one_scale([_rank_of_mate(opened, space.variant) for space in opened.spaces]))
+    if chosen == Color.MATCH:
+        return list(on_one_scale([_rank_of_match(opened, space.variant) for space in opened.spaces]))
     if chosen == Color.CLUSTER:
         return _clusters(opened)
     if chosen == Color.SOURCE:
@@ -81,9 +81,9 @@ def choose(opened: Opened, place: DeltaGenerator) -> list[Coloring | None]:
 _frequency = cached(8, "Looking up frequencies …")(by_frequency)
 
 
-def _rank_of_mate(opened: Opened, variant: Variant) -> Numbers | None:
+def _rank_of_match(opened: Opened, variant: Variant) -> Numbers | None:
     params = opened.picks.params | {"protocol": DEFAULT_PROTOCOL}
-    found = by_rank_of_mate(opened.dataset, variant, params, repository())
+    found = by_rank_of_match(opened.dataset, variant, params, repository())
     if found is None:
         st.caption(
             f"{as_text(variant.label)} has no EvalRank run on this dataset with similarity {opened.picks.metric}, "

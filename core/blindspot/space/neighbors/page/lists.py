@@ -160,7 +160,7 @@ def _side_by_side(opened: Opened, query: Query, found: Answer) -> None:
     marks = [[in_words.get(n, f"{n} of {len(shown)}") for n in row] for row in in_how_many(shown).tolist()]
     found_related = opened.dataset.related(query.item) if query.item is not None else {}
     related = {
-        item: "match" if name == "mate" else ", ".join(map(subset_in_words, name.split(", ")))
+        item: "match" if name == "match" else ", ".join(map(subset_in_words, name.split(", ")))
         for item, name in found_related.items()
     }
     lengths = [len(texts[item]) for item in shown.ravel()]
