@@ -32,6 +32,7 @@ from blindspot.settings import ROOT, Mode, Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken
+from blindspot.ui.widgets import work
 from blindspot.workspace import demo
 from tests.support.cluster_calls import Calls
 from tests.support.loopback import Site, serving
@@ -363,11 +364,11 @@ def test_a_failure_is_told_in_one_line_and_the_queue_goes_on(
 def test_fraction_and_remaining_time_follow_the_work(queue: JobQueue, ask: Ask, slow: GramEncoder, gate: Gate) -> None:
     job_id = queue.submit("long", [ask("slow")])
     wait_until(lambda: gate.reached == 1)
-    told = [job_of(queue, job_id)]
+    told = [queue._entries[job_id].job]
     for chunk in range(2, CHUNKS + 1):
         gate.open()
         wait_until(lambda chunk=chunk: gate.reached == chunk)
-        told.append(job_of(queue, job_id))
+        told.append(queue._entries[job_id].job)
     assert [(job.stage, job.done, job.total) for job in told] == [
         ("encoding", chunk * TEXTS_PER_CHUNK, TEXTS) for chunk in range(CHUNKS)
     ]
@@ -459,12 +460,27 @@ def test_the_outlook_by_hand() -> None:
     assert outlook.remaining(6.0, None) == 10.0
     assert outlook.remaining(15.0, None) == 6.0, "it takes longer than expected: at least what comes after it is left"
     assert outlook.remaining(15.0, 5.0) == 11.0, "the stage says when it ends"
+    assert [outlook.is_late(at, stage) for at, stage in ((6.0, None), (15.0, None), (15.0, 5.0))] == [0, 1, 0]
     outlook.spent.append(20.0)
     outlook.task_began = 20.0
     pace = (20 + jobs.ASSUMED_SECONDS) / (10 + jobs.ASSUMED_SECONDS)
     assert outlook.remaining(21.0, None) == pytest.approx(2 * pace - 1 + 4 * pace)
     assert outlook.share(21.0, 7.0) == 21 / 28
     assert outlook.share(22.0, 22.0) == 21 / 28, "a bar does not go back"
+
+
+def test_the_time_left_goes_on_while_nothing_is_told(settings: Settings, repository: Repository) -> None:
+    """A task of 10 s began at 100 s, told that at 101 s, and says nothing more."""
+    job = Job(1, "Demo", (), state=JobState.RUNNING, stage="making a map", remaining_seconds=13.0)
+    outlook = jobs._Outlook((10.0, 4.0), in_seconds=True, task_began=100.0)
+    entry = jobs._Entry(job, jobs.Place(settings, repository), 1, outlook=outlook, told=101.0)
+    assert (entry.seen(104.0).remaining_seconds, entry.seen(104.0).task_seconds) == (10.0, 4.0)
+    late = entry.seen(230.0)
+    assert (late.remaining_seconds, late.task_seconds) == (None, 130.0), "no time stands still for two minutes"
+    assert "making a map, for 2 min already" in work._describe(late)
+    assert "left" in work._describe(entry.seen(104.0))
+    entry.job, entry.stage_left = replace(job, remaining_seconds=204.0), 200.0
+    assert entry.seen(230.0).remaining_seconds is not None, "its stage says when it ends"
 
 
 def test_without_an_estimate_the_pace_is_that_of_the_tasks_that_are_done() -> None:

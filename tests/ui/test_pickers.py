@@ -94,6 +94,24 @@ def test_a_baseline_that_is_picked_is_shown_among_picked_models(open_app: OpenAp
     assert app.session_state["_picks"].variants == (LSA,), "nothing is compared with a baseline there"
 
 
+def test_doors_leave_nothing_behind_once_there_are_results(open_app: OpenApp, three: Path) -> None:
+    """An element in their place: of a container, Streamlit keeps what was in it, faded, until the page is whole."""
+    for page in ("findings", "compare", "overview"):
+        app = open_app(three, page)
+        assert "No results yet" not in written(app)
+        assert app.get("empty"), page
+
+
+def test_sizes_are_left_out_without_a_word(open_app: OpenApp, tmp_path: Path) -> None:
+    repository = Repository.at(tmp_path / "results.duckdb")
+    for encoder in ("minilm", "minilm-cls"):
+        for transform in ("none", "center", "truncate:2", "truncate:2+int8", "binary", "pca:2+binary"):
+            store_run(repository, f"{encoder}{transform}", pair_set(), encoder=encoder, transform=transform)
+    repository.database.close()
+    assert "2 post-processed models hidden" in written(open_app(tmp_path, "findings"))
+    assert len(open_app(tmp_path, "compare").selectbox(key="compare_b").options) == 2
+
+
 def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path) -> None:
     app = open_app(three, "evalrank", protocol="toolkit", base="lsa~none")
     app.switch_page("pages/evidence.py").run()

@@ -16,8 +16,10 @@ from blindspot.datasets.named import dataset_named
 from blindspot.datasets.own.reference import ROLES, NamedColumns, is_own, reference_of_files, with_columns
 from blindspot.datasets.own.retrieval_folder.options import FORMS
 from blindspot.diagnostic import parameters
+from blindspot.encoders.catalog import canonical_encoder
 from blindspot.errors import InputError
-from blindspot.transforms.chain import STEPS
+from blindspot.transforms.chain import STEPS, TransformChain
+from blindspot.types import Variant
 
 TRANSFORM_HELP = (
     f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "
@@ -44,12 +46,22 @@ class Support(StrEnum):
     OWN = "own"
 
 
+Variants = Annotated[
+    list[str] | None, typer.Option("--variant", help="model, as ENCODER~TRANSFORM; repeat for several")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 AnyRun = Annotated[str, typer.Argument(help="run id, or its beginning")]
 SetId = Annotated[str, typer.Argument(metavar="SET", help="id of a set of items, or its beginning; see: judge list")]
 
 
 Command = Callable[..., None]
+
+
+def named_variants(named: Sequence[str] | None) -> tuple[Variant, ...]:
+    """The models of ``--variant``, each once; raises ``InputError``."""
+    parsed = map(Variant.parse, named or ())
+    found = (Variant(canonical_encoder(one.encoder), str(TransformChain.parse(one.transform))) for one in parsed)
+    return tuple(dict.fromkeys(found))
 
 
 def check_file(

@@ -122,7 +122,9 @@ class Job:
         tasks: in order; ``tasks_done`` of them are finished.
         stage: in words; ``done`` of its ``total`` units are finished.
         fraction: share of the job's work that is done, 0 to 1; of its stage where its length is unknown.
-        remaining_seconds: of the job at the pace so far, never of a stage of it alone; None while unknown.
+        remaining_seconds: of the job at the pace so far, never of a stage of it alone; None while unknown, as where
+            its task takes longer than was expected.
+        task_seconds: how long its current task is under way.
         error: one line.
         note: the outcome of a single task, if there is more to say than "done".
         owners: visitors that asked for it; outside of a demo "".
@@ -139,6 +141,7 @@ class Job:
     total: int = 0
     fraction: float = 0.0
     remaining_seconds: float | None = None
+    task_seconds: float = 0.0
     error: str = ""
     note: str = ""
     owners: frozenset[str] = frozenset()
@@ -217,13 +220,23 @@ class _Outlook:
 
     def remaining(self, now: float, stage: float | None) -> float | None:
         """Seconds until the end of the job, given those until the end of its stage; None while nothing is known."""
+        left = self._left(now, stage)
+        return None if left is None else sum(left)
+
+    def is_late(self, now: float, stage: float | None) -> bool:
+        """Whether the current task takes longer than was expected, and nothing says until when."""
+        left = self._left(now, stage)
+        return left is not None and left[0] <= 0
+
+    def _left(self, now: float, stage: float | None) -> tuple[float, float] | None:
+        """Seconds until the end of the current task, at least 0, and those of the tasks after it."""
         done, assumed = len(self.spent), ASSUMED_SECONDS if self.in_seconds else 0.0
         expected = sum(self.expected[:done]) + assumed
-        if not expected:
+        if not expected or done >= len(self.expected):
             return None
         pace = (sum(self.spent) + assumed) / expected
         current = max(pace * self.expected[done] - (now - self.task_began), stage or 0.0)
-        return current + pace * sum(self.expected[done + 1 :])
+        return max(current, 0.0), pace * sum(self.expected[done + 1 :])
 
     def share(self, now: float, remaining: float | None) -> float:
         """The share of the job's time that is over."""
@@ -248,6 +261,20 @@ class _Entry:
     round: int
     cancel: CancelToken = field(default_factory=CancelToken)
     pace: _Pace = field(default_factory=_Pace)
+    outlook: _Outlook = field(default_factory=_Outlook)
+    told: float = 0.0  # when the job's remaining time was told
+    stage_left: float | None = None  # seconds of its stage, then
+
+    def seen(self, now: float) -> Job:
+        """The job as it is now: a task that says nothing for minutes takes time, too."""
+        job, began = self.job, self.outlook.task_began
+        if job.state is not JobState.RUNNING or not began:
+            return job
+        since, left = now - self.told, job.remaining_seconds
+        if left is not None:
+            stage = None if self.stage_left is None else max(self.stage_left - since, 0.0)
+            left = None if self.outlook.is_late(now, stage) or left <= since else left - since
+        return replace(job, remaining_seconds=left, task_seconds=now - began)
 
 
 _QUEUES: weakref.WeakSet[JobQueue] = weakref.WeakSet()
@@ -367,13 +394,15 @@ class JobQueue:
 
     def jobs(self) -> list[Job]:
         """All jobs of this process, newest first."""
+        now = monotonic()
         with self._changed:
-            return [entry.job for entry in reversed(self._entries.values())]
+            return [entry.seen(now) for entry in reversed(self._entries.values())]
 
     def active(self) -> list[Job]:
         """Running and queued jobs, in the order of execution."""
+        now = monotonic()
         with self._changed:
-            running = [entry.job for entry in self._entries.values() if entry.job.state is JobState.RUNNING]
+            running = [entry.seen(now) for entry in self._entries.values() if entry.job.state is JobState.RUNNING]
             return running + [self._entries[job_id].job for job_id in self._in_order()]
 
     def _in_order(self) -> list[int]:
@@ -449,24 +478,27 @@ class JobQueue:
                 entry.pace = pace = _Pace(stage, now, share)
             gained = share - pace.fraction
             remaining = (now - pace.began) * (1.0 - share) / gained if gained > 0.01 else None
+            stage_left = remaining
             if outlook.expected:
-                remaining = outlook.remaining(now, remaining)
-                share = outlook.share(now, remaining)
+                remaining = outlook.remaining(now, stage_left)
+                share = outlook.share(now, None if outlook.is_late(now, stage_left) else remaining)
             elif has_stages:
                 remaining = None
             with self._changed:  # so that no cancellation intervenes
                 if not entry.cancel.cancelled:
+                    entry.told, entry.stage_left = now, stage_left
                     self._update(
                         entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining
                     )
 
-        outlook = _expected(entry.job.tasks, entry.place)
+        outlook = entry.outlook = _expected(entry.job.tasks, entry.place)
         has_stages = any(isinstance(task, RunRequest | Repetition) for task in entry.job.tasks)
         is_alone = len(entry.job.tasks) == 1  # of several, as the demo's, a note would not say which it is of
         for number, task in enumerate(entry.job.tasks, 1):
             entry.cancel.check()
             entry.pace = _Pace()
-            began = outlook.task_began = monotonic()
+            began = outlook.task_began = entry.told = monotonic()
+            entry.stage_left = None
             left = outlook.remaining(began, None) if outlook.expected else None
             share = outlook.share(began, left)
             self._update(entry, stage="starting", done=0, total=0, fraction=share, remaining_seconds=left)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Sequence
 
+from blindspot.errors import InputError, unknown
 from blindspot.names import step_of
 from blindspot.types import Variant
 
@@ -28,3 +30,24 @@ def default_models(
     kept = final if len(final) > 1 else kept
     plain = [variant for variant in kept if variant.transform == "none" or variant == baseline]
     return kept if postprocessed or len(plain) < 2 else plain
+
+
+def check_were_run(variants: Collection[Variant], known: Collection[Variant]) -> None:
+    """Refuse models without a finished run.
+
+    Args:
+        known: all of the store.
+
+    Raises:
+        InputError: there are no runs at all, with the command to begin with; or none of a model, with the nearest.
+    """
+    if not known:
+        encoders = dict.fromkeys(variant.encoder for variant in variants) or ("minilm",)
+        named = [word for encoder in encoders for word in ("--encoder", encoder)]
+        raise InputError(
+            "there are no runs yet",
+            remedy=f"begin with: {shlex.join(['blindspot', 'run', 'evalrank', '--dataset', 'demo-pairs', *named])}",
+        )
+    for variant in variants:
+        if variant not in known:
+            raise unknown("variant", str(variant), map(str, known))

@@ -266,6 +266,11 @@ STEPS = {
     )
 }
 
+# Steps after which a vector takes less, and which change nothing else.
+SHRINKING = frozenset(
+    {"truncate", "pca", "int8", "int8-decoded", "binary", "int8-docs", "binary-docs", RESCORE},
+)
+
 # Offered by pickers; people type others.
 READY_CHAINS = (
     "none",
@@ -398,6 +403,12 @@ class TransformChain:
     def finer(self) -> TransformChain:
         """What the best are compared with again; of a chain that is not rescored itself."""
         return TransformChain(self.steps[:-2]) if self.rescored else self
+
+    @property
+    def only_shrinks(self) -> bool:
+        """Whether it is a size of the model, as the page *Size* compares them: fewer numbers, or numbers of fewer
+        bits."""
+        return bool(self.steps) and all(call.name in SHRINKING for call in self.steps)
 
     def bytes_of(self, dimension: int) -> int:
         """Bytes of a vector that it makes of ``dimension`` numbers."""

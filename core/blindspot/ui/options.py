@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
+from blindspot.transforms.chain import TransformChain
 from blindspot.types import Variant
 from blindspot.ui.pickers import Picks, show_postprocessed
 
@@ -41,6 +42,8 @@ def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
     here = list(variants)
     kept = picks.asked_for(here)
     left_out = {variant for variant in here if picks.keeps(variant)} - set(kept)
+    # Of a study of sizes there are dozens, which its own page shows.
+    left_out = {variant for variant in left_out if not TransformChain.parse(variant.transform).only_shrinks}
     steps = sum(variant.transform == "none" for variant in left_out)
     if steps:
         with row():

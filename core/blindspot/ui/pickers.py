@@ -214,7 +214,8 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             "With post-processing",
             key=Picker.POSTPROCESSED,
             bind="query-params",
-            help="Where no models are picked, pages leave post-processed ones out as long as there are two others.",
+            help="Where no models are picked, pages leave post-processed ones out, those of *Size* too, as long as "
+            "there are two others.",
         )
     if Picker.BASELINE in wanted:
         usual = _usual_baseline(known.values())

@@ -111,3 +111,12 @@ def test_the_command_says_the_same(blindspot: Command, filled: World) -> None:
     assert "MRR" in blindspot.out("compare", A.encoder, B.encoder)
     assert "did you mean 'trigrams'" in blindspot.error("compare", "trigrms", B.encoder)
     assert "both" in blindspot.error("compare", A.encoder, f"{A.encoder}~none")
+
+
+def test_the_command_on_an_empty_store_says_how_to_begin(
+    blindspot: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path))
+    said = blindspot.error("compare", "minilm", "lsa")
+    assert "no runs yet" in said
+    assert "blindspot run evalrank --dataset demo-pairs --encoder minilm --encoder lsa" in said

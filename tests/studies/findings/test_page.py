@@ -162,3 +162,9 @@ def test_the_command_gives_the_same_list(
     assert "minilm" in capsys.readouterr().out
     assert cli.main(["findings", "nosuchrun"]) == 2
     assert "nosuchrun" in capsys.readouterr().err
+    assert cli.main(["findings", "--variant", "minilm", "--json"]) == 0
+    only = json.loads(capsys.readouterr().out)
+    assert 0 < len(only["runs"]) < len(found["runs"])
+    assert {one["encoder"] for finding in only["findings"] for one in finding["variants"]} <= {"minilm"}
+    assert cli.main(["findings", "--variant", "minilm-cls"]) == 2
+    assert "minilm-cls" in capsys.readouterr().err

@@ -313,6 +313,8 @@ def settings(made: tuple[World, list[Score]]) -> Settings:
 def test_the_page_shows_what_is_computed(open_app: OpenApp, made: tuple[World, list[Score]]) -> None:
     world, scores = made
     address = {"lang_set": "demo-languages", "lang_enc": ENCODER}
+    first = open_app(world.cache, "languages")
+    assert first.selectbox(key="lang_set").value == "demo-languages", "nothing of Tatoeba is computed"
     app = open_app(world.cache, "languages", **address)
     assert not app.exception
     figure = chart_named(app, "lang_dots")
@@ -331,6 +333,7 @@ def test_the_page_shows_what_is_computed(open_app: OpenApp, made: tuple[World, l
 
 
 def test_a_page_without_runs_offers_them(open_app: OpenApp, tmp_path: Path) -> None:
+    assert open_app(tmp_path, "languages").selectbox(key="lang_set").value == "tatoeba", "nothing is computed"
     app = open_app(tmp_path, "languages", lang_set="demo-languages")
     assert not app.exception
     assert any(button.key == "lab_run_languages" for button in app.button)

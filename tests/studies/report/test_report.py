@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot import cli
+from blindspot.diagnostic import all_diagnostics
 from blindspot.errors import InputError
 from blindspot.runs.findings import Example, Finding, Level
 from blindspot.runs.findings.rule import by_chance
 from blindspot.studies.findings.collection import RunsOf, Selection
-from blindspot.studies.report import manifest
+from blindspot.studies.report import html, manifest
 from blindspot.studies.report.content import Report, gather, stars
 from blindspot.studies.report.making import FORMATS, as_html, as_latex, as_markdown
 from blindspot.studies.report.tables import Table, latex_text, to_html, to_latex, to_markdown
@@ -115,6 +116,8 @@ def test_it_can_be_read_without_javascript(report: Report) -> None:
             assert f"{run.metrics['mrr']:.4f}" in words
     for entry in report.entries:
         assert entry.citation in words
+    assert "10^{-6}" not in words
+    assert "10<sup>−6</sup>" in as_html(report)
     for command in report.commands:
         assert command in unescape(words)
 
@@ -214,6 +217,13 @@ def test_no_text_leaves_its_cell(text: str) -> None:
     assert not re.search(r"(?<!\\)[&%$#_]", latex_text(text).replace(r"$\leq$", "").replace("$-$", ""))
 
 
+def test_every_formula_of_a_method_is_written_out() -> None:
+    for entry in all_diagnostics().values():
+        made = html._markdown(entry.explained)
+        left = [sign for sign in ("\\", "^", "$", "\ue000") if sign in "".join(Elements(made).words)]
+        assert not left, (entry.id, left)
+
+
 def test_the_other_formats_have_every_table(report: Report) -> None:
     tables = report.every_table
     assert sum(line.startswith("| :--") for line in as_markdown(report).splitlines()) == len(tables)
@@ -272,7 +282,7 @@ def test_a_report_of_nothing_is_one_line(
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path / "empty"))
     assert cli.main(["report", "--out", str(tmp_path / "r.html")]) == 2
-    assert "nothing to report" in capsys.readouterr().err
+    assert "no runs yet" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
 
 

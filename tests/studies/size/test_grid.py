@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot.errors import InputError
-from blindspot.studies.size.grid import FLOAT, PRECISIONS, By, chain_of, entry_of, grid_of, settings_of
+from blindspot.studies.size.grid import FLOAT, PRECISIONS, By, chain_of, dimensions_of, entry_of, grid_of, settings_of
 from blindspot.transforms.chain import TransformChain
 from tests.conftest import make_settings
 
@@ -49,6 +49,12 @@ def test_every_code_is_rescored_too(precisions: list[str], rescored: list[int]) 
         assert (str(chain), chain.rescored) == (one.chain, one.rescored)
         assert one.bytes_per_text == -(-one.dimension * BITS[one.precision] // 8)
         assert one.bytes_besides == (4 * one.dimension if one.rescored else 0)
+
+
+def test_nothing_above_the_model_is_offered() -> None:
+    assert dimensions_of(384) == (384, 288, 256, 192, 128, 64, 32, 16)
+    assert dimensions_of(96) == (96, 72, 64, 48, 32, 16)
+    assert dimensions_of(1) == (1,)
 
 
 def test_what_ranks_nothing_is_not_rescored(tmp_path: Path) -> None:

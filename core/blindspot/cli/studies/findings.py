@@ -7,11 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson
+from blindspot.cli.options import AsJson, Variants, named_variants
 from blindspot.datasets.catalog import title_of
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import p_in_words
+from blindspot.runs.default_models import check_were_run
 from blindspot.runs.findings import Example
 from blindspot.settings import Settings
 from blindspot.store.records import RunState
@@ -25,6 +26,7 @@ SHOWN = 7
 
 def findings(
     runs: Annotated[list[str] | None, typer.Argument(help="run ids, or their beginnings; default: all runs")] = None,
+    variant: Variants = None,
     show_all: Annotated[bool, typer.Option("--all", help=f"show all, not only the worst {SHOWN}")] = False,
     postprocessed: Annotated[
         bool, typer.Option("--with-post-processing", help="also of post-processed models, which are left out otherwise")
@@ -38,11 +40,16 @@ def findings(
     """
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
+    variants = named_variants(variant)
+    if variants and runs:
+        raise InputError("both runs and --variant are given", expected="one of them")
+    if variants:
+        check_were_run(variants, repository.variants())
     named = [repository.run(run_id) for run_id in dict.fromkeys(runs or [])]
     for run in named:
         if run.state is not RunState.DONE:
             raise InputError(f"run {run.run_id} is {run.state}", expected="a finished run")
-    selection = Selection(runs=tuple(run.run_id for run in named), postprocessed=postprocessed)
+    selection = Selection(variants, runs=tuple(run.run_id for run in named), postprocessed=postprocessed)
     collected = collection.collect(repository, settings, selection)
     output.warn(collected.failures)
     if as_json:

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, check_file
+from blindspot.cli.options import AsJson, Variants, check_file, named_variants
 from blindspot.datasets.catalog import find_dataset
-from blindspot.encoders.catalog import canonical_encoder
 from blindspot.errors import InputError
 from blindspot.files.writing import write_atomically
 from blindspot.numerics.similarity import Similarity
@@ -20,12 +19,10 @@ from blindspot.studies.findings.collection import Selection
 from blindspot.studies.report import manifest
 from blindspot.studies.report.content import gather
 from blindspot.studies.report.making import FORMATS
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
 
 
 def report(
-    variant: Annotated[list[str] | None, typer.Option(help="model, as ENCODER~TRANSFORM; repeat for several")] = None,
+    variant: Variants = None,
     dataset: Annotated[list[str] | None, typer.Option(help="dataset; repeat for several; default: all")] = None,
     postprocessed: Annotated[
         bool, typer.Option("--with-post-processing", help="where no model is named, also of post-processed ones")
@@ -47,7 +44,7 @@ def report(
     if out.is_dir():
         raise InputError(f"{out} is a folder", expected="a file to write")
     settings = Settings.from_environment()
-    variants = tuple(dict.fromkeys(_variant(text) for text in variant or []))
+    variants = named_variants(variant)
     datasets = tuple(dict.fromkeys(find_dataset(name).id for name in dataset or []))
     selection = Selection(variants, metric.value, datasets, postprocessed=postprocessed)
     found = gather(Repository.at(settings.store), settings, selection)
@@ -58,11 +55,6 @@ def report(
         output.print_json(found.manifest)
     else:
         output.print_text(f"wrote {out}: {len(content) / 1e6:.1f} MB on {len(found.every_run)} runs")
-
-
-def _variant(text: str) -> Variant:
-    parsed = Variant.parse(text)
-    return Variant(canonical_encoder(parsed.encoder), str(TransformChain.parse(parsed.transform)))
 
 
 def _compare(first: Path, second: Path, *, as_json: bool) -> None:

@@ -7,17 +7,18 @@ verdict is at most 5%.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
 from blindspot.datasets.catalog import DATASETS, title_of
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
-from blindspot.errors import InputError, unknown
+from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.comparison import entry_of_both, headline_tests
+from blindspot.runs.default_models import check_were_run
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
@@ -113,16 +114,13 @@ class Comparison:
         return sum(row.decides and row.verdict is verdict for row in self.rows)
 
 
-def check_two(a: Variant, b: Variant, known: Iterable[Variant]) -> None:
+def check_two(a: Variant, b: Variant, known: Collection[Variant]) -> None:
     """Refuse what cannot be compared.
 
     Raises:
         InputError: a variant without any finished run, with the nearest that has one; A is B.
     """
-    names = [str(variant) for variant in known]
-    for variant in (a, b):
-        if str(variant) not in names:
-            raise unknown("variant", str(variant), names)
+    check_were_run((a, b), known)
     if a == b:
         raise InputError(f"A and B are both {a}", expected="two different variants")
 

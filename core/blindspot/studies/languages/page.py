@@ -93,7 +93,10 @@ def _study() -> None:
         offer(wanted, {request: runs[request] for request in wanted if request in runs}, "languages", TITLE)
     ids = tuple(runs[cell.request].run_id for cell in cells if cell.request in runs)
     if not ids:
-        st.info("Nothing is computed yet. Choose languages and compute them.", icon=":material/info:")
+        st.info(
+            as_text(f"Nothing of {current().model(encoder)} is computed yet on these sentences."),
+            icon=":material/info:",
+        )
         return
     scores = _scores(ids, _cells=cells, _runs=runs)
     with top:
@@ -107,6 +110,8 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
     """The sentences, the model, and the languages to compute."""
     left, middle = st.columns(2)
     offered = _offered()
+    if "lang_set" not in st.session_state and "lang_set" not in st.query_params:
+        _choose_computed(offered)
     name = one_named(
         "Sentences", offered, index=0, key="lang_set", name=lambda one: PARALLEL[one].family.title, place=left
     )
@@ -126,6 +131,18 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
     )
     every = right.toggle(f"All {len(sets.codes)}", key="lang_all", bind="query-params")
     return sets, str(encoder or DEFAULT_ENCODER), sets.languages() if every else _languages(sets, codes)
+
+
+def _choose_computed(offered: Sequence[str]) -> None:
+    """Choose sentences with results, where those that come first have none."""
+    tested = set(repository().datasets())
+    computed = [
+        name
+        for name in offered
+        if any(PARALLEL[name].member(code, way) in tested for code in PARALLEL[name].codes for way in BOTH)
+    ]
+    if computed and computed[0] != offered[0]:
+        st.session_state["lang_set"] = computed[0]
 
 
 def _languages(sets: ParallelSets, codes: Sequence[str]) -> tuple[Language, ...]:

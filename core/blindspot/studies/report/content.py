@@ -12,6 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Diagnostic, in_words
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.statistics.written import interval, number, p_in_cell
+from blindspot.runs.default_models import check_were_run
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -103,15 +104,7 @@ def gather(
     Raises:
         InputError: nothing was run, or nothing of these variants on these datasets; with the nearest that was.
     """
-    known = repository.variants()
-    if not known:
-        raise InputError(
-            "there is nothing to report: there are no runs yet",
-            remedy="begin with: blindspot run evalrank --dataset demo-pairs --encoder minilm",
-        )
-    for variant in selection.variants:
-        if variant not in known:
-            raise unknown("variant", str(variant), map(str, known))
+    check_were_run(selection.variants, repository.variants())
     tested = repository.datasets()
     for dataset in selection.datasets:
         if dataset not in tested:

@@ -18,7 +18,7 @@ from blindspot.runs.findings import Example, Level
 from blindspot.store.records import RunRecord
 from blindspot.studies.compare.rows import Comparison, headline, method_in_words
 from blindspot.studies.findings.collection import Discovery
-from blindspot.studies.report import figures
+from blindspot.studies.report import figures, formulas
 from blindspot.studies.report.content import Report, comparison_table, cost_table, summary
 from blindspot.studies.report.manifest import ELEMENT, portable
 from blindspot.studies.report.tables import Table, to_html
@@ -27,6 +27,7 @@ from blindspot.transforms.chain import TransformChain
 
 _FOLDER = Path(__file__).parent
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$(?!\s)([^$\n]+?)(?<!\s)\$(?!\d)", re.DOTALL)
+_PLACE = "\ue000"  # around the number of a formula: of private use, so in no text of ours
 _SIGNS = {Level.BLIND_SPOT: "✖", Level.CAUTION: "▲", Level.STRENGTH: "✔"}
 # No script but the two in the file, nothing from anywhere else.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -176,11 +177,17 @@ def _how(entry: Diagnostic) -> str:
 
 @cache
 def _markdown(text: str) -> str:
-    """Markdown as HTML, formulas as the TeX that they are written in."""
+    """Markdown as HTML, with its formulas."""
     from markdown_it import MarkdownIt
 
-    plain = _FORMULA.sub(lambda found: f"`{' '.join((found[1] or found[2]).split())}`", text)
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(plain))
+    made: list[str] = []
+
+    def marked(found: re.Match[str]) -> str:
+        made.append(formulas.as_html(found[1] or found[2]))
+        return f"{_PLACE}{len(made) - 1}{_PLACE}"
+
+    html = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(_FORMULA.sub(marked, text)))
+    return re.sub(f"{_PLACE}([0-9]+){_PLACE}", lambda found: made[int(found[1])], html)
 
 
 def _manifest(runs: Sequence[RunRecord]) -> str:

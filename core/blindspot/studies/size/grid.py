@@ -23,6 +23,7 @@ FLOAT = "float32"
 PRECISIONS = (FLOAT, "int8", "int8-decoded", "binary", "int8-docs", "binary-docs")
 USUAL_PRECISIONS = (FLOAT, "int8", "binary")
 USUAL_DIMENSIONS = (384, 256, 128, 64, 32)
+ROUND_DIMENSIONS = (1024, 768, 512, *USUAL_DIMENSIONS, 16)
 MOST_SETTINGS = 60
 LARGEST = 100_000  # dimensions that anybody asks for
 
@@ -111,6 +112,12 @@ def settings_of(
     if len(made) > MOST_SETTINGS:
         raise InputError(f"a grid of {counted(len(made), 'setting')}", expected=f"at most {MOST_SETTINGS}")
     return tuple(Setting(d, precision, chain_of(d, precision, full, by, m), m) for d, precision, m in made)
+
+
+def dimensions_of(full: int) -> tuple[int, ...]:
+    """Dimensions to offer for a model of ``full``: its own, three quarters, half, and round numbers below."""
+    parts = {full, 3 * full // 4, full // 2} - {0}
+    return tuple(sorted(parts | {number for number in ROUND_DIMENSIONS if number < full}, reverse=True))
 
 
 def entry_of(dataset: str, diagnostic: str = "") -> Diagnostic:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
@@ -26,6 +27,7 @@ from blindspot.studies.size.grid import (
     By,
     Grid,
     Setting,
+    dimensions_of,
     entry_of,
     grid_of,
 )
@@ -46,7 +48,6 @@ from blindspot.ui.widgets.choices import one_of
 
 DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
 RESCORED = (20, 50, 100, 200)
-DIMENSIONS = (1024, 768, 512, 384, 256, 128, 64, 32, 16)
 TABLE = BrowseTable("size_items", key="size_item", unit="item", number="no.")
 TITLE = "Sizes"
 KINDS = 12  # of a column that a figure shows, those that lose most
@@ -90,15 +91,7 @@ def _form(picks: Picks) -> Grid | None:
     known = known_references(settings(), repository())
     names = [one for one in dict.fromkeys([DEFAULT_ENCODER, *known]) if not is_ranking(one)]
     encoder = one_named("Model", names, index=0, key="size_enc", name=current().model, place=left)
-    dimensions = right.pills(
-        "Dimensions",
-        DIMENSIONS,
-        selection_mode="multi",
-        default=list(USUAL_DIMENSIONS),
-        key="size_dim",
-        bind="query-params",
-        help="Numbers larger than the model's own are left out.",
-    )
+    dimensions = _dimensions(str(encoder or DEFAULT_ENCODER), right)
     about = "\n".join(f"- `{name}`: {STEPS[name].description}" for name in PRECISIONS[1:])
     precisions = st.pills(
         "Precisions",
@@ -131,6 +124,25 @@ def _form(picks: Picks) -> Grid | None:
     except InputError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return None
+
+
+def _dimensions(encoder: str, place: st.delta_generator.DeltaGenerator) -> Sequence[int]:
+    """The chosen numbers of dimensions, of those that the model has."""
+    try:
+        offered = dimensions_of(resolve_encoder(encoder, settings()).info.dimension)
+    except BlindspotError:  # the form says what is wrong
+        return USUAL_DIMENSIONS
+    usual = [number for number in USUAL_DIMENSIONS if number in offered] or list(offered)
+    chosen: Sequence[int] = place.pills(
+        "Dimensions",
+        offered,
+        selection_mode="multi",
+        default=usual,
+        key="size_dim",
+        bind="query-params",
+        help="Below the model's own, which every setting is compared with: three quarters, half, and round numbers.",
+    )
+    return chosen
 
 
 def _rescored(picks: Picks) -> Sequence[int]:

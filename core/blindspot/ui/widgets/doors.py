@@ -24,9 +24,16 @@ EXAMPLE = (
 ONE_CLICK = f"{EXAMPLE} It is not computed yet; one click runs it."
 
 
-def doors(*, key: str = "doors") -> None:
-    """Draw the doors; ``key`` is of their container, and the demo's button has ``run_demo``."""
-    with st.container(key=key):
+def doors(*, are_open: bool) -> bool:
+    """Draw the doors where they are open, which it returns; the demo's button has the key ``run_demo``.
+
+    Call it in any case, as a page's first: closed, it takes away the doors of the run before. A container in their
+    place would keep them, faded, until all below is computed.
+    """
+    place = st.empty()
+    if not are_open:
+        return False
+    with place.container(key="doors"):
         st.subheader("No results yet", anchor=False)
         demo, own, example = st.columns(3)
         with demo.container(border=True, height="stretch"):
@@ -38,6 +45,7 @@ def doors(*, key: str = "doors") -> None:
             st.page_link("pages/models.py", label="Add a model", icon=":material/deployed_code:")
         with example.container(border=True, height="stretch"):
             _example()
+    return True
 
 
 def _example() -> None:

@@ -23,6 +23,7 @@ from blindspot.ui.resources import cached, explained, jobs, repository, settings
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
 _PAGE_SAW = "_page_saw_jobs"  # the jobs when the page was last run as a whole
 REFRESH_SECONDS = 0.7
+LONG_SECONDS = 5.0  # from which on a task of unknown length says for how long it is under way
 DEMO_TITLE = "Demo"
 SHOWN = 1  # jobs on every page; the page Run shows all
 
@@ -204,6 +205,8 @@ def _describe(job: Job) -> str:
         stage += f", {job.done / 1e6:.1f} of {job.total / 1e6:.1f} MB" if job.total else f", {job.done / 1e6:.1f} MB"
     elif job.total > 1:
         stage += f", {job.done:,} of {job.total:,}"
+    if job.remaining_seconds is None and job.task_seconds >= LONG_SECONDS:
+        stage += f", for {duration(job.task_seconds)} already"
     return f"**{title_of(job)}**{': ' * bool(head)}{', '.join(head)} · {stage}"
 
 

@@ -35,8 +35,7 @@ def show() -> None:
     counts = [count for count in ui.repository().counts() if count.finished]
     finished = {count.diagnostic for count in counts}
     entries = {name: entry for name, entry in all_diagnostics().items() if name in finished}
-    if not entries:
-        doors()
+    if doors(are_open=not entries):
         return
     of_picked = {count.diagnostic for count in counts if count.dataset == picks.dataset}
     fitting = {name: entry for name, entry in entries.items() if name in of_picked}

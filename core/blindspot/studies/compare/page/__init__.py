@@ -60,8 +60,7 @@ def show() -> None:
 
 def _compare(picks: Picks) -> None:
     known = repository().variants()
-    if not known:
-        doors()
+    if doors(are_open=not known):
         return
     among = _among(known, picks)
     if len(among) < 2:

@@ -54,10 +54,8 @@ HOW = r"""
 def show() -> None:
     picks = ui.page("Findings", "What should you know about these models before you use them?")
     with ui.errors_shown():
-        if not any(count.finished for count in ui.repository().counts()):
-            doors()
-            return
-        _list(picks)
+        if not doors(are_open=not any(count.finished for count in ui.repository().counts())):
+            _list(picks)
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)
 
