@@ -27,6 +27,7 @@ PAGES = (
         "findings",
         "compare",
         "overview",
+        "try_it",
         "run",
         "evalrank",
         "heros",

@@ -58,6 +58,7 @@ __all__ = [
     "thematic_fit",
     "threshold",
     "transfer",
+    "try_sentence",
 ]
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
         thematic_fit,
         threshold,
         transfer,
+        try_sentence,
     )
 else:
 

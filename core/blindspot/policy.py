@@ -125,6 +125,7 @@ class Policy:
         error_details: read what an unexpected error was, and paths of the server in others.
         raters_names: download raters' nicknames; a facilitator always may, for their session.
         text: characters of a typed text.
+        line: of one that rules rewrite, or that is compared with others.
         work: limits of what is computed from a reader's texts, which then has a process of its own.
         runs_planned: runs that a form lists, stored ones too: models times post-processing times datasets.
         steps, dimensions: of a chain of transforms, since an address alone starts the work.
@@ -147,6 +148,7 @@ class Policy:
     raters_names: bool
     uploads: UploadLimits
     text: int
+    line: int
     work: WorkLimits | None = None
     runs_planned: int | None = None
     steps: int | None = None
@@ -228,6 +230,7 @@ LOCAL = Policy(
     raters_names=True,
     uploads=UploadLimits(("csv", "tsv", "jsonl", "json", "parquet", "txt")),
     text=20_000,  # no encoder here reads more than a few thousand
+    line=2_000,
 )
 DEMO = Policy(
     own_encoders=False,
@@ -240,6 +243,7 @@ DEMO = Policy(
     # No Parquet: what a small file unpacks to is only known afterwards.
     uploads=UploadLimits(("csv", "tsv", "jsonl", "txt"), size=2 * 2**20, rows=2_000, columns=50, cell=2_000, files=5),
     text=2_000,
+    line=300,
     work=WorkLimits(seconds=15.0, bytes=2 * 2**30),
     runs_planned=2_000,
     steps=4,

@@ -82,6 +82,9 @@ REASONS: Mapping[str, Sequence[str]] = {
     ],
     "at most ``MOST_SPELLED`` characters, some texts at a time": ["rapidfuzz.process.extract"],
     "at most ``MOST_WAYS``, for the few rewrites on a screen": ["blindspot.texts.word_changes"],
+    "of what a model was asked in a turn, in time linear in it: at most 20 lines or the rewrites of one": [
+        *(f"blindspot.studies.sentence.view.{name}" for name in ("sentence_view", "lines_view", "texts_of")),
+    ],
     "asked in a turn": [f"blindspot.runs.why_similar.{name}" for name in ("PairOfTexts", "of_space")],
     "of what was read or made in the process before, within its limits; linear in it": [
         *("blindspot.datasets.made.making.rows", "….counts", "….reasons", "pandas.DataFrame", "….first_rows"),
@@ -90,7 +93,8 @@ REASONS: Mapping[str, Sequence[str]] = {
         *(f"blindspot.datasets.training_overlap.{name}" for name in ("overlap", "remember", "forget")),
     ],
     "names and sizes": [
-        f"blindspot.datasets.uploads.{name}" for name in ("safe_name", "shown_name", "folder_of", "folder_of_files")
+        *(f"blindspot.datasets.uploads.{name}" for name in ("shown_name", "folder_of", "folder_of_files")),
+        "blindspot.datasets.made.keeping.name_of",
     ],
     "short names, compared with those in the store": [
         *("blindspot.studies.judgments.raters.nickname", "blindspot.studies.judgments.types.session_name"),
@@ -104,6 +108,9 @@ REASONS: Mapping[str, Sequence[str]] = {
 CHEAP = {called for reason in REASONS.values() for called in reason}
 WITHIN = {
     "blindspot.datasets.made.making.propose",
+    "blindspot.datasets.made.making.rewrites",
+    "blindspot.studies.sentence.asking.answer",
+    "blindspot.studies.sentence.asking.explained",
     "blindspot.datasets.uploads.tabulate",
     "blindspot.studies.judgments.own_queries.of_text",
     "blindspot.space.neighbors.free_text.place",

@@ -28,6 +28,7 @@ from blindspot.api.checks import Check, Checked, check
 from blindspot.api.evaluator import Evaluator
 from blindspot.api.place import Place, place_of
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
+from blindspot.api.sentences import try_sentence
 from blindspot.api.spaces import Neighbor, Neighbors, neighbors
 from blindspot.api.thresholds import Threshold, threshold
 from blindspot.datasets import fetch
@@ -81,6 +82,7 @@ __all__ = [
     "thematic_fit",
     "threshold",
     "transfer",
+    "try_sentence",
 ]
 
 BASELINE = "baseline"  # name of an old model that is no reference

@@ -39,6 +39,7 @@ COMMANDS = {
     "evidence": Place("blindspot.cli.evidence", "evidence"),
     "hubs": Place("blindspot.cli.space.hubs", "hubs"),
     "sweep": Place("blindspot.cli.sweep", "sweep", help="HELP"),
+    "try": Place("blindspot.cli.studies.sentence", "try_texts"),
     "neighbors": Place("blindspot.cli.space.neighbors", "neighbors_of"),
     "list": Place("blindspot.cli.catalogs", "list_catalogs"),
     "run": Place("blindspot.cli.run", "run"),

@@ -16,6 +16,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
     "Start": {
         "Blindspot": "index.md",
         "From the demo to your own model": "start.md",
+        "Try a sentence": "guides/try.md",
     },
     "Guides": {
         "Your own encoder": "guides/encoders.md",

@@ -8,11 +8,15 @@ from html import escape
 from typing import Literal
 
 from blindspot.figures.theme import Scheme, faint, ink
-from blindspot.texts import near_duplicate_key
+from blindspot.texts import Change, Segment, near_duplicate_key
 
 LINE = {Scheme.LIGHT: "#D5DBE3", Scheme.DARK: "#364150"}
 _TINT = {Scheme.LIGHT: "#E8F1F8", Scheme.DARK: "#1B3347"}
 _MARK = {Scheme.LIGHT: "#FFE9A8", Scheme.DARK: "#5A4711"}
+_CHANGE = {  # told apart by more than color: bold and underlined, or struck through
+    Scheme.LIGHT: {Change.ADDED: "#0B5A8A", Change.REMOVED: "#8A4B00"},
+    Scheme.DARK: {Change.ADDED: "#8CCBF5", Change.REMOVED: "#F0B46A"},
+}
 _LINK = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#56B4E9"}
 _WRAPS = "overflow-wrap:anywhere"
 
@@ -140,6 +144,26 @@ def highlighted(text: str, parts: Sequence[tuple[int, int]], scheme: Scheme) -> 
             out += [escape(text[place:first]), f'<mark style="{style}">{escape(text[first:last])}</mark>']
             place = last
     return Html("".join([*out, escape(text[place:])]))
+
+
+def marked(segments: Sequence[Segment], scheme: Scheme) -> Html:
+    """A text with its changed words marked."""
+    return Html("".join(_with_change(segment, scheme) for segment in segments))
+
+
+def _with_change(segment: Segment, scheme: Scheme) -> str:
+    """A segment, escaped; an added word in bold type and underlined, a removed one struck through; not its spaces."""
+    word = segment.text.strip()
+    if segment.change is Change.KEPT or not word:
+        return escape(segment.text)
+    before, after = segment.text.split(word, 1)
+    color = _CHANGE[scheme][segment.change]
+    if segment.change is Change.ADDED:
+        style = f"color:{color};font-weight:700;text-decoration:underline"
+        return f'{before}<ins style="{style}">{escape(word)}</ins>{after}'
+    # A removed word does not run into its replacement.
+    style = f"color:{color};text-decoration:line-through;margin-right:0.25em"
+    return f'{before}<del style="{style}">{escape(word)}</del>{after}'
 
 
 LONG = 60  # words, from which on a text is folded

@@ -23,18 +23,19 @@ def ready_kernels(settings: Settings) -> None:
     Compiling uses another process; loading holds the interpreter for half a second.
     """
     try:
-        _wait_until_idle()
+        wait_until_idle()
         prepare_runtime(settings)
         from blindspot.numerics import warm_up
 
         warm_up.compile_elsewhere()
-        _wait_until_idle()
+        wait_until_idle()
         warm_up.warm_up()
     except (BlindspotError, OSError, ImportError, RuntimeError) as error:
         log.warning("rankings will compile their kernels when they are needed: %s", error)
 
 
-def _wait_until_idle() -> None:
+def wait_until_idle() -> None:
+    """Return when the process does next to nothing, or its patience ends."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     used = time.process_time()
     while time.monotonic() < deadline:

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from blindspot.collector import collector_paused
+from blindspot.server.first_model import ready_model
 from blindspot.server.kernels import ready_kernels
 from blindspot.server.preparation import Preparation
 from blindspot.settings import Settings
@@ -31,7 +32,7 @@ PREPARATION = Preparation()  # of this process's server
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
     """Import ``blindspot.ui`` while the first browser still loads Streamlit's front end; then prepare a hosted demo,
-    and the kernels of rankings.
+    the kernels of rankings, and MiniLM.
 
     Only that module first: every page imports it, so it waits for this thread instead of deadlocking with it.
     """
@@ -45,6 +46,7 @@ def _start(settings: Settings) -> None:
     with collector_paused():
         import_module("blindspot.ui")
     threading.Thread(target=ready_kernels, args=(settings,), name="blindspot-kernels", daemon=True).start()
+    threading.Thread(target=ready_model, args=(settings,), name="blindspot-model", daemon=True).start()
     PREPARATION.run(settings)
 
 

@@ -59,6 +59,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "guides/quote",
             (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL),
         ),
+        PageEntry("try_it", "Try it", ":material/edit_note:", "guides/try"),
         # On a demo the picked dataset decides whose runs these are: a visitor's own, or those that all share.
         PageEntry("run", "Run", ":material/play_circle:", "guides/run", (_DATASET,)),
     ),

@@ -30,8 +30,8 @@ from blindspot.ui.widgets.choices import one_of
 LARGEST = 2**53  # a browser's numbers are exact up to here
 _AREAS = ("area", "query_area")  # of figures
 _TEXTS = frozenset(
-    {"base", "q", "search", "sent_search", "session", "facilitator", "set", "data", "enc", "training", *_AREAS}
-)
+    ("base", "q", "search", "sent_search", "sentence", "lines", "session", "facilitator", "set", "data", "enc")
+) | {"training", *_AREAS}
 
 
 def drop_impossible_numbers() -> None:

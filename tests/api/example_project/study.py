@@ -96,6 +96,13 @@ def looked_at(texts: list[str]) -> list[str]:
     return [one.verdict, f"{similarity:.2f}", *(other.text for other in near)]
 
 
+def tried() -> list[str]:
+    """The models that a sentence's rewrites were compared by, and two lines."""
+    views = bs.try_sentence(words, PAIRS[0][0]), bs.try_sentence([words], PAIRS[0])
+    names: list[str] = [one.label for view in views for one in view.models]
+    return names
+
+
 def line_drawn() -> str:
     """From which similarity on two texts are the same."""
     found: bs.Threshold = bs.threshold(bs.similarity(words, "demo-scored"), precision=0.5)
@@ -132,7 +139,7 @@ def main(folder: Path) -> None:
     print(differences(runs["of an array"], runs["evalrank"], folder).name)
     print(*looked_at([query for query, _ in PAIRS]), sep=", ")
     print(*trained(folder / "store"))
-    print(line_drawn())
+    print(*tried(), line_drawn())
     print(gated(folder), refused().exit_code)
 
 

@@ -142,7 +142,9 @@ def test_a_change_by_hand(kind: str, text: str, changed: str) -> None:
         ("word_order", "No, thanks."),
         ("negation_inserted", "Das Haus ist alt und der Garten ist gro\u00df."),
         ("typo", "\u041c\u0430\u0433\u0430\u0437\u0438\u043d \u0437\u0430\u043a\u0440\u044b\u0442."),
-        ("number", "\u6211\u6709 12 \u672c\u4e66"),
+        ("number", "Der Vertrag und die Rechnung sind vom 3. Mai."),
+        ("number", "Il est parti le 14 mai 2019."),
+        ("hedge", "\u6211\u6709 12 \u672c\u4e66"),
         ("number", "12 34"),
     ],
 )
@@ -155,6 +157,13 @@ def test_a_text_is_passed_over_with_a_reason(kind: str, text: str) -> None:
 def test_other_scripts_and_languages_are_named() -> None:
     assert "Cyrillic" in RULES["hedge"].apply(TEXTS[-1]).why  # type: ignore[union-attr]
     assert "German" in RULES["hedge"].apply(TEXTS[-2]).why  # type: ignore[union-attr]
+    for text, number in (("Der Hund und die Katze haben 3 B\u00e4lle.", "3"), ("\u6211\u6709 12 \u672c\u4e66", "12")):
+        changed = RULES["number"].apply(text)
+        assert isinstance(changed, Changed), text
+        before, after = text.split(number)
+        assert changed.text.startswith(before)
+        assert changed.text.endswith(after)
+        assert int(changed.text.removeprefix(before).removesuffix(after)) % int(number) == 0
 
 
 def test_names_are_those_whose_kind_is_clear() -> None:

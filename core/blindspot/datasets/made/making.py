@@ -104,6 +104,24 @@ def propose(
     Raises:
         InputError: an unknown kind, or no rule can change any text.
     """
+    made = rewrites(texts, kinds, seed, progress)
+    if not made.proposals:
+        whys = {rule.kind: made.reasons(rule)[0][0] for rule in made.rules}
+        said_so = "; ".join(f"{kind}: {why}" for kind, why in list(whys.items())[:3])
+        raise InputError(
+            f"no rule can change any of these {counted(len(texts), 'text')} ({said_so})",
+            expected="English sentences with something that the rules of these kinds change",
+        )
+    return made
+
+
+def rewrites(
+    texts: Sequence[str],
+    kinds: Sequence[str] = (),
+    seed: int = SEED,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Made:
+    """As ``propose``, also where there is no rewrite at all; raises ``InputError`` for an unknown kind."""
     rules = rules_of(kinds)
     in_file = names.in_texts(texts) if any(rule.kind == "entity" for rule in rules) else {}
     proposals: list[Proposal] = []
@@ -117,15 +135,7 @@ def propose(
                     proposals.append(Proposal(rule, number, text, rewrite, said))
                 case Passed(why):
                     skipped.append(Skipped(rule, number, why))
-    made = Made(tuple(texts), rules, seed, tuple(proposals), tuple(skipped))
-    if not proposals:
-        whys = {rule.kind: made.reasons(rule)[0][0] for rule in rules}
-        said_so = "; ".join(f"{kind}: {why}" for kind, why in list(whys.items())[:3])
-        raise InputError(
-            f"no rule can change any of these {counted(len(texts), 'text')} ({said_so})",
-            expected="English sentences with something that the rules of these kinds change",
-        )
-    return made
+    return Made(tuple(texts), rules, seed, tuple(proposals), tuple(skipped))
 
 
 def form_of(rules: Sequence[Rule]) -> Form:

@@ -11,6 +11,8 @@ _NUMBER = re.compile(
     r"(?<![\w.,:/#-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w:/-]|[.,]\d)"
     r"|(?<![\w.,:/#-])(?<!/ )(?!0\d)\d+(?:\.\d+)?(?! ?/|[\w:]|[.,]\d|-\d)"
 )
+# "3. Mai", "3 mai 2024", "14 Uhr": in other languages than English nothing tells dates and times but their form.
+_FOREIGN_DATE = re.compile(r"\d+(?:\.(?=\s+\w)|\s+[^\W\d]+\.?\s+\d{4}\b|\s+(?:Uhr|heures|horas|ore)\b)")
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d")  # "the 2012 games"; where it surely is one, the rule for dates changes it
 _PERCENT = re.compile(r" ?(?:%|percent\b|per cent\b)")
 _ALL = 100  # percent: of more there often is none
@@ -55,11 +57,18 @@ _SINGULAR = re.compile(r"(?:\ba|\ban|\bone)$")
 
 
 def number(text: str, context: Context) -> Changed | Passed:
-    """Another number for one number, in digits or a word; years, times and parts of names are no numbers here."""
-    dates = times.places_of_dates(text)
-    found = [
-        m for m in (*_NUMBER.finditer(text), *_WORD.finditer(text)) if not any(a <= m.start() < b for a, b in dates)
-    ]
+    """Another number for one number, in digits or a word; years, times and parts of names are no numbers here.
+
+    Of a text that is not English digits alone are read.
+    """
+    if not any(c.isalpha() for c in text):
+        return Passed("no letters")
+    dates, numbers = times.places_of_dates(text), [*_NUMBER.finditer(text)]
+    if english.why_not(text):
+        dates += [m.span() for m in _FOREIGN_DATE.finditer(text)]
+    else:
+        numbers += _WORD.finditer(text)
+    found = [m for m in numbers if not any(a <= m.start() < b for a, b in dates)]
     found = [m for m in found if m[0] not in {"0", "1"} and not _YEAR.fullmatch(m[0])]
     if not found:
         return Passed("no number above one")

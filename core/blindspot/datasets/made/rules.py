@@ -14,7 +14,7 @@ def _rule(kind: str, keeps: bool, what: str, change: Change, *, is_english: bool
 
 
 _ALL = (
-    _rule("number", False, "another number", numbers.number),
+    _rule("number", False, "another number", numbers.number, is_english=False),
     _rule("unit", False, "another unit or currency", numbers.unit),
     _rule("date", False, "another month, weekday, year or time of day", times.date),
     _rule("before_after", False, "before for after, or after for before", times.before_after),

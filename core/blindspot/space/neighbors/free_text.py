@@ -20,7 +20,7 @@ from blindspot.settings import Settings, prepare_runtime
 from blindspot.transforms.chain import TransformChain
 from blindspot.types import CancelToken, Float32, Variant
 
-KEPT = 256  # encoded texts
+KEPT = 2_048  # encoded texts, once for each pooling
 LOOK_SECONDS = 0.2  # between two looks at a cancel, while another text is encoded
 MOST_UNKNOWN = 20  # words without a vector that are named
 
@@ -44,13 +44,15 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class _Encoded:
-    vector: Float32  # NaN if the encoder has none
+class Encoded:
+    """A text as an encoder has it; see ``Placed``. ``vector`` is NaN if it has none."""
+
+    vector: Float32
     truncated: bool
     unknown: tuple[str, ...]
 
 
-_ENCODED: OrderedDict[tuple[EncoderIdentity, str, str], _Encoded] = OrderedDict()
+_ENCODED: OrderedDict[tuple[EncoderIdentity, str, str], Encoded] = OrderedDict()
 
 
 def check(text: str, longest: int = policy.LOCAL.text) -> None:
@@ -81,7 +83,7 @@ def place(
 
 def _place(text: str, space: Space, settings: Settings, cancel: CancelToken) -> Placed:
     encoder = resolve_encoder(space.variant.encoder, settings)
-    found = _encode(text, encoder, space.dataset, cancel)
+    (found,) = encode([text], encoder, space.dataset, cancel)
     vector: Float32 | None = found.vector
     if np.isnan(found.vector).any():
         vector = None
@@ -91,39 +93,57 @@ def _place(text: str, space: Space, settings: Settings, cancel: CancelToken) -> 
     return Placed(space.variant, vector, found.truncated, found.unknown)
 
 
-def _encode(text: str, encoder: Encoder, dataset: Dataset, cancel: CancelToken) -> _Encoded:
+def encode(texts: Sequence[str], encoder: Encoder, dataset: Dataset, cancel: CancelToken) -> list[Encoded]:
+    """Texts as an encoder has them, in their order; those that are not kept from before are encoded together.
+
+    Args:
+        dataset: whose texts an encoder is fitted on that has to be.
+
+    Raises:
+        Cancelled: by ``cancel``.
+        BlindspotError: the encoder cannot be loaded, or gave a vector that is not finite.
+    """
     # An encoder that is fitted on the dataset's texts gives another vector for another dataset.
     corpus = dataset.texts_digest if isinstance(encoder, FittedEncoder) else ""
-    key = (encoder.identity, corpus, text)
+    keys = [(encoder.identity, corpus, text) for text in texts]
     cancel.check()
     while not _LOCK.acquire(timeout=LOOK_SECONDS):
         cancel.check()
     try:
-        if key not in _ENCODED:
+        if new := list(dict.fromkeys(key[2] for key in keys if key not in _ENCODED)):
             with resident.loaded(encoder, dataset.texts_digest, dataset.items) as ready:
-                _keep(text, ready, corpus, cancel)
-        _ENCODED.move_to_end(key)
-        return _ENCODED[key]
+                _keep(new, ready, corpus, cancel)
+        for key in keys:
+            _ENCODED.move_to_end(key)
+        found = [_ENCODED[key] for key in keys]
+        while len(_ENCODED) > KEPT:
+            _ENCODED.popitem(last=False)
+        return found
     finally:
         _LOCK.release()
 
 
-def _keep(text: str, encoder: Encoder, corpus: str, cancel: CancelToken) -> None:
-    """Encode a text and keep the vectors: the encoder's, and those of the other poolings from the same pass."""
+def _keep(texts: Sequence[str], encoder: Encoder, corpus: str, cancel: CancelToken) -> None:
+    """Encode texts and keep the vectors: the encoder's, and those of the other poolings from the same pass."""
     if isinstance(encoder, EncoderFamily):
-        encodings = encoder.encode_family([text], cancel)
+        encodings = encoder.encode_family(texts, cancel)
+        if 0 < encodings.truncated < len(texts):  # nobody says which
+            for text in texts:
+                _keep([text], encoder, corpus, cancel)
+            return
         identities = [sibling.identity for sibling in encoder.family]
-        vectors, truncated = [matrix[0] for matrix in encodings.vectors], encodings.truncated > 0
+        matrices, truncated = encodings.vectors, encodings.truncated > 0
     else:
-        identities, vectors, truncated = [encoder.identity], [encoder.encode([text], cancel)[0]], False
-    unknown: tuple[str, ...] = ()
-    if isinstance(encoder, VocabularyEncoder):
-        words = list(dict.fromkeys(text.split()))
-        lacking = np.isnan(encoder.encode(words, cancel)).any(axis=1)
-        unknown = tuple(words[i] for i in np.flatnonzero(lacking)[:MOST_UNKNOWN])
-    for identity, vector in zip(identities, vectors, strict=True):
-        if np.isinf(vector).any():
-            raise BlindspotError(f"'{identity.reference}' gave a vector that is not finite", remedy="try another text")
-        _ENCODED[(identity, corpus, text)] = _Encoded(vector, truncated, unknown)
-    while len(_ENCODED) > KEPT:
-        _ENCODED.popitem(last=False)
+        identities, matrices, truncated = [encoder.identity], (encoder.encode(texts, cancel),), False
+    for row, text in enumerate(texts):
+        unknown: tuple[str, ...] = ()
+        if isinstance(encoder, VocabularyEncoder):
+            words = list(dict.fromkeys(text.split()))
+            lacking = np.isnan(encoder.encode(words, cancel)).any(axis=1)
+            unknown = tuple(words[i] for i in np.flatnonzero(lacking)[:MOST_UNKNOWN])
+        for identity, matrix in zip(identities, matrices, strict=True):
+            if np.isinf(matrix[row]).any():
+                raise BlindspotError(
+                    f"'{identity.reference}' gave a vector that is not finite", remedy="try another text"
+                )
+            _ENCODED[(identity, corpus, text)] = Encoded(matrix[row], truncated, unknown)

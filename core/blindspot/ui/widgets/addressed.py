@@ -121,6 +121,36 @@ def _take(
         state[key] = found[0] if found else next(iter(default), None)
 
 
+MOST_IN_ADDRESS = 1_500  # bytes of a text: proxies refuse addresses of 8 kB, and a byte may take three there
+
+
+def take_text(key: str, longest: int) -> None:
+    """Take the text of a box from the address, before the box is drawn: as ``one_named`` takes a choice."""
+    state, now = st.session_state, st.query_params.get(key, "")
+    before = state.get(_address_of(key))
+    if now == before or (before is not None and state.get(key) != state.get(_value_of(key))):
+        return
+    context = get_script_run_ctx()
+    is_lost = not now and not (context and context.is_history_navigation)
+    if is_lost or (before is None and state.get(key)):
+        return
+    state[key] = now[:longest]
+
+
+def give_text(key: str, text: str) -> bool:
+    """Write the text of a box into the address, if it is short; whether it is in the address."""
+    is_short = len(text.encode("utf-8", "surrogatepass")) <= MOST_IN_ADDRESS
+    wanted = text if is_short else ""
+    if st.query_params.get(key, "") != wanted:
+        if wanted:
+            st.query_params[key] = wanted
+        else:
+            del st.query_params[key]
+    st.session_state[_address_of(key)] = wanted
+    st.session_state[_value_of(key)] = text
+    return is_short
+
+
 def option_in_address(value: object, options: Sequence[str]) -> str | None:
     """The one of ``options`` that a value means, be it from the address or an option itself; None for another value."""
     return _by_address(options, in_address).get(str(value))

@@ -45,6 +45,7 @@ def doors(*, are_open: bool) -> bool:
             st.page_link("pages/models.py", label="Add a model", icon=":material/deployed_code:")
         with example.container(border=True, height="stretch"):
             _example()
+            st.page_link("pages/try_it.py", label="Or try a sentence at once", icon=":material/edit_note:")
     return True
 
 

@@ -13,13 +13,12 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
-from blindspot.datasets.made import making, source
+from blindspot.datasets.made import keeping, making, source
 from blindspot.datasets.made.making import Made, Proposal
 from blindspot.datasets.made.measured import MEASURED, SENTENCES
 from blindspot.datasets.made.rules import KINDS
-from blindspot.datasets.uploads import Upload
-from blindspot.diagnostics.heros.figures.sentences import marked
 from blindspot.errors import BlindspotError
+from blindspot.figures.html_tables import marked
 from blindspot.texts import counted, word_changes
 from blindspot.types import digest_of_strings
 from blindspot.ui.markdown import as_text
@@ -231,7 +230,7 @@ def _result(made: Made, stem: str) -> None:
     except BlindspotError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return
-    name = f"{Path(uploads.safe_name(f'{stem}.x')).stem}-minimal-pairs.jsonl"
+    name = keeping.name_of(stem)
     st.markdown(f"**{counted(len(rows), 'row')}** of {counted(len({row['original'] for row in rows}), 'text')}")
     with st.container(horizontal=True):
         st.button(
@@ -254,8 +253,4 @@ def _result(made: Made, stem: str) -> None:
 
 
 def _keep(name: str, rows: Sequence[dict[str, str]]) -> None:
-    def add() -> Upload:
-        data, place = making.as_jsonl(rows), upload_settings()
-        return uploads.add(uploads.tabulate(name, data, True, place).contents(), data, place)
-
-    upload.keep_as(add)
+    upload.keep_as(lambda: keeping.keep(name, rows, upload_settings()))

@@ -15,19 +15,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
-from blindspot.figures.html_tables import LINE, Column, Html, html_table, quiet
+from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked, quiet
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
-from blindspot.texts import Change, Segment
+from blindspot.texts import Segment
 from blindspot.types import Variant
 
 ROW_HEIGHT = 40
 HOVER_WIDTH = 60  # letters in a line
 LABEL_WIDTH = 18
-_MARK = {  # told apart by more than color: bold and underlined, or struck through
-    Scheme.LIGHT: {Change.ADDED: "#0B5A8A", Change.REMOVED: "#8A4B00"},
-    Scheme.DARK: {Change.ADDED: "#8CCBF5", Change.REMOVED: "#F0B46A"},
-}
 
 
 @dataclass(frozen=True)
@@ -59,26 +55,6 @@ def rewrites_table(rows: Sequence[RewriteRow], columns: Sequence[str], scheme: S
         *map(Column.numbers, columns),
     )
     return html_table(heads, cells, scheme, name)
-
-
-def marked(segments: Sequence[Segment], scheme: Scheme) -> Html:
-    """A text with its changed words marked."""
-    return Html("".join(_marked(segment, scheme) for segment in segments))
-
-
-def _marked(segment: Segment, scheme: Scheme) -> str:
-    """A segment, escaped; an added word in bold type and underlined, a removed one struck through; not its spaces."""
-    word = segment.text.strip()
-    if segment.change is Change.KEPT or not word:
-        return escape(segment.text)
-    before, after = segment.text.split(word, 1)
-    color = _MARK[scheme][segment.change]
-    if segment.change is Change.ADDED:
-        style = f"color:{color};font-weight:700;text-decoration:underline"
-        return f'{before}<ins style="{style}">{escape(word)}</ins>{after}'
-    # A removed word does not run into its replacement.
-    style = f"color:{color};text-decoration:line-through;margin-right:0.25em"
-    return f'{before}<del style="{style}">{escape(word)}</del>{after}'
 
 
 def rewrite_dots(

@@ -23,7 +23,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, load, repository, scheme, settings
 from blindspot.ui.turns import turn
 
-MOST_MODELS = 2  # side by side
+MOST_MODELS = ABREAST = 2
 
 Explain = Callable[[CancelToken], Contributions]
 
@@ -58,17 +58,20 @@ def is_open() -> bool:
     )
 
 
-def show(asked: Sequence[Asked], names: tuple[str, str]) -> None:
-    """The answers of at most two models, side by side.
+def show(asked: Sequence[Asked], names: tuple[str, str], most: int = MOST_MODELS) -> None:
+    """The answers of some models, two side by side.
 
     Args:
         names: of the two texts, as in "in the query".
+        most: models that are shown.
     """
-    asked = asked[:MOST_MODELS]
-    for number, (place, one) in enumerate(zip(st.columns(len(asked)), asked, strict=True)):
-        with place, st.container(key=f"why_{number}"):
-            st.markdown(one.heading or f"**{as_text(one.variant.label)}**")
-            _one(one, names, is_narrow=len(asked) > 1)
+    asked = asked[:most]
+    for start in range(0, len(asked), ABREAST):
+        some = asked[start : start + ABREAST]
+        for number, (place, one) in enumerate(zip(st.columns(len(some)), some, strict=True), start):
+            with place, st.container(key=f"why_{number}"):
+                st.markdown(one.heading or f"**{as_text(one.variant.label)}**")
+                _one(one, names, is_narrow=len(asked) > 1)
 
 
 def note_of(metric: str) -> str:

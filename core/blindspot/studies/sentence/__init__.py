@@ -1,0 +1,1 @@
+"""A sentence and its rewrites, or a few lines, as some models see them."""

@@ -1,0 +1,403 @@
+"""Page *Try it*: a sentence and its rewrites, or a few lines, as some models see them. Nothing of it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from blindspot import ui
+from blindspot.datasets.made import keeping, making
+from blindspot.datasets.made.making import Made
+from blindspot.encoders.catalog import ENCODERS, resolve_encoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.names import is_ranking
+from blindspot.runs import own_scale
+from blindspot.runs.encoders_here import known_references
+from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.sending import sendings
+from blindspot.studies.sentence import asking, written
+from blindspot.studies.sentence.asking import MOST_LINES, MOST_MODELS
+from blindspot.studies.sentence.view import (
+    APART,
+    IN_OTHER_LANGUAGES,
+    Answer,
+    Compared,
+    Explained,
+    Judged,
+    LinesView,
+    SentenceView,
+    lines_view,
+    sentence_view,
+    texts_of,
+)
+from blindspot.texts import counted, listed
+from blindspot.transforms.contributions import CannotExplain, Contributions
+from blindspot.types import CancelToken, Variant, digest_of_strings
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks, link_to, pick_dataset
+from blindspot.ui.resources import allowed, cached, explained, repository, scheme, shared_settings, upload_settings
+from blindspot.ui.turns import for_reader, turn
+from blindspot.ui.widgets.addressed import give_text, names_of_variants, some_named, tab_named, take_text
+from blindspot.ui.widgets.texts import why_similar
+from blindspot.ui.widgets.texts.why_similar import Asked
+
+TITLE = "Try it"
+SENTENCE, LINES = "sentence", "lines"
+VIEWS = {SENTENCE: "Rewrites of a sentence", LINES: "Lines against each other"}
+DEFAULT = ("minilm~none", "minilm-static~none")  # one pass gives both; never in the address, so it must never change
+EXAMPLES = (
+    "The train to Glasgow leaves at half past six on Monday.",
+    "Anna paid 5 dollars before the meeting with Peter.",
+    "The patient may not take more than two of these tablets.",
+)
+EXAMPLE_LINES = (
+    "The ferry does not run in winter.\nIn winter there is no ferry service.\nIn winter the ferry runs.\n"
+    "The soup was too salty for me."
+)
+KEPT_SECONDS = 900  # what was asked for, in memory
+_SAID = "_try_said"  # how keeping a test ended
+
+_IN_OTHERS = [name.replace("_", " ") for name in IN_OTHER_LANGUAGES]
+HOW = f"""
+- **Rewrites** are those of *Make minimal pairs* (page *Data*) with the seed {making.SEED}. The rules change one thing
+  each and read closed lists of English words; of other languages they change {listed(_IN_OTHERS)} (of numbers those in
+  digits). They err: look at the text.
+- **Similarity** is the cosine of two texts' vectors. Post-processing and LSA are fitted on the built-in sentences.
+- **Counted** are rewrites that change the meaning and are more similar to your sentence, by more than a millionth, than
+  the least similar one that keeps it: no threshold could tell these apart. {" and ".join(APART)} are left out: they put
+  other sentences around yours, and these move a vector more than a change of the sentence does.
+- **A model's own scale**: similarities of different models are not comparable. *Unrelated* are pairs of built-in
+  sentences about different things, *paraphrases* are built-in pairs that were scored 4.5 or 5 of 5 for the same
+  meaning. 0% of the way is the median of the first, 100% that of the second.
+- **What each word contributes** is exact where a model's vector is a mean over words or tokens.
+- One sentence shows what can happen, not how often: for that, make a test of your own sentences and run *HEROS*.
+- Nothing that you type is stored, unless you make a test of it; it is kept in the server's memory for a quarter of an
+  hour.
+"""
+
+
+def show() -> None:
+    """The page."""
+    ui.page(TITLE, "Which rewrites of a sentence does each model take for the same?")
+    with ui.errors_shown():
+        view = tab_named("View", list(VIEWS), key="try_view", name=VIEWS.__getitem__)
+        if view == SENTENCE:
+            _sentence()
+        else:
+            _lines()
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+
+
+# --- what is asked for
+
+
+def _sentence() -> None:
+    longest = allowed().line
+    take_text("sentence", longest + 1)
+    text = st.text_input(
+        "Sentence",
+        key="sentence",
+        persist_state="session",
+        max_chars=longest + 1,  # a longer one of a link is cut to this, and refused
+        placeholder="Type a sentence and press Enter",
+    )
+    if not give_text("sentence", text):
+        _too_long_for_a_link()
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="try_examples"):
+        st.caption("Examples:", width="content")
+        for number, example in enumerate(EXAMPLES):
+            st.button(example, key=f"try_example_{number}", type="tertiary", on_click=_put, args=("sentence", example))
+    variants = _models()
+    if not text.strip() or not variants:
+        return
+    _show_sentence(text, variants)
+
+
+def _lines() -> None:
+    longest = allowed().line
+    most = MOST_LINES * (longest + 1)
+    take_text("lines", most)
+    typed = st.text_area(
+        "Lines",
+        key="lines",
+        persist_state="session",
+        max_chars=most,
+        height=175,
+        placeholder=f"Two to {MOST_LINES} sentences, one per line",
+        help="Ctrl+Enter, or a click elsewhere, compares them.",
+    )
+    if not give_text("lines", typed):
+        _too_long_for_a_link()
+    with st.container(horizontal=True, gap="small", key="try_examples"):
+        st.button("Compare", key="try_compare", type="primary", width="content")  # leaving the box sends its text
+        st.button("An example", key="try_example_lines", type="tertiary", on_click=_put, args=("lines", EXAMPLE_LINES))
+    variants = _models()
+    lines = tuple(line.strip() for line in typed.splitlines() if line.strip())
+    if not lines or not variants:
+        return
+    if len(lines) == 1:
+        st.info("Type a second line to compare with, or see the rewrites of this one.", icon=":material/info:")
+        return
+    _show_lines(lines, variants)
+
+
+def _too_long_for_a_link() -> None:
+    st.caption("This is too long for a link: the address does not have it.")
+
+
+def _put(key: str, text: str) -> None:
+    st.session_state[key] = text
+
+
+def _models() -> list[Variant]:
+    known = [str(Variant(one, "none")) for one in known_references(shared_settings(), repository())]
+    stored = [str(variant) for variant in repository().variants()]
+    offered = [one for one in dict.fromkeys([*DEFAULT, *known, *stored]) if not is_ranking(Variant.parse(one).encoder)]
+    _prefer_own(offered, stored)
+    chosen = some_named(
+        "Models",
+        offered,
+        key="try_models",
+        name=names_of_variants(offered),
+        default=DEFAULT,
+        max_selections=MOST_MODELS,
+        placeholder="Choose a model",
+        help=f"At most {MOST_MODELS}. Add your own on the page *Models*.",
+    )
+    if not chosen:
+        st.info("Choose a model.", icon=":material/info:")
+    variants = [Variant.parse(one) for one in chosen[:MOST_MODELS]]
+    references = dict.fromkeys(variant.encoder for variant in variants)
+    for sending in sendings([EncodeRequest(one, own_scale.DATASET) for one in references], shared_settings()):
+        st.caption(as_text(f"{sending.in_words}, and your text."))
+    return variants
+
+
+def _prefer_own(offered: Sequence[str], stored: Sequence[str]) -> None:
+    """At first, the newest model of the reader's own beside MiniLM, where there is one."""
+    if "try_models" in st.session_state or "try_models" in st.query_params:
+        return
+    own = [one for one in stored if one in offered and Variant.parse(one).encoder.partition("?")[0] not in ENCODERS]
+    if own:
+        st.session_state["try_models"] = [DEFAULT[0], own[-1]]
+
+
+# --- what models answer
+
+
+@cached(256, "Making rewrites …", shared=True, ttl=KEPT_SECONDS)
+def _made(text: str) -> Made:
+    return for_reader(making.rewrites, (text,))
+
+
+@cached(
+    256,
+    "Asking the model. The first time, it is loaded, and asked for its own scale …",
+    shared=True,
+    ttl=KEPT_SECONDS,
+    keys={Variant: str},
+)
+def _answer(texts: tuple[str, ...], variant: Variant, revision: str) -> Answer:  # noqa: ARG001 - of the cache's key
+    with turn() as cancel:
+        return asking.answer(texts, variant, shared_settings(), cancel)
+
+
+@cached(64, "Asking what each word contributes …", shared=True, ttl=KEPT_SECONDS, keys={Variant: str})
+def _explained(texts: tuple[str, str], variant: Variant, revision: str) -> Explained:  # noqa: ARG001 - likewise
+    with turn() as cancel:
+        return asking.explained(texts, variant, shared_settings(), cancel)
+
+
+def _revision(variant: Variant) -> str:
+    return resolve_encoder(variant.encoder, shared_settings()).identity.embedding_digest("")
+
+
+def _answers(texts: tuple[str, ...], variants: Sequence[Variant]) -> list[Answer]:
+    """Of the models that can be asked; of the others what is wrong is said."""
+    found = []
+    for variant in variants:
+        try:
+            found.append(_answer(texts, variant, _revision(variant)))
+        except BlindspotError as error:
+            st.error(as_text(f"{variant.label}: {explained(error)}"), icon=":material/error:")
+    return found
+
+
+def _is_refused(lines: Sequence[str]) -> bool:
+    try:
+        asking.check(lines, allowed().line)
+    except InputError as error:
+        st.warning(as_text(explained(error)), icon=":material/report:")
+        return True
+    return False
+
+
+# --- a sentence
+
+
+def _show_sentence(text: str, variants: Sequence[Variant]) -> None:
+    if _is_refused([text]):
+        return
+    made = _made(text)
+    above = st.container()
+    with_apart = any(proposal.rule.kind in APART for proposal in made.proposals) and st.toggle(
+        "Padding and position",
+        key="try_apart",
+        bind="query-params",
+        help="Your sentence with others after it, and at each of ten places among nine others. Not counted above.",
+    )
+    with above:
+        view = _rewrites(made, variants, with_apart=with_apart)
+    if view is None:
+        return
+    if apart := view.group(keeps=True, is_counted=False):
+        st.html(written.rewrites_table(view, apart, scheme(), "Padding and position"))
+    if view.passed_over:
+        st.caption(f"Not applied: {as_text(view.passed_in_words())}.")
+    _ways_on((text,), variants)
+
+
+def _rewrites(made: Made, variants: Sequence[Variant], *, with_apart: bool) -> SentenceView | None:
+    """Draw what is counted; None where no model can be asked."""
+    answers = _answers(texts_of(made, with_apart=with_apart), variants)
+    if not answers:
+        return None
+    view = sentence_view(made, answers)
+    for number, judged in enumerate(view.models):
+        _judged(view, number, judged)
+    if any(judged.scale for judged in view.models) and view.rewrites:
+        st.caption(written.LEGEND)
+    groups = (
+        ("Keeps the meaning", view.group(keeps=True)),
+        ("Changes the meaning", view.group(keeps=False)),
+    )
+    for column, (title, rewrites) in zip(st.columns(2), groups, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            if rewrites:
+                st.html(written.rewrites_table(view, rewrites, scheme(), title))
+            else:
+                st.caption("No rule of this kind applies.")
+    st.caption(
+        f"Most similar first, by {as_text(view.models[0].label)}. Underlined: added. Struck through: removed. "
+        f"{written.ABOVE}: more similar than a rewrite that keeps the meaning."
+    )
+    return view
+
+
+def _judged(view: SentenceView, number: int, judged: Judged) -> None:
+    with st.container(key=f"try_judged_{number}", gap="small"):
+        st.markdown(f"**{as_text(judged.label)}**: {as_text(judged.said)}")
+        for note in judged.notes:
+            st.caption(as_text(note))
+        if drawn := written.strip(view, number, scheme()):
+            st.html(drawn)
+        elif judged.scale is None:
+            st.caption("No scale of its own: it has vectors for too few of the built-in sentences.")
+
+
+# --- lines
+
+
+def _show_lines(lines: tuple[str, ...], variants: Sequence[Variant]) -> None:
+    if _is_refused(lines):
+        return
+    answers = _answers(lines, variants)
+    if not answers:
+        return
+    why: list[Explained] = []
+    if len(lines) == 2:
+        why = [_explained((lines[0], lines[1]), a.variant, _revision(a.variant)) for a in answers]
+    view = lines_view(lines, answers, why)
+    if len(lines) == 2:
+        _two(view)
+    else:
+        _many(view)
+    _ways_on(lines, variants)
+
+
+def _two(view: LinesView) -> None:
+    for one in view.models:
+        value = one.similarities[0][1]
+        said = "it has no vector for one of the lines." if value is None else f"similarity **{value:.4f}**."
+        st.markdown(f"**{as_text(one.label)}**: {said}")
+        _scale_and_notes(one)
+    asked = [_asked(view, one, number) for number, one in enumerate(view.models)]
+    why_similar.show(asked, ("first line", "second line"), most=MOST_MODELS)
+
+
+def _asked(view: LinesView, one: Compared, number: int) -> Asked:
+    def found(_cancel: CancelToken) -> Contributions:
+        if one.contributions is None:
+            raise CannotExplain(one.why_not)
+        return one.contributions
+
+    texts = view.lines[0], view.lines[1]
+    value = None if one.contributions is None else one.contributions.cosine
+    key = digest_of_strings(["try", one.model, one.transform, repr(value), one.why_not, str(number)])
+    return Asked(Variant(one.model, one.transform), key, texts, found)
+
+
+def _scale_and_notes(one: Compared) -> None:
+    if one.scale is not None:
+        st.caption(one.scale.in_words())
+    for note in one.notes:
+        st.caption(as_text(note))
+
+
+def _many(view: LinesView) -> None:
+    if view.disagreements:
+        st.markdown(f"**{counted(len(view.disagreements), 'pair')} that two models see most differently**")
+        st.html(written.disagreements_table(view, scheme()))
+        st.caption("Of the way from unrelated sentences (0%) to paraphrases (100%) on each model's own scale.")
+    for number, one in enumerate(view.models):
+        with st.container(key=f"try_matrix_{number}", gap="small"):
+            st.markdown(f"**{as_text(one.label)}**")
+            st.html(written.matrix(view, number, scheme()))
+            _scale_and_notes(one)
+
+
+# --- ways on
+
+
+def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="try_ways_on"):
+        st.button(
+            "Make this a test",
+            key="try_keep",
+            icon=":material/playlist_add:",
+            on_click=_keep,
+            args=(lines,),
+            help="Keeps your text with its rewrites as minimal pairs, a dataset of your own for HEROS.",
+        )
+        known = set(repository().variants())
+        picks = Picks.current()
+        address = link_to(picks.dataset, picks.metric, [one for one in variants if one in known])
+        st.page_link(
+            "pages/neighbors.py",
+            label="Find it in a dataset",
+            icon=":material/hub:",
+            query_params=address | {"q": lines[0]},
+        )
+    if said := st.session_state.pop(_SAID, None):
+        was_kept, what = said
+        if was_kept:
+            st.success(what, icon=":material/check:")
+            st.page_link("pages/run.py", label="Run models on it", icon=":material/play_circle:")
+        else:
+            st.warning(what, icon=":material/report:")
+
+
+def _keep(lines: tuple[str, ...]) -> None:
+    """Keep the lines with their rewrites as minimal pairs, and pick them; a callback."""
+    try:
+        rows = making.rows(for_reader(making.propose, lines))
+        upload = keeping.keep(keeping.name_of(" ".join(lines[0].split()[:4])), rows, upload_settings())
+    except BlindspotError as error:
+        st.session_state[_SAID] = (False, as_text(explained(error)))
+        return
+    pick_dataset(upload.reference)
+    said = f"{as_text(upload.name)} was added with {counted(len(rows), 'row')} and is now selected."
+    st.session_state[_SAID] = (True, said)
