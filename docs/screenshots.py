@@ -53,7 +53,7 @@ SHOTS = (
     Shot("findings", "findings?data=demo-minimal&findings_in=the+picked+one"),  # fonts of other scripts may be missing
     Shot("compare", f"compare?{_TWO}"),
     Shot("evalrank", f"evalrank?{_TWO}"),
-    Shot("pair", "evalrank?enc=minilm~none&pair=18", ".st-key-drill"),
+    Shot("pair", "evalrank?enc=minilm~none&item=18", ".st-key-drill"),
     Shot("heros", f"heros?{_TWO}"),
     Shot("neighbors", f"neighbors?{_TWO}"),
 )

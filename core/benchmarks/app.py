@@ -72,8 +72,8 @@ INTERACTIONS = (
     Press(".st-key-view button:has-text('pairs')", _CHART),
     Press(".st-key-ranks button:has-text('raw')", ".st-key-curve", _OPTIONS),
     Press(_IN_MENU.format("heros"), _CHART, _MENU.format("Diagnostics")),
-    Press(".st-key-heros_view button:has-text('sentences')", '[data-testid="stDataFrame"]'),
-    Press(".st-key-heros_view button:has-text('orderings')", _CHART),
+    Press(".st-key-view button:has-text('sentences')", '[data-testid="stDataFrame"]'),
+    Press(".st-key-view button:has-text('orderings')", _CHART),
     Press(_IN_MENU.format("models"), '[data-testid="stDataFrame"]', _MENU.format("Library")),
     Press(_LINK.format("overview"), ".st-key-dots_evalrank"),
 )

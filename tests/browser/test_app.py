@@ -102,12 +102,12 @@ def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader,
 
 
 def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(reader: NewReader, demo_address: str) -> None:
-    query = "enc=minilm~center&pair=7&ranks=filtered"
+    query = "enc=minilm~center&item=7&ranks=filtered"
     for scheme in ("light", "dark"):
         visitor = reader(scheme).open(f"{demo_address}/evalrank?{query}")
         expect(visitor.see("drill")).to_contain_text("minilm + center")
         visitor.set_properties().healthy()
-        expect(visitor.at("pair").get_by_role("spinbutton")).to_have_value("7")
+        expect(visitor.at("item").get_by_role("spinbutton")).to_have_value("7")
         expect(visitor.at("enc")).to_contain_text("minilm + center")
         for part in query.split("&"):
             visitor.address_has(part)
@@ -166,7 +166,7 @@ def test_a_chain_of_transforms_is_typed_mended_and_run(serve: Serve, reader: New
     run.click()
     expect(visitor.page.get_by_text("minilm + abtt:2+whiten:100", exact=True).first).to_be_visible()  # in the legend
     visitor.set_properties().healthy()
-    again = reader().open(f"{visitor.page.url.partition('?')[0]}?enc=minilm~abtt:2%2Bwhiten:100&pair=7")
+    again = reader().open(f"{visitor.page.url.partition('?')[0]}?enc=minilm~abtt:2%2Bwhiten:100&item=7")
     expect(again.see("drill")).to_contain_text("minilm + abtt:2+whiten:100")
     again.set_properties().healthy()
 
@@ -176,11 +176,11 @@ def test_a_typed_pair_wins_over_the_row_chosen_before(reader: NewReader, demo_ad
     visitor.see("curve")
     visitor.set_properties()
     visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
-    number = visitor.at("pair").get_by_role("spinbutton")
+    number = visitor.at("item").get_by_role("spinbutton")
     for typed in ("7", "0"):
         number.fill(typed)
         number.press("Enter")
-        visitor.address_has(f"pair={typed}")
+        visitor.address_has(f"item={typed}")
         visitor.set_properties()
         expect(number).to_have_value(typed)
 

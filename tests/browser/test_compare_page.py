@@ -16,7 +16,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_from_the_verdict_to_the_items_of_a_row(reader: NewReader, demo_address: str) -> None:
-    visitor = reader().open(f"{demo_address}/compare?compare_a=minilm~none&compare_b=minilm~center")
+    visitor = reader().open(f"{demo_address}/compare?a=minilm~none&b=minilm~center")
     expect(visitor.see("headline")).to_contain_text("minilm + center")
     visitor.see("forest")
     visitor.set_properties()

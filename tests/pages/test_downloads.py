@@ -72,19 +72,19 @@ class Place:
 
 
 PLACES = (
-    Place("compare_votes", query=(("judge", "results"), ("judged_training", "true"))),
+    Place("compare_votes", query=(("view", "results"), ("judged_training", "true"))),
     Place("evalrank", "evalrank", (("view", "pairs"), ("training_data", "true"))),
-    Place("heros", "heros", (("heros_view", "sentences"), ("training_data", "true"))),
-    Place("similarity", "similarity", (("similarity_view", "pairs"),)),
-    Place("transfer", "transfer", (("transfer_view", "items"),)),
-    Place("retrieval", "retrieval", (("retrieval_view", "queries"),)),
+    Place("heros", "heros", (("view", "sentences"), ("training_data", "true"))),
+    Place("similarity", "similarity", (("view", "pairs"),)),
+    Place("transfer", "transfer", (("view", "items"),)),
+    Place("retrieval", "retrieval", (("view", "queries"),)),
     Place("map", "evalrank", (("picture", "pca"),)),
     Place("threshold", "similarity"),
     Place("run", "evalrank"),
     Place("findings", "evalrank"),
     Place("data"),
-    Place("intruder", query=(("judge", "items"),)),
-    Place("compare_votes", query=(("judge", "items"),)),
+    Place("intruder", query=(("view", "items"),)),
+    Place("compare_votes", query=(("view", "items"),)),
 )
 
 
@@ -352,7 +352,7 @@ def team(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         store.add_set(INTRUDER)
         store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
         store.vote(Ballot(INTRUDER.set_id, "team", "Bob"), 0, 1, 9.0)
-        return open_app(tmp_path, "intruder", session="team", facilitator=KEY, judge=view)
+        return open_app(tmp_path, "intruder", session="team", facilitator=KEY, view=view)
 
     return opened
 
@@ -418,7 +418,7 @@ def test_a_press_that_changes_things_is_decided_on_when_it_comes(
     """The page was drawn on a machine of one's own; by now the server is a demo."""
     store = Judgments.at(tmp_path / "results.duckdb")
     store.add_set(INTRUDER)
-    app = open_app(tmp_path, "intruder", judge="items")
+    app = open_app(tmp_path, "intruder", view="items")
     app.button(key="judgment_remove").click().run()
     assert app.button(key="judgment_remove_yes")
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")

@@ -17,8 +17,8 @@ from tests.support.pages import OpenApp
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 DATASETS = (*OWN, "upload")
-VIEWS = {"evalrank": "view", "heros": "heros_view", "similarity": "similarity_view"}
-VIEWS |= dict.fromkeys(("transfer", "probing"), "transfer_view")
+VIEWS = {"evalrank": "view", "heros": "view", "similarity": "view"}
+VIEWS |= dict.fromkeys(("transfer", "probing"), "view")
 
 
 @pytest.fixture(scope="module")

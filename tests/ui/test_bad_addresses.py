@@ -14,7 +14,7 @@ BAD = (
     *("a\0b", "-1", "' OR 1=1"),
 )
 PARAMETERS = "data enc metric protocol pair base model session set facilitator item hub".split()
-PAGES = {"evalrank": "pair", "neighbors": "item", "models": "model", "intruder": "session", "data": "data"}
+PAGES = {"evalrank": "item", "neighbors": "item", "models": "model", "intruder": "session", "data": "data"}
 
 
 @pytest.mark.matrix

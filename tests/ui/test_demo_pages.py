@@ -42,7 +42,7 @@ def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp
         "session": "../../etc/passwd",
         "facilitator": "' OR 1=1 --",
         "set": "../../../etc/passwd",
-        "pair": "1e999",
+        "item": "1e999",
         "search": "<img src=x onerror=alert(1)>",
         "a": f"vectors:{secret}",
     }

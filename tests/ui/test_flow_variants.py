@@ -41,7 +41,7 @@ def test_neighbors_of_a_flow_are_shown_once_it_is_trained(open_app: OpenApp, cac
 
 @pytest.mark.matrix
 def test_the_drill_down_of_a_run_with_a_flow_works(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "evalrank", data="many", enc=["trigrams~flow", "trigrams~none"], pair="1")
+    app = open_app(cache, "evalrank", data="many", enc=["trigrams~flow", "trigrams~none"], item="1")
     assert not app.error
     assert "not trained" not in written(app)
 

@@ -93,8 +93,8 @@ def test_a_linked_pair_shows_what_stands_above_its_match(open_app: OpenApp, demo
     runs = [r for r in repository.runs(dataset="demo-pairs") if r.plan.params["metric"] == "cos"]
     rows = repository.items(find_diagnostic("evalrank"), [runs[0].run_id], texts=True)
     wrong = rows[rows["greater"] >= 2].iloc[0]
-    app = open_app(demo_cache, "evalrank", pair=str(wrong["item_no"]))
-    assert app.number_input(key="pair").value == wrong["item_no"]
+    app = open_app(demo_cache, "evalrank", item=str(wrong["item_no"]))
+    assert app.number_input(key="item").value == wrong["item_no"]
     assert wrong["query"] in written(app)
     assert wrong["match"] in written(app)
     above = [element.proto.body for element in app.get("html") if "<table" in element.proto.body]
@@ -117,7 +117,7 @@ def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp,
 
 
 def test_a_pair_that_does_not_exist_is_said(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "evalrank", pair="99999")
+    app = open_app(demo_cache, "evalrank", item="99999")
     assert "There is no pair 99999" in written(app)
 
 
@@ -129,7 +129,7 @@ def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cach
 
 def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
-    app = open_app(demo_copy, "evalrank", pair="0")
+    app = open_app(demo_copy, "evalrank", item="0")
     assert any("again_" in (button.key or "") for button in app.button)
 
 
@@ -264,7 +264,7 @@ def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_co
     app = open_app(demo_copy, "overview", enc=str(variant))
     row = app.dataframe[0].value.iloc[0]
     assert (row["model"], row["dimension"]) == (variant.label, 64)
-    app = open_app(demo_copy, "evalrank", enc=str(variant), pair="3")
+    app = open_app(demo_copy, "evalrank", enc=str(variant), item="3")
     assert variant.label in written(app)
 
 

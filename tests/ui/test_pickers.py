@@ -109,7 +109,7 @@ def test_sizes_are_left_out_without_a_word(open_app: OpenApp, tmp_path: Path) ->
             store_run(repository, f"{encoder}{transform}", pair_set(), encoder=encoder, transform=transform)
     repository.database.close()
     assert "2 post-processed models hidden" in written(open_app(tmp_path, "findings"))
-    assert len(open_app(tmp_path, "compare").selectbox(key="compare_b").options) == 2
+    assert len(open_app(tmp_path, "compare").selectbox(key="b").options) == 2
 
 
 def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path) -> None:

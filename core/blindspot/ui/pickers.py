@@ -23,6 +23,7 @@ from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import from_address
 from blindspot.ui.navigation import pickers_of
+from blindspot.ui.page_state import ITEM, A, B, forget_of_page
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address, some_named
 from blindspot.ui.widgets.choices import one_of
@@ -71,7 +72,6 @@ _PICKED = "_picks"
 _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
 _STALE = "_stale_link"
-_SIDES = "_sides"  # keys in the session of what a page compares
 WIDTH = 30  # characters of a model's name that a menu of the sidebar shows
 _FOLLOWED = "via"  # marks an address that a link of the app's own names
 _VISIT = "visit"  # its value where the picks are only for the page that the link opens
@@ -317,6 +317,8 @@ def _keep_over_change_of_page(page: str, wanted: Collection[Picker]) -> None:
     """
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
+    if before != page:
+        forget_of_page()
     kept: Mapping[Picker, Any] = st.session_state.get(_KEPT, {})
     context = get_script_run_ctx()
     if before == page or (context is not None and context.is_history_navigation):
@@ -382,13 +384,12 @@ def _end_visit(page: str, wanted: Collection[Picker]) -> None:
                 st.session_state[picker] = value
 
 
-def usual_sides(names: Sequence[str], keys: tuple[str, str]) -> tuple[str, list[str]]:
+def usual_sides(names: Sequence[str]) -> tuple[str, list[str]]:
     """What a page compares at first, by the variants' names: the baseline ("" if it is not among them), and the others,
     the newest first; of another model before other post-processing of the same one.
 
-    A new baseline takes the place of the first side, which is why the keys of both are kept.
+    A new baseline takes the place of the first side.
     """
-    st.session_state[_SIDES] = keys
     picks: Picks | None = st.session_state.get(_PICKED)
     baseline = picks.baseline if picks else None
     places = {str(variant): place for place, variant in enumerate(picks.known if picks else ())}
@@ -403,7 +404,7 @@ def _is_of(baseline: Variant | None, name: str) -> bool:
 
 def _forget_sides() -> None:
     """Let the new baseline take the first side, and somebody else the second."""
-    for key, is_first in zip(st.session_state.get(_SIDES, ()), (True, False), strict=False):
+    for key, is_first in ((A, True), (B, False)):
         if key in st.session_state and (is_first or st.session_state[key] == st.session_state[Picker.BASELINE]):
             st.session_state[key] = None
 
@@ -414,10 +415,9 @@ def _value(key: str) -> object:
 
 
 def _forget_pair() -> None:
-    """Forget the numbers of a pair and an item and an area of ranks: they mean nothing in another dataset."""
-    for number in ("pair", "item"):
-        if number in st.session_state:
-            st.session_state[number] = None
+    """Forget the number of an item and an area of ranks: they mean nothing in another dataset."""
+    if ITEM in st.session_state:
+        st.session_state[ITEM] = None
     for area in _AREAS:
         if area in st.session_state:
             st.session_state[area] = ""
@@ -445,6 +445,6 @@ def _note_stale_link(known: Mapping[str, Sequence[str]]) -> None:
         for value in st.query_params.get_all(name)
         if option_in_address(value, values) is None
     ]
-    missing += [f"pair {value}" for value in st.query_params.get_all("pair") if not value.isdecimal()]
+    missing += [f"item {value}" for value in st.query_params.get_all(ITEM) if not value.isdecimal()]
     if missing:
         st.session_state[_STALE] = ", ".join(f"'{from_address(value)}'" for value in missing)

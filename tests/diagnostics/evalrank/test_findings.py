@@ -179,7 +179,7 @@ def test_the_rewrite_that_comes_first_most_often_is_named_with_its_share() -> No
     k = floor(round(one.value * n, 9))
     tail = sum(comb(n, j) * 0.25**j * 0.75 ** (n - j) for j in range(k, n + 1))
     assert one.p == pytest.approx(min(1.0, 3 * 2 * tail))
-    assert one.examples[0].texts[-1] == ("ranked first", f"negation_main of {one.address['pair']}")
+    assert one.examples[0].texts[-1] == ("ranked first", f"negation_main of {one.address['item']}")
 
 
 def test_rewrites_that_come_first_by_chance_or_keep_the_meaning_are_no_finding() -> None:

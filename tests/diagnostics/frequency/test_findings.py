@@ -66,7 +66,7 @@ def test_lengths_and_hubs_by_frequency(score: str, kind: str, view: str, rho: fl
         assert (one.level, one.value, one.n) == (Level.CAUTION, rho, words)
         assert one.interval is not None
         assert one.interval.low < rho < one.interval.high
-        assert (one.page, one.address["frequency_view"]) == ("frequency", view)
+        assert (one.page, one.address["view"]) == ("frequency", view)
 
 
 @pytest.mark.heavy

@@ -16,7 +16,7 @@ from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
 NAMES = [f"grams-{size}" for size in range(1, FEWEST + 1)]
-TWO = {"transfer_a": f"{NAMES[1]}~none", "transfer_b": f"{NAMES[2]}~none"}
+TWO = {"a": f"{NAMES[1]}~none", "b": f"{NAMES[2]}~none"}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_tasks_in_the_papers_order_with_question_chance_and_majority(
 @pytest.mark.parametrize("view", ["classifiers", "confusion", "items", "transfer"])
 def test_every_view_renders(open_app: OpenApp, probed: tuple[World, str, str], view: str) -> None:
     world, length, _ = probed
-    app = open_app(world.cache, "probing", data=length, transfer_view=view, **TWO)
+    app = open_app(world.cache, "probing", data=length, view=view, **TWO)
     assert not app.exception
     assert not app.error
 
@@ -67,10 +67,10 @@ def test_every_view_renders(open_app: OpenApp, probed: tuple[World, str, str], v
 @pytest.mark.heavy
 def test_many_classes_have_a_table_and_no_matrix(open_app: OpenApp, probed: tuple[World, str, str]) -> None:
     world, length, words = probed
-    app = open_app(world.cache, "probing", data=words, transfer_view="confusion", **TWO)
+    app = open_app(world.cache, "probing", data=words, view="confusion", **TWO)
     assert charts(app) == []
     assert len(table(app, "class", "F1 A", "F1 B")) == 120
-    app = open_app(world.cache, "probing", data=length, transfer_view="confusion", **TWO)
+    app = open_app(world.cache, "probing", data=length, view="confusion", **TWO)
     assert len(charts(app)) == 2
     assert table(app, "class", "examples")["examples"].tolist() == [7, 7, 6]
 
@@ -78,19 +78,19 @@ def test_many_classes_have_a_table_and_no_matrix(open_app: OpenApp, probed: tupl
 @pytest.mark.heavy
 def test_published_correlations_stand_beside_measured_ones(open_app: OpenApp, probed: tuple[World, str, str]) -> None:
     world, length, _ = probed
-    app = open_app(world.cache, "probing", data=length, transfer_view="transfer")
+    app = open_app(world.cache, "probing", data=length, view="transfer")
     rows = table(app, "probing task", "measured", "published").set_index("probing task")
     assert rows["published"].round(2).to_dict() == {"Sentence length": 0.83, "Word content": 0.04, "mean": 0.64}
     figure = chart_named(app, "probing_correlations")
     (cells,) = figure["data"][0]["z"]  # of the one transfer task
     assert rows["measured"].tolist()[:2] == pytest.approx(cells)
-    alone = open_app(world.cache, "probing", data=length, enc=[f"{NAMES[0]}~none"], transfer_view="transfer")
+    alone = open_app(world.cache, "probing", data=length, enc=[f"{NAMES[0]}~none"], view="transfer")
     assert "there is 1" in written(alone)
     assert table(alone, "probing task", "published")["published"].notna().sum() == 3
 
 
 def test_a_dataset_of_another_kind_offers_the_tasks(open_app: OpenApp, probed: tuple[World, str, str]) -> None:
     world, *_ = probed
-    app = open_app(world.cache, "probing", data="demo-negation", transfer_view="items")
+    app = open_app(world.cache, "probing", data="demo-negation", view="items")
     assert "is not a probing task" in written(app)
     assert {"Sentence length", "Word content"} <= {button.label for button in app.button}

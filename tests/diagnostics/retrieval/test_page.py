@@ -25,7 +25,7 @@ from tests.support.small_world import GramEncoder
 from tests.support.world import World, small_world
 
 TWO = ["trigrams~none", "letters~none"]
-SIDES = {"retrieval_a": "trigrams~none", "retrieval_b": "letters~none"}
+SIDES = {"a": "trigrams~none", "b": "letters~none"}
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_condensed_lists_are_runs_of_their_own(open_app: OpenApp, made: World) -
 
 
 def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: World) -> None:
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", **SIDES)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, view="queries", **SIDES)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     gain = found.scores(Side(a.run_id), "ndcg@10") - found.scores(Side(b.run_id), "ndcg@10")
@@ -90,7 +90,7 @@ def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: Wo
 
 @pytest.mark.parametrize("way", ["model", "bm25"])
 def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -> None:
-    address = {"retrieval_view": "queries", "query": "3", "with": way, **SIDES}
+    address = {"view": "queries", "item": "3", "with": way, **SIDES}
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, **address)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
@@ -108,12 +108,12 @@ def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -
 
 
 def test_a_query_without_judgments_is_said_to_be_left_out(open_app: OpenApp, made: World) -> None:
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", query="9")
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, view="queries", item="9")
     assert any("Query 9" in warning.value for warning in app.warning)
 
 
 def test_an_area_of_the_figure_lists_its_queries_alone(open_app: OpenApp, made: World) -> None:
-    address = {"retrieval_view": "queries", "retrieval_order": "number", "query_area": "0.5-1,0-0.45", **SIDES}
+    address = {"view": "queries", "retrieval_order": "number", "query_area": "0.5-1,0-0.45", **SIDES}
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, **address)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
@@ -138,9 +138,7 @@ def test_a_against_b_says_what_difference_the_queries_could_tell(open_app: OpenA
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     for way, side in (("model", Side(b.run_id)), ("bm25", Side(a.run_id, is_bm25=True))):
         test = paired(found, side, Side(a.run_id))
-        app = open_app(
-            made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", **SIDES | {"with": way}
-        )
+        app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, view="queries", **SIDES | {"with": way})
         said = written(app).replace("−", "-")
         assert f"{test.value:+.3f}" in said
         assert ("Too few queries differ" if test.detectable is None else f"{test.detectable:.3f}") in said
@@ -157,13 +155,13 @@ def test_published_tables_are_downloaded_and_shown(
     file = SourceFile("small", "t.json", "", path.stat().st_size, sha256_of(path))
     monkeypatch.setattr(published, "FILES", {"brevity": file})
     monkeypatch.setenv("BLINDSPOT_MIRROR", str(tmp_path))
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="published")
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, view="published")
     assert not app.error
     app.button(key="fetch_colder").click().run()
     assert not app.error
     shown = table(app, "bias")
     assert shown[["bias", "model", "difference", "in SDs"]].to_numpy().tolist() == [["brevity", "<b>A", 0.5, 0.25]]
     assert values(chart_named(app, "retrieval_published")["data"][0]["x"]) == pytest.approx([0.25])
-    cold = open_app(tmp_path / "empty", "retrieval", retrieval_view="published")
+    cold = open_app(tmp_path / "empty", "retrieval", view="published")
     assert not cold.error
     assert any(button.key == "fetch_colder" for button in cold.button), "published results take no run"

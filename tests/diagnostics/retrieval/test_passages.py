@@ -181,7 +181,7 @@ def test_other_diagnostics_refuse_passages(made: World, diagnostic: str) -> None
 @pytest.mark.matrix
 def test_the_page_shows_the_passage_that_matched(open_app: OpenApp, made: World, cut: Cut) -> None:
     run = made.run(ENTRY.id, MODEL, DATA.id)
-    address = {"retrieval_view": "queries", "query": "3", "with": "bm25", "retrieval_a": f"{MODEL}~none"}
+    address = {"view": "queries", "item": "3", "with": "bm25", "a": f"{MODEL}~none"}
     app = open_app(made.cache, "retrieval", data=DATA.id, enc=f"{MODEL}~none", **address)
     assert not app.exception
     table = query_table(ENTRY, [run.run_id], made.repository)

@@ -63,10 +63,8 @@ def test_findings_count_queries_without_a_ranking(made: World) -> None:
 @pytest.mark.parametrize("way", ["model", "bm25"])
 def test_views_compare_them(open_app: OpenApp, made: World, view: str, way: str) -> None:
     for a in models(made)[1:]:
-        sides = {"retrieval_a": a, "retrieval_b": models(made)[0], "with": way}
-        app = open_app(
-            made.cache, "retrieval", data=toy.NAME, enc=models(made), retrieval_view=view, query="1", **sides
-        )
+        sides = {"a": a, "b": models(made)[0], "with": way}
+        app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made), view=view, item="1", **sides)
         assert not app.exception
         assert not app.error
         if view == "queries":
@@ -77,11 +75,11 @@ def test_views_compare_them(open_app: OpenApp, made: World, view: str, way: str)
 
 def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> None:
     address = {
-        "retrieval_view": "queries",
-        "query": "1",
+        "view": "queries",
+        "item": "1",
         "why": "true",
         "with": "bm25",
-        "retrieval_a": f"{FUSION}~none",
+        "a": f"{FUSION}~none",
     }
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made), **address)
     assert not app.exception

@@ -79,8 +79,8 @@ def test_the_page_says_why_documents_outrank_the_first_relevant_one(open_app: Op
     row = int(np.argmax([sum(both) for both in counts]))
     assert sum(counts[row]) > 0
     number = int(found.numbers[row])
-    address = {"retrieval_view": "queries", "retrieval_a": "trigrams~none", "retrieval_b": "letters~none"}
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=["trigrams~none", "letters~none"], query=str(number),
+    address = {"view": "queries", "a": "trigrams~none", "b": "letters~none"}
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=["trigrams~none", "letters~none"], item=str(number),
                    why="true", **address)  # fmt: skip
     shown = [str(element.proto.body) for element in app.get("html") if "<table" in str(element.proto.body)]
     for html, count, side in zip(shown, counts[row], sides, strict=False):
@@ -92,6 +92,6 @@ def test_the_page_says_why_documents_outrank_the_first_relevant_one(open_app: Op
     assert chosen.value == found.top(best, row)[0][0]
     assert not app.exception
     other = str(next(int(n) for n in found.numbers if n != number and n != 8))
-    app.number_input(key="query").set_value(int(other)).run()
+    app.number_input(key="item").set_value(int(other)).run()
     assert not app.exception
     assert app.selectbox(key="why_document").value in data.document_ids

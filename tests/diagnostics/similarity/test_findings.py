@@ -76,8 +76,8 @@ def test_a_model_that_follows_people_is_a_strength_and_one_that_does_not_a_cauti
     assert not of_model(made_up(rng, {"model": 0.7, "lsa": 0.7})[0], "order-of-people"), "no better than a baseline"
     assert bad.severity > good.severity
     assert len(bad.examples) == 3
-    assert bad.address["sim_a"] == "model~none"
-    assert int(bad.address["pair"]) in range(N)
+    assert bad.address["a"] == "model~none"
+    assert int(bad.address["item"]) in range(N)
 
 
 def test_the_examples_are_the_pairs_that_are_judged_most_differently() -> None:
@@ -85,7 +85,7 @@ def test_the_examples_are_the_pairs_that_are_judged_most_differently() -> None:
     (bad,) = of_model(store, "order-of-people")
     similarity = store.rows[store.runs[0].run_id]["similarity"]
     worst = (similarity.rank() - pd.Series(true).rank()).abs().idxmax()
-    assert bad.address["pair"] == str(worst)
+    assert bad.address["item"] == str(worst)
     assert bad.examples[0].texts[0] == ("first text", store.about["first"][worst])
 
 
@@ -98,7 +98,7 @@ def test_a_baseline_that_is_better_is_a_blind_spot(seen: float, level: Level) ->
     assert found.level is level
     assert not [f for f in shown(store, findings) if "baseline" in f.kind and f.variants[0].encoder == "lsa"]
     if level is Level.BLIND_SPOT:
-        assert found.address["sim_b"] == "lsa~none"
+        assert found.address["b"] == "lsa~none"
         assert len(found.examples) == 3
     assert "model" in found.said()
     assert "lsa" in found.said()

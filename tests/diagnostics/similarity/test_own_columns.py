@@ -68,12 +68,12 @@ def drawn(app: AppTest) -> list[int]:
 @pytest.mark.heavy
 def test_pairs_of_one_value(asked: tuple[World, str], open_app: OpenApp) -> None:
     world, dataset = asked
-    app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", enc=["trigrams~none"])
+    app = open_app(world.cache, "similarity", data=dataset, view="pairs", enc=["trigrams~none"])
     assert drawn(app) == list(range(M))
     app.multiselect(key="own.language").set_value(["de"]).run()
     assert drawn(app) == list(range(1, M, 2))
     assert set(table(app, "residual in A")["pair"] % 2) == {1}
-    app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", **{"own.product": HOSTILE})
+    app = open_app(world.cache, "similarity", data=dataset, view="pairs", **{"own.product": HOSTILE})
     assert set(table(app, "residual in A")["pair"] % 3) == {2}
-    app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", **{"own.language": "fr"})
+    app = open_app(world.cache, "similarity", data=dataset, view="pairs", **{"own.language": "fr"})
     assert not app.multiselect(key="own.language").value

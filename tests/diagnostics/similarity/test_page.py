@@ -94,7 +94,7 @@ def test_coverage_is_said_and_scores_are_of_what_all_have(open_app: OpenApp, cac
 
 
 def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, similarity_view="pairs", pair="2")
+    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, view="pairs", item="2")
     assert MARKED in [text.value for text in app.text]
     assert "People gave **4.00**" in written(app)
     assert MARKED not in written(app, raw=False)
@@ -107,13 +107,13 @@ def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) 
     app.selectbox(key="sim_set").set_value("two").run()
     rows = table(app, "residual in A")
     assert set(rows["pair"]) == {3, 4, 5}
-    app.number_input(key="pair").set_value(99).run()
+    app.number_input(key="item").set_value(99).run()
     assert any("99" in warning.value for warning in app.warning)
 
 
 def test_a_link_restores_the_view(open_app: OpenApp, cache: Path) -> None:
-    query = {"similarity_view": "pairs", "sim_set": "one", "sim_fit": "line", "sim_rows": "too alike for A"}
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, sim_a=TWO[1], sim_b=TWO[0], **query)
+    query = {"view": "pairs", "sim_set": "one", "sim_fit": "line", "sim_rows": "too alike for A"}
+    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, a=TWO[1], b=TWO[0], **query)
     assert "**A: bigrams**" in written(app)
     assert "a straight line" in written(app)
     rows = table(app, "residual in A")
@@ -122,13 +122,13 @@ def test_a_link_restores_the_view(open_app: OpenApp, cache: Path) -> None:
 
 
 def test_one_variant_has_no_b(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[:1], similarity_view="pairs", sim_fit="line")
+    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[:1], view="pairs", sim_fit="line")
     assert "A and B disagree" not in app.segmented_control(key="sim_rows").options
     assert "a straight line" in written(app)
 
 
 def test_bands_and_what_is_missing_for_them(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, similarity_view="bands")
+    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, view="bands")
     assert "Missing: `bigrams`" in written(app)
     assert "Run them" in [button.label for button in app.button]
     assert "[5,3] 36 of 36" in written(app)
@@ -136,11 +136,11 @@ def test_bands_and_what_is_missing_for_them(open_app: OpenApp, cache: Path) -> N
 
 @pytest.mark.heavy
 def test_learned_and_what_is_not_yet(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[:1], similarity_view="learned")
+    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[:1], view="learned")
     assert "Trained on the 24 pairs" in written(app)
     rows = table(app, "similarity", "Pearson")
     assert rows["similarity"].tolist() == list(learned.MODELS)
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[1:], similarity_view="learned")
+    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[1:], view="learned")
     assert "Missing: `bigrams`" in written(app)
 
 

@@ -111,7 +111,7 @@ def test_the_examples_are_the_surest_mistakes_that_the_baseline_does_not_make() 
     (found,) = of_model(store, "worse-than")
     surest = np.flatnonzero(~own & other)[::-1][:3]
     assert [example.texts for example in found.examples] == [(("text", f"text {i}"),) for i in surest]
-    assert found.address["transfer_b"] == "lsa~none"
+    assert found.address["b"] == "lsa~none"
 
 
 def test_a_class_that_is_never_predicted() -> None:

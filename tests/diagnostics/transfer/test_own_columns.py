@@ -42,20 +42,20 @@ def test_scores_of_one_value_are_those_of_a_loop(asked: tuple[World, str], open_
     here = [number for number in right if number % 3 == product]
     value = PRODUCTS[product] or "(empty)"
     wanted = {"own.product": value}
-    asked_for = {"data": dataset, "enc": ["trigrams~none", "bigrams~none"], "transfer_a": "trigrams~none"}
-    app = open_app(world.cache, "transfer", transfer_view="confusion", **wanted, **asked_for)
+    asked_for = {"data": dataset, "enc": ["trigrams~none", "bigrams~none"], "a": "trigrams~none"}
+    app = open_app(world.cache, "transfer", view="confusion", **wanted, **asked_for)
     classes = table(app, "class", "precision A").set_index("class")
     assert classes["examples"].sum() == len(here)
     for i, name in enumerate(("paper", "login")):
         own = [number for number in here if number % 2 == i]
         assert classes.loc[name, "examples"] == len(own)
         assert classes.loc[name, "recall A"] == pytest.approx(sum(right[n] for n in own) / len(own))
-    app = open_app(world.cache, "transfer", transfer_view="items", **wanted, **asked_for)
+    app = open_app(world.cache, "transfer", view="items", **wanted, **asked_for)
     assert set(table(app, "gold")["no"] % 3) == {product}
 
 
 def test_a_value_that_is_gone_gives_way_to_all(asked: tuple[World, str], open_app: OpenApp) -> None:
     world, dataset = asked
-    app = open_app(world.cache, "transfer", data=dataset, transfer_view="confusion", **{"own.product": "gone"})
+    app = open_app(world.cache, "transfer", data=dataset, view="confusion", **{"own.product": "gone"})
     assert not app.multiselect(key="own.product").value
     assert table(app, "class", "precision A")["examples"].sum() == 90

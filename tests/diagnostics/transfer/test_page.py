@@ -18,7 +18,7 @@ from tests.support.pages import OpenApp, table, written
 from tests.support.world import World
 
 TWO = ["trigrams~none", "bigrams~none"]
-SIDES = {"transfer_a": "trigrams~none", "transfer_b": "bigrams~none"}
+SIDES = {"a": "trigrams~none", "b": "bigrams~none"}
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_more_can_be_run_for_a_price(open_app: OpenApp, cache: Path, monkeypatch
 
 
 def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO, transfer_view="classifiers")
+    app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO, view="classifiers")
     agreement = table(app, "least Kendall")
     assert agreement["task"].tolist() == [toy.SPLIT]
     assert agreement["models"].tolist() == [2]
@@ -99,25 +99,25 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
 
 
 def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO[:1], transfer_view="classifiers")
+    app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO[:1], view="classifiers")
     assert "at least two models" in written(app)
 
 
 @pytest.mark.heavy
 def test_confusion_counts_and_classes(open_app: OpenApp, toys: World) -> None:
-    app = open_app(toys.cache, "transfer", data=toy.SPLIT, enc=TWO, transfer_view="confusion", **SIDES)
+    app = open_app(toys.cache, "transfer", data=toy.SPLIT, enc=TWO, view="confusion", **SIDES)
     per_class = table(app, "class", "precision A", "F1, A − B")
     assert per_class["class"].tolist() == ["number", "animal", "color"]  # the dataset's order
     assert per_class["examples"].tolist() == [14, 14, 15]
     run = toys.run("transfer", "trigrams", toy.SPLIT)
     assert per_class["F1 A"].mean() == pytest.approx(run.metrics["macro_f1"])
-    app = open_app(toys.cache, "transfer", data=toy.SPLIT, enc=TWO[:1], transfer_view="confusion")
+    app = open_app(toys.cache, "transfer", data=toy.SPLIT, enc=TWO[:1], view="confusion")
     assert table(app, "class", "precision")["examples"].sum() == 43
 
 
 @pytest.mark.parametrize("view", ["confusion", "items"])
 def test_a_view_of_one_task_asks_for_one(open_app: OpenApp, cache: Path, view: str) -> None:
-    app = open_app(cache, "transfer", data="demo-pairs", transfer_view=view)
+    app = open_app(cache, "transfer", data="demo-pairs", view=view)
     assert "has no labeled texts" in written(app)
     next(button for button in app.button if button.label == toy.SPLIT).click().run()
     assert app.selectbox(key="data").value == toy.SPLIT
@@ -125,13 +125,13 @@ def test_a_view_of_one_task_asks_for_one(open_app: OpenApp, cache: Path, view: s
 
 
 def test_a_task_without_runs_is_offered(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "transfer", data="demo-negation", enc=TWO, transfer_view="items")
+    app = open_app(cache, "transfer", data="demo-negation", enc=TWO, view="items")
     assert "Demo negation has no runs with `logreg` and seed 1" in written(app)
     assert "Run it" in {button.label for button in app.button}
 
 
 def items(open_app: OpenApp, cache: Path, task: str = toy.SPLIT, **query: str) -> AppTest:
-    return open_app(cache, "transfer", data=task, enc=TWO, transfer_view="items", **SIDES, **query)
+    return open_app(cache, "transfer", data=task, enc=TWO, view="items", **SIDES, **query)
 
 
 def test_items_are_those_that_one_gets_right_and_the_other_wrong(open_app: OpenApp, cache: Path) -> None:
@@ -163,7 +163,7 @@ def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:
 def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
     dataset = toy.folds()
     number = dataset.items.index(toy.MARKED) + 1  # one text stands twice, so examples are one ahead of texts
-    app = items(open_app, cache, toy.FOLDS, example=str(number))
+    app = items(open_app, cache, toy.FOLDS, item=str(number))
     assert toy.MARKED in [text.value for text in app.text]
     assert "Its class is **color**" in written(app)
     says = table(app, "model", "predicts", "probability")
@@ -174,7 +174,7 @@ def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) 
 
 @pytest.mark.heavy
 def test_an_example_that_is_not_tested_is_said_to_be_so(open_app: OpenApp, cache: Path) -> None:
-    app = items(open_app, cache, example="0")
+    app = items(open_app, cache, item="0")
     assert "Example 0 is not among the 43" in written(app)
     app = items(open_app, cache, toy.PAIRS)  # of one variant only
     assert "A wrong" in str(app.segmented_control(key="transfer_rows").options)

@@ -157,7 +157,7 @@ def test_wrong_questions_are_listed_as_text(
     open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
 ) -> None:
     app = open_app(
-        cache, "words", words_support="own", analogies_by="trigrams~none", data="demo-analogies", words_view="analogies"
+        cache, "words", words_support="own", analogies_by="trigrams~none", data="demo-analogies", view="analogies"
     )
     line = chart(app, 1)["data"][1]
     assert line["name"] == "trigrams"
@@ -178,7 +178,7 @@ def test_wrong_questions_are_listed_as_text(
 
 @pytest.mark.heavy
 def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
-    query = {"words_support": "own", "words_view": "categories", "categories_by": "trigrams~none"}
+    query = {"words_support": "own", "view": "categories", "categories_by": "trigrams~none"}
     app = open_app(cache, "words", **query)
     assert f"**{runs['categorization trigrams'].metrics['purity']:.1%}** of 6 words in 2 classes" in written(app)
     heat = chart(app, 1)["data"][0]
@@ -193,7 +193,7 @@ def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: di
 def test_outliers_by_group_and_case(
     open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
 ) -> None:
-    query = {"words_support": "own", "words_view": "outliers", "outliers_by": "trigrams~none"}
+    query = {"words_support": "own", "view": "outliers", "outliers_by": "trigrams~none"}
     app = open_app(cache, "words", **query)
     run = runs["outliers trigrams"]
     line = chart(app, 1)["data"][1]
@@ -217,7 +217,7 @@ def test_outliers_by_group_and_case(
 
 
 def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
-    query = {"words_support": "own", "words_view": "events", "events_by": "trigrams~none", "case_group": "talked"}
+    query = {"words_support": "own", "view": "events", "events_by": "trigrams~none", "case_group": "talked"}
     app = open_app(cache, "words", **query)
     run = runs["thematic_fit trigrams"]
     assert run.metrics["cases"] == 4
@@ -234,7 +234,7 @@ def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path, runs: di
 
 @pytest.mark.heavy
 def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
-    query = {"words_support": "own", "words_view": "chunks", "chunks_by": "lacks~none"}
+    query = {"words_support": "own", "view": "chunks", "chunks_by": "lacks~none"}
     app = open_app(cache, "words", **query)
     assert not app.exception
     metrics = runs["chunking lacks"].metrics
@@ -256,10 +256,10 @@ def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict
 
 @pytest.mark.heavy
 def test_coverage_and_relatedness(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "words", words_support="own", words_view="coverage")
+    app = open_app(cache, "words", words_support="own", view="coverage")
     frame = table(app, "counted")
     assert "3 of 4 questions" in frame["counted"].tolist()
-    app = open_app(cache, "words", words_view="relatedness")
+    app = open_app(cache, "words", view="relatedness")
     assert "page *Similarity*" in written(app)
 
 

@@ -77,7 +77,7 @@ def test_overview_and_findings(filled: World, tests_of: Tests) -> None:
 @pytest.mark.matrix
 def test_the_pages(filled: World, tests_of: Tests, open_app: OpenApp) -> None:
     address = {"enc": [str(A), str(B)]}
-    frames = open_app(filled.cache, "compare", compare_view="numbers", **address).dataframe
+    frames = open_app(filled.cache, "compare", view="numbers", **address).dataframe
     (table,) = (frame.value for frame in frames if "A is" in frame.value)
     shown = {row["diagnostic"]: row for row in table.to_dict("records")}
     for (diagnostic, _), (test, _, _) in tests_of.items():

@@ -15,12 +15,12 @@ from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.world import World
 
-SIDES = {"compare_a": str(A), "compare_b": str(B)}
+SIDES = {"a": str(A), "b": str(B)}
 
 
 @pytest.mark.heavy
 def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled: World) -> None:
-    app = open_app(filled.cache, "compare", compare_view="numbers", **SIDES)
+    app = open_app(filled.cache, "compare", view="numbers", **SIDES)
     found = compare(A, B, filled.repository, {})
     assert headline(found, A.label, B.label) in written(app)
     forest = chart_named(app, "forest")
@@ -35,7 +35,7 @@ def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled
 
 @pytest.mark.heavy
 def test_an_item_is_chosen_in_the_address_and_shown_whole(open_app: OpenApp, filled: World) -> None:
-    app = open_app(filled.cache, "compare", changed="0", **SIDES)
+    app = open_app(filled.cache, "compare", item="0", **SIDES)
     listed = table(app, "texts", "gain")
     assert len(listed) == ROWS_PER_PAGE
     (details,) = (str(html.proto.body) for html in app.get("html") if "The chosen item" in str(html.proto.body))
@@ -45,14 +45,14 @@ def test_an_item_is_chosen_in_the_address_and_shown_whole(open_app: OpenApp, fil
 
 
 def test_what_is_missing_has_its_button(open_app: OpenApp, filled: World) -> None:
-    app = open_app(filled.cache, "compare", compare_a=str(A), compare_b=str(C))
+    app = open_app(filled.cache, "compare", a=str(A), b=str(C))
     buttons = {button.key for button in app.button if "compute" in str(button.key)}
     assert buttons == {"compute_all", "compute_0", "compute_1"}
 
 
 @pytest.mark.heavy
 def test_several_models_are_a_matrix_and_a_front(open_app: OpenApp, filled: World) -> None:
-    app = open_app(filled.cache, "compare", compare_view="several models", pareto_score="heros:demo-minimal", **SIDES)
+    app = open_app(filled.cache, "compare", view="several models", pareto_score="heros:demo-minimal", **SIDES)
     assert len(chart_named(app, "wins")["data"][0]["z"]) == 3
     drawn = chart_named(app, "pareto")["data"]
     assert {trace.get("name") for trace in drawn[1:]} == {A.label, B.label}, "C has no HEROS"
@@ -72,10 +72,10 @@ def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path
 @pytest.mark.parametrize(
     "link",
     [
-        {"compare_a": "gone~none"},
-        {"compare_b": str(A)},
+        {"a": "gone~none"},
+        {"b": str(A)},
         {"changed": "99999"},
-        {"compare_view": "several models", "pareto_score": "x"},
+        {"view": "several models", "pareto_score": "x"},
     ],
 )
 def test_a_link_to_what_is_not_there_is_survived(open_app: OpenApp, filled: World, link: dict[str, str]) -> None:

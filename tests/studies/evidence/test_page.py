@@ -106,7 +106,7 @@ def test_leaving_variants_out_moves_it(open_app: OpenApp, cache: Path, scores: S
 
 
 def test_a_cell(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
-    app = open_app(cache, "evidence", evidence_view="cell", ev_evaluator=STSB, ev_task="trec", ev_ranks="true")
+    app = open_app(cache, "evidence", view="cell", ev_evaluator=STSB, ev_task="trec", ev_ranks="true")
     wanted = [scores.find(STSB), scores.find("trec")]
     (cell,) = correlations(scores.columns([m for m in wanted if m]))
     assert as_text(cell_in_words(cell)) in written(app)
@@ -114,7 +114,7 @@ def test_a_cell(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
 
 
 def test_two_evaluators(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
-    app = open_app(cache, "evidence", evidence_view="compare", ev_task="cr")
+    app = open_app(cache, "evidence", view="compare", ev_task="cr")
     first, second, task = (scores.find(i) for i in (MRR, STSB, "cr"))
     assert first is not None
     assert second is not None
@@ -129,7 +129,7 @@ def test_words_have_evaluators_of_their_own_and_all_tasks(open_app: OpenApp, cac
     numbers = table(app, "benchmark score")
     assert set(numbers["benchmark score"]) == {"similarity, WordSim-353"}
     assert "MRPC" in set(numbers["task"])
-    app.segmented_control(key="evidence_view").set_value("compare").run()
+    app.segmented_control(key="view").set_value("compare").run()
     assert not charts(app)
 
 
@@ -196,7 +196,7 @@ def bright(app: AppTest) -> set[str]:
 
 
 def test_ranks_are_figure_4s_as_far_as_it_is_there_and_a_family_stands_out(open_app: OpenApp, ranked: Path) -> None:
-    app = open_app(ranked, "evidence", evidence_view="ranks")
+    app = open_app(ranked, "evidence", view="ranks")
     (chart,) = charts(app)
     assert heads(chart)[0] == "CR"  # neither mr nor sst2 is there
     assert set(heads(chart)[1:]) == {"TREC", "EvalRank MRR", "stsb-test", "str"}
@@ -215,7 +215,7 @@ def test_ranks_are_figure_4s_as_far_as_it_is_there_and_a_family_stands_out(open_
 
 def test_pivot_columns_and_highlight_stand_in_the_address(open_app: OpenApp, ranked: Path) -> None:
     chosen = {"ev_pivot": "similarity:str:spearman", "ev_columns": ["trec", "geometry:evalrank-sent:uniform"]}
-    app = open_app(ranked, "evidence", evidence_view="ranks", ev_highlight="lsa~center", **chosen)
+    app = open_app(ranked, "evidence", view="ranks", ev_highlight="lsa~center", **chosen)
     (chart,) = charts(app)
     assert heads(chart) == ["str", "TREC", "uniformity"]
     assert bright(app) == {"lsa + center"}
@@ -225,7 +225,7 @@ def test_pivot_columns_and_highlight_stand_in_the_address(open_app: OpenApp, ran
 
 
 def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open_app: OpenApp, ranked: Path) -> None:
-    app = open_app(ranked, "evidence", evidence_view="published")
+    app = open_app(ranked, "evidence", view="published")
     (chart,) = charts(app)
     framed, filled = ([t for t in chart["data"] if t.get("name") == name] for name in ("published", "measured here"))
     assert len(framed[0]["y"]) == 11 * 8

@@ -118,7 +118,7 @@ def test_a_grid_with_nothing_stored_says_what_to_do(open_app: OpenApp, cache: Pa
 
 
 def test_ranking(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, lab_view="ranking", lab_score="evalrank@small-pairs:mrr")
+    app = open_app(cache, "lab", **ADDRESS, view="ranking", lab_score="evalrank@small-pairs:mrr")
     (figure,) = charts(app)
     lines = figure["data"]
     assert [line["name"] for line in lines] == list(ENCODERS)  # type: ignore[index,attr-defined]
@@ -131,7 +131,7 @@ def test_ranking(open_app: OpenApp, cache: Path) -> None:
 
 
 def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, lab_view="agreement", lab_score=BOTH)
+    app = open_app(cache, "lab", **ADDRESS, view="agreement", lab_score=BOTH)
     found = effects(table(cache, "mrr", "align").ranked)
     rows = app.dataframe[0].value
     assert rows["choice"].tolist() == [str(e.knob) for e in found]
@@ -141,7 +141,7 @@ def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache:
 
 
 def test_verdicts(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts", lab_score=BOTH)
+    app = open_app(cache, "lab", **ADDRESS, view="verdicts", lab_score=BOTH)
     found = verdicts(table(cache, "mrr", "align").ranked)
     assert len(found) == 3
     for verdict in found:
@@ -152,7 +152,7 @@ def test_verdicts(open_app: OpenApp, cache: Path) -> None:
 
 
 def test_size_offers_what_lacks_and_draws_what_is_there(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, lab_view="size", lab_size=["8", "16"])
+    app = open_app(cache, "lab", **ADDRESS, view="size", lab_size=["8", "16"])
     (figure,) = charts(app)
     assert [list(line["x"]) for line in figure["data"]] == [[8, 96]] * 3  # type: ignore[index,attr-defined]
     assert [b.label for b in app.button if b.key == "lab_run_size"] == ["Compute 3"]
@@ -193,12 +193,12 @@ def test_what_is_wrong_stands_on_the_page(open_app: OpenApp, cache: Path) -> Non
 
 
 def test_one_encoder_has_nobody_to_be_ranked_against(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **{**ADDRESS, "lab_enc": ["bigrams"]}, lab_view="ranking")
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_enc": ["bigrams"]}, view="ranking")
     assert "choose a second one" in written(app)
 
 
 def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts")
+    app = open_app(cache, "lab", **ADDRESS, view="verdicts")
     for verdict in verdicts(table(cache, "mrr").ranked):
         assert as_text(in_words(verdict)) in written(app)
 
@@ -242,7 +242,7 @@ def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
         during = places(app.main)
         assert not any(button.key == "lab_run_grid" for button in app.button), "the offer is gone"
         stay = before.keys() & during.keys()
-        assert {"lab_enc", "lab_chain", "lab_score", "lab_decimals", "lab_view"} <= stay
+        assert {"lab_enc", "lab_chain", "lab_score", "lab_decimals", "view"} <= stay
         assert {key: during[key] for key in stay} == {key: before[key] for key in stay}
     finally:
         queue.close(0)

@@ -181,15 +181,15 @@ def test_the_page_shows_the_grid_and_keeps_choices_in_the_address(
     assert f"{int(found.lost[:, place].sum()):,} items" in written(app)
     assert app.query_params["size_setting"] == chain
     number = int(found.numbers[np.flatnonzero(found.lost[:, place])[0]])
-    one = open_app(world.cache, "size", **query, size_setting=chain, size_item=str(number))
+    one = open_app(world.cache, "size", **query, size_setting=chain, item=str(number))
     (link,) = (each.proto for each in one.get("page_link") if each.proto.page == "evalrank")
-    assert f"pair={number}" in link.query_string
+    assert f"item={number}" in link.query_string
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "query",
-    [{"size_enc": "gone"}, {"size_drop": "x"}, {"size_dim": "0"}, {"size_setting": "<b>"}, {"size_item": "7e9"}],
+    [{"size_enc": "gone"}, {"size_drop": "x"}, {"size_dim": "0"}, {"size_setting": "<b>"}, {"item": "7e9"}],
 )
 def test_whatever_an_address_says_the_page_is_drawn(
     open_app: OpenApp, made: tuple[World, Judged], query: dict[str, str]

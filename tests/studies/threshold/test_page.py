@@ -19,7 +19,7 @@ from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.world import World
 
 A, B = Variant("trigrams", "none"), Variant("bigrams", "none")
-BOTH = {"threshold_a": str(A), "threshold_b": str(B)}
+BOTH = {"a": str(A), "b": str(B)}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_the_answer_is_that_of_the_stored_similarities(open_app: OpenApp, cache:
     pairs = measured(module_world, A).labeled(A, Rule(cut=4.0))
     found = wished(pairs, 0.8)
     assert found.point is not None and found.point.precision is not None  # noqa: PT018
-    app = open_app(cache, "threshold", data=SCORED, wish="0.8", threshold_a=str(A))
+    app = open_app(cache, "threshold", data=SCORED, wish="0.8", a=str(A))
     said = written(app)
     assert f"{found.point.threshold:.3f}" in said
     assert f"{found.point.precision.value:.3f}" in said
@@ -54,7 +54,7 @@ def test_the_answer_is_that_of_the_stored_similarities(open_app: OpenApp, cache:
 
 @pytest.mark.heavy
 def test_the_cut_moves_and_is_in_the_address(open_app: OpenApp, cache: Path, module_world: World) -> None:
-    app = open_app(cache, "threshold", data=SCORED, cut="3", threshold_a=str(A))
+    app = open_app(cache, "threshold", data=SCORED, cut="3", a=str(A))
     found = wished(measured(module_world, A).labeled(A, Rule(cut=3.0)), 0.95)
     assert found.point is not None
     assert f"{found.point.threshold:.3f}" in written(app)
@@ -63,7 +63,7 @@ def test_the_cut_moves_and_is_in_the_address(open_app: OpenApp, cache: Path, mod
 
 
 def test_groups(open_app: OpenApp, cache: Path, module_world: World) -> None:
-    app = open_app(cache, "threshold", data=SCORED, wish="0.8", threshold_by="domain", threshold_a=str(A))
+    app = open_app(cache, "threshold", data=SCORED, wish="0.8", threshold_by="domain", a=str(A))
     rows = table(app, "group", "own threshold")
     assert rows["group"].tolist() == ["one", "two"]
     assert rows["pairs"].tolist() == [81, 80]
@@ -75,7 +75,7 @@ def test_groups(open_app: OpenApp, cache: Path, module_world: World) -> None:
 
 
 def test_calibration(open_app: OpenApp, cache: Path, module_world: World) -> None:
-    app = open_app(cache, "threshold", data=SCORED, threshold_view="calibration", threshold_a=str(A))
+    app = open_app(cache, "threshold", data=SCORED, view="calibration", a=str(A))
     pairs = measured(module_world, A).labeled(A, Rule(cut=4.0))
     rows = table(app, "calibration", "Brier score")
     assert rows["Brier score"].tolist() == [calibrate(pairs, way).brier.value for way in Way]
@@ -84,7 +84,7 @@ def test_calibration(open_app: OpenApp, cache: Path, module_world: World) -> Non
 
 @pytest.mark.heavy
 def test_another_model(open_app: OpenApp, cache: Path, module_world: World) -> None:
-    query = {"data": SCORED, "wish": "0.8", "threshold_view": "another model", **BOTH}
+    query = {"data": SCORED, "wish": "0.8", "view": "another model", **BOTH}
     app = open_app(cache, "threshold", **query)
     both = measured(module_world, A, B)
     rule = Rule(cut=4.0)
@@ -100,19 +100,19 @@ def test_another_model(open_app: OpenApp, cache: Path, module_world: World) -> N
 
 
 def test_without_another_model_the_view_says_what_to_choose(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "threshold", data=SCORED, threshold_view="another model")
+    app = open_app(cache, "threshold", data=SCORED, view="another model")
     assert any("B above" in box.value for box in app.info)
 
 
 def test_pairs_that_a_model_lacks_are_counted(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "threshold", data=SCORED, wish="0.6", threshold_a="lacks~none")
+    app = open_app(cache, "threshold", data=SCORED, wish="0.6", a="lacks~none")
     lacking = sum("river" in text for text in written(app).splitlines())
     assert lacking == 0
     assert "pairs left out" in written(app)
 
 
 def test_labeled_pairs_and_the_label_in_the_address(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "threshold", data=transfer_world.PAIRS, wish="0.6", threshold_a=str(A))
+    app = open_app(cache, "threshold", data=transfer_world.PAIRS, wish="0.6", a=str(A))
     assert app.selectbox(key="same").value == "same"
     assert "60 pairs" in written(app)
     app.selectbox(key="same").set_value("other").run()
@@ -133,7 +133,7 @@ def test_a_model_that_tells_no_pairs_apart_is_one_line(open_app: OpenApp, cache:
 
 
 def test_texts_are_shown_as_texts(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "threshold", data=SCORED, threshold_view="another model", wish="0.5", **BOTH)
+    app = open_app(cache, "threshold", data=SCORED, view="another model", wish="0.5", **BOTH)
     assert MARKED not in written(app)
 
 
@@ -150,9 +150,7 @@ def test_a_store_without_pairs_offers_some(open_app: OpenApp, tmp_path: Path) ->
     assert any("run" in str(button.key) for button in app.button)
 
 
-@pytest.mark.parametrize(
-    "query", [{"wish": "7"}, {"wish": "x"}, {"cut": "99"}, {"threshold_by": "no"}, {"threshold_a": "?"}]
-)
+@pytest.mark.parametrize("query", [{"wish": "7"}, {"wish": "x"}, {"cut": "99"}, {"threshold_by": "no"}, {"a": "?"}])
 def test_a_bad_address_gives_the_usual_view(open_app: OpenApp, cache: Path, query: dict[str, str]) -> None:
     app = open_app(cache, "threshold", data=SCORED, **query)
     assert 0.5 <= app.number_input(key="wish").value <= 0.999

@@ -66,11 +66,11 @@ def test_side_steps_and_the_chosen_pair_are_in_the_address(open_app: OpenApp, ma
     changed = made.evaluator.changed("step-20", "step-40")
     won = changed[changed["gain"] > 0].iloc[::-1]
     number = int(won["item_no"].iloc[0])
-    query = {"training": "made", "training_from": "step-20", "training_side": "won", "training_item": str(number)}
+    query = {"training": "made", "training_from": "step-20", "training_side": "won", "item": str(number)}
     app = open_app(made.cache, "training", **query)
     rows = table(app, "no.", "step 20", "step 40")
     assert rows["no."].tolist() == won["item_no"].tolist()[: len(rows)]
-    assert app.number_input(key="training_item").value == number
+    assert app.number_input(key="item").value == number
     lines = chart_named(app, "training_lines")["data"]
     ranks = made.evaluator.pairs().set_index("item_no").loc[number, list(STEPS)].tolist()
     assert lines[-1]["name"] == str(number)
@@ -80,7 +80,7 @@ def test_side_steps_and_the_chosen_pair_are_in_the_address(open_app: OpenApp, ma
     (details,) = (one.proto.body for one in app.get("html") if "<table" in one.proto.body)
     assert PAIRS[number][0] in details
     (link,) = (one.proto for one in app.get("page_link") if one.proto.page == "evalrank")
-    assert f"pair={number}" in link.query_string
+    assert f"item={number}" in link.query_string
     assert "step-20" in link.query_string
     app.segmented_control(key="training_side").set_value("lost").run()
     app.selectbox(key="training_to").set_value("step-20").run()  # one step with itself
@@ -101,9 +101,7 @@ def test_without_a_training_there_is_the_code_for_one(open_app: OpenApp, tmp_pat
 
 
 def test_an_address_of_nothing_shows_what_there_is(open_app: OpenApp, made: Made) -> None:
-    app = open_app(
-        made.cache, "training", training="<b>gone</b>", training_on="x", training_to="step-99", training_item="7e9"
-    )
+    app = open_app(made.cache, "training", training="<b>gone</b>", training_on="x", training_to="step-99", item="7e9")
     assert app.selectbox(key="training").value == "made"
     assert app.selectbox(key="training_to").value == "step-40"
 

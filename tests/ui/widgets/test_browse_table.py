@@ -21,7 +21,7 @@ def page_with_a_table(rows: int, missing: int, dataset: str) -> None:
 
     from blindspot.ui.widgets.browse_table import BrowseTable
 
-    table = BrowseTable("things", key="thing", unit="thing", number="no.")
+    table = BrowseTable("things", unit="thing", number="no.")
     numbers = [number * 7 % rows for number in range(rows)]
     found = pd.DataFrame({"no.": numbers, "name": [f"thing {number}" for number in numbers], "hidden": 0})
     if st.toggle("Few", key="few", on_change=table.to_first_page):
@@ -44,9 +44,9 @@ def opened(dataset: str = "one", **query: str) -> AppTest:
 def says(app: AppTest, chosen: int | None, *, typed: bool = False) -> None:
     """Box, address and what the page was given name the chosen row; what is typed, a browser puts into the address."""
     assert app.text[0].value == f"chosen: {chosen}"
-    assert app.number_input(key="thing").value == chosen
+    assert app.number_input(key="item").value == chosen
     if not typed:
-        assert app.query_params.get("thing") == (None if chosen is None else str(chosen))
+        assert app.query_params.get("item") == (None if chosen is None else str(chosen))
 
 
 def listed(app: AppTest) -> list[int]:
@@ -81,7 +81,7 @@ def test_pages_and_the_chosen_row() -> None:
 
 
 def test_a_link_turns_the_table_to_the_page_of_its_row() -> None:
-    app = opened(thing=str(ORDER[13]))
+    app = opened(item=str(ORDER[13]))
     says(app, ORDER[13])
     assert listed(app) == ORDER[12:18]
     assert marked(app) == [1]
@@ -90,7 +90,7 @@ def test_a_link_turns_the_table_to_the_page_of_its_row() -> None:
 def test_a_typed_number_wins_over_the_chosen_row() -> None:
     app = choose_row(opened(), 2)
     before = app.dataframe[0].proto.id
-    app.number_input(key="thing").set_value(ORDER[24]).run()
+    app.number_input(key="item").set_value(ORDER[24]).run()
     says(app, ORDER[24], typed=True)
     assert listed(app) == ORDER[24:]
     assert marked(app) == [0]
@@ -104,19 +104,19 @@ def test_previous_and_next_follow_the_table() -> None:
     app.button(key="next_thing").click().run()
     says(app, ORDER[0])
     assert app.button(key="previous_thing").disabled
-    app.number_input(key="thing").set_value(ORDER[5]).run()
+    app.number_input(key="item").set_value(ORDER[5]).run()
     app.button(key="next_thing").click().run()
     says(app, ORDER[6])
     assert listed(app) == ORDER[6:12]
     app.button(key="previous_thing").click().run()
     says(app, ORDER[5])
     assert listed(app) == ORDER[:6]
-    app.number_input(key="thing").set_value(ORDER[-1]).run()
+    app.number_input(key="item").set_value(ORDER[-1]).run()
     assert app.button(key="next_thing").disabled
 
 
 def test_what_is_filtered_away_can_still_be_looked_into() -> None:
-    app = opened(thing="12")
+    app = opened(item="12")
     app.toggle(key="few").set_value(True).run()
     says(app, 12)
     assert sorted(listed(app)) == [0, 1, 2, 3, 4]
@@ -127,7 +127,7 @@ def test_what_is_filtered_away_can_still_be_looked_into() -> None:
 
 @pytest.mark.parametrize("number", [ORDER[3], ROWS + 1])
 def test_a_number_that_is_not_there(number: int) -> None:
-    app = opened(thing=str(number))
+    app = opened(item=str(number))
     assert app.text[0].value == "chosen: None"
     (warning,) = app.warning
     assert str(number) in warning.value
@@ -135,11 +135,11 @@ def test_a_number_that_is_not_there(number: int) -> None:
 
 
 def test_a_link_that_is_no_number_is_no_choice() -> None:
-    says(opened(thing="seven"), None)
+    says(opened(item="seven"), None)
 
 
 def test_a_number_means_nothing_in_another_dataset() -> None:
-    app = opened(thing="3")
+    app = opened(item="3")
     app.args = (ROWS, ORDER[3], "two")
     app.run()
     says(app, None)

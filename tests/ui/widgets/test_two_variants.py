@@ -18,7 +18,7 @@ def choice(names: tuple[str, ...], b_at_first: bool) -> None:
 
     from blindspot.ui.widgets.two_variants import two_names
 
-    a, b = two_names(names, ("left", "right"), b_at_first=b_at_first)
+    a, b = two_names(names, b_at_first=b_at_first)
     st.text(f"{a} {b}")
 
 
@@ -40,30 +40,30 @@ def address(app: AppTest) -> dict[str, object]:
 def test_the_first_two_at_first_and_the_address_names_them() -> None:
     app = opened()
     assert chosen(app) == ["x~none", "y~none"]
-    assert address(app) == {"left": "x~none", "right": "y~none"}
+    assert address(app) == {"a": "x~none", "b": "y~none"}
     assert not app.caption
 
 
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ({"left": "z~none", "right": "x~none"}, ["z~none", "x~none"]),
-        ({"right": "x~none"}, ["y~none", "x~none"]),  # the default of A is not what B has
-        ({"left": "y~none"}, ["y~none", "x~none"]),
+        ({"a": "z~none", "b": "x~none"}, ["z~none", "x~none"]),
+        ({"b": "x~none"}, ["y~none", "x~none"]),  # the default of A is not what B has
+        ({"a": "y~none"}, ["y~none", "x~none"]),
     ],
 )
 def test_a_link_names_them(query: dict[str, str], expected: list[str]) -> None:
     app = opened(**query)
     assert chosen(app) == expected
-    assert [app.selectbox(key=key).value for key in ("left", "right")] == expected
+    assert [app.selectbox(key=key).value for key in ("a", "b")] == expected
     assert not app.caption
 
 
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ({"left": "gone*~none", "right": "x~none"}, ["y~none", "x~none"]),
-        ({"left": "z~none", "right": "gone*~none"}, ["z~none", "x~none"]),
+        ({"a": "gone*~none", "b": "x~none"}, ["y~none", "x~none"]),
+        ({"a": "z~none", "b": "gone*~none"}, ["z~none", "x~none"]),
     ],
 )
 def test_what_is_gone_is_said_once_and_replaced(query: dict[str, str], expected: list[str]) -> None:
@@ -76,7 +76,7 @@ def test_what_is_gone_is_said_once_and_replaced(query: dict[str, str], expected:
 
 def test_what_the_sidebar_leaves_out_is_gone_too() -> None:
     app = opened()
-    app.selectbox(key="left").set_value("z~none").run()
+    app.selectbox(key="a").set_value("z~none").run()
     app.args = (NAMES[:2], True)
     app.run()
     assert chosen(app) == ["x~none", "y~none"]
@@ -85,16 +85,16 @@ def test_what_the_sidebar_leaves_out_is_gone_too() -> None:
 
 @pytest.mark.parametrize("b_at_first", [True, False])
 def test_one_variant_chosen_twice_is_alone(b_at_first: bool) -> None:
-    app = opened(left="y~none", right="y~none", b_at_first=b_at_first)
+    app = opened(a="y~none", b="y~none", b_at_first=b_at_first)
     assert chosen(app) == ["y~none", "None"]
     assert len(app.caption) == 1
-    app.selectbox(key="right").set_value("x~none").run()
+    app.selectbox(key="b").set_value("x~none").run()
     assert chosen(app) == ["y~none", "x~none"]
     assert not app.caption
 
 
 def test_a_single_variant_needs_no_choice_and_what_a_link_named_is_said() -> None:
-    app = opened(NAMES[:1], left="x~none", right="y~none")
+    app = opened(NAMES[:1], a="x~none", b="y~none")
     assert chosen(app) == ["x~none", "None"]
     assert not app.selectbox
     assert len(app.caption) == 1
@@ -103,15 +103,15 @@ def test_a_single_variant_needs_no_choice_and_what_a_link_named_is_said() -> Non
 def test_b_may_be_nobody() -> None:
     app = opened(b_at_first=False)
     assert chosen(app) == ["x~none", "None"]
-    assert address(app) == {"left": "x~none"}
-    app.selectbox(key="right").set_value("z~none").run()
+    assert address(app) == {"a": "x~none"}
+    app.selectbox(key="b").set_value("z~none").run()
     assert chosen(app) == ["x~none", "z~none"]
-    app.selectbox(key="right").set_value(None).run()
+    app.selectbox(key="b").set_value(None).run()
     assert chosen(app) == ["x~none", "None"]
-    gone = opened(b_at_first=False, right="gone~none")
+    gone = opened(b_at_first=False, b="gone~none")
     assert chosen(gone) == ["x~none", "None"]
     assert len(gone.caption) == 1
-    assert opened(NAMES[:1], b_at_first=False).selectbox(key="right").disabled
+    assert opened(NAMES[:1], b_at_first=False).selectbox(key="b").disabled
 
 
 def runs_compared(runs: list) -> None:
@@ -119,7 +119,7 @@ def runs_compared(runs: list) -> None:
 
     from blindspot.ui.widgets.two_variants import two_variants
 
-    sides = two_variants(runs, ("left", "right"))
+    sides = two_variants(runs)
     st.session_state["compared"] = list(sides.by_letter.values())
     st.session_state["first"] = sides.first(runs)
 
@@ -130,7 +130,7 @@ def test_the_runs_of_the_chosen_variants(tmp_path: Path) -> None:
         store_run(repository, name, pair_set(), transform=transform)
     runs = repository.runs()
     app = AppTest.from_function(runs_compared, args=(runs,))
-    app.query_params["left"] = str(runs[2].plan.variant)
+    app.query_params["a"] = str(runs[2].plan.variant)
     app.run()
     assert app.session_state["compared"] == [runs[2], runs[0]]
     assert app.session_state["first"] == [runs[2], runs[0], runs[1]]

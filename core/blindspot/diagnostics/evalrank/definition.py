@@ -455,7 +455,7 @@ all texts are encoded alike.
     grid = GridRole.TASK
     roles = Roles("queries", "matches and all other candidates")
     won = ("pairs", "ranks the match higher")
-    item_in_address = {"pair": "{number}", "a": "{a}", "b": "{b}"}
+    item_in_address = {"item": "{number}", "a": "{a}", "b": "{b}"}
     is_gate = True
     two_in_address = {"view": "pairs", "a": "{a}", "b": "{b}"}
     ignores_order = True

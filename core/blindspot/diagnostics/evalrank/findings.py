@@ -820,4 +820,4 @@ def _new_words(query: str, text: str) -> Ranges:
 
 
 def _pair(numbers: Sequence[int]) -> dict[str, str]:
-    return {"pair": str(numbers[0])} if numbers else {}
+    return {"item": str(numbers[0])} if numbers else {}

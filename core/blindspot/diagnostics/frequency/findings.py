@@ -67,7 +67,7 @@ def _readable(run: RunRecord) -> list[Finding]:
                 test=f"score test against {null:.0%} over the {words:,} held-out words of one draw; the mean is surer",
                 n=words,
                 severity=clipped((value - CHANCE) / (1 - CHANCE)),
-                address={"frequency_view": "classifier"},
+                address={"view": "classifier"},
             )
         )
     return out
@@ -95,7 +95,7 @@ def _neighbors(run: RunRecord) -> list[Finding]:
             test=f"fitted to the neighbors of {words:,} words",
             n=words,
             severity=clipped(abs(bend)),
-            address={"frequency_view": "neighbors"},
+            address={"view": "neighbors"},
         )
     ]
 
@@ -112,7 +112,7 @@ def _lengths(run: RunRecord) -> list[Finding]:
         kind="length-by-frequency",
         said=f"{{A}} gives {who} words longer vectors",
         means=f"Dot products and averages of vectors favor {who} words.",
-        address={"frequency_view": "norms"},
+        address={"view": "norms"},
     )
 
 
@@ -127,7 +127,7 @@ def _hubs(run: RunRecord) -> list[Finding]:
         kind="hubs-by-frequency",
         said=f"{{A}} has hubs that tend to be {'frequent' if m['hub_rho'] > 0 else 'rare'} words",
         means=f"A hub is among the {HUB_K} nearest neighbors of many words.",
-        address={"frequency_view": "hubs", "hubs_of": str(run.plan.variant)},
+        address={"view": "hubs", "hubs_of": str(run.plan.variant)},
     )
 
 

@@ -88,7 +88,7 @@ def _space(run: RunRecord) -> list[Finding]:
                 n=sampled,
                 severity=clipped(1 - 1 / skewness),
                 page="frequency",
-                address={"frequency_view": "hubs", "hubs_of": str(run.plan.variant)},
+                address={"view": "hubs", "hubs_of": str(run.plan.variant)},
             )
         )
     if zeros := int(m.get("zero_vectors", 0)):

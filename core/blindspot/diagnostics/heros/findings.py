@@ -146,12 +146,12 @@ def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts |
         n=n,
         severity=wrong,
         address={
-            "heros_view": "sentences",
-            "sent_a": str(run.plan.variant),
+            "view": "sentences",
+            "a": str(run.plan.variant),
             "sent_above": str(above),
             "sent_order": browsing.lead("A"),
             "sent_direction": "high to low",
-            **({"original_no": str(numbers[0])} if numbers else {}),
+            **({"item": str(numbers[0])} if numbers else {}),
         },
         examples=examples,
     )
@@ -244,7 +244,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
         against=tuple(one for o in named for one in against[o]),
         n=n,
         severity=max(0.0, 2 * shares[best] - 1),
-        address={"heros_view": "orderings"},
+        address={"view": "orderings"},
     )
 
 
@@ -278,7 +278,7 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
         against=by_chance(accuracy - chance, _p_of_more(missed, known, 1.0 - chance)),
         n=n,
         severity=1.0 - accuracy,
-        address={"heros_view": "orderings"},
+        address={"view": "orderings"},
     )
 
 
@@ -328,7 +328,7 @@ def _of_dataset(
             "at telling rewrites that keep the meaning from rewrites that change it",
             f"{percent(found.score)} of the comparisons right against {percent(found.reached)}, {points}",
             f"sign-flip test over {_counted(known)}, {counted(len(orderings), 'comparison')} each",
-            {"heros_view": "orderings"},
+            {"view": "orderings"},
             [words[found.run.run_id]] if found.run.run_id in words else [],
         )
     return out
@@ -362,7 +362,7 @@ def of_words(
         scores = f"{percent(found.reached.value)} of the {words_alone.judged(own.subsets)} right by {found.best}"
         scores += f" against {percent(found.score.value)}"
         out += findings_of_words(
-            ENTRY, run, found, scores, f"sign flips of {own.dependence.unit}", {"heros_view": "words alone"}, 100
+            ENTRY, run, found, scores, f"sign flips of {own.dependence.unit}", {"view": "words alone"}, 100
         )
     return out
 

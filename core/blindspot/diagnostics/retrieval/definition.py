@@ -522,13 +522,13 @@ whole groups. Below eight independent groups there is neither interval nor test.
     ignores_order = True
     won = ("queries", "ranks relevant documents higher")
     item_in_address = {
-        "retrieval_view": "queries",
-        "query": "{number}",
-        "retrieval_a": "{a}",
-        "retrieval_b": "{b}",
+        "view": "queries",
+        "item": "{number}",
+        "a": "{a}",
+        "b": "{b}",
     }
     is_gate = True
-    two_in_address = {"retrieval_view": "queries", "retrieval_a": "{a}", "retrieval_b": "{b}"}
+    two_in_address = {"view": "queries", "a": "{a}", "b": "{b}"}
     cost = Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,
         units_of_run=lambda run: run.metrics.get("queries", 0.0) * run.metrics.get("documents", 0.0) * run.dimension,

@@ -128,7 +128,7 @@ def _against_bm25(run: RunRecord, table: QueryTable, keywords: Compared, chance:
 
 def _telling(run: RunRecord, table: QueryTable, gain: Float64) -> dict[str, Any]:
     """Examples and address: the queries on which BM25 is ahead most."""
-    address = {"retrieval_view": "queries", "retrieval_a": str(run.plan.variant), "with": "bm25"}
+    address = {"view": "queries", "a": str(run.plan.variant), "with": "bm25"}
     worst = [int(row) for row in np.argsort(gain, kind="stable")[:MOST_EXAMPLES] if gain[row] < 0]
     if not worst:
         return {"address": address}
@@ -139,7 +139,7 @@ def _telling(run: RunRecord, table: QueryTable, gain: Float64) -> dict[str, Any]
         )
         for row in worst
     )
-    return {"address": address | {"query": str(int(table.numbers[worst[0]]))}, "examples": examples}
+    return {"address": address | {"item": str(int(table.numbers[worst[0]]))}, "examples": examples}
 
 
 def _against_baseline(one: AgainstBaseline, others: Sequence[Compared]) -> list[Finding]:
@@ -148,9 +148,9 @@ def _against_baseline(one: AgainstBaseline, others: Sequence[Compared]) -> list[
         f"{number(one.difference.value, '+.2f')}{ci(one.difference, '+.2f')}"
     )
     address = {
-        "retrieval_view": "queries",
-        "retrieval_a": str(one.run.plan.variant),
-        "retrieval_b": str(one.best.plan.variant),
+        "view": "queries",
+        "a": str(one.run.plan.variant),
+        "b": str(one.best.plan.variant),
     }
     test = in_test(TEST, one.difference)
     return findings_of(ENTRY, one, "at finding relevant documents", said, test, address, others)
@@ -173,7 +173,7 @@ def _unranked(run: RunRecord) -> list[Finding]:
             test=f"counted over {of}",
             n=queries,
             severity=clipped(unranked / queries),
-            address={"retrieval_view": "queries", "retrieval_a": str(run.plan.variant)},
+            address={"view": "queries", "a": str(run.plan.variant)},
         )
     ]
 
@@ -199,6 +199,6 @@ def _unjudged(run: RunRecord, table: QueryTable) -> list[Finding]:
             test=f"counted over the top ten of {counted(queries, 'query', 'queries')}",
             n=queries,
             severity=clipped(own - other),
-            address={"retrieval_view": "queries", "retrieval_a": str(run.plan.variant)},
+            address={"view": "queries", "a": str(run.plan.variant)},
         )
     ]

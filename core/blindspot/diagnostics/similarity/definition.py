@@ -204,9 +204,9 @@ file, the mean vector for unknown words. Only these scores are comparable with t
         way="protocol",
     )
     won = ("pairs", "agrees with people, and the other is off by more than a fifth of the scale,")
-    item_in_address = {"similarity_view": "pairs", "pair": "{number}", "sim_a": "{a}", "sim_b": "{b}"}
+    item_in_address = {"view": "pairs", "item": "{number}", "a": "{a}", "b": "{b}"}
     is_gate = True
-    two_in_address = {"similarity_view": "pairs", "sim_a": "{a}", "sim_b": "{b}"}
+    two_in_address = {"view": "pairs", "a": "{a}", "b": "{b}"}
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:

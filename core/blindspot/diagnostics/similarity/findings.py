@@ -56,7 +56,7 @@ HIGH = 0.5  # mean cosine of unrelated pairs
 NARROW = 0.2  # width of the middle 90% of all cosines
 BANDS = 5
 OFF = 0.25  # standard deviations of the similarities: a band nearer to the line is on it
-SCORES = {"similarity_view": "scores"}
+SCORES = {"view": "scores"}
 
 
 def findings(material: Material) -> list[Finding]:
@@ -97,7 +97,7 @@ class _Pairs:
 
         What cannot be significant has no examples: their texts take time.
         """
-        address = {"similarity_view": "pairs", "sim_a": str(self.run.plan.variant), "sim_rows": str(order)}
+        address = {"view": "pairs", "a": str(self.run.plan.variant), "sim_rows": str(order)}
         if p >= ALPHA:
             return {"address": address}
         places = np.arange(len(worst)) if among is None else np.flatnonzero(among)
@@ -113,7 +113,7 @@ class _Pairs:
                 rows["first"], rows["second"], self.gold[few], self.similarity[few], strict=True
             )
         )
-        return {"address": address | {"pair": str(self.places[few[0]])}, "examples": examples}
+        return {"address": address | {"item": str(self.places[few[0]])}, "examples": examples}
 
 
 def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
@@ -254,7 +254,7 @@ def _against_baseline(own: _Pairs, other: _Pairs, found: AgainstBaseline, others
     if rho >= low:
         return made
     telling = own.telling(found.p, Order.WORST, np.abs(_misjudged(own)) - np.abs(_misjudged(other)))
-    telling["address"] = made[0].address | telling["address"] | {"sim_b": str(other.run.plan.variant)}
+    telling["address"] = made[0].address | telling["address"] | {"b": str(other.run.plan.variant)}
     return [replace(made[0], **telling), *made[1:]]
 
 
@@ -369,7 +369,7 @@ def _narrow(own: _Pairs) -> list[Finding]:
             test=f"counted over {counted(len(own.gold), 'pair')}",
             n=own.known.units,
             severity=clipped(1 - (high - low) / NARROW),
-            address={"similarity_view": "pairs", "sim_a": str(own.run.plan.variant)},
+            address={"view": "pairs", "a": str(own.run.plan.variant)},
         )
     ]
 

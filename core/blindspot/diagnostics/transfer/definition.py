@@ -438,13 +438,13 @@ are near, but not the same.
     )
     won = ("examples", "finds the right class")
     item_in_address = {
-        "transfer_view": "items",
-        "example": "{number}",
-        "transfer_a": "{a}",
-        "transfer_b": "{b}",
+        "view": "items",
+        "item": "{number}",
+        "a": "{a}",
+        "b": "{b}",
     }
     is_gate = True
-    two_in_address = {"transfer_view": "items", "transfer_a": "{a}", "transfer_b": "{b}"}
+    two_in_address = {"view": "items", "a": "{a}", "b": "{b}"}
     families = (Score("f1@", "F1 of one class", True),)
     cost = Cost(
         units=_trained_numbers,

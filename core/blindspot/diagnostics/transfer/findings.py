@@ -107,7 +107,7 @@ def _learned(run: RunRecord, baseline: Compared | None) -> list[Finding]:
         [run],
         Compared(Rival.ASKED, value - least, p),
         [chance, *([baseline] if baseline else [])],
-        address={"transfer_view": "tasks"},
+        address={"view": "tasks"},
         kind="learned",
         sentence=f"{what} {does} {{A}}: {value:.1%} of the examples are right"
         f"{ci(ends, '.1%')}, against {majority:.1%} for always guessing the most frequent class.",
@@ -132,7 +132,7 @@ def _lifted(run: RunRecord) -> list[Finding]:
         finding(
             _entry(run),
             [run],
-            address={"transfer_view": "tasks", "overlap": "without"},
+            address={"view": "tasks", "overlap": "without"},
             kind="lifted-by-overlap",
             level=Level.CAUTION,
             sentence=f"{overlap:,} of {counted(tested, 'test example')} {where}: without them {{A}} gets {without:.1%} "
@@ -271,7 +271,7 @@ def _against_baseline(
         f"a classifier gets {own:.1%} of the examples right against {low:.1%}, {points} points"
         f"{ci(found.difference, '+.1f', 100)}",
         in_test("sign flips of the paired difference", found.difference),
-        _view(found.run) | {"transfer_b": str(found.best.plan.variant), "outcome": str(Outcome.WON_BY_B)},
+        _view(found.run) | {"b": str(found.best.plan.variant), "outcome": str(Outcome.WON_BY_B)},
     )
     if found.p >= ALPHA or own >= low:
         return made
@@ -282,8 +282,8 @@ def _against_baseline(
 def _view(run: RunRecord) -> dict[str, str]:
     """The examples of one run, its surest mistakes first."""
     return {
-        "transfer_view": "items",
-        "transfer_a": str(run.plan.variant),
+        "view": "items",
+        "a": str(run.plan.variant),
         "transfer_order": str(Order.MISTAKE),
     }
 

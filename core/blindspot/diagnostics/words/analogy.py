@@ -282,9 +282,9 @@ length 1 first.
         units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
         seconds_per_unit={"": 2e-10},
     )
-    two_in_address = {"words_view": "analogies", "analogies_of": "{dataset}"}
+    two_in_address = {"view": "analogies", "analogies_of": "{dataset}"}
     won = ("questions", "has the right answer")
-    item_in_address = {"words_view": "analogies", "analogies_of": "{dataset}"}
+    item_in_address = {"view": "analogies", "analogies_of": "{dataset}"}
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:

@@ -49,7 +49,7 @@ class CaseKind:
     def address(self, run: RunRecord) -> dict[str, str]:
         """The cases of one run."""
         return {
-            "words_view": self.view,
+            "view": self.view,
             f"{self.view}_of": run.plan.dataset,
             f"{self.view}_by": str(run.plan.variant),
         }

@@ -222,9 +222,9 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
         units_of_run=lambda _run: 0.0,
         seconds_per_unit={"": 2e-10},
     )
-    two_in_address = {"words_view": "categories"}
+    two_in_address = {"view": "categories"}
     won = ("words", "has the word among its kind")
-    item_in_address = {"words_view": "categories"}
+    item_in_address = {"view": "categories"}
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:

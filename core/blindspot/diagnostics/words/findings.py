@@ -51,7 +51,7 @@ from blindspot.types import Bool, Float64, Int64
 
 LEAST = 0.1  # of the way from chance to all right: who does not get so far does not know it
 KNOWN = 0.25  # share of a relation's questions; its pairs of words are too few for a test against less
-COVERAGE = {"words_view": "coverage"}
+COVERAGE = {"view": "coverage"}
 MOST_NAMED = 3  # classes
 FEW_LOST = 0.1  # share of the classes: fewer are not worth a word
 
@@ -185,7 +185,7 @@ class _Asked:
 
 def _view(run: RunRecord, section: str = "") -> dict[str, str]:
     """The questions of one run."""
-    address = {"words_view": "analogies", "analogies_of": run.plan.dataset, "analogies_by": str(run.plan.variant)}
+    address = {"view": "analogies", "analogies_of": run.plan.dataset, "analogies_by": str(run.plan.variant)}
     return address | ({"analogy_section": section} if section else {})
 
 
@@ -314,7 +314,7 @@ def _categories(found: Together, material: Material) -> list[Finding]:
 
 def _clusters(run: RunRecord) -> dict[str, str]:
     """The clusters of one run."""
-    return {"words_view": "categories", "categories_of": run.plan.dataset, "categories_by": str(run.plan.variant)}
+    return {"view": "categories", "categories_of": run.plan.dataset, "categories_by": str(run.plan.variant)}
 
 
 def _purity(run: RunRecord, right: Float64, known: Dependence, baselines: Sequence[Compared]) -> list[Finding]:

@@ -211,9 +211,9 @@ mean cosine with the other $n$ is computed; the model finds the outlier if it ha
         units_of_run=lambda run: run.metrics.get("cases", 0.0) * 81 * run.dimension,
         seconds_per_unit={"": 1e-9},
     )
-    two_in_address = {"words_view": "outliers", "outliers_of": "{dataset}"}
+    two_in_address = {"view": "outliers", "outliers_of": "{dataset}"}
     won = ("outliers", "is right")
-    item_in_address = {"words_view": "outliers", "outliers_of": "{dataset}", "outliers_by": "{a}"}
+    item_in_address = {"view": "outliers", "outliers_of": "{dataset}", "outliers_by": "{a}"}
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:

@@ -222,9 +222,9 @@ and counted (*coverage*). Intervals are over verbs, since events of one verb sha
         units_of_run=lambda run: run.metrics.get("cases", 0.0) * run.dimension,
         seconds_per_unit={"": 1e-7},
     )
-    two_in_address = {"words_view": "events", "events_of": "{dataset}"}
+    two_in_address = {"view": "events", "events_of": "{dataset}"}
     won = ("events", "is right")
-    item_in_address = {"words_view": "events", "events_of": "{dataset}", "events_by": "{a}"}
+    item_in_address = {"view": "events", "events_of": "{dataset}", "events_by": "{a}"}
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:

@@ -48,7 +48,7 @@ from blindspot.ui.widgets.choices import one_of
 
 DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
 RESCORED = (20, 50, 100, 200)
-TABLE = BrowseTable("size_items", key="size_item", unit="item", number="no.")
+TABLE = BrowseTable("size_items", unit="item", number="no.")
 TITLE = "Sizes"
 KINDS = 12  # of a column that a figure shows, those that lose most
 MOST_CHANGES = 5_000  # read for the address of one

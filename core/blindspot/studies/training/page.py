@@ -29,7 +29,7 @@ from blindspot.ui.resources import allowed, cached, repository, scheme, settings
 from blindspot.ui.widgets.addressed import one_named, tab_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 
-TABLE = BrowseTable("training_items", key="training_item", unit="item", number="no.")
+TABLE = BrowseTable("training_items", unit="item", number="no.")
 LOST, WON = "lost", "won"
 LINES = 40  # items drawn at once, the largest change first
 MOST_CHANGES = 5_000  # read for the address of one

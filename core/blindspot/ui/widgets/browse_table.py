@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
+from blindspot.ui.page_state import ITEM
 from blindspot.ui.widgets import tables
 
 Value = TypeVar("Value")
@@ -107,13 +108,11 @@ class BrowseTable:
 
     Attributes:
         name: prefix of keys in the session.
-        key: of the chosen row's number, in the session and in the address.
         unit: what a row is, in the singular.
         number: the column with the rows' numbers.
     """
 
     name: str
-    key: str
     unit: str
     number: str
 
@@ -124,10 +123,10 @@ class BrowseTable:
     def wanted(self, dataset: str) -> int | None:
         """The chosen number before its box is drawn, of the session or the address; None after a change of dataset."""
         of_dataset = f"_{self.name}_dataset"
-        if st.session_state.get(of_dataset, dataset) != dataset and self.key in st.session_state:
-            st.session_state[self.key] = None
+        if st.session_state.get(of_dataset, dataset) != dataset and ITEM in st.session_state:
+            st.session_state[ITEM] = None
         st.session_state[of_dataset] = dataset
-        value = st.session_state.get(self.key, st.query_params.get(self.key))
+        value = st.session_state.get(ITEM, st.query_params.get(ITEM))
         return int(value) if value is not None and str(value).isdecimal() else None
 
     def show(
@@ -187,7 +186,7 @@ class BrowseTable:
                 min_value=0,
                 value=None,
                 step=1,
-                key=self.key,
+                key=ITEM,
                 bind="query-params",
                 placeholder=f"{self.unit} 0 to {last}",
                 label_visibility="collapsed",
@@ -241,7 +240,7 @@ class BrowseTable:
 
     def _choose(self, number: int) -> None:
         """Callback for a chosen row; a number that is typed later wins."""
-        st.session_state[self.key] = st.session_state[self._turned_to] = number
+        st.session_state[ITEM] = st.session_state[self._turned_to] = number
         st.session_state[self._clicks] = st.session_state.get(self._clicks, 0) + 1
 
     def _scroll_to_details(self) -> None:
@@ -259,5 +258,5 @@ class BrowseTable:
             label,
             key=f"{label.lower()}_{self.unit}",
             disabled=number is None,
-            on_click=lambda: st.session_state.update({self.key: number}),
+            on_click=lambda: st.session_state.update({ITEM: number}),
         )

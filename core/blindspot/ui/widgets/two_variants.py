@@ -11,6 +11,7 @@ from blindspot.names import in_address
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
+from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import usual_sides
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address
 
@@ -38,7 +39,6 @@ class Sides:
 
 def two_variants(
     runs: Sequence[RunRecord],
-    keys: tuple[str, str],
     *,
     b_at_first: bool = True,
     on_change: Callable[[], None] | None = None,
@@ -46,39 +46,37 @@ def two_variants(
     """Let the reader choose A and B among runs of different models; at first the baseline and the newest other model.
 
     Args:
-        keys: of the two, in the session and in the address.
         b_at_first: whether there is a B before the reader chooses one.
     """
     by_name = {str(run.plan.variant): run for run in runs}
-    a, b = two_names(list(by_name), keys, b_at_first=b_at_first, on_change=on_change)
+    a, b = two_names(list(by_name), b_at_first=b_at_first, on_change=on_change)
     return Sides(by_name[a], None if b is None else by_name[b])
 
 
 def two_names(
-    names: Sequence[str], keys: tuple[str, str], *, b_at_first: bool = True, on_change: Callable[[], None] | None = None
+    names: Sequence[str], *, b_at_first: bool = True, on_change: Callable[[], None] | None = None
 ) -> tuple[str, str | None]:
     """``two_variants`` by the variants' names; B is None where it is A, or none."""
-    a, b = keys
-    if gone := [str(value) for key in keys if (value := _value(key)) is not None and _named(key, names) is None]:
+    if gone := [str(value) for key in (A, B) if (value := _value(key)) is not None and _named(key, names) is None]:
         missing = ", ".join(as_text(Variant.parse(name).label) for name in gone)
         instead = " Showing another model instead." if b_at_first and len(names) > 1 else ""
         st.caption(f"Not among the models shown: {missing}.{instead}")
     if len(names) < 2 and b_at_first:
         return names[0], None
-    baseline, others = usual_sides(names, keys)
+    baseline, others = usual_sides(names)
     order = [baseline, *others] if baseline else others
-    first = _valid(a, names, _other_than(_named(b, names), order))
-    has_b = b_at_first or _named(b, names) is not None
-    second = _valid(b, names, _other_than(first, [*others, baseline])) if has_b else None
-    if second is None and b in st.session_state:
-        st.session_state[b] = None
+    first = _valid(A, names, _other_than(_named(B, names), order))
+    has_b = b_at_first or _named(B, names) is not None
+    second = _valid(B, names, _other_than(first, [*others, baseline])) if has_b else None
+    if second is None and B in st.session_state:
+        st.session_state[B] = None
     left, right = st.columns(2)
     called = names_of_variants(names)
-    first = one_named("A", names, key=a, name=called, place=left, on_change=on_change) or first
+    first = one_named("A", names, key=A, name=called, place=left, on_change=on_change) or first
     second = one_named(
         "B" if b_at_first else "B, to compare with",
         names,
-        key=b,
+        key=B,
         name=called,
         place=right,
         placeholder="none" if len(names) > 1 else "only one model is shown",

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import streamlit as st
 
 from blindspot.ui.boundary import errors_shown, fragment
+from blindspot.ui.page_state import VIEW
 from blindspot.ui.widgets.choices import one_of
 
 Shown = TypeVar("Shown")
@@ -22,23 +23,23 @@ class View(Generic[Shown]):
     show: Callable[[Shown], None]
 
 
-def choose_view(shown: Shown, views: Mapping[str, View[Shown]], label: str, key: str) -> None:
-    """Let the reader choose a view, and show it; names and ``key`` are in the address, the first is the default.
+def choose_view(shown: Shown, views: Mapping[str, View[Shown]]) -> None:
+    """Let the reader choose a view, and show it; its name is in the address, the first is the default.
 
     Another choice redraws the view alone: it must not write into what is above it.
     """
-    _choose_and_show(shown, views, label, key)
+    _choose_and_show(shown, views)
 
 
-def choose_page(shown: Shown, views: Mapping[str, View[Shown]], label: str, key: str) -> None:
+def choose_page(shown: Shown, views: Mapping[str, View[Shown]]) -> None:
     """As ``choose_view``, of views that also write elsewhere: another choice redraws the whole page."""
-    _draw(shown, views, label, key)
+    _draw(shown, views)
 
 
-def _draw(shown: Shown, views: Mapping[str, View[Shown]], label: str, key: str) -> None:
+def _draw(shown: Shown, views: Mapping[str, View[Shown]]) -> None:
     questions = "\n".join(f"- **{name}**: {view.question}" for name, view in views.items())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        view = views[one_of(label, views, key, questions)]
+        view = views[one_of("View", views, VIEW, questions)]
         st.markdown(f"**{view.question}**", width="content")
     with errors_shown():
         view.show(shown)

@@ -159,7 +159,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
     st.page_link(
         f"pages/{find_diagnostic('retrieval').deeper}.py",
         label=published.ABOUT,
-        query_params={"retrieval_view": "published"},
+        query_params={"view": "published"},
         icon=":material/menu_book:",
     )
 

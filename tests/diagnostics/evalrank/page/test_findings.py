@@ -22,14 +22,14 @@ def made(small: World) -> list[Finding]:
 @pytest.mark.parametrize("kind", ["outranked-by-hubs", "raw-ranks-unfair"])
 def test_the_address_of_a_finding_opens_its_view(small: World, open_app: OpenApp, kind: str) -> None:
     finding = next(one for one in made(small) if one.kind == kind)
-    address = {"view": "pairs", **finding.address, "pair": finding.address.get("pair", "0")}
+    address = {"view": "pairs", **finding.address, "item": finding.address.get("item", "0")}
     app = open_app(small.cache, finding.page, data=finding.dataset, **address)
     assert not app.exception
     for key, value in address.items():
         if key in app.session_state:
             assert str(app.session_state[key]).casefold() == value.casefold(), key
         else:
-            assert (key, address["view"]) == ("pair", "trust")
+            assert (key, address["view"]) == ("item", "trust")
 
 
 def test_the_view_of_kinds_shows_the_measure_of_the_address(small: World, open_app: OpenApp) -> None:

@@ -191,17 +191,17 @@ def test_previous_and_next_follow_the_table(open_app: OpenApp, demo_cache: Path,
     app = view(open_app, demo_cache, order="rank in A")
     order = [row["pair"] for row in sorted(stored, key=lambda row: -row["A"])]
     app.button(key="next_pair").click().run()
-    assert app.number_input(key="pair").value == order[0]
+    assert app.number_input(key="item").value == order[0]
     assert app.button(key="previous_pair").disabled
-    app.number_input(key="pair").set_value(int(order[PAGE - 1])).run()
+    app.number_input(key="item").set_value(int(order[PAGE - 1])).run()
     app.button(key="next_pair").click().run()
-    assert app.number_input(key="pair").value == order[PAGE]
+    assert app.number_input(key="item").value == order[PAGE]
     assert [row["pair"] for row in table(app)] == order[PAGE : 2 * PAGE], "the table was turned to its page"
     assert f"{PAGE + 1} of {len(order)} in the table" in written(app)
-    app.number_input(key="pair").set_value(int(order[-1])).run()
+    app.number_input(key="item").set_value(int(order[-1])).run()
     assert app.button(key="next_pair").disabled
     app.button(key="previous_pair").click().run()
-    assert app.number_input(key="pair").value == order[-2]
+    assert app.number_input(key="item").value == order[-2]
 
 
 @pytest.mark.heavy
@@ -239,7 +239,7 @@ def test_columns_can_be_added(open_app: OpenApp, demo_cache: Path) -> None:
 
 @pytest.mark.heavy
 def test_the_drill_down_says_why_an_item_may_be_near(open_app: OpenApp, demo_cache: Path) -> None:
-    app = view(open_app, demo_cache, pair="7", hubs="true")
+    app = view(open_app, demo_cache, item="7", hubs="true")
     tables = [element.proto.body for element in app.get("html") if "<table" in element.proto.body]
     assert len(tables) == 2
     for body in tables:
@@ -250,7 +250,7 @@ def test_the_drill_down_says_why_an_item_may_be_near(open_app: OpenApp, demo_cac
 
 def test_encode_again_is_offered_in_this_view(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
-    app = view(open_app, demo_copy, pair="0", hubs="true")
+    app = view(open_app, demo_copy, item="0", hubs="true")
     assert any("again_" in (button.key or "") for button in app.button)
 
 

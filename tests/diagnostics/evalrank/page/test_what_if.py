@@ -81,14 +81,14 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
     assert stored["rank"] == first["before"]
     assert (stored["query"], stored["match"]) == (first["query"], first["match"])
 
-    app.number_input(key="pair").set_value(int(first["pair"])).run()
+    app.number_input(key="item").set_value(int(first["pair"])).run()
     tables = [element.proto.body for element in app.get("html") if "<table" in element.proto.body]
     assert len(tables) == 2
     assert all(body.count("●") == 1 for body in tables)
     assert [body.count("▲") > 0 for body in tables] == [first["before"] > 1, first["after"] > 1]
     points = sum(len(trace["customdata"]["bdata"]) > 0 for trace in chart_named(app, "if_scatter")["data"])
     assert points == len(chart_named(app, "if_scatter")["data"])
-    app.number_input(key="pair").set_value(99_999).run()
+    app.number_input(key="item").set_value(99_999).run()
     assert "There is no pair 99999 among the 400" in written(app)
 
 

@@ -41,7 +41,7 @@ def cache(world: World) -> Path:
 
 def view(open_app: OpenApp, cache: Path, name: str, *variants: str, **query: str) -> AppTest:
     query = {"data": SMALL_PAIRS.id} | query
-    return open_app(cache, "frequency", frequency_view=name, enc=[f"{v}~none" for v in variants], **query)
+    return open_app(cache, "frequency", view=name, enc=[f"{v}~none" for v in variants], **query)
 
 
 # --- bands
@@ -147,7 +147,7 @@ def test_hubs_are_those_of_the_lists(open_app: OpenApp, cache: Path, world: Worl
     top = int(np.argmax(counts))
     item = int(space.items[lists.places[top]])
     assert listed["no."].iloc[0] == item
-    app.number_input(key="hub").set_value(item).run()
+    app.number_input(key="item").set_value(item).run()
     assert SMALL_PAIRS.items[item] in [text.value for text in app.text]
     own, askers = [frame.value for frame in app.dataframe if "rank" in frame.value]
     assert own["sentence"].tolist() == [SMALL_PAIRS.items[space.items[lists.places[i]]] for i in lists.nearest[top, :2]]
@@ -162,11 +162,11 @@ def test_hubs_are_those_of_the_lists(open_app: OpenApp, cache: Path, world: Worl
 @pytest.mark.heavy
 def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, cache: Path) -> None:
     zero = SMALL_PAIRS.items.index("!!")
-    app = view(open_app, cache, "hubs", "trigrams", hub=str(zero))
+    app = view(open_app, cache, "hubs", "trigrams", item=str(zero))
     assert f"Item {zero} has no vector that can be compared" in written(app)
-    app = view(open_app, cache, "hubs", "trigrams", hub="1000")
+    app = view(open_app, cache, "hubs", "trigrams", item="1000")
     assert "There is no item 1000" in written(app)
-    app = view(open_app, cache, "hubs", "trigrams", "lacks", hub="3")
+    app = view(open_app, cache, "hubs", "trigrams", "lacks", item="3")
     assert "Item 3 has no vector that can be compared" in written(app)
 
 

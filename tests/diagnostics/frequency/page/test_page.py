@@ -137,9 +137,7 @@ def test_vectors_that_are_all_alike_have_a_state_of_their_own(open_app: OpenApp,
 
 
 def test_neighbors_are_looked_up_and_the_fit_is_said(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(
-        cache, "frequency", data="toy-words", enc=["trigrams~none"], frequency_view="neighbors", after="center"
-    )
+    app = open_app(cache, "frequency", data="toy-words", enc=["trigrams~none"], view="neighbors", after="center")
     assert list(lines(app)) == ["trigrams", "trigrams + center", "random items"]
     assert "400 sentences drawn" in written(app)
     assert "no power law" in written(app) or "mean corpus rank ≈" in written(app)
@@ -148,7 +146,7 @@ def test_neighbors_are_looked_up_and_the_fit_is_said(open_app: OpenApp, cache: P
 
 @pytest.mark.parametrize("view", ["classifier", "neighbors"])
 def test_three_items_are_a_clear_state(open_app: OpenApp, cache: Path, view: str) -> None:
-    app = open_app(cache, "frequency", data="three", enc=["trigrams~none"], frequency_view=view)
+    app = open_app(cache, "frequency", data="three", enc=["trigrams~none"], view=view)
     said = {"classifier": "among 3 items", "neighbors": "are too few"}
     assert said[view] in written(app)
 

@@ -30,7 +30,7 @@ def test_lexical_overlap_beside_what_is_published(
     open_app: OpenApp, environment: Settings, encoders: tuple[str, str]
 ) -> None:
     run_heros(environment, "trigrams", "demo-minimal")
-    app = open_app(environment.cache, "heros", data="demo-minimal", heros_view="the data")
+    app = open_app(environment.cache, "heros", data="demo-minimal", view="the data")
     table = overlap_table(app)
     demo = find_dataset("demo-minimal").load("demo-minimal", ())
     assert isinstance(demo, MinimalPairSet)
@@ -58,7 +58,7 @@ def test_the_test_splits_are_measured_where_they_are(
     for name in ("stsb-test", "sick-test"):
         fetch.load(find_dataset(name), settings)
     run_small(monkeypatch, settings, "own", ["a b.", "c d."], {"mine": ["a c.", "c d."]}, "trigrams")
-    app = open_app(tmp_path, "heros", data="own", heros_view="the data")
+    app = open_app(tmp_path, "heros", data="own", view="the data")
     table = overlap_table(app)
     assert table.loc[("STS-B test", "measured here"), ["Lev", "length"]].round(2).tolist() == [0.54, 12.15]
     assert table.loc[("SICK-R test", "measured here"), ["Lev", "length"]].round(2).tolist() == [0.53, 10.0]
@@ -76,7 +76,7 @@ def test_the_accuracy_of_finding_the_paraphrase(
         "negation": [o.replace(" not", "") for o in originals],
     }
     run_small(monkeypatch, settings, "options", originals, rewrites, "trigrams", "bigrams")
-    app = open_app(settings.cache, "heros", data="options", heros_view="the data")
+    app = open_app(settings.cache, "heros", data="options", view="the data")
     (frame,) = (f.value for f in app.dataframe if "accuracy" in f.value)
     assert frame["model"].tolist() == ["trigrams", "bigrams"] or frame["accuracy"].is_monotonic_decreasing
     assert set(frame["accuracy"]) == {0.0}, "a rewrite that drops a word is nearer than one that drops them all"
@@ -92,7 +92,7 @@ def test_the_published_file_runs_from_pipeline_to_page(
     run = run_heros(settings, "trigrams", "heros")
     assert run.metrics["originals"] == 1_000
     assert run.coverage["pairs"] == 6_000
-    app = open_app(settings.cache, "heros", data="heros", heros_view="the data")
+    app = open_app(settings.cache, "heros", data="heros", view="the data")
     heat = chart(app, 0)["data"][0]
     assert heat["x"] == ["synonym", "antonym", "negated clause", "negated word", "random word", "typo"]
     assert overlap_table(app).loc[("all subsets", "measured here"), "pairs"] == 6_000

@@ -83,8 +83,8 @@ def test_rates_of_every_variant_are_those_stored(open_app: OpenApp, small: Heros
 @pytest.mark.heavy
 def test_a_link_names_a_and_b_and_the_matrix(open_app: OpenApp, small: HerosWorld) -> None:
     a, b = "trigrams~none", "unigrams~none"
-    app = open_app(small.cache, "heros", data="six", heros_a=a, heros_b=b, heros_matrix="A minus B")
-    assert [app.selectbox(key=k).value for k in ("heros_a", "heros_b")] == [a, b]
+    app = open_app(small.cache, "heros", data="six", a=a, b=b, heros_matrix="A minus B")
+    assert [app.selectbox(key=k).value for k in ("a", "b")] == [a, b]
     one, other = (orderings.win_rates(of_six(small, name)) for name in (a, b))
     np.testing.assert_allclose(cells(app), one - other, atol=1e-12)
     for which, expected in (("A", one), ("B", other)):
@@ -103,7 +103,7 @@ def test_names_that_tell_no_meaning_have_no_headline(open_app: OpenApp, small: H
 def test_one_variant_has_its_matrix_alone(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="six", enc="bigrams~none")
     assert not [s for s in app.dataframe if "only A" in s.value]
-    assert not [s for s in app.selectbox if s.key == "heros_a"]
+    assert not [s for s in app.selectbox if s.key == "a"]
     np.testing.assert_allclose(cells(app), orderings.win_rates(of_six(small, "bigrams~none")), atol=1e-12)
 
 

@@ -86,7 +86,7 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     cache, runs = store
     app = open_app(cache, "heros", data="demo-minimal")
     assert "Does A differ from B?" in written(app)
-    assert [app.selectbox(key=k).value for k in ("heros_a", "heros_b")] == ["minilm~none", "minilm-cls~none"]
+    assert [app.selectbox(key=k).value for k in ("a", "b")] == ["minilm~none", "minilm-cls~none"]
     both = (runs["minilm"], runs["minilm-cls"])
     (tests,) = paired_tests(find_diagnostic("heros"), [both], Repository.at(cache / "results.duckdb"))
     rows = comparison_of(app)
@@ -96,10 +96,10 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     assert rows["only B"].tolist() == [t.losses for t in tests]
     assert rows["p, Holm"].tolist() == [p_in_cell(t.p_corrected, t.p) for t in tests]
 
-    app.selectbox(key="heros_a").set_value("minilm-cls~none").run()
+    app.selectbox(key="a").set_value("minilm-cls~none").run()
     assert "A and B are the same model. Choose two different models." in written(app)
     assert comparison_of(app) is None
-    app.selectbox(key="heros_b").set_value("minilm~none").run()
+    app.selectbox(key="b").set_value("minilm~none").run()
     turned = comparison_of(app)
     assert turned["only A"].tolist() == rows["only B"].tolist()
     assert turned["A − B"].tolist() == (-rows["A − B"]).tolist()
@@ -144,7 +144,7 @@ def test_a_users_file_with_some_of_the_subsets(
     assert set(heat["y"]) == set(runs)
     for name, row in zip(heat["y"], heat["text"], strict=True):
         assert [cell[:5] for cell in row] == [f"{runs[name].metrics[subset]:.3f}" for subset in subsets]
-    app.segmented_control(key="heros_view").set_value("sentences").run()
+    app = open_app(settings.cache, "heros", data=f"file:{path}", view="sentences")
     rows = table(app, "original")
     assert rows["original"].tolist() == [row["original"] for row in FIRST_ROWS][:ROWS_PER_PAGE]
     assert list(rows.columns) == ["no", "original", *(f"A: {subset}" for subset in subsets)]

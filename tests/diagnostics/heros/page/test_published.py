@@ -133,7 +133,7 @@ def test_elsewhere_published_rows_wait_to_be_asked_for(
 
 @pytest.mark.heavy
 def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
-    app = open_app(world.settings.cache, "heros", data="heros", heros_view="behaves like")
+    app = open_app(world.settings.cache, "heros", data="heros", view="behaves like")
     assert not app.error
     said = written(app)
     assert "twin behaves most like models trained on a billion pairs of 32 datasets of every kind (group all)" in said
@@ -165,7 +165,7 @@ def test_on_the_demo_it_is_said_why_not_and_heros_is_offered(
 ) -> None:
     settings = settings_with_heros(tmp_path)
     run_heros(settings, "trigrams", "demo-minimal")
-    app = open_app(settings.cache, "heros", data="demo-minimal", heros_view="behaves like")
+    app = open_app(settings.cache, "heros", data="demo-minimal", view="behaves like")
     assert "HEROS's own 1,000 sentences" in written(app)
     assert len(app.get("plotly_chart")) == 1, "no nearest profile, no map"
     assert not app.button(key="fetch_heros").disabled

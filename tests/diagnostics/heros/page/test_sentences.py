@@ -63,7 +63,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def view(open_app: OpenApp, cache: Path, **query: str | list[str]) -> AppTest:
-    app = open_app(cache, "heros", **({"data": "mine", "heros_view": "sentences", "sent_a": A} | query))
+    app = open_app(cache, "heros", **({"data": "mine", "view": "sentences", "a": A} | query))
     assert not app.error
     return app
 
@@ -96,7 +96,7 @@ def test_an_order_is_asked_of_either_variant(
     open_app: OpenApp, world: World, where: str, keeps: Callable[[bool, bool], bool]
 ) -> None:
     pair = ("mine & *co*", "synonym")
-    app = view(open_app, world.settings.cache, sent_b=B, sent_above=" above ".join(pair), sent_where=where)
+    app = view(open_app, world.settings.cache, b=B, sent_above=" above ".join(pair), sent_where=where)
     expected = [n for n in range(len(ORIGINALS)) if keeps(world.above(A, n, *pair), world.above(B, n, *pair))]
     assert app.selectbox(key="sent_where").value == where
     if not expected:
@@ -125,7 +125,7 @@ def test_a_preset_sets_the_filter_and_is_marked_only_while_it_holds(open_app: Op
 
 
 def test_the_largest_disagreement_comes_first(open_app: OpenApp, world: World) -> None:
-    app = view(open_app, world.settings.cache, sent_b=B)
+    app = view(open_app, world.settings.cache, b=B)
     app.pills(key="sent_preset").set_value("largest disagreement").run()
     sizes = {n: max(abs(world.value(A, n, s) - world.value(B, n, s)) for s in SUBSETS) for n in range(len(ORIGINALS))}
     frame = table(app, "original")
@@ -156,18 +156,18 @@ def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
     app = view(
         open_app,
         world.settings.cache,
-        sent_b=B,
+        b=B,
         sent_above=["synonym above mine & *co*"],
         sent_where="in B, not in A",
         sent_order="B: synonym",
         sent_direction="high to low",
-        original_no="4",
+        item="4",
         sent_rewrite="antonym",
     )
-    assert app.selectbox(key="sent_a").value == A
-    assert app.selectbox(key="sent_b").value == B
+    assert app.selectbox(key="a").value == A
+    assert app.selectbox(key="b").value == B
     assert app.selectbox(key="sent_order").value == "B: synonym"
-    assert app.number_input(key="original_no").value == 4
+    assert app.number_input(key="item").value == 4
     assert app.selectbox(key="sent_rewrite").value == "antonym"
     assert "**Sentence 4**" in written(app)
     assert ORIGINALS[4] in [t.value for t in app.text]
@@ -175,7 +175,7 @@ def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
 
 
 def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> None:
-    app = view(open_app, world.settings.cache, sent_b="gone~none", sent_above="typo above synonym", original_no="99")
+    app = view(open_app, world.settings.cache, b="gone~none", sent_above="typo above synonym", item="99")
     said = written(app)
     assert "This link asks for what this dataset does not have: `typo above synonym`." in said
     assert "gone" in said
@@ -183,13 +183,13 @@ def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> 
 
 
 def test_a_rewrite_s_changes_are_marked_and_its_markup_is_text(open_app: OpenApp, world: World) -> None:
-    app = view(open_app, world.settings.cache, sent_b=B, original_no=str(len(ORIGINALS) - 1))
+    app = view(open_app, world.settings.cache, b=B, item=str(len(ORIGINALS) - 1))
     rewrites = html(app, "Rewrites of original")
     assert "&lt;b&gt;bold&lt;/b&gt; *dog* costs $5 [here](x)." in rewrites
     assert "mine &amp; *co*" in rewrites
     assert "<b>bold" not in rewrites
     assert rewrites.count("(unchanged)") == 3
-    app.number_input(key="original_no").set_value(1).run()
+    app.number_input(key="item").set_value(1).run()
     rewrites = html(app, "Rewrites of original")
     assert rewrites.count("<ins") == rewrites.count("<del") == 3
     for word in ("huge", "larger", "Rome"):
@@ -199,7 +199,7 @@ def test_a_rewrite_s_changes_are_marked_and_its_markup_is_text(open_app: OpenApp
 
 
 def test_dots_and_ranks_are_those_of_the_store_and_the_embeddings(open_app: OpenApp, world: World) -> None:
-    app = view(open_app, world.settings.cache, original_no="1", sent_rewrite="antonym")
+    app = view(open_app, world.settings.cache, item="1", sent_rewrite="antonym")
     figure = charts(app)[-1]
     assert [trace["name"] for trace in figure["data"]] == ["trigrams", "unigrams"]
     by_a = sorted(SUBSETS, key=lambda s: -world.value(A, 1, s))
@@ -223,16 +223,16 @@ def test_dots_and_ranks_are_those_of_the_store_and_the_embeddings(open_app: Open
 def test_embeddings_that_are_gone_leave_the_rest(open_app: OpenApp, world: World, tmp_path: Path) -> None:
     cache = shutil.copytree(world.settings.cache, tmp_path / "copy")
     shutil.rmtree(cache / "embeddings")
-    app = view(open_app, cache, original_no="0")
+    app = view(open_app, cache, item="0")
     assert app.button(key="encode_again").label == "Encode again"
     assert charts(app)[-1]["data"]
     assert not [d for d in app.dataframe if "rewrite" in d.value]
 
 
 def test_another_dataset_forgets_the_original_and_the_filter(open_app: OpenApp, world: World) -> None:
-    app = view(open_app, world.settings.cache, original_no="1", sent_above="antonym above synonym")
+    app = view(open_app, world.settings.cache, item="1", sent_above="antonym above synonym")
     app.sidebar.selectbox(key="data").set_value("other").run()
-    assert app.number_input(key="original_no").value is None
+    assert app.number_input(key="item").value is None
     assert table(app, "original")["original"].tolist() == ["a cat", "a dog"]
     assert "All **2** sentences." in written(app)
     assert "This link asks" not in written(app)

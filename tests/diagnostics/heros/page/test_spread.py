@@ -34,7 +34,7 @@ def spread(app: AppTest) -> dict[str, dict[str, Any]]:
 @pytest.mark.heavy
 @pytest.mark.parametrize(("scale", "column"), [("normalized", "similarity"), ("raw cosine", "cosine")])
 def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: HerosWorld, scale: str, column: str) -> None:
-    app = open_app(small.cache, "heros", data="six", heros_view="spread", heros_scale=scale, post="true")
+    app = open_app(small.cache, "heros", data="six", view="spread", heros_scale=scale, post="true")
     found = spread(app)
     assert set(found) == {"bigrams", "bigrams + zscore", "bigrams + center", "trigrams"}
     run = small.runs["six", "bigrams~center"]
@@ -51,7 +51,7 @@ def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: HerosW
 
 
 def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="alike", heros_view="spread")
+    app = open_app(small.cache, "heros", data="alike", view="spread")
     whole = chart(app, 1)["layout"]["xaxis"]["range"]
     app.toggle(key="heros_near").set_value(True).run()
     near = chart(app, 1)["layout"]["xaxis"]["range"]
@@ -60,14 +60,14 @@ def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: HerosWorld
 
 @pytest.mark.parametrize("scale", ["normalized", "raw cosine"])
 def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: HerosWorld, scale: str) -> None:
-    app = open_app(small.cache, "heros", data="alike", heros_view="spread", heros_scale=scale)
+    app = open_app(small.cache, "heros", data="alike", view="spread", heros_scale=scale)
     (dots,) = spread(app).values()
     assert dots["x"] == pytest.approx([1.0, 1.0])
 
 
 def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, small: HerosWorld) -> None:
     """Also of variants that the sidebar leaves out."""
-    app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="bigrams~center")
+    app = open_app(small.cache, "heros", data="six", view="spread", enc="bigrams~center")
     assert list(spread(app)) == ["bigrams + center"]
     figure = chart(app, 2)
     chains = ["none", "center", "zscore"]
@@ -81,14 +81,14 @@ def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, s
 
 
 def test_one_subset_has_no_rate_beside(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="alone", heros_view="spread")
+    app = open_app(small.cache, "heros", data="alone", view="spread")
     (line,) = chart(app, 2)["data"]
     assert len(line["x"]) == 2
 
 
 @pytest.mark.heavy
 def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="trigrams~none")
+    app = open_app(small.cache, "heros", data="six", view="spread", enc="trigrams~none")
     assert "trigrams was run on this dataset with only one post-processing" in written(app)
     assert len(app.get("plotly_chart")) == 2
     button = app.button(key="run_chains")
@@ -107,7 +107,7 @@ def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: H
 
 @pytest.mark.heavy
 def test_twenty_subsets_are_chosen_from(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="twenty", heros_view="spread")
+    app = open_app(small.cache, "heros", data="twenty", view="spread")
     picker = app.multiselect(key="heros_spread_subsets")
     assert "at most 16" in picker.label
     assert len(chart(app, 1)["layout"]["yaxis"]["ticktext"]) == 16

@@ -36,7 +36,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HerosWorld]:
 
 
 def test_every_kind_has_the_models_and_words_with_a_test(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="kinds", heros_view="words alone")
+    app = open_app(small.cache, "heros", data="kinds", view="words alone")
     assert not app.error
     (frame,) = [d.value for d in app.dataframe if "best measure" in d.value]
     assert frame["kind"].tolist() == ["all", "second", "first"] * 2
@@ -55,14 +55,14 @@ def test_every_kind_has_the_models_and_words_with_a_test(open_app: OpenApp, smal
 
 
 def test_another_column_gives_other_kinds(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="kinds", heros_view="words alone")
+    app = open_app(small.cache, "heros", data="kinds", view="words alone")
     app.segmented_control(key="heros_kinds").set_value("length").run()
     (frame,) = [d.value for d in app.dataframe if "best measure" in d.value]
     assert frame["kind"].tolist() == ["all", "short"] * 2
 
 
 def test_nothing_is_right_where_names_do_not_tell(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="nameless", heros_view="words alone")
+    app = open_app(small.cache, "heros", data="nameless", view="words alone")
     assert not app.error
     assert not [d for d in app.dataframe if "best measure" in d.value]
     assert len(app.info) == 1

@@ -41,7 +41,7 @@ def test_an_empty_store_offers_items_that_one_press_makes(open_app: OpenApp, sto
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
     app, _ = make(app, Task.INTRUDER)
     (made,) = store.sets(Task.INTRUDER)
-    said = written(open_app(tmp_path, "intruder", judge="items"))  # also for who opens the page later
+    said = written(open_app(tmp_path, "intruder", view="items"))  # also for who opens the page later
     assert [str(v) for v in made.variants] == ["trigrams~none", "bigrams~none"]
     assert made.items > 0
     assert f"{made.items} items of" in said
@@ -62,7 +62,7 @@ def test_a_list_of_ones_own(open_app: OpenApp, store: Judgments, tmp_path: Path)
     items = store.find_set(made.set_id)
     assert items is not None
     assert {item.k for item in items.items} == {2, 5}
-    said = written(open_app(tmp_path, "compare_votes", judge="items"))
+    said = written(open_app(tmp_path, "compare_votes", view="items"))
     assert r"\<b\>" in said, "text of the user's stands there as text"
 
 
@@ -95,7 +95,7 @@ def test_a_set_is_removed_with_its_votes_after_asking(open_app: OpenApp, store: 
     store.add_set(gone)
     for rater in ("Ada", "Bob"):
         store.vote(Ballot(gone.set_id, "", rater), 0, 1)
-    app = open_app(tmp_path, "intruder", judge="items")
+    app = open_app(tmp_path, "intruder", view="items")
     assert r"\<i\>Six" not in written(app), "nothing is asked yet"
     table = next(frame.value for frame in app.dataframe if "raters" in frame.value)
     assert table.loc[0, ["title", "questions", "raters", "votes"]].tolist() == ["<i>Six</i> *words*", 11, 2, 2]
@@ -116,6 +116,6 @@ def test_on_a_demo_nothing_is_removed(
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     store.add_set(intruder_set())
-    app = open_app(tmp_path, "intruder", judge="items")
+    app = open_app(tmp_path, "intruder", view="items")
     assert "nothing can be removed" in written(app)
     assert "judgment_remove" not in [button.key for button in app.button]

@@ -286,7 +286,7 @@ def test_an_unknown_session_says_so_and_offers_others(visit: OpenApp, store: Jud
 
 @pytest.mark.heavy
 def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgments) -> None:
-    app = visit("intruder", judge="sessions")
+    app = visit("intruder", view="sessions")
     for typed, told in (("a b", "cannot be a session's name"), ("team", "is open"), ("team", "already")):
         app.text_input(key="session_name").set_value(typed)
         app.selectbox(key="session_other").set_value(COMPARATIVE.set_id)
@@ -305,11 +305,11 @@ def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgments)
     rater = enter(visit("intruder", session="team"), "Ada")
     press(press(rater, "choice_1"), "unknown")
     assert [(v.session, v.rater) for v in store.votes(INTRUDER.set_id)] == [("team", "Ada")] * 2
-    rater.segmented_control(key="judge").set_value("results").run()
+    rater.segmented_control(key="view").set_value("results").run()
     assert "hidden until the facilitator reveals them" in written(rater)
     assert "to come" not in written(rater)
 
-    chief = visit("intruder", session="team", facilitator=key, judge="sessions")
+    chief = visit("intruder", session="team", facilitator=key, view="sessions")
     raters, answers = (frame.value for frame in chief.dataframe)
     assert raters[["rater", "answered", "of", "don't know"]].to_numpy().tolist() == [["Ada", 2, 3, 1]]
     assert answers["chosen"].tolist()[0] == "don't know"
@@ -324,9 +324,9 @@ def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgments)
 
 def test_a_wrong_key_sees_what_raters_see(visit: OpenApp, store: Judgments) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
-    app = visit("intruder", session="team", facilitator="wrong", judge="sessions")
+    app = visit("intruder", session="team", facilitator="wrong", view="sessions")
     assert "you see what raters see" in written(app)
-    assert list(app.segmented_control(key="judge").options) == ["answer", "results"]
+    assert list(app.segmented_control(key="view").options) == ["answer", "results"]
     assert not app.dataframe
 
 
@@ -369,7 +369,7 @@ def test_a_visitor_of_a_demo_opens_a_few_sessions(
     visit: OpenApp, store: Judgments, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
-    app = visit("intruder", judge="sessions")
+    app = visit("intruder", view="sessions")
     most = policy.DEMO.sessions_by_one or 0
     for number in range(most + 1):
         app.text_input(key="session_name").set_value(f"team{number}")

@@ -303,11 +303,11 @@ def test_outlier_detection_of_the_judged_models_is_beside_peoples_precision(
     world.add(GramEncoder(), GramEncoder("bigrams", size=2))
     items = replace(intruder_set(6), variants=(Variant("trigrams", "none"), Variant("bigrams", "none")))
     cast(store, items, everybody(items))
-    before = open_app(world.cache, "intruder", judge="results")
+    before = open_app(world.cache, "intruder", view="results")
     assert not [frame for frame in before.dataframe if "people" in frame.value]
     run = world.run("outliers", "trigrams", "demo-outliers")
     world.repository.database.close()
-    shown = table(open_app(world.cache, "intruder", judge="results"), "model", "people", "demo-outliers")
+    shown = table(open_app(world.cache, "intruder", view="results"), "model", "people", "demo-outliers")
     assert shown["model"].tolist() == ["trigrams", "bigrams"]
     assert shown["people"].tolist() == pytest.approx([100, 100 / 6]), "the second model's only where both agree"
     assert shown["demo-outliers"][0] == pytest.approx(100 * run.metrics["accuracy"])

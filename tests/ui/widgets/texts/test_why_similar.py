@@ -70,7 +70,7 @@ def check(app: AppTest, expected: list[float]) -> None:
 def test_nothing_is_asked_before_the_reader_does(
     open_app: OpenApp, runs: dict[str, RunRecord], module_world: World
 ) -> None:
-    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO, view="pairs", pair="0")
+    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO, view="pairs", item="0")
     assert not maps(app)
     app.toggle(key="why").set_value(True).run()
     assert len(maps(app)) == 2
@@ -83,7 +83,7 @@ def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], modul
         "view": "pairs",
         "a": TWO[0],
         "b": TWO[1],
-        "pair": "1",
+        "item": "1",
         "why": "true",
     }
     app = open_app(module_world.cache, "evalrank", **address)
@@ -97,7 +97,7 @@ def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], modul
 @pytest.mark.usefixtures("runs")
 def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World) -> None:
     run = module_world.run("evalrank", SUM, SMALL_PAIRS.id, metric="l2")
-    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", pair="1", why="true")
+    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", item="1", why="true")
     app.sidebar.segmented_control(key="metric").set_value("l2").run()
     check(app, [cosine(run, module_world, int(SMALL_PAIRS.queries[1]), int(SMALL_PAIRS.matches[1]))])
     assert "this explains the cosine" in written(app)
@@ -105,15 +105,15 @@ def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World
 
 @pytest.mark.usefixtures("runs")
 def test_the_toolkits_arithmetic_is_not_taken_apart(open_app: OpenApp, module_world: World) -> None:
-    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", pair="1", why="true")
+    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", item="1", why="true")
     app.sidebar.segmented_control(key="protocol").set_value("toolkit").run()
     assert not maps(app)
     assert "Choose the protocol “definition”" in written(app)
 
 
 def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
-    address = {"data": SCORED.id, "enc": TWO, "similarity_view": "pairs", "sim_a": TWO[0], "sim_b": TWO[1]}
-    app = open_app(module_world.cache, "similarity", **address, pair="0", why="true")
+    address = {"data": SCORED.id, "enc": TWO, "view": "pairs", "a": TWO[0], "b": TWO[1]}
+    app = open_app(module_world.cache, "similarity", **address, item="0", why="true")
     ends = int(SCORED.firsts[0]), int(SCORED.seconds[0])
     check(app, [cosine(runs[f"similarity {encoder}"], module_world, *ends) for encoder in (SUM, LEFT_OUT)])
     for html in maps(app):
@@ -123,8 +123,8 @@ def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], mod
 
 
 def test_a_sentence_of_heros(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
-    address = {"data": SENTENCES.id, "enc": TWO, "heros_view": "sentences", "sent_a": TWO[0], "sent_b": TWO[1]}
-    app = open_app(module_world.cache, "heros", **address, original_no="1", sent_rewrite="antonym", why="true")
+    address = {"data": SENTENCES.id, "enc": TWO, "view": "sentences", "a": TWO[0], "b": TWO[1]}
+    app = open_app(module_world.cache, "heros", **address, item="1", sent_rewrite="antonym", why="true")
     check(app, [cosine(runs[f"heros {encoder}"], module_world, 3, 5) for encoder in (SUM, LEFT_OUT)])
     assert "“no”, only in the rewrite" in written(app)
 
@@ -155,7 +155,7 @@ def test_a_table_says_that_it_cannot(open_app: OpenApp, module_world: World, tmp
     rows = [(text, f"[{i % 3 + 1}, {i % 5}, 1]") for i, text in enumerate(SCORED.items)]
     pd.DataFrame(rows, columns=["text", "embedding"]).to_csv(path, index=False)
     module_world.run("similarity", f"table:{path}", SCORED.id)
-    address = {"data": SCORED.id, "enc": f"table:{path}~none", "similarity_view": "pairs"}
-    app = open_app(module_world.cache, "similarity", **address, pair="0", why="true")
+    address = {"data": SCORED.id, "enc": f"table:{path}~none", "view": "pairs"}
+    app = open_app(module_world.cache, "similarity", **address, item="0", why="true")
     assert not maps(app)
     assert "whole texts" in written(app)

@@ -77,7 +77,7 @@ def show() -> None:
             background = max(int(run.metrics["background"]) for run in runs)
             st.plotly_chart(rank_curve(ranks, background, styles, scheme), key="curve")
         _notes(shown)
-        choose_view(shown, VIEWS, "Look closer", key="view")
+        choose_view(shown, VIEWS)
         if not shown.among_matches:  # published scores are among all texts
             published.published(runs, picks)
         _details(entry, runs, estimated)

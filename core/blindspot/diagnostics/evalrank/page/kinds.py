@@ -125,7 +125,7 @@ def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
     """A sentence: the group of pairs on which B gains most against A, and that on which it loses most."""
     if len(shown.runs) < 2:
         return
-    sides = two_variants(shown.runs, ("a", "b"))
+    sides = two_variants(shown.runs)
     if sides.b is None:
         return
     digests = tuple(column.digest for column in own.values())

@@ -46,7 +46,7 @@ from blindspot.ui.widgets.two_variants import Sides, two_variants
 from blindspot.ui.widgets.versus.selection import Dots, Selection
 from blindspot.ui.widgets.work import rerun_button
 
-TABLE = BrowseTable("pairs", key="pair", unit="pair", number="pair")
+TABLE = BrowseTable("pairs", unit="pair", number="pair")
 SELECTION = Selection(
     "scatter",
     "area",
@@ -89,7 +89,7 @@ MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATCH: "●", Relat
 
 @fragment  # the page above is not rerun
 def show(shown: EvalRankView) -> None:
-    sides = two_variants(shown.runs, ("a", "b"))
+    sides = two_variants(shown.runs)
     compared = Compared(sides.a.run_id, sides.b_id, shown.filtered)
     run_ids = [run.run_id for run in shown.runs]
     described = browsing.described(shown.pairs, features(shown.pairs), run_ids, compared)

@@ -255,7 +255,7 @@ def _drill(base: Basis, transform: str, metric: Similarity) -> None:
         min_value=0,
         value=None,
         step=1,
-        key="pair",
+        key="item",
         bind="query-params",
         placeholder="a number",
         help="Choose a row of the table, or type a pair's number.",

@@ -25,5 +25,5 @@ def show() -> None:
     picks = ui.page("Frequency", entry.question)
     with ui.errors_shown():
         if shown := gather(picks):
-            choose_view(shown, VIEWS, "Details", key="frequency_view")
+            choose_view(shown, VIEWS)
     ui.how_computed(entry)

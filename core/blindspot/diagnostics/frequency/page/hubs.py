@@ -32,7 +32,7 @@ SECONDS_PER_PAIR = 4e-8  # of items, in 384 dimensions on two cores
 LISTED = 50
 MOST_ASKERS = 200
 HUBS, NEVER = "most listed", "never listed"
-TABLE = BrowseTable("hubs", key="hub", unit="item", number="no.")
+TABLE = BrowseTable("hubs", unit="item", number="no.")
 
 HOW = f"""
 The *k-occurrence* `N_k(i)` of an item is the number of items that have i among their k nearest, by the similarity in

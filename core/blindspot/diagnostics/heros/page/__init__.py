@@ -43,5 +43,5 @@ def show() -> None:
         styles = ui.variant_styles(run.plan.variant for run in found)
         shown = HerosView(entry, dataset, found, subsets, rows, styles, ui.scheme())
         profile.show(shown)
-        choose_view(shown, VIEWS, "Details", key="heros_view")
+        choose_view(shown, VIEWS)
     ui.how_computed(entry)

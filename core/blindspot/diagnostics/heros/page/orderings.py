@@ -58,7 +58,7 @@ def show(shown: HerosView) -> None:
     st.subheader(
         "Does A differ from B?" if len(shown.runs) > 1 else "Every kind of rewrite against every other", anchor=False
     )
-    sides = two_variants(shown.runs, ("heros_a", "heros_b"))
+    sides = two_variants(shown.runs)
     if sides.b is None:
         _matrix(sides.a, tables, shown)
         if len(shown.runs) < 2:

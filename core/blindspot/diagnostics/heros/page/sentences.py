@@ -39,7 +39,7 @@ TELLING = (
     Above("random_mlm", "synonym"),
     Above("random_mlm", "typo"),
 )
-TABLE = BrowseTable("sentences", key="original_no", unit="sentence", number=browsing.NUMBER)
+TABLE = BrowseTable("sentences", unit="sentence", number=browsing.NUMBER)
 
 
 @fragment  # nothing above is drawn again
@@ -47,7 +47,7 @@ def show(shown: HerosView) -> None:
     """Which variants, which originals, in which order; then the chosen one."""
     found = runs.sentences(shown)
     _warn_of_stale_link(shown.subsets)
-    sides = two_variants(shown.runs, ("sent_a", "sent_b"), b_at_first=False, on_change=TABLE.to_first_page)
+    sides = two_variants(shown.runs, b_at_first=False, on_change=TABLE.to_first_page)
     in_tab = _tabs(found, shown, sides)
     _pick_preset(shown.subsets, b=sides.b is not None)
     wish = _pick_filter(shown.subsets, b=sides.b is not None)
@@ -101,8 +101,8 @@ def _warn_of_stale_link(subsets: Sequence[str]) -> None:
     }
     address, state = st.query_params, st.session_state
     missing = [v for key, names in known.items() if key not in state for v in address.get_all(key) if v not in names]
-    if "original_no" not in state:
-        missing += [f"sentence {v}" for v in address.get_all("original_no") if not v.isdecimal()]
+    if "item" not in state:
+        missing += [f"sentence {v}" for v in address.get_all("item") if not v.isdecimal()]
     if missing:
         names = ", ".join(f"`{value[:80].replace('`', '')}`" for value in missing)
         st.warning(

@@ -39,8 +39,8 @@ def show() -> None:
     with ui.errors_shown():
         if shown := _selected(picks):
             scores.show_headline(shown)
-            choose_view(shown, VIEWS, "Look closer", key="retrieval_view")
-        elif st.query_params.get("retrieval_view") == "published":  # the link on Data: it takes no runs
+            choose_view(shown, VIEWS)
+        elif st.query_params.get("view") == "published":  # the link on Data: it takes no runs
             published.show_tables(scheme())
     ui.how_computed(ENTRY)
 

@@ -29,6 +29,7 @@ from blindspot.texts import counted, same_text
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
+from blindspot.ui.page_state import A
 from blindspot.ui.resources import cached, load
 from blindspot.ui.widgets import downloads, own_columns
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
@@ -40,10 +41,9 @@ from blindspot.ui.widgets.texts import long_texts, training_data
 from blindspot.ui.widgets.two_variants import two_variants
 from blindspot.ui.widgets.versus.selection import Dots, Selection
 
-KEYS = ("retrieval_a", "retrieval_b")
 QUERY, TEXT, DIFFERENCE, RELEVANT = "query", "text", "A − B", "relevant"
 HEAD = ENTRY.headline
-TABLE = BrowseTable("retrieval_queries", key="query", unit="query", number=QUERY)
+TABLE = BrowseTable("retrieval_queries", unit="query", number=QUERY)
 DECIMALS = 3  # of scores in the figure, where queries with the same scores share a dot
 SELECTION = Selection(
     "retrieval_scatter",
@@ -128,7 +128,7 @@ def compared_sides(shown: RetrievalView) -> Compared:
     ways = list(With) if len(shown.runs) > 1 else [With.BM25]
     way = one_of("Compare with", ways, "with", "another model, or keyword search (BM25)")
     if way is With.MODEL:
-        found = two_variants(shown.runs, KEYS)
+        found = two_variants(shown.runs)
         if found.b is not None:
             runs = {"A": found.a, "B": found.b}
             names = {side: run.plan.variant.label for side, run in runs.items()}
@@ -138,7 +138,7 @@ def compared_sides(shown: RetrievalView) -> Compared:
         by_name = {str(run.plan.variant): run for run in shown.runs}
         usual = str(shown.picks.baseline) if str(shown.picks.baseline) in by_name else next(iter(by_name))
         options = list(by_name)
-        chosen = one_named("A", options, key=KEYS[0], name=names_of_variants(options), index=options.index(usual))
+        chosen = one_named("A", options, key=A, name=names_of_variants(options), index=options.index(usual))
         run = by_name[chosen or usual]
     sides = {"A": Side(run.run_id), "B": Side(run.run_id, is_bm25=True)}
     return Compared({"A": run.plan.variant.label, "B": BM25_TITLE}, sides, {"A": run, "B": run})

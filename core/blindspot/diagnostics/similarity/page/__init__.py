@@ -37,7 +37,7 @@ def show() -> None:
     with ui.errors_shown():
         if shown := _selected(picks):
             scores.show_headline(shown)
-            choose_view(shown, VIEWS, "Look closer", key="similarity_view")
+            choose_view(shown, VIEWS)
     ui.how_computed(ENTRY)
 
 

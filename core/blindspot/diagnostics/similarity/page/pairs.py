@@ -34,8 +34,7 @@ from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
 from blindspot.ui.widgets.texts import long_texts, why_similar
 from blindspot.ui.widgets.two_variants import two_variants
 
-KEYS = ("sim_a", "sim_b")
-TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=PAIR)
+TABLE = BrowseTable("sim_pairs", unit="pair", number=PAIR)
 ALL_SETS = "all"
 MEANING_OF_TABS = (
     f"A pair is misjudged where the score predicted from its similarity is off by more than {pairs.OFF:.0%} of the "
@@ -50,7 +49,7 @@ FIT_IN_WORDS = {
 
 def show(shown: SimilarityView) -> None:
     """The scatter of one model or two, the table of the pairs, and the chosen pair."""
-    sides = two_variants(shown.runs, KEYS).by_letter
+    sides = two_variants(shown.runs).by_letter
     with st.container(horizontal=True, vertical_alignment="bottom"):
         fit = one_of("Fit", Fit, "sim_fit", "\n".join(f"- **{fit}**: {words}" for fit, words in FIT_IN_WORDS.items()))
         set_name = _set(shown)

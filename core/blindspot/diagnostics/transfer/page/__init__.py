@@ -68,7 +68,7 @@ def show_tasks(page: TaskPage, views: Mapping[str, View[TransferView]]) -> None:
     with ui.errors_shown():
         if shown := _selected(page, picks):
             tasks.show_headline(shown)
-            choose_view(shown, views, "Look closer", key="transfer_view")
+            choose_view(shown, views)
     ui.how_computed(page.entry)
 
 

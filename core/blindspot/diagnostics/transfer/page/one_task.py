@@ -38,10 +38,9 @@ from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.outcome_tabs import outcome_tabs
 from blindspot.ui.widgets.two_variants import two_variants
 
-SIDES = ("transfer_a", "transfer_b")  # keys of the two variants
 LISTED = 12  # kinds of mistake
 ALL_CLASSES = "all"
-TABLE = BrowseTable("examples", key="example", unit="example", number=NUMBER)
+TABLE = BrowseTable("examples", unit="example", number=NUMBER)
 MEANING_OF_TABS = (
     "- **A wins**: A predicts the right class, B a wrong one\n- **B wins**: the other way round\n"
     "- **Both wrong**, **Both right**: alike"
@@ -54,7 +53,7 @@ def _compared(shown: TransferView) -> tuple[Outcomes, Sides] | None:
     """The examples that all sides were tested on, of those the wanted rows; without any, what to do and None."""
     if not (runs := runs_of_task(shown)):
         return None
-    sides = two_variants(runs, SIDES).by_letter
+    sides = two_variants(runs).by_letter
     found = outcomes_of(list(sides.values()), overlap=shown.overlap)
     if not len(found):
         st.warning("No examples left: each is also in the training part, or repeats.", icon=":material/info:")

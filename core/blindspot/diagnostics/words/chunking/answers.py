@@ -73,4 +73,4 @@ def _phrase(words: Sequence[str], phrase: tuple[int, int, str]) -> str:
 
 def address(run: RunRecord) -> dict[str, str]:
     """Of the view that shows a run's sentences."""
-    return {"words_view": "chunks", "chunks_of": run.plan.dataset, "chunks_by": str(run.plan.variant)}
+    return {"view": "chunks", "chunks_of": run.plan.dataset, "chunks_by": str(run.plan.variant)}

@@ -295,9 +295,9 @@ scores are lower, and differences between models larger.
         ),
         seconds_per_unit={"": 6e-5},
     )
-    two_in_address = {"words_view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"}
+    two_in_address = {"view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"}
     won = ("sentences", "finds phrases with the higher F1")
-    item_in_address = {"words_view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"}
+    item_in_address = {"view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"}
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:

@@ -30,7 +30,7 @@ def show() -> None:
             headline.show(shown)
     table.show(shown)
     if shown.runs:
-        choose_view(shown, VIEWS, "Details", key="words_view")
+        choose_view(shown, VIEWS)
     with ui.errors_shown():
         table.offer(shown)
     run = {diagnostic for diagnostic, _ in shown.runs}

@@ -28,7 +28,7 @@ def _links(opened: Opened, asked: Query) -> None:
                     "pages/evalrank.py",
                     label="Open this text's pair in EvalRank",
                     icon=":material/leaderboard:",
-                    query_params=address | {"pair": str(pairs[0])},
+                    query_params=address | {"item": str(pairs[0])},
                 )
         st.page_link(
             "pages/map.py",

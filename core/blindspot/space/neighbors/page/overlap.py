@@ -206,7 +206,7 @@ def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> N
 def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: int) -> None:
     st.markdown("**Queries on which two models disagree most**")
     by_name = {str(variant): variant for variant in opened.names}
-    one_name, other_name = two_names(list(by_name), ("a", "b"))
+    one_name, other_name = two_names(list(by_name))
     if other_name is None:
         return
     a, b = by_name[one_name], by_name[other_name]

@@ -24,6 +24,7 @@ from blindspot.studies.compare.rows import Row, headline, legend, method_in_word
 from blindspot.studies.report.page import report_buttons
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
+from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
@@ -32,7 +33,6 @@ from blindspot.ui.widgets.two_variants import two_names
 from blindspot.ui.widgets.views import View, choose_view
 from blindspot.ui.widgets.work import run_button
 
-SIDES = ("compare_a", "compare_b")  # keys of the two models; links to other pages have their own
 LINKS = 24  # most links to rows
 ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model with, quick ones first
 
@@ -66,7 +66,7 @@ def _compare(picks: Picks) -> None:
     if len(among) < 2:
         _too_few(known, among)
         return
-    first, second = two_names([str(variant) for variant in among], SIDES)
+    first, second = two_names([str(variant) for variant in among])
     if second is None:
         return
     a, b = Variant.parse(first), Variant.parse(second)
@@ -76,12 +76,12 @@ def _compare(picks: Picks) -> None:
         _forest(shown)
     _costs(shown)
     missing.show(shown)
-    choose_view(shown, VIEWS, "Look closer", key="compare_view")
+    choose_view(shown, VIEWS)
 
 
 def _among(known: Sequence[Variant], picks: Picks) -> list[Variant]:
     """The models to choose A and B from: the baseline, then the newest first; those of the address in any case."""
-    named = {st.query_params.get(key) for key in SIDES}
+    named = {st.query_params.get(key) for key in (A, B)}
     asked = picks.asked_for(known)
     newest_first = [v for v in reversed(known) if v in asked or not named.isdisjoint({str(v), in_address(str(v))})]
     return sorted(newest_first, key=lambda variant: variant != picks.baseline)

@@ -15,7 +15,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 
-TABLE = BrowseTable("changed", key="changed", unit="item", number="no.")
+TABLE = BrowseTable("changed", unit="item", number="no.")
 WON_BY_A, WON_BY_B = "won-by-a", "won-by-b"
 
 

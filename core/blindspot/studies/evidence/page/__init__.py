@@ -52,7 +52,7 @@ def show() -> None:
         if shown := selected(picks):
             with top:
                 correlations.headline(shown)
-            choose_view(shown, VIEWS, "Details", key="evidence_view")
+            choose_view(shown, VIEWS)
         else:
             st.subheader("Published results", anchor=False)
             published.show_tables(scheme())

@@ -13,6 +13,7 @@ from blindspot.studies.judgments.page.shown import PAGES, Judged, item_set, judg
 from blindspot.studies.judgments.types import Session, SetSummary, Task
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import options
+from blindspot.ui.page_state import VIEW
 from blindspot.ui.widgets.views import View, choose_page
 from blindspot.ui.widgets.work import job_panel
 
@@ -53,7 +54,7 @@ def _show(task: Task) -> None:
     }
     if place.session and not place.facilitates:
         del views["sessions"], views["items"]
-    choose_page(place, views, "View", "judge")
+    choose_page(place, views)
 
 
 def _results(place: Place) -> None:
@@ -217,4 +218,4 @@ def _choose_set(key: str) -> None:
 
 def _forget_set() -> None:
     st.query_params.pop("set", None)
-    st.session_state["judge"] = "items"
+    st.session_state[VIEW] = "items"

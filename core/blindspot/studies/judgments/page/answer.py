@@ -23,6 +23,7 @@ from blindspot.studies.judgments.types import Ballot, Item, ItemSet, Recorded, T
 from blindspot.texts import counted
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
+from blindspot.ui.page_state import VIEW
 from blindspot.ui.resources import allowed, explained
 
 SECONDS_EACH = 10  # that a question takes, about
@@ -289,7 +290,7 @@ def _thank(judged: Judged, state: RaterState, ballot: Ballot, total: int) -> Non
             key="judge_see",
             type="primary",
             icon=":material/bar_chart:",
-            on_click=lambda: st.session_state.update(judge="results"),
+            on_click=lambda: st.session_state.update({VIEW: "results"}),
         ):
             st.rerun()  # the view is chosen outside of this fragment
         st.button(

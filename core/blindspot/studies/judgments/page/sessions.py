@@ -17,6 +17,7 @@ from blindspot.studies.judgments.types import LONGEST, ItemSet, RaterProgress, S
 from blindspot.texts import counted
 from blindspot.ui.boundary import repeated
 from blindspot.ui.markdown import as_text
+from blindspot.ui.page_state import VIEW
 from blindspot.ui.resources import allowed, explained
 
 REFRESH_SECONDS = 2
@@ -88,7 +89,7 @@ def _open(judged: Judged) -> None:
         "**For you, the facilitator:** save this link and keep it secret. It is shown only once; its key is not stored."
     )
     mine = link_for(opened.name) | {"facilitator": opened.key}
-    st.code(_address(judged.task, mine | {"judge": "sessions"}), language=None, wrap_lines=True)
+    st.code(_address(judged.task, mine | {VIEW: "sessions"}), language=None, wrap_lines=True)
     st.page_link(PAGES[judged.task], label="Open it", icon=":material/arrow_forward:", query_params=mine)
 
 

@@ -53,7 +53,7 @@ def show() -> None:
         if (grid := form(picks)) and (shown := progress.stored(grid)):
             with top:
                 headline.show(shown)
-            choose_view(shown, VIEWS, "Details", key="lab_view")
+            choose_view(shown, VIEWS)
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)
         st.caption(

@@ -97,7 +97,7 @@ def _answer(found: Source) -> None:
             key="threshold_json",
             help="Threshold, interval, precision, recall and both calibrations, for a program.",
         )
-    choose_view(shown, VIEWS, "Look closer", key="threshold_view")
+    choose_view(shown, VIEWS)
 
 
 def _rule(measured: Measured) -> Rule:

@@ -24,7 +24,6 @@ from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import missing_runs, tables
 from blindspot.ui.widgets.two_variants import two_names, two_variants
 
-KEYS = ("threshold_a", "threshold_b")
 OFFERED = {"stsb-test": "scored", "mrpc": "paraphrases or not", "demo-scored": "built in"}
 
 
@@ -64,7 +63,7 @@ def _of_labeled(picks: Picks) -> Source | None:
     if not isinstance(opened.dataset, LabeledTexts):
         raise TypeError(f"{opened.dataset.id} has no labeled texts")
     spaces = {str(space.variant): space for space in opened.spaces}
-    a, b = two_names(list(spaces), KEYS, b_at_first=False)
+    a, b = two_names(list(spaces), b_at_first=False)
     chosen = tuple(spaces[name] for name in (a, b) if name)
     measured = _computed(opened.dataset, chosen, opened.metric)
     return Source(measured, spaces[a].variant, spaces[b].variant if b else None, picks.metric)
@@ -87,7 +86,7 @@ def _of_scored(picks: Picks) -> Source | None:
     if not runs:
         return None
     runs.sort(key=lambda run: -run.metrics[entry.headline])
-    sides = two_variants(runs, KEYS, b_at_first=False)
+    sides = two_variants(runs, b_at_first=False)
     chosen = tuple(sides.by_letter.values())
     b = None if sides.b is None else sides.b.plan.variant
     ids = tuple(run.run_id for run in chosen)
