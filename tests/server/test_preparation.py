@@ -14,9 +14,11 @@ from blindspot.files.writing import exclusive_now
 from blindspot.jobs import demo
 from blindspot.jobs.queue import HOST, JobQueue, Task
 from blindspot.numerics.similarity import Similarity
-from blindspot.server import preparation, routes
+from blindspot.runs import own_scale
+from blindspot.server import first_model, preparation, routes
 from blindspot.server.preparation import LOCK, Preparation, Progress
 from blindspot.settings import Mode, Settings
+from blindspot.types import CancelToken, Variant
 from blindspot.ui import resources
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, wait_until
 from tests.support.world import World
@@ -118,3 +120,15 @@ def test_what_fails_is_tried_again(hosted: Settings, small: World, monkeypatch: 
     prepared.run(hosted)
     assert seen[0] == Progress(failed=True)
     assert prepared.progress is None
+
+
+@pytest.mark.heavy
+def test_the_first_model_is_ready_before_anybody_tries_a_sentence(settings: Settings) -> None:
+    own_scale._ground.cache_clear()
+    first_model.ready_model(settings)
+    assert own_scale._ground.cache_info().currsize == 1
+    assert not settings.embeddings.exists(), "what nobody asked for is not kept"
+    found = own_scale.ground_of(Variant("minilm", "none"), settings, CancelToken()).scale
+    assert found is not None
+    assert own_scale._ground.cache_info().misses == 1
+    assert found.unrelated.high < found.paraphrases.low

@@ -12,7 +12,7 @@ _NUMBER = re.compile(
     r"|(?<![\w.,:/#-])(?<!/ )(?!0\d)\d+(?:\.\d+)?(?! ?/|[\w:]|[.,]\d|-\d)"
 )
 # "3. Mai", "3 mai 2024", "14 Uhr": in other languages than English nothing tells dates and times but their form.
-_FOREIGN_DATE = re.compile(r"\d+(?:\.(?=\s+\w)|\s+[^\W\d]+\.?\s+\d{4}\b|\s+(?:Uhr|heures|horas|ore)\b)")
+_FOREIGN_DATE = re.compile(r"\d+(?:\.(?=\s+\w)|\s+[^\W\d]+\.?\s+\d{4}\b|\s+(?:Uhr|heures|horas|or[ae])\b)")
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d")  # "the 2012 games"; where it surely is one, the rule for dates changes it
 _PERCENT = re.compile(r" ?(?:%|percent\b|per cent\b)")
 _ALL = 100  # percent: of more there often is none
