@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.jobs import in_child
 from blindspot.types import CancelToken
@@ -80,7 +81,8 @@ class WhileRead(CancelToken):
             self._most, self._until = limits.turn, monotonic() + limits.turn
 
     def check(self) -> None:
-        st.session_state.get("_is_still_read")
+        if get_script_run_ctx(suppress_warning=True) is not None:  # a thread that helps has none
+            st.session_state.get("_is_still_read")
         if monotonic() > self._until:
             raise in_child.too_long(self._most)
         super().check()

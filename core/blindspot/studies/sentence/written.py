@@ -7,6 +7,7 @@ from html import escape
 
 from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked, quiet
 from blindspot.figures.theme import SEQUENTIAL, Scheme, faint, ink, shade
+from blindspot.figures.token_map import GROUND
 from blindspot.runs.own_scale import Spread
 from blindspot.studies.sentence.view import Compared, Disagreement, LinesView, Rewrite, SentenceView
 from blindspot.texts import Change, Segment, word_changes
@@ -14,6 +15,7 @@ from blindspot.texts import Change, Segment, word_changes
 NAME_WIDTH = 18  # characters of a model's name above a column
 LINE_WIDTH = 48  # characters of a line beside a matrix
 ABOVE = "▲"
+CLOSE = 45  # percent of the width: names closer to each other have no room on a phone
 _UNRELATED = {Scheme.LIGHT: "#CBD2DA", Scheme.DARK: "#465363"}
 _PARAPHRASES = {Scheme.LIGHT: "#A9CBE9", Scheme.DARK: "#28507A"}
 _KEEPS, _CHANGES = "○", "▲"
@@ -24,15 +26,37 @@ LEGEND = (
 
 
 def rewrites_table(view: SentenceView, rewrites: Sequence[Rewrite], scheme: Scheme, label: str) -> str:
-    """A row per rewrite: its rule, its text with what changed marked, and its similarity in each model."""
+    """A row per rewrite: its rule, its text with what changed marked, and its similarity in each model.
+
+    Where there is little room, the numbers of a row are below its text.
+    """
+    head = _row(Html("rewrite"), [model_name(one.label) for one in view.models], "columnheader", scheme)
     rows = []
     for one in rewrites:
         what = quiet(f"{one.name}: {' '.join(one.change.split())}", scheme, "display:block;font-size:0.8rem")
         text = marked(_worth_marking(word_changes(view.text, one.text)), scheme)
-        rows.append((Html(f"{what}{text}"), *(_number(one, i, scheme) for i in range(len(view.models)))))
-    names = [model_name(one.label) for one in view.models]
-    columns = (Column("rewrite", style="overflow-wrap:anywhere;min-width:9rem"), *map(Column.numbers, names))
-    return html_table(columns, rows, scheme, label)
+        rows.append(
+            _row(Html(f"{what}{text}"), [_number(one, i, scheme) for i in range(len(view.models))], "cell", scheme)
+        )
+    return (
+        f'<div role="table" aria-label="{escape(label)}" style="font-size:0.88rem;color:{ink(scheme)}">'
+        f"{head}{''.join(rows)}</div>"
+    )
+
+
+def _row(text: Html, numbers: Sequence[str], role: str, scheme: Scheme) -> str:
+    color = f";color:{faint(scheme)};font-size:0.8rem" if role == "columnheader" else ""
+    cells = "".join(
+        f'<div role="{role}" style="width:4.7rem;text-align:right;overflow-wrap:anywhere">'
+        f"{one if isinstance(one, Html) else escape(one)}</div>"
+        for one in numbers
+    )
+    return (
+        f'<div role="row" style="display:flex;flex-wrap:wrap;align-items:flex-start;padding:5px 4px;column-gap:8px;'
+        f'border-bottom:1px solid {LINE[scheme]}{color}"><div role="{role}" style="flex:1 1 15rem;min-width:0;'
+        f'overflow-wrap:anywhere">{text}</div><div role="presentation" style="display:flex;margin-left:auto;'
+        f'font-variant-numeric:tabular-nums">{cells}</div></div>'
+    )
 
 
 def _worth_marking(segments: Sequence[Segment]) -> Sequence[Segment]:
@@ -73,12 +97,19 @@ def strip(view: SentenceView, model: int, scheme: Scheme) -> str:
     def place(value: float) -> float:
         return 100 * (min(value, 1.0) - low) / width
 
+    spreads = (scale.unrelated, scale.paraphrases)
     bands = "".join(
-        _band(spread, place, color, name, scheme)
-        for spread, color, name in (
-            (scale.unrelated, _UNRELATED[scheme], "unrelated"),
-            (scale.paraphrases, _PARAPHRASES[scheme], "paraphrases"),
-        )
+        _band(spread, place, color)
+        for spread, color in zip(spreads, (_UNRELATED[scheme], _PARAPHRASES[scheme]), strict=True)
+    )
+    names = [f"{name} {one.median:.2f}" for name, one in zip(("unrelated", "paraphrases"), spreads, strict=True)]
+    at = [place(one.median) for one in spreads]
+    if at[1] - at[0] < CLOSE:  # one label, so that two do not run into each other
+        names, at = [" · ".join(names)], [sum(at) / 2]
+    labels = "".join(
+        f'<span style="position:absolute;left:{where:.2f}%;top:35px;transform:translateX(-{where:.0f}%);'
+        f'font-size:0.78rem;white-space:nowrap;color:{faint(scheme)}">{name}</span>'
+        for name, where in zip(names, at, strict=True)
     )
     marks = "".join(
         f'<span title="{escape(f"{one.name} {value:.3f}")}" style="position:absolute;left:{place(value):.2f}%;'
@@ -90,17 +121,15 @@ def strip(view: SentenceView, model: int, scheme: Scheme) -> str:
     return (
         f'<div role="img" aria-label="{escape(said)}" style="position:relative;height:54px;margin:2px 10px 0 10px;'
         f'color:{ink(scheme)}"><div style="position:absolute;left:0;right:0;top:16px;height:1px;'
-        f'background:{LINE[scheme]}"></div>{bands}{marks}</div>'
+        f'background:{LINE[scheme]}"></div>{bands}{labels}{marks}</div>'
     )
 
 
-def _band(spread: Spread, place: Callable[[float], float], color: str, name: str, scheme: Scheme) -> str:
-    left, right, middle = (place(value) for value in (spread.low, spread.high, spread.median))
+def _band(spread: Spread, place: Callable[[float], float], color: str) -> str:
+    left, right = place(spread.low), place(spread.high)
     return (
         f'<div style="position:absolute;left:{left:.2f}%;width:{max(right - left, 0.5):.2f}%;top:8px;height:17px;'
-        f'border-radius:3px;background:{color}"></div><span style="position:absolute;left:{middle:.2f}%;top:35px;'
-        f'transform:translateX(-{middle:.0f}%);font-size:0.78rem;white-space:nowrap;color:{faint(scheme)}">'
-        f"{name} {spread.median:.2f}</span>"
+        f'border-radius:3px;background:{color}"></div>'
     )
 
 
@@ -119,6 +148,7 @@ def matrix(view: LinesView, model: int, scheme: Scheme) -> str:
         shown = line if len(line) <= LINE_WIDTH else f"{line[: LINE_WIDTH - 1]}…"
         rows.append(
             f'<tr><th scope="row" title="{escape(line)}" style="text-align:left;font-weight:400;padding:2px 8px;'
+            f"position:sticky;left:0;background:{GROUND[scheme]};"
             f'min-width:8rem;max-width:18rem;overflow-wrap:anywhere">{quiet(str(number), scheme)} {escape(shown)}</th>'
             f"{cells}</tr>"
         )
