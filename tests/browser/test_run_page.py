@@ -20,6 +20,9 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def start(visitor: Reader) -> None:
+    """Four runs, with post-processing and without."""
+    visitor.see("run_transforms").get_by_role("combobox").fill("center")
+    visitor.page.get_by_role("option", name="center", exact=True).click()
     visitor.press("run_all", "Run 4")
 
 
@@ -37,7 +40,9 @@ def test_what_one_browser_starts_another_sees_orders_and_cancels(
     for visitor in (first, second):
         visitor.see("run_all")
     start(first)
-    # without a click the other one sees it
+    for visitor in (first, second):
+        expect(visitor.see("jobs")).to_contain_text("4 runs, 0 done")
+        visitor.see("queue_list").locator("summary").click()
     expect(waiting(second)).to_have_count(3)
     expect(waiting(second).last).to_contain_text("HEROS of minilm + center")
     waiting(second).last.get_by_role("button").first.click()

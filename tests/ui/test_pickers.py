@@ -7,12 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from blindspot.datasets.catalog import find_dataset
+from blindspot.names import in_address
 from blindspot.store.repository import Repository
+from blindspot.studies.compare.rows import compare
+from blindspot.studies.findings.page.own import in_words
 from blindspot.types import Variant
 from blindspot.ui.navigation import pickers_of, sections
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
+from tests.support.own_files import write
 from tests.support.pages import OpenApp, written
+from tests.support.small_world import GramEncoder
 from tests.support.store_samples import pair_set, store_run
+from tests.support.world import World
 
 MINILM, LSA, CENTERED = Variant("minilm", "none"), Variant("lsa", "none"), Variant("minilm", "center")
 ALL = [CENTERED, MINILM, LSA]
@@ -110,6 +117,59 @@ def test_sizes_are_left_out_without_a_word(open_app: OpenApp, tmp_path: Path) ->
     repository.database.close()
     assert "2 post-processed models hidden" in written(open_app(tmp_path, "findings"))
     assert len(open_app(tmp_path, "compare").selectbox(key="b").options) == 2
+
+
+@pytest.fixture(scope="module")
+def own(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[World, str, str]:
+    """A world in which only a user's own pairs were run, with a model of the user's and two others; both references."""
+    folder = tmp_path_factory.mktemp("own")
+    words = [f"w{number}" for number in range(60)]
+    rows = [{"query": f"{a} {b}", "match": f"{b} {c}"} for a, b, c in zip(words, words[1:], words[2:], strict=False)]
+    dataset = find_dataset(f"file:{write(folder, 'csv', rows)}").id
+    (folder / "mine.txt").write_text(
+        "".join(f"{w} {n % 7} {n % 5} {n % 3 + 1}\n" for n, w in enumerate(words)), "utf-8"
+    )
+    model = f"vectors:{folder / 'mine.txt'}"
+    module_world.add(GramEncoder())
+    for encoder in (model, "trigrams", "random-projection"):
+        module_world.run("evalrank", encoder, dataset)
+    return module_world, dataset, model
+
+
+@pytest.mark.heavy
+def test_own_material_comes_first(open_app: OpenApp, own: tuple[World, str, str]) -> None:
+    world, dataset, model = own
+    for page in ("evalrank", "neighbors", "findings"):
+        app = open_app(world.cache, page)
+        assert app.session_state["_picks"].dataset == dataset, page
+        assert app.query_params["data"] == in_address(dataset), "a link is to what is on screen"
+        assert app.selectbox(key="data").options[0] == "pairs"
+    assert open_app(world.cache, "evalrank", data="demo-pairs").session_state["_picks"].dataset == "demo-pairs"
+    app = open_app(world.cache, "compare", base="trigrams~none")
+    assert app.multiselect(key="enc").options == ["mine", "trigrams", "random-projection"]
+    assert [app.selectbox(key=side).value for side in "ab"] == ["trigrams~none", f"{model}~none"]
+    assert open_app(world.cache, "size").selectbox(key="size_enc").value == model
+    app = open_app(world.cache, "run")
+    chosen = [app.multiselect(key=f"run_{what}").value for what in ("encoders", "transforms", "datasets")]
+    assert chosen == [[model, "minilm"], ["none"], [dataset]]
+
+
+@pytest.mark.heavy
+def test_findings_begin_with_comparisons_of_own_models(open_app: OpenApp, own: tuple[World, str, str]) -> None:
+    world, _, model = own
+    app = open_app(world.cache, "findings")
+    a, b = Variant(model, "none"), Variant("trigrams", "none")
+    (row,) = compare(a, b, world.repository, {}).rows
+    words = written(app)
+    said = "No significant difference between mine and trigrams on 1 score"
+    if row.is_significant:
+        said = f"**mine is {row.verdict} than trigrams** on {in_words(row)}"
+    assert said in words.replace("\\", "")
+    (link,) = [one.proto for one in app.get("page_link") if one.proto.label == "Compare them"]
+    assert "a=mine" in link.query_string
+    assert "b=trigrams" in link.query_string
+    none = open_app(world.cache, "findings", enc=["trigrams~none", "random-projection~none"])
+    assert not [one for one in none.get("page_link") if one.proto.label == "Compare them"]
 
 
 def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path) -> None:

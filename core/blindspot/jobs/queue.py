@@ -262,7 +262,7 @@ class _Entry:
     cancel: CancelToken = field(default_factory=CancelToken)
     pace: _Pace = field(default_factory=_Pace)
     outlook: _Outlook = field(default_factory=_Outlook)
-    told: float = 0.0  # when the job's remaining time was told
+    told: float = 0.0  # moment of the job's remaining time
     stage_left: float | None = None  # seconds of its stage, then
 
     def seen(self, now: float) -> Job:

@@ -1,4 +1,5 @@
-"""Models that are meant where nobody names any: one rule for pages, commands, reports and programs."""
+"""Models that are meant where nobody names any, and whose come first: one rule for pages, commands, reports and
+programs."""
 
 from __future__ import annotations
 
@@ -6,8 +7,30 @@ import shlex
 from collections.abc import Collection, Iterable, Sequence
 
 from blindspot.errors import InputError, unknown
-from blindspot.names import step_of
+from blindspot.names import fused, step_of, version_of
 from blindspot.types import Variant
+
+UNDEPLOYED = ("random-projection", "lsa", "minilm-static")
+
+
+def is_own(encoder: str) -> bool:
+    """Whether a user brought a model: a folder, a hub's name, a server, a file, an object of a program, or a fusion
+    with one."""
+    model, _ = version_of(encoder)
+    if parts := fused(model):
+        return any(is_own(part) for part, _ in parts)
+    return ":" in model.partition("?")[0]
+
+
+def is_undeployed(encoder: str) -> bool:
+    """Whether it is a baseline that nobody would deploy: random, word-counting, or word pieces without context."""
+    name = version_of(encoder)[0].partition("?")[0]
+    return name in UNDEPLOYED or name.startswith(f"{UNDEPLOYED[0]}-")
+
+
+def place_of(encoder: str) -> int:
+    """0 for a user's own model, 2 for a baseline that nobody would deploy, 1 for any other: own ones come first."""
+    return 0 if is_own(encoder) else 2 if is_undeployed(encoder) else 1
 
 
 def default_models(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -19,12 +20,14 @@ from blindspot.datasets.own import rankings
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
+from blindspot.encoders.named import encoder_named
 from blindspot.encoders.roles import role_prompts, without_prompt
 from blindspot.encoders.served.encoder import Connection, ServedEncoder, tested
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.encoders.uploads import delete_upload, store_upload, upload_of
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import BM25, is_ranking, version_of
+from blindspot.runs.default_models import is_own
 from blindspot.runs.inputs.rankings import ranking_of
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState, Speed, StoredReference
@@ -132,7 +135,7 @@ class EncoderSummary:
 
 @dataclass(frozen=True)
 class Library:
-    """All encoders, the catalog's first; ``removed`` ones that still have runs; ``damaged`` files of the cache."""
+    """All encoders, those of users first; ``removed`` ones that still have runs; ``damaged`` files of the cache."""
 
     encoders: tuple[EncoderSummary, ...]
     removed: tuple[str, ...]
@@ -186,12 +189,17 @@ def _by(things: Iterable[_T], model: Callable[[_T], str]) -> dict[str, list[_T]]
 
 
 def known_references(settings: Settings, repository: Repository) -> list[str]:
-    """References offered: the catalog, then, except on a demo, those of users."""
+    """References offered: those of users, except on a demo, then the catalog."""
     if not policy.of(settings).own_encoders:
         return [*ENCODERS, BM25]
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
     was_run = {_model(variant) for variant in repository.variants()}
     return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
+
+
+def own_references(known: Iterable[str]) -> list[str]:
+    """Of ``known_references`` those that a user added or ran, the newest first: they lead the list."""
+    return list(takewhile(is_own, known))
 
 
 @dataclass(frozen=True)
@@ -231,9 +239,9 @@ def connect(reference: str, settings: Settings) -> Connection:
 
 
 def add(reference: str, settings: Settings, repository: Repository) -> CheckedEncoder:
-    """Check a reference and remember it; raises what ``check`` does."""
+    """Check a reference, or what ``encoder_named`` understands, and remember it; raises what ``check`` does."""
     policy.of(settings).check_change("encoders cannot be added or removed")
-    checked = check(reference, settings)
+    checked = check(encoder_named(reference), settings)
     if _kind(checked.reference) != CATALOG:
         facts = {"identity": asdict(checked.identity), "info": asdict(checked.info)}
         repository.remember_reference(checked.reference, facts)
@@ -322,11 +330,15 @@ def change_of(reference: str, settings: Settings) -> str:
 
 
 def _listed(added: Iterable[StoredReference], was_run: AbstractSet[str], on_disk: AbstractSet[str]) -> list[str]:
-    """References in order. A removed one is back once it has embeddings again."""
-    added = list(added)
+    """References in order: users' own, the last checked first, then the catalog's, then others, such as other poolings
+    of own ones, which one pass gives too. A removed one is back once it has embeddings again."""
+    added = sorted(added, key=lambda stored: stored.checked_at, reverse=True)
     gone = {stored.reference for stored in added if stored.is_removed} - on_disk
     others = ({stored.reference for stored in added} | was_run | on_disk) - gone - {*ENCODERS, BM25}
-    return [*ENCODERS, BM25, *sorted(others)]
+    checked = [stored.reference for stored in added if stored.reference in others]
+    ordered = dict.fromkeys([*checked, *sorted(others)])
+    own = [reference for reference in ordered if is_own(reference) and (reference in checked or reference in was_run)]
+    return [*own, *ENCODERS, BM25, *(reference for reference in ordered if reference not in own)]
 
 
 def _model(variant: Variant) -> str:

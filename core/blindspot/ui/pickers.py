@@ -13,12 +13,13 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.datasets import uploads
-from blindspot.datasets.catalog import DATASETS, family_of, title_of
+from blindspot.datasets.catalog import DATASETS, family_of, find_dataset, title_of
 from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Picker
+from blindspot.errors import BlindspotError
 from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
-from blindspot.runs.default_models import default_models
+from blindspot.runs.default_models import default_models, is_undeployed, place_of
 from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import from_address
@@ -165,18 +166,47 @@ def shared_pickers(page: str) -> Picks:
         return _remember(st.session_state.get(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ())))
     choices = pickable_datasets()
     known = {str(variant): variant for variant in repository().variants()}
+    models = _own_first(known)
     answers: dict[Picker, Sequence[str]] = {
         Picker.DATASET: choices,
-        Picker.MODELS: list(known),
+        Picker.MODELS: models,
         Picker.POSTPROCESSED: ["true", "false"],
-        Picker.BASELINE: list(known),
+        Picker.BASELINE: models,
         Picker.SIMILARITY: [str(metric) for metric in Similarity],  # as the widget has them
         Picker.PROTOCOL: list(PROTOCOLS),
     }
     _note_stale_link({picker: answers[picker] for picker in wanted})
     _follow_link({picker: answers[picker] for picker in wanted})
+    _begin_with_own(wanted, choices)
     with st.sidebar:
         return _remember(_drawn(wanted, choices, known))
+
+
+def _own_first(known: Mapping[str, Variant]) -> list[str]:
+    """Names of models as pickers list them: a user's own, then others, then baselines that nobody would deploy."""
+    return sorted(known, key=lambda name: place_of(known[name].encoder))
+
+
+def _begin_with_own(wanted: Collection[Picker], choices: Collection[str]) -> None:
+    """Before anything is picked, pick the user's own dataset that was run last, where there is one."""
+    kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
+    if Picker.DATASET in kept or Picker.DATASET in st.session_state or Picker.DATASET in st.query_params:
+        return
+    for name in reversed(repository().datasets()):
+        if name in choices and is_own(name) and is_readable(name):
+            kept[Picker.DATASET] = name
+            if Picker.DATASET in wanted:
+                st.session_state[Picker.DATASET] = name
+            return
+
+
+def is_readable(dataset: str) -> bool:
+    """Whether a dataset can be found; not where its file is gone."""
+    try:
+        find_dataset(dataset)
+    except BlindspotError:
+        return False
+    return True
 
 
 def _remember(picks: Picks) -> Picks:
@@ -188,6 +218,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     """Draw the wanted pickers; of the others what was picked elsewhere."""
     kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
     called = names_of_variants(list(known), WIDTH)
+    models = _own_first(known)
     if Picker.DATASET in wanted:
         kept[Picker.DATASET] = one_named(
             "Dataset",
@@ -203,7 +234,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     if Picker.MODELS in wanted:
         kept[Picker.MODELS] = some_named(
             "Models",
-            list(known),
+            models,
             key=Picker.MODELS,
             name=called,
             placeholder="All that were run" if known else "None yet",
@@ -221,7 +252,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
         usual = _usual_baseline(known.values())
         kept[Picker.BASELINE] = one_named(
             "Baseline model",
-            list(known),
+            models,
             key=Picker.BASELINE,
             name=called,
             placeholder=usual.label if usual else "None yet",
@@ -255,11 +286,12 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
 
 
 def _usual_baseline(known: Iterable[Variant]) -> Variant | None:
-    """MiniLM as published; without it, the oldest model without post-processing."""
+    """MiniLM as published; without it, the oldest model without post-processing, if possible one to deploy."""
     known = list(known)
     if USUAL_BASELINE in known:
         return USUAL_BASELINE
-    return next((variant for variant in known if variant.transform == "none"), known[0] if known else None)
+    plain = [variant for variant in known if variant.transform == "none"] or known
+    return next((variant for variant in plain if not is_undeployed(variant.encoder)), plain[0] if plain else None)
 
 
 def _hides_postprocessed(known: Iterable[Variant]) -> bool:
@@ -274,7 +306,7 @@ def show_postprocessed() -> None:
 
 
 def known_datasets() -> list[str]:
-    """References of the catalog's datasets, of uploads, and of users' files that were run.
+    """References of uploads, of users' files that were run, and of the catalog's datasets.
 
     No other file: a link must not make the server read whatever it names. On a demo only the reader's own uploads, and
     only while one of them is picked: their results are kept apart.
@@ -285,7 +317,7 @@ def known_datasets() -> list[str]:
     own = [upload.reference for upload in uploads.found(settings())]
     if allowed().server_files:
         own += [name for name in repository().datasets() if is_own(name)]
-    return [*catalog, *dict.fromkeys(own)]
+    return [*dict.fromkeys(own), *catalog]
 
 
 def _members_asked_for() -> list[str]:
@@ -298,7 +330,7 @@ def _members_asked_for() -> list[str]:
 def pickable_datasets() -> list[str]:
     """``known_datasets``; on a demo the reader's own uploads, too, while none of them is picked."""
     mine = [upload.reference for upload in uploads.found(upload_settings())] if visitor() else []
-    return list(dict.fromkeys([*known_datasets(), *mine]))
+    return list(dict.fromkeys([*mine, *known_datasets()]))
 
 
 def pick_dataset(reference: str) -> None:
@@ -385,8 +417,8 @@ def _end_visit(page: str, wanted: Collection[Picker]) -> None:
 
 
 def usual_sides(names: Sequence[str]) -> tuple[str, list[str]]:
-    """What a page compares at first, by the variants' names: the baseline ("" if it is not among them), and the others,
-    the newest first; of another model before other post-processing of the same one.
+    """What a page compares at first, by the variants' names: the baseline ("" if it is not among them), and the others:
+    of another model before other post-processing of the same one, a user's own before others, the newest first.
 
     A new baseline takes the place of the first side.
     """
@@ -394,8 +426,12 @@ def usual_sides(names: Sequence[str]) -> tuple[str, list[str]]:
     baseline = picks.baseline if picks else None
     places = {str(variant): place for place, variant in enumerate(picks.known if picks else ())}
     others = [name for name in names if name != str(baseline)]
-    others.sort(key=lambda name: (_is_of(baseline, name), -places.get(name, -1)))
+    others.sort(key=lambda name: (_is_of(baseline, name), _place(name), -places.get(name, -1)))
     return str(baseline) if str(baseline) in names else "", others
+
+
+def _place(name: str) -> int:
+    return place_of(Variant.parse(name).encoder)
 
 
 def _is_of(baseline: Variant | None, name: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from blindspot.datasets.published import scored_pairs
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.numerics.thresholds.calibration import Way, calibrate
@@ -97,6 +98,36 @@ def test_another_model(open_app: OpenApp, cache: Path, module_world: World) -> N
     app = open_app(cache, "threshold", **query, threshold_flips="b")
     rows = table(app, "pair", "similarity B")
     assert sorted(rows["pair"]) == sorted(both.numbers[over.only_b].tolist())
+
+
+def test_with_b_the_headline_and_the_curves_are_of_both(open_app: OpenApp, cache: Path, module_world: World) -> None:
+    app = open_app(cache, "threshold", data=SCORED, wish="0.6", **BOTH)
+    both = measured(module_world, A, B)
+    said = written(app)
+    for variant in (A, B):
+        found = wished(both.labeled(variant, Rule(cut=4.0)), 0.6)
+        assert found.point is not None
+        assert f"with {variant.label} from {found.point.threshold:.3f} on" in said
+    names = {line.get("name") for line in chart_named(app, "threshold_curves")["data"]}
+    assert names >= {f"{name}: {curve}" for name in ("trigrams", "bigrams") for curve in ("precision", "recall")}
+
+
+def test_zero_and_one_are_not_the_same_and_the_same(open_app: OpenApp, module_world: World) -> None:
+    texts = [f"{word} {n}" for n in range(12) for word in ("red", "green", "blue", "cat")]
+    rows = [(one, f"{one} again" if n % 3 else f"dog {n}", float(n % 3 > 0)) for n, one in enumerate(texts)]
+    module_world.add(scored_pairs.scored_pairs("toy-marked", {"one": rows}))
+    module_world.run("similarity", "trigrams", "toy-marked")
+    of_pairs = Measured(
+        "x", np.arange(2), ("a", "b"), ("c", "d"), {}, None, ("0", "1"), ("", ""), (), 0, "digest"
+    )  # fmt: skip
+    assert (of_pairs.says_same, of_pairs.usual_rule(), of_pairs.same(of_pairs.usual_rule()).tolist()) == (
+        *(True, Rule(label="1")),
+        [False, True],
+    )
+    app = open_app(module_world.cache, "threshold", data="toy-marked", wish="0.6")
+    assert not [box for box in app.selectbox if box.key in {"cut", "same"}], "there is nothing to choose"
+    assert f"{len(rows):,} pairs" in written(app)
+    assert "66.7% the same" in written(app)
 
 
 def test_without_another_model_the_view_says_what_to_choose(open_app: OpenApp, cache: Path) -> None:

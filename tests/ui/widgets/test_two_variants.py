@@ -13,12 +13,15 @@ from tests.support.store_samples import pair_set, store_run
 NAMES = ("x~none", "y~none", "z~none")
 
 
-def choice(names: tuple[str, ...], b_at_first: bool) -> None:
+def choice(names: tuple[str, ...], b_at_first: bool, apart: str = "") -> None:
     import streamlit as st
 
     from blindspot.ui.widgets.two_variants import two_names
 
-    a, b = two_names(names, b_at_first=b_at_first)
+    def compare(a: str, b: str) -> bool:  # the names of ``apart`` have nothing in common with any
+        return not {a[0], b[0]} & set(apart)
+
+    a, b = two_names(names, b_at_first=b_at_first, compare=compare)
     st.text(f"{a} {b}")
 
 
@@ -57,6 +60,14 @@ def test_a_link_names_them(query: dict[str, str], expected: list[str]) -> None:
     assert chosen(app) == expected
     assert [app.selectbox(key=key).value for key in ("a", "b")] == expected
     assert not app.caption
+
+
+def test_two_that_have_something_in_common_come_first() -> None:
+    for apart, expected in (("x", ["y~none", "z~none"]), ("y", ["x~none", "z~none"]), ("xyz", ["x~none", "y~none"])):
+        assert chosen(AppTest.from_function(choice, args=(NAMES, True, apart)).run()) == expected, apart
+    app = AppTest.from_function(choice, args=(NAMES, True, "x"))
+    app.query_params["a"] = "x~none"
+    assert chosen(app.run())[0] == "x~none", "what the reader chose stays"
 
 
 @pytest.mark.parametrize(

@@ -40,16 +40,17 @@ def history_table(app: AppTest) -> pd.DataFrame:
 
 def test_an_empty_store_offers_what_needs_no_download(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "run")
-    assert "**4 runs** to compute: about" in written(app)
+    assert "**2 runs** to compute: about" in written(app)
+    assert app.multiselect(key="run_transforms").value == ["none"]
     assert not [frame for frame in app.dataframe if "score" in frame.value], "there are no past runs"
-    assert app.button(key="run_all").label == "Run 4"
+    assert app.button(key="run_all").label == "Run 2"
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
 
 
 def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "run")
-    assert "2 already available" in written(app)
-    assert app.button(key="run_all").label == "Run 2"  # HEROS of both variants
+    assert "1 already available" in written(app)
+    assert app.button(key="run_all").label == "Run 1"  # HEROS
     app.multiselect(key="run_diagnostics").set_value(["evalrank"]).run()
     assert not starts(app), "a link to the results instead"
     assert "Skipped: Demo minimal pairs" in written(app)
@@ -199,9 +200,9 @@ def test_chosen_runs_are_computed_and_appear(open_app: OpenApp, demo_copy: Path)
     finished(app)
     assert not starts(app)
     repository = Repository.at(demo_copy / "results.duckdb")
-    assert len(repository.runs(diagnostic="heros", state=RunState.DONE)) == 2
+    assert len(repository.runs(diagnostic="heros", state=RunState.DONE)) == 1
     shown = history_table(app)
-    assert shown["diagnostic"].tolist()[:2] == ["HEROS", "HEROS"]
+    assert shown["diagnostic"].tolist()[0] == "HEROS"
     assert [run.run_id for run in repository.runs(limit=15)] == shown["run"].tolist()
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from itertools import combinations
 
 from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
@@ -187,7 +188,7 @@ class _Candidates:
 
 
 def _candidates(variants: Sequence[Variant], repository: Repository, picked: Mapping[str, str]) -> list[_Candidates]:
-    """In the order of the diagnostics, then of the catalog's datasets, a user's own last."""
+    """A user's own datasets first, then the catalog's; of either in the order of the diagnostics."""
     scores = [name for e in all_diagnostics().values() for name in (e.headline, e.headline_instead) if name]
     found: dict[tuple[str, str], dict[tuple[str, str], dict[Variant, RunRecord]]] = {}
     params = {entry.id: params_of(entry, picked) for entry in all_diagnostics().values()}
@@ -200,8 +201,23 @@ def _candidates(variants: Sequence[Variant], repository: Repository, picked: Map
         items = found.setdefault((plan.diagnostic, plan.dataset), {})
         items.setdefault((plan.dataset_digest, plan.support_digest), {}).setdefault(plan.variant, run)
     diagnostics, datasets = list(all_diagnostics()), {name: i for i, name in enumerate(DATASETS)}
-    order = sorted(found, key=lambda key: (diagnostics.index(key[0]), datasets.get(key[1], len(datasets)), key[1]))
+    order = sorted(
+        found,
+        key=lambda key: (not is_own(key[1]), diagnostics.index(key[0]), datasets.get(key[1], len(datasets)), key[1]),
+    )
     return [_Candidates(find_diagnostic(d), dataset, params[d], found[d, dataset]) for d, dataset in order]
+
+
+def tested_by_variant(repository: Repository, picked: Mapping[str, str]) -> dict[str, frozenset[tuple[str, str, str]]]:
+    """By a variant's name the diagnostics, contents and items that it was run on with the picked parameters."""
+    params = {entry.id: params_of(entry, picked) for entry in all_diagnostics().values()}
+    found: dict[str, set[tuple[str, str, str]]] = {}
+    for run in repository.runs(state=RunState.DONE, current=True, metrics=[]):
+        plan = run.plan
+        entry = all_diagnostics().get(plan.diagnostic)
+        if entry and plan.diagnostic_version == entry.version and dict(plan.params) == params[entry.id]:
+            found.setdefault(str(plan.variant), set()).add((entry.id, plan.dataset_digest, plan.support_digest))
+    return {name: frozenset(tested) for name, tested in found.items()}
 
 
 def _tested(

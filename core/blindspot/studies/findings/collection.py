@@ -14,7 +14,7 @@ from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATCHES
 from blindspot.diagnostics.evalrank.definition import ENTRY as EVALRANK
 from blindspot.errors import BlindspotError, naming_extras
 from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
-from blindspot.runs.default_models import default_models
+from blindspot.runs.default_models import default_models, is_undeployed
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.settings import Settings
@@ -172,7 +172,8 @@ def collect(
 
 
 def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Discovery]:
-    """Facts, and findings with a false discovery rate of at most ``alpha``; worst first.
+    """Facts, and findings with a false discovery rate of at most ``alpha``; worst first, of baselines that nobody would
+    deploy last.
 
     The rate is controlled over strengths and blind spots together, and among the findings of each level: many true
     cautions or blind spots must not make room for a false strength. A tested caution whose blind spot is shown is
@@ -187,7 +188,12 @@ def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Disco
         for one in kept
         if not (one.finding.level is Level.CAUTION and one.adjusted is not None and one.finding.id in worse)
     ]
-    return sorted(kept, key=lambda one: (LEVELS.index(one.finding.level), -one.finding.severity))
+    return sorted(kept, key=lambda one: (LEVELS.index(one.finding.level), _comes_last(one), -one.finding.severity))
+
+
+def _comes_last(one: Discovery) -> bool:
+    """Whether it is about nothing but baselines that nobody would deploy."""
+    return all(is_undeployed(variant.encoder) for variant in one.finding.variants)
 
 
 def _adjusted(findings: Sequence[Finding]) -> list[float | None]:

@@ -45,7 +45,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import link_to
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import one_named, some_named, tab_named
+from blindspot.ui.widgets.addressed import begin_with, one_named, some_named, tab_named
 
 DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
 MOST_POOLED = 12
@@ -110,15 +110,15 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
     """The sentences, the model, and the languages to compute."""
     left, middle = st.columns(2)
     offered = _offered()
-    if "lang_set" not in st.session_state and "lang_set" not in st.query_params:
-        _choose_computed(offered)
+    _begin_with_computed(offered)
     name = one_named(
         "Sentences", offered, index=0, key="lang_set", name=lambda one: PARALLEL[one].family.title, place=left
     )
     sets = PARALLEL[name or offered[0]]
-    known = dict.fromkeys([DEFAULT_ENCODER, *known_references(settings(), repository())])
-    names = [one for one in known if not is_ranking(one)]
-    encoder = one_named("Model", names, index=0, key="lang_enc", name=current().model, place=middle)
+    names = [one for one in known_references(settings(), repository()) if not is_ranking(one)]
+    encoder = one_named(
+        "Model", names, index=names.index(DEFAULT_ENCODER), key="lang_enc", name=current().model, place=middle
+    )
     left, right = st.columns([5, 1], vertical_alignment="bottom")
     codes = some_named(
         "Languages to compute",
@@ -133,8 +133,8 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
     return sets, str(encoder or DEFAULT_ENCODER), sets.languages() if every else _languages(sets, codes)
 
 
-def _choose_computed(offered: Sequence[str]) -> None:
-    """Choose sentences with results, where those that come first have none."""
+def _begin_with_computed(offered: Sequence[str]) -> None:
+    """At first choose sentences with results, where those that come first have none."""
     tested = set(repository().datasets())
     computed = [
         name
@@ -142,7 +142,7 @@ def _choose_computed(offered: Sequence[str]) -> None:
         if any(PARALLEL[name].member(code, way) in tested for code in PARALLEL[name].codes for way in BOTH)
     ]
     if computed and computed[0] != offered[0]:
-        st.session_state["lang_set"] = computed[0]
+        begin_with("lang_set", computed[0])
 
 
 def _languages(sets: ParallelSets, codes: Sequence[str]) -> tuple[Language, ...]:

@@ -17,7 +17,7 @@ from blindspot.diagnostics.heros.training import sides
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.statistics.written import p_in_cell
-from blindspot.runs.encoders_here import known_references
+from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.studies.repair import figures, task
 from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method
 from blindspot.studies.repair.results import TOLERATED, Ends, Part, Report, answer
@@ -29,7 +29,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, explained, load, repository, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import one_named, some_named
+from blindspot.ui.widgets.addressed import begin_with, one_named, some_named
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import task_button
 
@@ -70,8 +70,12 @@ def _form(picks: Picks) -> RepairTask | None:
     """The repair asked for, or None with a note on what is wrong."""
     left, right = st.columns([2, 5])
     known = known_references(settings(), repository())
-    names = [one for one in dict.fromkeys([DEFAULT_ENCODER, *known]) if not is_ranking(one)]
-    encoder = one_named("Model", names, index=0, key="repair_enc", name=current().model, place=left)
+    names = [one for one in known if not is_ranking(one)]
+    if own := own_references(names):
+        begin_with("repair_enc", own[0])
+    encoder = one_named(
+        "Model", names, index=names.index(DEFAULT_ENCODER), key="repair_enc", name=current().model, place=left
+    )
     usual = [Method.LOW_RANK.value, Method.WEIGHTS.value, Method.QUERIES.value]
     about = "\n".join(f"- {name}: {IN_WORDS[Method(name)]}" for name in usual)
     method = one_of("Map", usual, "repair_method", about, place=right)

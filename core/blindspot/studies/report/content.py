@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from blindspot.datasets.catalog import title_of
+from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Diagnostic, in_words
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.statistics.written import interval, number, p_in_cell
@@ -136,7 +137,7 @@ def _on(found: Comparison, datasets: Sequence[str]) -> Comparison:
 def score_table(runs: RunsOf) -> Table:
     """The scores of the Overview, a row per dataset and variant; a dash where a run has no such score."""
     entry = runs.entry
-    chosen = sorted(runs.chosen, key=lambda run: run.plan.dataset)
+    chosen = sorted(runs.chosen, key=lambda run: (not is_own(run.plan.dataset), run.plan.dataset))
     columns = {
         metric: title for metric, title in entry.overview.columns.items() if any(metric in r.metrics for r in chosen)
     }

@@ -15,7 +15,7 @@ from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.comparison import Changes, changes
-from blindspot.runs.encoders_here import known_references
+from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import cannot_be, stored_runs
 from blindspot.studies.lab.page.progress import offer
@@ -42,7 +42,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks, link_to
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.addressed import begin_with, one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
 
@@ -89,8 +89,12 @@ def _form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
     left, right = st.columns([2, 5])
     known = known_references(settings(), repository())
-    names = [one for one in dict.fromkeys([DEFAULT_ENCODER, *known]) if not is_ranking(one)]
-    encoder = one_named("Model", names, index=0, key="size_enc", name=current().model, place=left)
+    names = [one for one in known if not is_ranking(one)]
+    if own := own_references(names):
+        begin_with("size_enc", own[0])
+    encoder = one_named(
+        "Model", names, index=names.index(DEFAULT_ENCODER), key="size_enc", name=current().model, place=left
+    )
     dimensions = _dimensions(str(encoder or DEFAULT_ENCODER), right)
     about = "\n".join(f"- `{name}`: {STEPS[name].description}" for name in PRECISIONS[1:])
     precisions = st.pills(

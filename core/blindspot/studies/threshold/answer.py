@@ -36,6 +36,20 @@ def in_words(found: Wished) -> str:
     )
 
 
+def of_two(found: Mapping[str, Wished], precision: float) -> str:
+    """The answers for two models in a sentence, by their names, as Markdown."""
+    parts = []
+    for name, one in found.items():
+        if one.point is None:
+            parts.append(f"**with {name} at no threshold**")
+        else:
+            held_out = f"precision {ends(one.held_out)} on pairs held out"
+            parts.append(
+                f"**with {name} from {one.point.threshold:.3f} on** (recall {ends(one.point.recall)}, {held_out})"
+            )
+    return f"For a precision of {precision:g} on these pairs, call two texts the same {' and '.join(parts)}."
+
+
 def certainty(found: Wished) -> str:
     """How sure the threshold is, in a sentence."""
     wish = f"a precision of {found.precision:g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
@@ -31,7 +32,31 @@ def curves(points: Sequence[Point], found: Wished, scheme: Scheme) -> go.Figure:
     if found.low is not None:
         end = float(x.max()) if found.high is None else found.high
         figure.add_vrect(found.low, end, line_width=0, fillcolor=faint(scheme), opacity=0.15)
-    _mark(figure, found.point, scheme)
+    _mark(figure, found.point, ink(scheme))
+    return _layout(figure, scheme, 380)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A model's precision and recall by threshold, and its threshold for the wish."""
+
+    label: str
+    points: Sequence[Point]
+    found: Wished
+    style: Style
+
+
+def curves_of_two(models: Sequence[Curves], scheme: Scheme) -> go.Figure:
+    """As ``curves`` of two models, each in its color: precision as a line, recall dotted, without bands."""
+    figure = go.Figure()
+    for one in models:
+        x = np.array([point.threshold for point in one.points])
+        name = escape(one.label, quote=False)
+        for measure, dash in (("precision", "solid"), ("recall", "dot")):
+            estimates = [getattr(point, measure) for point in one.points]
+            _line(figure, x, estimates, f"{name}: {measure}", replace(one.style, dash=dash), has_band=False)
+        _mark(figure, one.found.point, one.style.color)
+    figure.add_hline(models[0].found.precision, line={"color": faint(scheme), "width": 1, "dash": "dot"})
     return _layout(figure, scheme, 380)
 
 
@@ -49,11 +74,19 @@ def two_models(
     return figure.update_yaxes(title="precision")
 
 
-def _line(figure: go.Figure, x: Float64, estimates: Sequence[Estimate | None], name: str, style: Style) -> None:
+def _line(
+    figure: go.Figure,
+    x: Float64,
+    estimates: Sequence[Estimate | None],
+    name: str,
+    style: Style,
+    *,
+    has_band: bool = True,
+) -> None:
     """A line and, where there are intervals, a band."""
     known = [(at, one) for at, one in zip(x.tolist(), estimates, strict=True) if one is not None]
     banded = [(at, one.interval) for at, one in known if one.interval is not None]
-    if banded:
+    if banded and has_band:
         ends = [at for at, _ in banded]
         figure.add_scatter(
             x=[*ends, *reversed(ends)],
@@ -77,15 +110,15 @@ def _line(figure: go.Figure, x: Float64, estimates: Sequence[Estimate | None], n
     )
 
 
-def _mark(figure: go.Figure, point: Point | None, scheme: Scheme) -> None:
+def _mark(figure: go.Figure, point: Point | None, color: str) -> None:
     if point is None or point.precision is None:
         return
-    figure.add_vline(point.threshold, line={"color": ink(scheme), "width": 1.5})
+    figure.add_vline(point.threshold, line={"color": color, "width": 1.5})
     figure.add_scatter(
         x=[point.threshold] * 2,
         y=[point.precision.value, point.recall.value],
         mode="markers",
-        marker={"color": ink(scheme), "size": 9, "symbol": "circle-open", "line": {"width": 2}},
+        marker={"color": color, "size": 9, "symbol": "circle-open", "line": {"width": 2}},
         showlegend=False,
         hoverinfo="skip",
     )

@@ -74,6 +74,13 @@ class Measured:
         """Distinct labels in order of their names; of sampled pairs none."""
         return () if self.is_sampled else tuple(sorted(set(self.labels or ())))
 
+    @property
+    def says_same(self) -> bool:
+        """Whether its scores or labels are 0 and 1: not the same, and the same, with nothing to choose."""
+        if self.scores is not None:
+            return set(np.unique(self.scores).tolist()) == {0.0, 1.0}
+        return self.classes == ("0", "1")
+
     @cached_property
     def ends(self) -> tuple[Int64, Int64]:
         """Numbers of each pair's texts; texts that are the same but for case and spaces share one."""
@@ -100,6 +107,8 @@ class Measured:
     def usual_rule(self) -> Rule:
         """The rule before the reader chooses one."""
         if self.scores is not None:
+            if self.says_same:
+                return Rule(cut=1.0)
             low, high = (float(end(self.scores)) for end in (np.min, np.max)) if len(self) else (0.0, 0.0)
             return Rule(cut=round(low + USUAL_CUT * (high - low), 6))
         if self.is_sampled:

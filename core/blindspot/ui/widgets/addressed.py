@@ -48,6 +48,12 @@ def one_named(
     return chosen
 
 
+def begin_with(key: str, value: str) -> None:
+    """Choose something other than the default before a picker is drawn for the first time; the address has it then."""
+    if key not in st.session_state and key not in st.query_params:
+        st.session_state[key] = value
+
+
 def names_of_variants(variants: Iterable[str], width: int | None = None) -> Callable[[str], str]:
     """A function from variants' ids to their labels, cut to ``width`` where they stay different."""
     labels = {one: Variant.parse(one).label for one in variants}

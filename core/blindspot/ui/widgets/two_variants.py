@@ -54,9 +54,17 @@ def two_variants(
 
 
 def two_names(
-    names: Sequence[str], *, b_at_first: bool = True, on_change: Callable[[], None] | None = None
+    names: Sequence[str],
+    *,
+    b_at_first: bool = True,
+    on_change: Callable[[], None] | None = None,
+    compare: Callable[[str, str], bool] = lambda _a, _b: True,
 ) -> tuple[str, str | None]:
-    """``two_variants`` by the variants' names; B is None where it is A, or none."""
+    """``two_variants`` by the variants' names; B is None where it is A, or none.
+
+    Args:
+        compare: whether two have something to compare; as far as possible, such two are chosen at first.
+    """
     if gone := [str(value) for key in (A, B) if (value := _value(key)) is not None and _named(key, names) is None]:
         missing = ", ".join(as_text(Variant.parse(name).label) for name in gone)
         instead = " Showing another model instead." if b_at_first and len(names) > 1 else ""
@@ -65,9 +73,12 @@ def two_names(
         return names[0], None
     baseline, others = usual_sides(names)
     order = [baseline, *others] if baseline else others
-    first = _valid(A, names, _other_than(_named(B, names), order))
-    has_b = b_at_first or _named(B, names) is not None
-    second = _valid(B, names, _other_than(first, [*others, baseline])) if has_b else None
+    given, has_b = _named(B, names), b_at_first or _named(B, names) is not None
+    partners = [given] if given else names
+    able = [one for one in order if any(other != one and compare(one, other) for other in partners)]
+    first = _valid(A, names, _other_than(given, able or order))
+    able = [one for one in (*others, baseline) if one and one != first and compare(first, one)]
+    second = _valid(B, names, _other_than(first, able or [*others, baseline])) if has_b else None
     if second is None and B in st.session_state:
         st.session_state[B] = None
     left, right = st.columns(2)

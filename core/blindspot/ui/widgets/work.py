@@ -245,6 +245,12 @@ def duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
 
+def done_of_mine() -> list[Job]:
+    """This session's jobs that are done while others of it are not."""
+    mine: set[int] = st.session_state.get(_MINE, set())
+    return [job for job in jobs().jobs() if job.job_id in mine and job.state is JobState.DONE]
+
+
 def tell_ends() -> None:
     """Report once how this session's jobs ended: failures and cancellations at once, the rest when all are done."""
     mine: set[int] = st.session_state.get(_MINE, set())

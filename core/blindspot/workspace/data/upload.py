@@ -17,10 +17,12 @@ from blindspot.datasets.own.kinds import OWN_KINDS
 from blindspot.datasets.own.labeled_texts import OwnLabeledTexts
 from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.datasets.uploads import SentFolder, Upload
+from blindspot.diagnostic import Picker
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files.tables import MAX_ROWS
 from blindspot.policy import FOLDER_FORMATS
+from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, pick_dataset
 from blindspot.ui.resources import (
@@ -101,9 +103,21 @@ def most_megabytes() -> int | None:
 
 
 def _say() -> None:
-    if said := st.session_state.pop(_SAID, None):
-        good, text = said
-        (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
+    if (said := st.session_state.get(_SAID)) is None:
+        return
+    good, text, added = said
+    if not added or added != st.session_state.get(Picker.DATASET):  # what was added leads on as long as it is picked
+        del st.session_state[_SAID]
+        if added:
+            return
+    (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
+    if added:
+        with st.container(horizontal=True, key="upload_next"):
+            models = own_references(known_references(settings(), repository()))
+            runs = "Run your models on it" if models else "Run models on it"
+            st.page_link("pages/run.py", label=runs, icon=":material/play_circle:")
+            if not models and allowed().changes:
+                st.page_link("pages/models.py", label="Add a model of your own", icon=":material/deployed_code:")
 
 
 def _key_of(table: OwnTable) -> object:
@@ -370,12 +384,13 @@ def keep_as(add: Callable[[], Upload]) -> None:
     try:
         upload = add()
     except BlindspotError as error:
-        st.session_state[_SAID] = (False, as_text(explained(error)))
+        st.session_state[_SAID] = (False, as_text(explained(error)), "")
         return
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
     st.session_state[_SAID] = (
         True,
-        f"{as_text(upload.name)} was added and is now selected. Run models on it on the page *Run*.",
+        f"{as_text(upload.name)} was added and is now selected.",
+        upload.reference,
     )
     pick_dataset(upload.reference)
 
@@ -430,7 +445,7 @@ def _remove(reference: str, upload: Upload | None, purge: bool) -> None:
         else:
             return
     except BlindspotError as error:
-        st.session_state[_SAID] = (False, as_text(explained(error)))
+        st.session_state[_SAID] = (False, as_text(explained(error)), "")
         return
-    st.session_state[_SAID] = (True, said)
+    st.session_state[_SAID] = (True, said, "")
     pick_dataset(DEFAULT_DATASET)

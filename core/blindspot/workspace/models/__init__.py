@@ -13,14 +13,15 @@ FRESH_SECONDS = 30  # walking every folder takes some milliseconds
 
 
 def show() -> None:
-    picks = ui.page("Models", "Which models can you test, and what do they cost to run? Add your own below.")
+    picks = ui.page("Models", "Which models can you test, and what do they cost to run?")
     library = encoders.library()
+    adding.by_reference(library, picks)
     encoders.empty(library)
-    encoders.table(library)
+    encoders.table(library, adding.added())
     with ui.errors_shown():
         if encoder := encoders.chosen(library):
             encoders.details(encoder, library, picks)
-    adding.adding(library, picks)
+    adding.other_ways(library, picks)
     cache_size()
 
 

@@ -33,20 +33,33 @@ _WANTED = "_models_wanted"  # the check that a button started: a rerun of the pa
 _UPLOADS = "_models_uploads"  # number of uploads: a new key empties the field after each
 
 
-def adding(found: Library, picks: Picks) -> None:
-    """Draw the forms; a model is checked before anything runs."""
-    st.subheader("Add a model", anchor=encoders.ANCHOR)
+def by_reference(found: Library, picks: Picks) -> None:
+    """Draw the field for a model, and below it what was found; a model is checked before anything runs."""
     if not allowed().changes:
         st.info(
             "Models cannot be added or removed on this shared demo. Run Blindspot on your own machine to test your own."
         )
         return
+    st.subheader("Add a model", anchor=False)
     with errors_shown():
         _by_reference(found, picks)
+
+
+def other_ways(found: Library, picks: Picks) -> None:
+    """Draw the forms for a model on a server, and for files to upload."""
+    if not allowed().changes:
+        return
+    st.subheader("Add a model from a server, or upload one", anchor=False)
     with errors_shown():
         _by_address(found, picks)
     with errors_shown():
         _by_upload(found, picks)
+
+
+def added() -> str:
+    """Reference of the model that was added last in this session; "" without one."""
+    _, reference, _ = st.session_state.get(_OUTCOME, ("", None, ""))
+    return reference or ""
 
 
 def _by_reference(found: Library, picks: Picks) -> None:
@@ -59,15 +72,14 @@ def _by_reference(found: Library, picks: Picks) -> None:
             key="reference",
             max_chars=MOST_NAMED,
             persist_state="session",
-            placeholder="for example hf:BAAI/bge-small-en-v1.5",
+            placeholder="for example /models/mine or BAAI/bge-small-en-v1.5",
         )
         button.form_submit_button(
             "Check", key="check", type="primary", width="stretch", on_click=_want, args=(BY_REFERENCE,)
         )
-        st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in _by_path()))
         st.caption(
-            "Check validates the model and adds it to the list; nothing is encoded yet. With `hf:` it downloads the "
-            "files, which may take minutes. Paths are on the machine that runs Blindspot."
+            "Check validates the model and lists it; nothing is encoded yet. A hub model is downloaded first, "
+            "which may take minutes. Paths are on the machine that runs Blindspot."
         )
     if _is_wanted(BY_REFERENCE):
         if reference.strip():
@@ -75,6 +87,8 @@ def _by_reference(found: Library, picks: Picks) -> None:
         else:
             st.session_state[_OUTCOME] = (BY_REFERENCE, None, "Type where the model is, then press Check.")
     _outcome(BY_REFERENCE, found, picks)
+    with st.expander("Every form of reference", icon=":material/list:"):
+        st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in _by_path()))
 
 
 def _by_path() -> list[SchemeEntry | RankingEntry]:
@@ -84,7 +98,7 @@ def _by_path() -> list[SchemeEntry | RankingEntry]:
 def _by_address(found: Library, picks: Picks) -> None:
     """Draw the form for a model on a server: its connection can be tested before it is added."""
     with st.form("served_form"):
-        st.markdown("Or connect to a model on a server")
+        st.markdown("Connect to a model on a server")
         left, right = st.columns(2)
         url = left.text_input(
             "Address",
@@ -136,7 +150,7 @@ def _by_address(found: Library, picks: Picks) -> None:
             st.form_submit_button("Add", key="served_add", type="primary", on_click=_want, args=(BY_ADDRESS,))
         st.caption(
             "Both send a few short texts to this address. Before a run starts, it says what it sends. "
-            "More options, such as texts per request, go into a reference above: "
+            "More options, such as texts per request, go into a reference at the top of this page: "
             "`api:URL#MODEL?batch=16`."
         )
     params = {
@@ -183,7 +197,8 @@ def _by_upload(found: Library, picks: Picks) -> None:
         )
         limit = st.get_option("server.maxUploadSize")
         st.caption(
-            f"For files above {limit} MB, enter their path above. Uploads stay in the cache until you remove the model."
+            f"For files above {limit} MB, enter their path at the top. Uploads stay in the cache until you remove the "
+            "model."
         )
         st.button("Check the upload", key="check_upload", disabled=not files, on_click=_want, args=(BY_UPLOAD,))
     if _is_wanted(BY_UPLOAD):
@@ -228,8 +243,8 @@ def _outcome(origin: str, found: Library, picks: Picks) -> None:
     if encoder is None:  # removed since
         return
     with st.container(border=True, key=f"found_{origin}"):
-        known = "is built in" if encoder.is_of_catalog else "works and is now in the list above"
+        known = "is built in" if encoder.is_of_catalog else "works and is now in the list, marked"
         st.success(f"{as_text(encoder.reference)} {known}.", icon=":material/check_circle:")
-        st.html(facts_table(encoders.found_facts(encoder), scheme(), "What was found"))
         encoders.prompt_note(encoder)
         encoders.offer(encoder.reference, picks, key=f"run_{origin}")
+        st.html(facts_table(encoders.found_facts(encoder), scheme(), "What was found"))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from blindspot import names
-from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import all_diagnostics, find_diagnostic
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.own.files import is_own
+from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.encoders.base import EncoderIdentity, RolePrompts, prompt_warning, prompts_in_words
 from blindspot.encoders.references import with_roles
 from blindspot.errors import BlindspotError
 from blindspot.figures.html_tables import facts_table
+from blindspot.figures.theme import SEQUENTIAL, shade
 from blindspot.names import Kind, is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs import encoders_here, pipeline
@@ -21,7 +24,7 @@ from blindspot.runs.encoders_here import EncoderSummary, Library
 from blindspot.studies.setup_check.page import setup_check
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.pickers import Picks, link_to
+from blindspot.ui.pickers import DEFAULT_DATASET, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, scheme, settings
 from blindspot.ui.widgets.addressed import one_named, option_in_address
 from blindspot.ui.widgets.tables import dataset_title
@@ -41,9 +44,7 @@ KINDS = {
     encoders_here.UNKNOWN: "not in this version",
 }
 DIAGNOSTIC, OF_RANKINGS = "evalrank", "retrieval"  # what "Run it" computes
-TRANSFORMS = ("none", "center")
 CHECKED_KINDS = (encoders_here.CATALOG, "dir", "hf", "vectors", "api")
-ANCHOR = "add-a-model"  # of the form below
 _ROW = "_models_row"
 _ASKED = "_models_asked"  # reference whose removal waits for confirmation
 _SAID = "_models_said"  # outcome of the last removal: (success, sentence)
@@ -65,13 +66,16 @@ def empty(found: Library) -> None:
         demo_button(key="run_demo")
 
 
-def table(found: Library) -> None:
-    """Draw all known models; selecting a row shows it below."""
+def table(found: Library, added: str = "") -> None:
+    """Draw all known models, one that was added just now on top and marked; selecting a row shows it below."""
+    found = replace(found, encoders=tuple(sorted(found.encoders, key=lambda e: e.reference != added)))
     references = [e.reference for e in found.encoders]
     frame = pd.DataFrame([_row(e) for e in found.encoders]).astype({"dimension": "Int64", "parameters": "Int64"})
     number = st.column_config.NumberColumn
+    is_new = bool(added) and references[0] == added
+    marked = {0: f"background-color: {shade(SEQUENTIAL[scheme()], 0.5)}"} if is_new else {}
     st.dataframe(
-        frame,
+        frame.style.apply(lambda row: [marked.get(row.name, "")] * len(row), axis=1) if is_new else frame,
         hide_index=True,
         key=_ROW,
         placeholder="–",
@@ -89,8 +93,7 @@ def table(found: Library) -> None:
             **dict.fromkeys(("kind", "license", "revision")),
         },
     )
-    add = f", or [add your own](#{ANCHOR})" if allowed().changes else ""
-    st.caption(f"Select a row for kind, license and other details{add}.")
+    st.caption("Select a row for kind, license and other details.")
     if found.removed:
         st.caption(f"Removed models whose runs are kept: {_called(found.removed)}.")
     for path in found.damaged:
@@ -356,24 +359,39 @@ def _diagnostic(reference: str) -> str:
 
 
 def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> None:
-    """Draw the button that runs a model on the picked dataset."""
-    diagnostic, transforms = _diagnostic(reference), ("none",) if is_ranking(reference) else TRANSFORMS
+    """Draw the button that tests a model on the picked dataset, or where that is no own one, on the reader's own."""
+    dataset = _to_test_on(picks)
     try:
-        requests = [
-            pipeline.request(diagnostic, reference, t, picks.dataset, {"metric": picks.metric}, settings())
-            for t in transforms
-        ]
+        entry = _testing(reference, dataset)
+        params = {"metric": picks.metric} if any(p.name == "metric" for p in entry.parameters) else {}
+        requests = [pipeline.request(entry.id, reference, "none", dataset, params, settings())]
     except BlindspotError as error:  # its folder is gone, or the dataset's file
         st.warning(f"This model cannot run now: {as_text(explained(error))}")
         return
-    title = f"{names.current().model(reference)} on {title_of(picks.dataset)}"
+    title = f"{names.current().model(reference)} on {title_of(dataset)}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        after = "" if is_ranking(reference) else f" with post-processing {' and '.join(transforms)}"
-        run_button(f"Run on {dataset_title(picks.dataset)}", title, requests, key=key, primary=primary)
+        run_button(f"Test it on {dataset_title(dataset)}", title, requests, key=key, primary=primary)
         st.caption(
-            f"{find_diagnostic(diagnostic).title}{after}, similarity {picks.metric}. "
+            f"{entry.title}, similarity {picks.metric}. "
             "Pick another dataset in the sidebar, or use *Run* for more. Existing results are reused."
         )
+
+
+def _to_test_on(picks: Picks) -> str:
+    """The picked dataset if it is the reader's own or picked by them, else their own that was added or run last."""
+    if picks.dataset != DEFAULT_DATASET:
+        return picks.dataset
+    own = (name for name in reversed(known_datasets()) if is_own(name) and is_readable(name))
+    return next(own, picks.dataset)
+
+
+def _testing(reference: str, dataset: str) -> Diagnostic:
+    """The diagnostic to begin with on a dataset: the first of its kind that has a page."""
+    kind = find_dataset(dataset).kind
+    fitting = [entry for entry in all_diagnostics().values() if entry.dataset_kind is kind and entry.page]
+    if is_ranking(reference):
+        fitting = [entry for entry in fitting if entry.takes_rankings]
+    return fitting[0] if fitting else find_diagnostic(_diagnostic(reference))
 
 
 # --- removal

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from blindspot.datasets.own.files import is_own
 from blindspot.datasets.published.tatoeba import place_of
 from blindspot.diagnostic import Diagnostic, Parameter
 from blindspot.runs.comparison import best_of_each
@@ -62,7 +63,7 @@ def leaderboards(entry: Diagnostic, picks: Picks) -> list[Leaderboard]:
         shown = {board.dataset for board in boards}
         every = repository().leaderboards(entry, params, [], wanted, TOP)
         boards += [board for board in every if board.dataset not in shown]
-    return sorted(boards, key=lambda board: board.dataset != picks.dataset)
+    return sorted(boards, key=lambda board: (board.dataset != picks.dataset, not is_own(board.dataset)))
 
 
 def none_fit(entry: Diagnostic, picks: Picks) -> None:

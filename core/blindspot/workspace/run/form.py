@@ -10,10 +10,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from blindspot import names
 from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.own.files import is_own as is_own_dataset
 from blindspot.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
+from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, require
 from blindspot.runs import estimates, sweeps
-from blindspot.runs.encoders_here import known_references
+from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.runs.estimates import Estimate
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import Expansion, Sweep
@@ -21,13 +23,14 @@ from blindspot.texts import counted
 from blindspot.transforms.chain import READY_CHAINS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
-from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, known_datasets, link_to
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, settings
 from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
 from blindspot.ui.widgets.work import duration, submit_each, submit_to_cluster
 
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
-DEFAULT_TRANSFORMS = ("none", "center")
+DEFAULT_MODEL = "minilm"
+MOST_OWN = 4  # models and datasets that are chosen at first, the newest
 _ENCODERS, _TRANSFORMS, _DATASETS, _DIAGNOSTICS = "run_encoders", "run_transforms", "run_datasets", "run_diagnostics"
 _TAKEN = "_run_taken"  # the picks of other pages that the form took over last
 MANY_RUNS = 500  # nobody waits for more; the command line has no limit
@@ -69,6 +72,27 @@ def _at_first(key: str, value: Sequence[str]) -> Sequence[str] | None:
     return None if key in st.session_state else value
 
 
+def _own_models(offered: Sequence[str]) -> list[str]:
+    """The reader's own models, the newest first; an only one with another to compare it with."""
+    own = [reference for reference in own_references(offered) if _can_encode(reference)][:MOST_OWN]
+    return own if len(own) > 1 else [*own, DEFAULT_MODEL]
+
+
+def _can_encode(reference: str) -> bool:
+    """Whether it is a model with vectors whose files are here."""
+    try:
+        resolve_encoder(reference, settings())
+    except BlindspotError:
+        return False
+    return True
+
+
+def _own_datasets(known: Sequence[str]) -> Sequence[str]:
+    """The reader's own datasets that were added last; without any, some that need no download."""
+    own = [reference for reference in known if is_own_dataset(reference) and is_readable(reference)]
+    return own[-MOST_OWN:] or DEFAULT_DATASETS
+
+
 def choose() -> Sweep:
     """Draw the form; ``planned`` reports empty fields."""
     left, right = st.columns(2)
@@ -77,7 +101,7 @@ def choose() -> Sweep:
         "Models to run",
         offered,
         format_func=names_of_models(offered),
-        default=_at_first(_ENCODERS, ["minilm"]),
+        default=_at_first(_ENCODERS, _own_models(offered)),
         key=_ENCODERS,
         persist_state="session",
         accept_new_options=True,
@@ -87,7 +111,7 @@ def choose() -> Sweep:
     chains = right.multiselect(
         "Post-processing",
         READY_CHAINS,
-        default=_at_first(_TRANSFORMS, DEFAULT_TRANSFORMS),
+        default=_at_first(_TRANSFORMS, ("none",)),
         key=_TRANSFORMS,
         persist_state="session",
         accept_new_options=True,
@@ -95,10 +119,12 @@ def choose() -> Sweep:
         help="Changes embeddings before they are compared; none leaves them unchanged. Every model runs with each of "
         "these. Type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
     )
+    datasets = known_datasets()
+    at_first = _own_datasets(datasets)
     chosen = left.multiselect(
         "Datasets to run on",
-        known_datasets(),
-        default=_at_first(_DATASETS, DEFAULT_DATASETS),
+        datasets,
+        default=_at_first(_DATASETS, at_first),
         key=_DATASETS,
         on_change=_tick_what_fits,
         persist_state="session",
@@ -109,7 +135,7 @@ def choose() -> Sweep:
     asked = right.multiselect(
         "Diagnostics",
         list(titles),
-        default=_at_first(_DIAGNOSTICS, _fitting(DEFAULT_DATASETS)),
+        default=_at_first(_DIAGNOSTICS, _fitting(at_first)),
         key=_DIAGNOSTICS,
         persist_state="session",
         format_func=lambda name: titles.get(name, name),

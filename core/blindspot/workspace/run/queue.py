@@ -27,21 +27,36 @@ def _queue() -> None:
         running = [job for job in active if job.state is JobState.RUNNING]
         waiting = [job for job in active if job.state is JobState.QUEUED]
         with st.container(border=True, key="jobs"):
-            for job in running:
-                work.progress_row(job)
-            _waiting(running, waiting)
+            if waiting:
+                _all_in_a_line(running, waiting)
+                with st.expander("List of all", icon=":material/list:", key="queue_list"):
+                    _rows(running, waiting)
+            else:
+                _rows(running, waiting)
     if work.has_changed(active):
         st.rerun()
 
 
-def _waiting(running: list[Job], waiting: list[Job]) -> None:
-    if not waiting:
-        return
+def _all_in_a_line(running: list[Job], waiting: list[Job]) -> None:
+    """Draw how much there is, how much of it is done, and how long the rest takes."""
+    active = [*running, *waiting]
+    ended = work.done_of_mine()
+    done = len(ended) + sum(job.tasks_done for job in active)
+    number = len(ended) + sum(len(job.tasks) for job in active)
+    share = (len(ended) + sum(job.fraction * len(job.tasks) for job in running)) / number
     text, button = st.columns([6, 1], vertical_alignment="center")
-    text.markdown(f"**{len(waiting)} waiting**{work.left_in_all([*running, *waiting])}")
+    what = "runs" if all(len(job.requests) == len(job.tasks) for job in active) else "tasks"
+    said = f"**{number:,} {what}, {done:,} done**{work.left_in_all(active)}"
+    text.progress(min(max(share, 0.0), 1.0), text=said)
     mine = [job for job in waiting if work.may_cancel(job)]
     label = "Cancel all" if allowed().orders_queue else "Cancel mine"
     button.button(label, key="cancel_all", on_click=_cancel, args=(mine,), disabled=not mine, width="stretch")
+
+
+def _rows(running: list[Job], waiting: list[Job]) -> None:
+    """Draw every job with what can be done to it."""
+    for job in running:
+        work.progress_row(job)
     for place, job in enumerate(waiting[:SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"waiting_{job.job_id}"):
             st.markdown(work.title_of(job), width="stretch")

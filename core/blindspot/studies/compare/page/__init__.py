@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -14,11 +14,12 @@ from blindspot.errors import BlindspotError
 from blindspot.names import in_address
 from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.runs import pipeline
+from blindspot.runs.default_models import place_of
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
 from blindspot.studies.compare.costs import CostKind, written
 from blindspot.studies.compare.page import items, missing, several
-from blindspot.studies.compare.page.reading import compared, costs_of
+from blindspot.studies.compare.page.reading import compared, costs_of, tested
 from blindspot.studies.compare.page.shown import CompareView
 from blindspot.studies.compare.rows import Row, headline, legend, method_in_words
 from blindspot.studies.report.page import report_buttons
@@ -66,7 +67,7 @@ def _compare(picks: Picks) -> None:
     if len(among) < 2:
         _too_few(known, among)
         return
-    first, second = two_names([str(variant) for variant in among])
+    first, second = two_names([str(variant) for variant in among], compare=_have_common(picks))
     if second is None:
         return
     a, b = Variant.parse(first), Variant.parse(second)
@@ -79,12 +80,19 @@ def _compare(picks: Picks) -> None:
     choose_view(shown, VIEWS)
 
 
+def _have_common(picks: Picks) -> Callable[[str, str], bool]:
+    """Whether two models, by their names, have a diagnostic on a dataset in common with the picked parameters."""
+    of = tested(picks)
+    return lambda a, b: not of.get(a, frozenset()).isdisjoint(of.get(b, frozenset()))
+
+
 def _among(known: Sequence[Variant], picks: Picks) -> list[Variant]:
-    """The models to choose A and B from: the baseline, then the newest first; those of the address in any case."""
+    """The models to choose A and B from: the baseline, then a user's own, the newest first, baselines that nobody would
+    deploy last; those of the address in any case."""
     named = {st.query_params.get(key) for key in (A, B)}
     asked = picks.asked_for(known)
     newest_first = [v for v in reversed(known) if v in asked or not named.isdisjoint({str(v), in_address(str(v))})]
-    return sorted(newest_first, key=lambda variant: variant != picks.baseline)
+    return sorted(newest_first, key=lambda variant: (variant != picks.baseline, place_of(variant.encoder)))
 
 
 def _headline(shown: CompareView) -> None:

@@ -18,6 +18,11 @@ def compared(a: Variant, b: Variant, picks: Picks) -> Comparison:
     return _compared(*_place(), str(a), str(b), picks.metric, picks.protocol, _repository=repository())
 
 
+def tested(picks: Picks) -> dict[str, frozenset[tuple[str, str, str]]]:
+    """What each variant of the store was run on with the picked parameters."""
+    return _tested(*_place(), picks.metric, picks.protocol, _repository=repository())
+
+
 def changed_items(found: Comparison) -> Changed:
     """The changed items of a comparison."""
     store, _ = _place()
@@ -53,6 +58,17 @@ def _compared(
 ) -> Comparison:
     picked = {"metric": metric, "protocol": protocol}
     return rows.compare(Variant.parse(a), Variant.parse(b), _repository, picked)
+
+
+@cached(16, "Comparing …", shared=True)
+def _tested(
+    store: str,  # noqa: ARG001 - decides, with the digest, what there is
+    digest: str,  # noqa: ARG001
+    metric: str,
+    protocol: str,
+    _repository: Repository,
+) -> dict[str, frozenset[tuple[str, str, str]]]:
+    return rows.tested_by_variant(_repository, {"metric": metric, "protocol": protocol})
 
 
 @cached(16, "Finding what changed …", shared=True)

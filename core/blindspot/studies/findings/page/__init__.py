@@ -9,9 +9,10 @@ import streamlit as st
 from blindspot import ui
 from blindspot.datasets.catalog import catalogued
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.default_models import place_of
 from blindspot.runs.findings import Level
 from blindspot.studies.findings.collection import Collected, Discovery, knows_no_meaning
-from blindspot.studies.findings.page import cards
+from blindspot.studies.findings.page import cards, own
 from blindspot.studies.findings.page.reading import collected
 from blindspot.studies.report.page import report_buttons
 from blindspot.texts import counted, listed
@@ -47,7 +48,9 @@ HOW = r"""
   win where single words give the answer away. A **strength**: it is better than chance *and* than all of these that
   were run. A **caution** limits what a score can tell you, or says that less is reached than is asked for. All that a
   level takes is tested; its p is the largest.
-- **Order**: by level, then by how far the value is from where it should be, relative to the largest possible distance.
+- **Order**: by level; what is about baselines that nobody would deploy comes last; then by how far the value is from
+  where it should be, relative to the largest possible distance. Above all of them, the newest of your own models is
+  compared with others, as on *Compare*.
 """
 
 
@@ -72,6 +75,8 @@ def _list(picks: Picks) -> None:
     if found.runs:
         with row():
             report_buttons(picks, variants, found.runs, datasets=(picks.dataset,) if where == PICKED else ())
+    most = own.MOST if len(variants) == len(asked) else 1  # of a large store, which takes long
+    own.comparisons(picks, asked, picks.dataset if where == PICKED else "", most)
     headline = st.container()
     with linked:
         if finding_id := st.query_params.get("finding", ""):
@@ -130,7 +135,7 @@ def at_first(wanted: Sequence[Group]) -> list[Group]:
     places: dict[Level, list[int]] = {}
     for place, group in enumerate(wanted):
         places.setdefault(group[0].finding.level, []).append(place)
-    kept = {place for own in places.values() for place in own[:OF_EACH]}
+    kept = {place for of_level in places.values() for place in of_level[:OF_EACH]}
     for place in range(len(wanted)):
         if len(kept) >= SHOWN:
             break
@@ -142,14 +147,14 @@ def _cards(wanted: Sequence[Group], shown: Sequence[Group], found: Collected) ->
     """Draw cards below a heading per level, which says how many of its cards and findings there are."""
     number = 0
     for level in Level:
-        own = [group for group in shown if group[0].finding.level is level]
-        if not own:
+        of_level = [group for group in shown if group[0].finding.level is level]
+        if not of_level:
             continue
         every = sum(group[0].finding.level is level for group in wanted)
-        here = counted(every, "card") if len(own) == every else f"{len(own)} of {every} cards"
+        here = counted(every, "card") if len(of_level) == every else f"{len(of_level)} of {every} cards"
         many = counted(len(found.at(level)), level, PLURALS[level]).capitalize()
         st.markdown(f"**{many}**, {here}")
-        for first, *others in own:
+        for first, *others in of_level:
             cards.card(first, key=f"finding_{number}", others=others, is_open=number < OPEN)
             number += 1
 
@@ -183,7 +188,8 @@ def _linked(one: Discovery | None, finding_id: str) -> None:
 
 def _headline(found: Collected) -> str:
     parts = [f"**{counted(len(found.at(level)), level, PLURALS[level])}**" for level in Level]
-    models = listed([as_text(variant.label) for variant in found.variants[:MODELS_NAMED]])
+    named = sorted(found.variants, key=lambda variant: place_of(variant.encoder))
+    models = listed([as_text(variant.label) for variant in named[:MODELS_NAMED]])
     if len(found.variants) > MODELS_NAMED:
         models = counted(len(found.variants), "model")
     datasets = {one.finding.dataset for one in found.discoveries}

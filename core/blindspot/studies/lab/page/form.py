@@ -49,7 +49,7 @@ def form(picks: Picks) -> Grid | None:
     known = known_references(settings(), repository())
     names = some_named(
         "Models",
-        [one for one in dict.fromkeys([*DEFAULT_ENCODERS, *known]) if not is_ranking(one)],
+        [one for one in known if not is_ranking(one)],
         default=list(DEFAULT_ENCODERS),
         key="lab_enc",
         name=current().model,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -15,13 +16,18 @@ from blindspot.studies.threshold.page import views
 from blindspot.studies.threshold.page.source import Source, say_pairs, source
 from blindspot.studies.threshold.page.views import ThresholdView
 from blindspot.studies.threshold.pairs import Measured, Rule
+from blindspot.types import Variant
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, scheme
+from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.views import View, choose_view
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 CUTS = 20  # steps of the scores' range
 
@@ -82,9 +88,12 @@ def _answer(found: Source) -> None:
         st.info(as_text(explained(error)), icon=":material/info:")
         return
     shown = ThresholdView(found, rule, wished, scheme())
-    headline.show(answer.in_words(shown.found))
-    st.markdown(answer.certainty(shown.found))
-    figure = figures.curves(views.drawn(measured, found.a, rule), shown.found, shown.scheme)
+    if found.b is None or found.b == found.a:
+        headline.show(answer.in_words(shown.found))
+        st.markdown(answer.certainty(shown.found))
+        figure = figures.curves(views.drawn(measured, found.a, rule), shown.found, shown.scheme)
+    else:
+        figure = _of_two(shown, found.b)
     st.plotly_chart(figure, key="threshold_curves")
     say_pairs(found, int(measured.same(rule).sum()))
     with place:
@@ -100,9 +109,27 @@ def _answer(found: Source) -> None:
     choose_view(shown, VIEWS)
 
 
+def _of_two(shown: ThresholdView, b: Variant) -> go.Figure:
+    """Say the threshold of both models, and draw the curves of both."""
+    measured, rule, wish = shown.source.measured, shown.rule, shown.found.precision
+    found = {shown.source.a: shown.found, b: views.answered(measured, b, rule, wish)}
+    headline.show(answer.of_two({as_text(variant.label): own for variant, own in found.items()}, wish))
+    for variant, own in found.items():
+        said = answer.certainty(own)
+        st.markdown(f"With {as_text(variant.label)}: {said[0].lower()}{said[1:]}")
+    looks = variant_styles(found)
+    models = [
+        figures.Curves(variant.label, views.drawn(measured, variant, rule), own, looks[variant])
+        for variant, own in found.items()
+    ]
+    return figures.curves_of_two(models, shown.scheme)
+
+
 def _rule(measured: Measured) -> Rule:
     """The reader's choice of what makes two texts the same."""
     usual = measured.usual_rule()
+    if measured.says_same:
+        return usual
     if measured.scores is not None and len(measured):
         low, high = float(measured.scores.min()), float(measured.scores.max())
         steps = [round(low + (high - low) * step / CUTS, 6) for step in range(1, CUTS + 1)]
