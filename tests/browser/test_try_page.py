@@ -54,7 +54,7 @@ def test_a_sentence_and_lines_by_keyboard_alone(reader: Callable[..., Reader], d
     link = second.page.get_by_role("link", name="Find it in a dataset").get_attribute("href") or ""
     assert parse_qs(urlsplit(link).query)["q"] == [SENTENCE]
 
-    tab_to(visitor, "try_view", "BUTTON")
+    tab_to(visitor, "view", "BUTTON")
     keys.press("ArrowRight")
     keys.press("Space")
     visitor.see("lines")

@@ -196,7 +196,7 @@ def test_page_command_and_function_show_one_view(
     assert app.session_state["data"] == upload.reference
     assert "is now selected" in app.success[0].value
 
-    app.segmented_control(key="try_view").set_value("lines").run()
+    app.segmented_control(key="view").set_value("lines").run()
     app.text_area(key="lines").set_value("one line").run()
     assert "second line" in app.info[0].value
     app.text_area(key="lines").set_value("\n\n".join(LINES)).run()

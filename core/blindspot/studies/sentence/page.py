@@ -35,6 +35,7 @@ from blindspot.texts import counted, listed
 from blindspot.transforms.contributions import CannotExplain, Contributions
 from blindspot.types import CancelToken, Variant, digest_of_strings
 from blindspot.ui.markdown import as_text
+from blindspot.ui.page_state import VIEW
 from blindspot.ui.pickers import Picks, link_to, pick_dataset
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, shared_settings, upload_settings
 from blindspot.ui.turns import for_reader, turn
@@ -81,7 +82,7 @@ def show() -> None:
     """The page."""
     ui.page(TITLE, "Which rewrites of a sentence does each model take for the same?")
     with ui.errors_shown():
-        view = tab_named("View", list(VIEWS), key="try_view", name=VIEWS.__getitem__)
+        view = tab_named("View", list(VIEWS), key=VIEW, name=VIEWS.__getitem__)
         if view == SENTENCE:
             _sentence()
         else:
