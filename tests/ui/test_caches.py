@@ -169,6 +169,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             Analogies("a", texts, ("s",), ("",), ZEROS, np.tile(np.arange(3, dtype=np.int32), (2, 1)), answers, 4)
             for answers in (ZEROS, ONES)
         ],
+        Variant: [ONE, Variant("minilm", "center"), Variant("other", "none")],
         Categories: [Categories("a", texts, ("x", "y"), np.arange(2, dtype=np.int32), n) for n in (ZEROS, ONES)],
         Outliers: [
             Outliers("a", texts, ("g", "h"), ZEROS, np.array([[1, 2], [1, -1]], dtype=np.int32), n)

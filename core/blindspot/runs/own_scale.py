@@ -21,6 +21,8 @@ from blindspot.encoders.base import Encoder
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, DiskRefused
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import interval, number
 from blindspot.runs.embeddings import check_space
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.transforms.chain import FittedChain, TransformChain
@@ -43,7 +45,7 @@ class Spread:
     pairs: int
 
     def in_words(self) -> str:
-        return f"{self.median:.3f} ({self.low:.3f} to {self.high:.3f})"
+        return f"{number(self.median, '.3f')} ({interval(Interval(self.low, self.high), '.3f')})"
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ def test_ids_of_runs_among_all_texts_are_those_of_before(world: World) -> None:
 
 def test_an_unknown_kind_of_candidates_is_refused(small: World) -> None:
     with pytest.raises(InputError, match="candidates"):
-        small.request("evalrank", "trigrams", "small-pairs", candidates="matches")
+        small.request("evalrank", "trigrams", "small-pairs", candidates="background")
 
 
 # --- what is shown of a run among matches

@@ -229,8 +229,8 @@ def test_findings_of_stored_runs_are_those_of_their_rows_with_examples_and_a_vie
         pivot = rows.pivot(index="item_no", columns="subset", values="cosine")
         margins = (pivot[far] - pivot[near]).sort_values(ascending=False)
         assert finding.value == pytest.approx(_share(margins))
-        assert int(finding.address["original_no"]) in margins[margins == margins.iloc[0]].index
-        first = rows[rows["item_no"] == int(finding.address["original_no"])]
+        assert int(finding.address["item"]) in margins[margins == margins.iloc[0]].index
+        first = rows[rows["item_no"] == int(finding.address["item"])]
         texts = dict(zip(first["subset"], first["rewrite"], strict=True))
         assert [text for _, text in finding.examples[0].texts] == [first["original"].iloc[0], texts[near], texts[far]]
         for (_, text), marks in zip(finding.examples[0].texts, finding.examples[0].marked, strict=True):
@@ -277,7 +277,7 @@ def test_the_address_of_a_finding_opens_its_sentences(made: HerosWorld, open_app
     app = open_app(made.settings.cache, shown.page, data="six", enc=str(run.plan.variant), **shown.address)
     assert not app.exception
     assert not app.warning
-    assert str(app.session_state["original_no"]) == shown.address["original_no"]
+    assert str(app.session_state["item"]) == shown.address["item"]
     assert app.session_state["sent_above"] == [shown.address["sent_above"]]
     table = app.dataframe[0].value
-    assert str(table["no"].iloc[0]) == shown.address["original_no"]
+    assert str(table["no"].iloc[0]) == shown.address["item"]
