@@ -1,4 +1,4 @@
-"""What a page shows besides the shared picks: its view, two models side by side, a chosen item.
+"""State of a page besides the shared picks: its view, two models side by side, a chosen item.
 
 The keys are the same on every page, in the session and in the address.
 """

@@ -1,4 +1,4 @@
-"""What is shown of a sentence or of some lines: on the page, by the command and to programs."""
+"""View of a sentence or of some lines: the same on the page, by the command and to programs."""
 
 from __future__ import annotations
 
