@@ -137,13 +137,15 @@ def link_to(
     """Query parameters for ``st.page_link`` to another page with these picks.
 
     Args:
+        dataset: "" for a page of all datasets.
         address: further parameters, in which datasets and models are references.
         is_visit: on the page after that one, the reader has the earlier picks again, but for those changed meanwhile.
     """
     via = _VISIT if is_visit else "link"
     models = [in_address(str(variant)) for variant in variants]
     further = {name: in_address(value) for name, value in (address or {}).items()}
-    return {"data": in_address(dataset), "metric": metric, "enc": models, _FOLLOWED: via, **further}
+    data: dict[str, str | list[str]] = {"data": in_address(dataset)} if dataset else {}
+    return data | {"metric": metric, "enc": models, _FOLLOWED: via, **further}
 
 
 def current_page() -> str:

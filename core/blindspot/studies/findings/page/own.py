@@ -75,7 +75,7 @@ def _card(found: Comparison, rows: Sequence[Row], picks: Picks, key: str) -> Non
         if rest:
             said = "; ".join(rest)
             st.caption(f"{said[0].upper()}{said[1:]}.")
-        address = link_to(picks.dataset, picks.metric, picks.variants, {A: str(found.a), B: str(found.b)})
+        address = link_to("", picks.metric, picks.variants, {A: str(found.a), B: str(found.b)})
         st.page_link("pages/compare.py", label="Compare them", icon=":material/arrow_forward:", query_params=address)
 
 
