@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import streamlit as st
 
+from blindspot.ui.widgets.addressed import forget_drawn
+
 VIEW = "view"
 A, B = "a", "b"  # two models, by their variants; they stay from page to page
 ITEM = "item"  # a number: of a pair, a sentence, a query, a text
 
 
 def forget_of_page() -> None:
-    """On another page: view and item mean something else there, and its address decides."""
+    """On another page: its address decides; without one A and B stay, view and item mean something else there."""
+    for key in (VIEW, A, B):
+        forget_drawn(key)
     for key in (VIEW, ITEM):
         st.session_state.pop(key, None)

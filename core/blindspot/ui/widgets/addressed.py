@@ -157,6 +157,14 @@ def give_text(key: str, text: str) -> bool:
     return is_short
 
 
+def forget_drawn(key: str) -> None:
+    """Forget that a choice was drawn, on another page: the address decides once more, else what was chosen stays."""
+    for name in (_value_of(key), _address_of(key)):
+        st.session_state.pop(name, None)
+    if key in st.query_params:
+        st.session_state.pop(key, None)
+
+
 def option_in_address(value: object, options: Sequence[str]) -> str | None:
     """The one of ``options`` that a value means, be it from the address or an option itself; None for another value."""
     return _by_address(options, in_address).get(str(value))
