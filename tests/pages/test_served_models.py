@@ -189,7 +189,7 @@ def test_a_served_model_is_connected_added_and_run(site: EmbeddingSite, open_app
     assert len(site.requests) == sent, "showing it asks nothing"
     app.button(key="run_address").click().run()
     wait_until(lambda: not jobs().active())
-    assert len(read_library(settings, Repository.at(settings.store)).find(reference).runs) >= 2  # type: ignore[union-attr]
+    assert len(read_library(settings, Repository.at(settings.store)).find(reference).runs) >= 1  # type: ignore[union-attr]
 
 
 def test_a_wrong_address_is_one_line(open_app: OpenApp, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_an_encoder_that_was_run_is_here_with_what_it_cost(
     assert names(settings, repository) == ["twin:a", "twin:b"]
     found = read_library(settings, repository).encoders
     assert [one.reference for one in found] == ["twin:a", *ENCODERS, BM25, "twin:b"], "one's own lead, siblings do not"
-    assert own_references([one.reference for one in found]) == ["twin:a"]
+    assert own_references([one.reference for one in found], settings) == ["twin:a"]
     first, second = found[0], found[-1]
     assert (first.kind, first.description, first.title) == ("twin", "A pair.", "a")
     assert first.identity == twin_of("twin:a").identity, "from the manifest"

@@ -197,9 +197,18 @@ def known_references(settings: Settings, repository: Repository) -> list[str]:
     return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
 
 
-def own_references(known: Iterable[str]) -> list[str]:
-    """Of ``known_references`` those that a user added or ran, the newest first: they lead the list."""
-    return list(takewhile(is_own, known))
+def own_references(known: Iterable[str], settings: Settings) -> list[str]:
+    """Of ``known_references`` those that a user added or ran and that can encode, the newest first."""
+    return [reference for reference in takewhile(is_own, known) if can_encode(reference, settings)]
+
+
+def can_encode(reference: str, settings: Settings) -> bool:
+    """Whether it is a model with vectors whose files are here, and still what they were."""
+    try:
+        resolve_encoder(reference, settings)
+    except BlindspotError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def _form(picks: Picks) -> Grid | None:
     left, right = st.columns([2, 5])
     known = known_references(settings(), repository())
     names = [one for one in known if not is_ranking(one)]
-    if own := own_references(names):
+    if own := own_references(names, settings()):
         begin_with("size_enc", own[0])
     encoder = one_named(
         "Model", names, index=names.index(DEFAULT_ENCODER), key="size_enc", name=current().model, place=left

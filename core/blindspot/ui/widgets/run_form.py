@@ -12,7 +12,7 @@ from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
 from blindspot.errors import BlindspotError
 from blindspot.names import is_ranking
 from blindspot.runs import pipeline
-from blindspot.runs.encoders_here import known_references
+from blindspot.runs.encoders_here import can_encode, known_references
 from blindspot.transforms.chain import READY_CHAINS, STEPS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, repository, settings
@@ -48,6 +48,7 @@ def run_form(entry: Diagnostic, dataset: str, params: Mapping[str, str]) -> None
     reference = encoder.selectbox(
         "Model",
         known,
+        next((place for place, one in enumerate(known) if can_encode(one, settings())), 0),
         format_func=names_of_models(known),
         key="new_encoder",
         persist_state="session",

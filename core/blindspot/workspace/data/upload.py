@@ -113,7 +113,7 @@ def _say() -> None:
     (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
     if added:
         with st.container(horizontal=True, key="upload_next"):
-            models = own_references(known_references(settings(), repository()))
+            models = own_references(known_references(settings(), repository()), settings())
             runs = "Run your models on it" if models else "Run models on it"
             st.page_link("pages/run.py", label=runs, icon=":material/play_circle:")
             if not models and allowed().changes:

@@ -12,7 +12,6 @@ from blindspot import names
 from blindspot.datasets.catalog import find_dataset, title_of
 from blindspot.datasets.own.files import is_own as is_own_dataset
 from blindspot.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
-from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, require
 from blindspot.runs import estimates, sweeps
 from blindspot.runs.encoders_here import known_references, own_references
@@ -74,17 +73,8 @@ def _at_first(key: str, value: Sequence[str]) -> Sequence[str] | None:
 
 def _own_models(offered: Sequence[str]) -> list[str]:
     """The reader's own models, the newest first; an only one with another to compare it with."""
-    own = [reference for reference in own_references(offered) if _can_encode(reference)][:MOST_OWN]
+    own = own_references(offered, settings())[:MOST_OWN]
     return own if len(own) > 1 else [*own, DEFAULT_MODEL]
-
-
-def _can_encode(reference: str) -> bool:
-    """Whether it is a model with vectors whose files are here."""
-    try:
-        resolve_encoder(reference, settings())
-    except BlindspotError:
-        return False
-    return True
 
 
 def _own_datasets(known: Sequence[str]) -> Sequence[str]:
@@ -304,8 +294,10 @@ def _sending(cost: Estimate) -> bool:
 def _link_to_result(expansion: Expansion) -> None:
     first = expansion.requests[0]
     variants = list(dict.fromkeys(request.variant for request in expansion.requests))
-    address = link_to(first.dataset, dict(first.params).get("metric", DEFAULT_METRIC), variants)
-    page, label = ("compare", "View the comparison") if len(variants) > 1 else ("findings", "View the findings")
+    is_several = len(variants) > 1
+    page, label = ("compare", "View the comparison") if is_several else ("findings", "View the findings")
+    metric = dict(first.params).get("metric", DEFAULT_METRIC)
+    address = link_to("" if is_several else first.dataset, metric, variants)
     st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=address)
 
 
