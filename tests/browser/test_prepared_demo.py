@@ -27,7 +27,7 @@ PAGES = [entry.stem for entries in sections().values() for entry in entries if e
 PATIENCE_SECONDS = 900  # beside the other tests; alone two minutes
 # What draws a page's content: figures, tables, lists in HTML, cards for raters.
 CONTENT = "[data-testid=stPlotlyChart], [data-testid=stDataFrame], [data-testid=stHtml]"
-CONTENT += ", [class*=st-key-judge], .st-key-docs_text, .st-key-try_examples"
+CONTENT += ", [data-testid=stForm], [class*=st-key-judge], .st-key-docs_text, .st-key-try_examples"
 EMPTY = ["empty", "doors", "run_demo", "no_scores", "no_runs_of_task", "to_encode"]  # containers and buttons
 
 
