@@ -16,7 +16,7 @@ ITEM = "item"  # a number: of a pair, a sentence, a query, a text
 
 def forget_of_page() -> None:
     """On another page: its address decides; without one A and B stay, view and item mean something else there."""
-    for key in (VIEW, A, B):
+    for key in (VIEW, A, B, ITEM):
         forget_drawn(key)
     for key in (VIEW, ITEM):
         st.session_state.pop(key, None)

@@ -85,6 +85,22 @@ def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[s
     return value
 
 
+def number_named(label: str, *, key: str, place: DeltaGenerator | None = None, **look: Any) -> int | None:
+    """A box for a whole number from 0, empty at first; as ``one_named``.
+
+    Streamlit drops a bound number from the link to a page whose box has the same key, since it was the other page's.
+    """
+    numbers = [str(int(value)) for value in st.query_params.get_all(key) if value.isdecimal()]
+    _take(key, numbers, (), str, several=False)
+    if isinstance(asked := st.session_state.get(key), str):
+        st.session_state[key] = int(asked)
+    number: int | None = (place or cast("DeltaGenerator", st)).number_input(
+        label, min_value=0, value=None, step=1, key=key, persist_state="session", **look
+    )
+    _give(key, () if number is None else (str(number),), (), str, number)
+    return number
+
+
 def some_named(
     label: str,
     options: Sequence[str],

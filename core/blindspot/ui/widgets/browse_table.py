@@ -17,6 +17,7 @@ import streamlit as st
 
 from blindspot.ui.page_state import ITEM
 from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import number_named
 
 Value = TypeVar("Value")
 
@@ -181,13 +182,9 @@ class BrowseTable:
         last = max(numbers, default=0) if last is None else last
         place = self._place(found, self.wanted(dataset))
         with st.container(horizontal=True, vertical_alignment="center"):
-            value = st.number_input(
+            value = number_named(
                 self.unit.capitalize(),
-                min_value=0,
-                value=None,
-                step=1,
                 key=ITEM,
-                bind="query-params",
                 placeholder=f"{self.unit} 0 to {last}",
                 label_visibility="collapsed",
                 width=220,

@@ -10,7 +10,7 @@ import streamlit as st
 
 from blindspot.ui.boundary import errors_shown, fragment
 from blindspot.ui.page_state import VIEW
-from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.addressed import tab_named
 
 Shown = TypeVar("Shown")
 
@@ -39,7 +39,7 @@ def choose_page(shown: Shown, views: Mapping[str, View[Shown]]) -> None:
 def _draw(shown: Shown, views: Mapping[str, View[Shown]]) -> None:
     questions = "\n".join(f"- **{name}**: {view.question}" for name, view in views.items())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        view = views[one_of("View", views, VIEW, questions)]
+        view = views[tab_named("View", list(views), key=VIEW, name=str, help=questions)]
         st.markdown(f"**{view.question}**", width="content")
     with errors_shown():
         view.show(shown)

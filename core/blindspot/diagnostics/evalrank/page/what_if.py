@@ -25,11 +25,12 @@ from blindspot.transforms.trained_flows import NotTrained
 from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
+from blindspot.ui.page_state import ITEM
 from blindspot.ui.pickers import DEFAULT_PROTOCOL
 from blindspot.ui.resources import cached, explained, repository, scheme, settings
 from blindspot.ui.turns import turn
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.ui.widgets.addressed import names_of_variants, number_named, one_named
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.choices import one_of
 
@@ -250,13 +251,9 @@ def _most_changed(base: Basis, found: Change) -> None:
 
 def _drill(base: Basis, transform: str, metric: Similarity) -> None:
     """The ranking of the chosen pair, before and after."""
-    number = st.number_input(
+    number = number_named(
         "Pair",
-        min_value=0,
-        value=None,
-        step=1,
-        key="item",
-        bind="query-params",
+        key=ITEM,
         placeholder="a number",
         help="Choose a row of the table, or type a pair's number.",
         width=220,

@@ -17,7 +17,9 @@ from blindspot.space.maps.page.drawn import Drawn
 from blindspot.space.neighbors.lists import of_item
 from blindspot.space.page import Opened, offer_found, short_text
 from blindspot.types import Bool, Float64, Int64
+from blindspot.ui.page_state import ITEM
 from blindspot.ui.pickers import link_to
+from blindspot.ui.widgets.addressed import number_named
 
 K_AT_FIRST, MOST_K = 10, 50
 
@@ -51,13 +53,10 @@ def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None
         persist_state="session",
         help="Small spelling mistakes are fine.",
     )
-    value = number.number_input(
+    value = number_named(
         "Number of the text",
-        min_value=0,
-        value=None,
-        step=1,
-        key="item",
-        bind="query-params",
+        key=ITEM,
+        place=number,
         placeholder=f"0 to {len(dataset.items) - 1}",
         help="Its true neighbors are marked in every map.",
     )

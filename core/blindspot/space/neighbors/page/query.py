@@ -12,7 +12,9 @@ from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.policy import MOST_SEARCHED
 from blindspot.space.page import Opened, offer_found
 from blindspot.ui.options import options
+from blindspot.ui.page_state import ITEM
 from blindspot.ui.resources import allowed
+from blindspot.ui.widgets.addressed import number_named
 from blindspot.ui.widgets.texts import long_texts
 
 _NOW = "_neighbors_query"  # the dataset and query of the last run
@@ -58,13 +60,9 @@ def pick(opened: Opened) -> Query | None:
             help="Every shown model encodes it, with the same post-processing as the dataset's texts.",
         )
     with options():
-        number = st.number_input(
+        number = number_named(
             "Number of the text",
-            min_value=0,
-            value=None,
-            step=1,
-            key="item",
-            bind="query-params",
+            key=ITEM,
             placeholder=f"0 to {len(dataset.items) - 1}",
             help="Number of the query in the dataset, from 0.",
             width=200,
