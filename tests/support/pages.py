@@ -14,6 +14,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from blindspot.diagnostics.evalrank.figures.scores import SHOWN
 from blindspot.settings import ROOT
 from blindspot.ui.navigation import pickers_of
 
@@ -57,6 +58,12 @@ def chart_named(app: AppTest, name: str) -> dict[str, Any]:
     """A chart by its key, which ends its id."""
     (found,) = (element for element in app.get("plotly_chart") if name in element.proto.id)
     return dict(json.loads(found.proto.spec))
+
+
+def dots_of_evalrank(app: AppTest) -> dict[str, dict[str, Any]]:
+    """The dots of EvalRank's first figure, by score."""
+    traces = {trace["name"]: trace for trace in chart_named(app, "scores")["data"] if trace["mode"] == "markers"}
+    return {name: traces[title] for name, title in SHOWN.items()}
 
 
 def values(axis: list[float] | dict[str, str]) -> list[float]:

@@ -21,7 +21,7 @@ from blindspot.types import Variant
 from blindspot.ui.navigation import sections
 from blindspot.workspace.overview import tables
 from tests.conftest import make_settings
-from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, values, written
+from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, dots_of_evalrank, values, written
 from tests.support.world import World
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
@@ -73,7 +73,7 @@ def test_overview_chart_has_the_stored_mrr(open_app: OpenApp, demo_cache: Path) 
 
 
 @pytest.mark.heavy
-def test_evalrank_bars_are_the_stored_scores_raw_and_filtered(open_app: OpenApp, demo_cache: Path) -> None:
+def test_evalrank_dots_are_the_stored_scores_raw_and_filtered(open_app: OpenApp, demo_cache: Path) -> None:
     runs = {
         r.plan.variant.label: r
         for r in Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
@@ -81,11 +81,9 @@ def test_evalrank_bars_are_the_stored_scores_raw_and_filtered(open_app: OpenApp,
     }
     for ranks, suffix in (("raw", ""), ("filtered", "_filtered")):
         app = open_app(demo_cache, "evalrank", ranks=ranks)
-        bars = [trace for trace in chart(app, 0)["data"] if trace["type"] == "bar"]
-        assert {bar["name"] for bar in bars} == set(runs)
-        for bar in bars:
-            metrics = runs[bar["name"]].metrics
-            assert bar["y"] == pytest.approx([metrics[f"{m}{suffix}"] for m in ("mrr", "hits@1", "hits@3", "hits@10")])
+        for name, trace in dots_of_evalrank(app).items():
+            shown = dict(zip([label for label, _ in trace["customdata"]], values(trace["x"]), strict=True))
+            assert shown == {label: pytest.approx(run.metrics[f"{name}{suffix}"]) for label, run in runs.items()}
 
 
 def test_a_linked_pair_shows_what_stands_above_its_match(open_app: OpenApp, demo_cache: Path) -> None:
@@ -177,7 +175,7 @@ def test_runs_on_what_a_file_held_before_are_not_mixed_in(open_app: OpenApp, own
     app = open_app(cache, "evalrank", data=f"file:{path}")
     pairs = next(frame.value for frame in app.dataframe if "query" in frame.value)
     assert set(pairs["query"]) == {"new", "fast"}
-    assert {trace["name"] for trace in chart(app, 0)["data"] if trace["type"] == "bar"} == {"minilm + center"}
+    assert [label for label, _ in dots_of_evalrank(app)["mrr"]["customdata"]] == ["minilm + center"]
 
 
 def test_a_link_reads_no_file_that_was_not_run(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:

@@ -156,20 +156,32 @@ def test_own_material_comes_first(open_app: OpenApp, own: tuple[World, str, str]
 
 @pytest.mark.heavy
 def test_findings_begin_with_comparisons_of_own_models(open_app: OpenApp, own: tuple[World, str, str]) -> None:
-    world, _, model = own
-    app = open_app(world.cache, "findings")
-    a, b = Variant(model, "none"), Variant("trigrams", "none")
-    (row,) = compare(a, b, world.repository, {}).rows
-    words = written(app)
-    said = "No significant difference between mine and trigrams on 1 score"
+    """A difference has a card; what has none shares one line."""
+    world, dataset, model = own
+    path = Path(model.removeprefix("vectors:"))
+    (copy := path.with_name("copy.txt")).write_text(path.read_text("utf-8"), "utf-8")
+    newest = f"vectors:{copy}"
+    again = world.run("evalrank", newest, dataset)
+    a, trigrams = Variant(newest, "none"), Variant("trigrams", "none")
+    (row,) = compare(a, trigrams, world.repository, {}).rows
+    try:
+        app = open_app(world.cache, "findings")
+    finally:
+        world.repository.delete(again)
+    (line,) = [part.value for part in app.markdown if "no significant difference" in part.value]
+    assert line.startswith("**copy** ")
+    assert "against mine: no significant difference on 1 score" in line
+    links = {one.proto.label: one.proto.query_string for one in app.get("page_link") if "Compare" in one.proto.label}
     if row.is_significant:
-        said = f"**mine is {row.verdict} than trigrams** on {in_words(row)}"
-    assert said in words.replace("\\", "")
-    (link,) = [one.proto for one in app.get("page_link") if one.proto.label == "Compare them"]
-    assert "a=mine" in link.query_string
-    assert "b=trigrams" in link.query_string
+        assert f"**copy is {row.verdict} than trigrams** on {in_words(row)}" in written(app).replace("\\", "")
+        assert "b=trigrams" in links["Compare them"]
+        assert "b=mine" in links["Compare"]
+    else:
+        assert "; against trigrams: no significant difference on 1 score." in line
+        assert "b=trigrams" in links["Compare with trigrams"]
+    assert all("a=copy" in link for link in links.values() if link)
     none = open_app(world.cache, "findings", enc=["trigrams~none", "random-projection~none"])
-    assert not [one for one in none.get("page_link") if one.proto.label == "Compare them"]
+    assert not [one for one in none.get("page_link") if one.proto.label.startswith("Compare ")]
 
 
 def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path) -> None:

@@ -28,7 +28,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.matrix
 @pytest.mark.parametrize("name", all_diagnostics())
 def test_a_section_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp, filled: Path, name: str) -> None:
-    app = open_app(filled, "overview", scores=name)
+    app = open_app(filled, "overview", data=DEFAULT_DATASET, scores=name)
     repository = Repository.at(filled / "results.duckdb")
     has_picked = bool(repository.runs(diagnostic=name, dataset=DEFAULT_DATASET))
     assert bool(app.info) is not has_picked, "that other datasets are shown than the picked one is said"
@@ -65,10 +65,10 @@ def test_a_diagnostic_without_a_page_is_shown_without_a_way_on(
     open_app: OpenApp, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     geometry = find_diagnostic("geometry")
-    linked = open_app(filled, "overview", scores="geometry").get("page_link")
+    linked = open_app(filled, "overview", data=DEFAULT_DATASET, scores="geometry").get("page_link")
     monkeypatch.setattr(geometry, "overview", replace(geometry.overview, link="", page=""))
     assert geometry.deeper == ""
-    app = open_app(filled, "overview", scores="geometry")
+    app = open_app(filled, "overview", data=DEFAULT_DATASET, scores="geometry")
     assert len(app.get("page_link")) == len(linked) - 1
     assert len(app.get("plotly_chart")) == 1
     assert not app.error
@@ -76,7 +76,7 @@ def test_a_diagnostic_without_a_page_is_shown_without_a_way_on(
 
 @pytest.mark.matrix
 def test_heros_has_the_negation_that_its_headline_speaks_of(open_app: OpenApp, filled: Path) -> None:
-    table = open_app(filled, "overview", scores="heros").dataframe[0].value
+    table = open_app(filled, "overview", data=DEFAULT_DATASET, scores="heros").dataframe[0].value
     run = Repository.at(filled / "results.duckdb").runs(diagnostic="heros")[0]
     asked = {name for name in run.metrics if name.startswith("synonym>") and not name.endswith(("_low", "_high"))}
     shown = {name for name, title in find_diagnostic("heros").overview.columns.items() if title in table}
@@ -108,7 +108,7 @@ def test_of_many_models_the_best_are_drawn_and_the_others_counted(
     open_app: OpenApp, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overview, "DRAWN", 1)
-    app = open_app(filled, "overview", scores="transfer")
+    app = open_app(filled, "overview", data=DEFAULT_DATASET, scores="transfer")
     assert len(chart(app, 0)["data"]) == 1
     assert "2 models; showing the 1 with the highest" in written(app)
 

@@ -15,21 +15,21 @@ from blindspot.diagnostics.evalrank import published as reference
 from blindspot.diagnostics.evalrank.figures import pairs, what_if
 from blindspot.diagnostics.evalrank.figures.choices import choices_table, difference
 from blindspot.diagnostics.evalrank.figures.scores import (
-    MOST_BARS,
     PANELS,
-    ROW_PANELS,
+    ROOMY,
     SCORES,
+    SHOWN,
     Dot,
     difference_forest,
     published_dots,
     rank_curve,
-    score_bars,
+    score_dots,
 )
 from blindspot.diagnostics.evalrank.figures.what_if import BINS, bin_counts, change_bars
 from blindspot.diagnostics.evalrank.pairs import MeanScore
 from blindspot.diagnostics.evalrank.trust import Choice
 from blindspot.figures.groups import group_lines
-from blindspot.figures.theme import MANY_VARIANTS, Scheme, ink, styles, text_on
+from blindspot.figures.theme import Scheme, ink, styles
 from blindspot.types import Variant
 
 MOST_POINTS = 25_000
@@ -56,90 +56,52 @@ def scores(variants: list[Variant]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("scheme", Scheme)
-@pytest.mark.parametrize("count", [1, MANY_VARIANTS - 1])
-def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
-    given = scores(VARIANTS[:count])
-    looks = styles(VARIANTS, scheme)
-    figure = checked(score_bars(given, None, looks, scheme))
-    assert [bar.name for bar in figure.data] == [variant.label for variant in VARIANTS[:count]]
-    for bar, (_, row) in zip(figure.data, given.iterrows(), strict=True):
-        assert bar.type == "bar"
-        assert list(bar.x) == ["MRR", "Hits@1", "Hits@3", "Hits@10"]
-        assert list(bar.y) == [row[name] for name in SCORES]
-        assert list(bar.text) == [f"{row[name]:.4f}" for name in SCORES]
-        assert bar.marker.color == looks[row["variant"]].color
-        assert bar.textangle == -90
-        assert bar.insidetextfont.color == text_on(bar.marker.color)
-    assert figure.layout.barmode == "group"
-    low, high = figure.layout.yaxis.range
-    assert low == 0
-    assert high >= 1
-    assert not figure.layout.shapes
+def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
+    many = [Variant(f"encoder-{i}", "none") for i in range(ROOMY + 2)]
+    for variants in (VARIANTS[:1], VARIANTS[:2], VARIANTS, many):
+        given, looks = scores(variants), styles(variants, scheme)
+        first = given["hits@1"][0]
+        ends = (first - 0.1, first + 0.05)
+        figure = checked(score_dots(given, CEILING, looks, scheme, {variants[0]: {"hits@1": ends}}))
+        assert not figure.layout.showlegend
+        for axis, (name, title) in enumerate(SHOWN.items(), 1):
+            at = "x" if axis == 1 else f"x{axis}"
+            dots, values, line = (trace for trace in figure.data if trace.xaxis == at)
+            assert (dots.name, values.name, line.name) == (title, title, "ceiling of raw ranks")
+            assert [label for label, _ in dots.customdata] == [variant.label for variant in variants]
+            assert list(dots.x) == given[name].tolist()
+            assert list(dots.marker.color) == [looks[variant].color for variant in variants]
+            assert list(dots.marker.symbol) == [looks[variant].symbol for variant in variants]
+            assert list(dots.y) == list(values.y) == list(range(len(variants))), "each value in its dot's row"
+            assert list(values.text) == [f"{value:.4f}" for value in given[name]]
+            assert values.textfont.color == ink(scheme)
+            assert list(line.x) == [CEILING[name]] * 2
+            low, high = figure.layout[f"xaxis{'' if axis == 1 else axis}"].range
+            if len(variants) <= ROOMY:
+                assert (list(values.x), values.textposition) == (list(dots.x), "top center")
+            else:
+                ended = [ends[1] if (name, row) == ("hits@1", 0) else value for row, value in enumerate(given[name])]
+                assert all(end < value for end, value in zip(ended, values.x, strict=True)), "behind dot and interval"
+            assert low < min([*given[name], CEILING[name], *(ends if name == "hits@1" else ())])
+            assert high > max([*values.x, CEILING[name]])
+            ticks = figure.layout[f"xaxis{'' if axis == 1 else axis}"].tickvals
+            assert 2 <= len(ticks) <= 5
+            assert low <= ticks[0] < ticks[-1] <= 1
+        with_ends = next(trace for trace in figure.data if trace.name == SHOWN["hits@1"] and trace.mode == "markers")
+        np.testing.assert_allclose([with_ends.error_x.arrayminus[0], with_ends.error_x.array[0]], [0.1, 0.05])
+        assert {*with_ends.error_x.array[1:], *with_ends.error_x.arrayminus[1:]} <= {None}, "no interval"
+        assert with_ends.customdata[0][1] == f" [{ends[0]:.4f}, {ends[1]:.4f}]"
+        assert figure.data[0].error_x.array is None, "MRR has no interval here"
+        assert (figure.layout.height - 80) / len(variants) >= 15, "room for a line of text"
 
 
-@pytest.mark.parametrize("scheme", Scheme)
-@pytest.mark.parametrize("count", [MANY_VARIANTS, len(VARIANTS)])
-def test_of_many_variants_every_value_is_next_to_its_bar(scheme: Scheme, count: int) -> None:
-    variants = VARIANTS[:count]
-    given = scores(variants)
-    first = given["hits@1"][0]
-    intervals = {variants[0]: {"hits@1": (first - 0.1, first + 0.05)}}
-    looks = styles(VARIANTS, scheme)
-    figure = checked(score_bars(given, CEILING, looks, scheme, intervals))
-    assert not figure.layout.showlegend
-    blocks = {trace.xaxis: trace for trace in figure.data if trace.type == "scatter" and trace.mode == "text"}
-    assert [trace.name for trace in blocks.values()] == [SCORES[name] for name in ROW_PANELS]
-    for (axis, values), name in zip(blocks.items(), ROW_PANELS, strict=True):
-        (bars,) = (trace for trace in figure.data if trace.type == "bar" and trace.xaxis == axis)
-        assert [label for label, _ in bars.customdata] == [variant.label for variant in variants]
-        assert list(bars.x) == given[name].tolist()
-        assert list(bars.marker.color) == [looks[variant].color for variant in variants]
-        assert list(bars.y) == list(values.y), "each value in its bar's row"
-        assert list(values.text) == [f"{value:.4f}" for value in given[name]]
-        assert min(values.x) > 1.0, "behind the longest bar and the end of any interval"
-        assert (values.textfont.color, values.textfont.size) == (ink(scheme), 11)
-        (line,) = (trace for trace in figure.data if trace.xaxis == axis and trace.name.startswith("ceiling"))
-        assert list(line.x) == [CEILING[name]] * 2
-    first = figure.data[0]
-    np.testing.assert_allclose([first.error_x.arrayminus[0], first.error_x.array[0]], [0.1, 0.05])
-    assert {*first.error_x.array[1:], *first.error_x.arrayminus[1:]} <= {None}, "the others have no interval"
-    for axis in figure.select_yaxes():
-        rows = axis.range[0] - axis.range[1]
-        domain = axis.domain[1] - axis.domain[0]
-        assert rows == count
-        assert (figure.layout.height - 100) * domain / rows >= 15, "room for a line of text"
-
-
-def test_more_models_than_bars_are_dots_with_looks_of_their_own() -> None:
-    variants = [Variant(f"encoder-{i}", "none") for i in range(MOST_BARS + 2)]
-    looks = styles(variants, Scheme.LIGHT)
-    figure = checked(score_bars(scores(variants), None, looks, Scheme.LIGHT))
-    drawn = [trace for trace in figure.data if trace.mode == "markers"]
-    assert [list(trace.y) for trace in drawn] == [list(range(len(variants)))] * len(ROW_PANELS)
-    assert not [trace for trace in figure.data if trace.type == "bar"]
-    marks = list(zip(drawn[0].marker.color, drawn[0].marker.symbol, strict=True))
-    assert len(set(marks)) == len(variants)
-
-
-def test_the_ceiling_is_drawn_where_it_is() -> None:
-    *bars, mark = (figure := checked(score_bars(scores(VARIANTS[:2]), CEILING, LOOKS, Scheme.LIGHT))).data
-    assert len(bars) == 2
-    assert "ceiling" in mark.name
-    assert dict(zip(mark.x, mark.y, strict=True)) == {SCORES[name]: value for name, value in CEILING.items()}
-    assert [(line.y0, line.y1) for line in figure.layout.shapes] == [(CEILING[name],) * 2 for name in SCORES]
-    for place, line in enumerate(figure.layout.shapes):  # each over its own group of bars
-        assert place - 0.5 < line.x0 < place < line.x1 < place + 0.5
-
-
-def test_bars_have_the_intervals_that_there_are() -> None:
-    values = dict(zip(SCORES, (0.5, 0.4, 0.6, 0.7), strict=True))
-    given = pd.DataFrame([{"variant": v, **values} for v in VARIANTS[:2]])
-    ends = {VARIANTS[0]: {name: (value - 0.02, value + 0.01) for name, value in values.items()}, VARIANTS[1]: {}}
-    first, second = score_bars(given, None, LOOKS, Scheme.LIGHT, ends).data
-    assert list(first.error_y.array) == pytest.approx([0.01] * 4)
-    assert list(first.error_y.arrayminus) == pytest.approx([0.02] * 4)
-    assert first.customdata[0] == " [0.4800, 0.5100]"
-    assert second.error_y.array is None
+def test_equal_scores_have_an_axis_and_no_ceiling_is_no_line() -> None:
+    given = pd.DataFrame([{"variant": v, "mrr": 0.5, "hits@1": 0.0} for v in VARIANTS[:2]])
+    figure = checked(score_dots(given, None, LOOKS, Scheme.LIGHT))
+    assert [trace.mode for trace in figure.data] == ["markers", "markers+text"] * len(SHOWN)
+    for axis in figure.select_xaxes():
+        assert axis.range[1] > axis.range[0]
+        assert len(axis.tickvals) > 1
 
 
 @pytest.mark.parametrize("background", [1, 2, 60, 24_957])
@@ -412,7 +374,7 @@ def test_light_and_dark_figures_differ_in_looks_only_and_nothing_given_changes()
     given, ranks = scores(VARIANTS[:2]), {A: np.array([3.0, 1.0, 9.5])}
     before, ranks_before = given.copy(), ranks[A].copy()
     for drawn in (
-        lambda scheme: score_bars(given, CEILING, styles(VARIANTS, scheme), scheme),
+        lambda scheme: score_dots(given, CEILING, styles(VARIANTS, scheme), scheme),
         lambda scheme: rank_curve(ranks, 60, styles(VARIANTS, scheme), scheme),
         lambda scheme: kinds({A: KINDS}, scheme=scheme),
     ):

@@ -10,13 +10,12 @@ from streamlit.testing.v1 import AppTest
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
 from tests.support.animals import write_vectors
-from tests.support.pages import OpenApp, chart, written
+from tests.support.pages import OpenApp, dots_of_evalrank, written
 from tests.support.world import World
 
 
 def names_in_first_chart(app: AppTest) -> set[str]:
-    traces = chart(app, 0)["data"]
-    return {trace["name"] for trace in traces if trace["type"] == "bar"}
+    return {label for label, _ in dots_of_evalrank(app)["mrr"]["customdata"]}
 
 
 @pytest.fixture(scope="module")

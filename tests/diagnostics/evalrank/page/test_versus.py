@@ -15,7 +15,7 @@ from blindspot.runs.comparison import COLUMNS, cells, in_words, paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
-from tests.support.pages import OpenApp, chart, written
+from tests.support.pages import OpenApp, chart, dots_of_evalrank, written
 
 ENTRY = find_diagnostic("evalrank")
 VIEW = "A against B"
@@ -41,13 +41,12 @@ def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, store
     runs, found = stored
     app = open_app(demo_cache, "evalrank")
     assert found.method in written(app)
-    bars = [t for t in chart(app, 0)["data"] if t["type"] == "bar"]
+    for name, dots in dots_of_evalrank(app).items():
+        estimates = [found.estimates[run.run_id][name] for run in runs]
+        assert dots["error_x"]["array"] == pytest.approx([each.interval.high - each.value for each in estimates])
     shown = cells_of(app, "MRR optimistic")
-    for run, bar in zip(runs, bars, strict=True):
-        estimate = found.estimates[run.run_id]
-        heights = [estimate[m].interval.high - estimate[m].value for m in ("mrr", "hits@1", "hits@3", "hits@10")]
-        assert bar["error_y"]["array"] == pytest.approx(heights)
-        interval = estimate["mrr"].interval
+    for run in runs:
+        interval = found.estimates[run.run_id]["mrr"].interval
         assert f"{run.metrics['mrr']:.4f} ({interval.low:.4f} to {interval.high:.4f})".encode() in shown
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,137 +13,92 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
-from blindspot.figures.theme import MANY_VARIANTS, Scheme, Style, apply_layout, ink, set_properties, text_on
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink, set_properties
 from blindspot.types import Variant
 
 FIGURE_HEIGHT = 330
-MOST_BARS = 10  # models; more are dots
-LOW = 0.2  # a bar below this has no room for its value
-ROW, HALF_ROW = 20, 7  # pixels of a bar with its value, and of each further line of a name
+ROOMY = 10  # models; rows of more are lower
+ROW, LINE = 30, 12  # pixels of a row, and of each further line of a name
 NAME_WIDTH = 20  # characters per line of a model's name, for narrow screens
-DOT_ROW, DOT_NAME = 16, 24  # pixels of a row with a dot, and characters of its name: on one line, so that 20 rows fit
-VALUES_FROM, AXIS_END = 1.05, 1.62  # scores end at 1, a column of values follows
+DENSE_ROW, DENSE_NAME = 16, 24  # of more models: names are on one line, so that 20 rows fit
+NARROWEST = 0.02  # of a score: equal ones have an axis too
+VALUE_ROOM = 5  # eighths of what is drawn, for a value beside the rightmost interval
+STEPS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # between an axis's numbers
 ROW_HEIGHT, GROUP_HEIGHT = 18, 26  # pixels of a difference, and between two scores
 PUBLISHED = "published"
 DOT_HEIGHT = 27  # pixels of a row of published or measured scores
 SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
-
-ROW_PANELS = ("hits@1", "mrr")
-
+SHOWN = {name: SCORES[name] for name in ("mrr", "hits@1")}  # beside the curve, which has Hits@k for every k
 PANELS = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3"}
 
 # Per variant and key of SCORES the ends of an interval.
 Intervals = Mapping[Variant, Mapping[str, tuple[float, float]]]
 
 
-def score_bars(
+def score_dots(
     scores: pd.DataFrame,
     ceiling: Mapping[str, float] | None,
     styles: Mapping[Variant, Style],
     scheme: Scheme,
     intervals: Intervals | None = None,
 ) -> go.Figure:
-    """MRR and Hits@k per variant as bars with their values, and a line at the ceiling.
+    """A row per variant, a panel for each of ``SHOWN``: a dot with its interval and its value, a line at the ceiling.
 
-    Bars of many models would be too narrow for their values: they are horizontal, a panel for each of ``ROW_PANELS``.
-    More than ``MOST_BARS`` models are dots in low rows, so that the figure stays about as tall as the one beside it.
+    The axes do not begin at 0, since the differences are what is read.
 
     Args:
-        scores: a column ``variant`` and one per key of ``SCORES``, fractions.
+        scores: a column ``variant`` and one per key of ``SHOWN``, fractions.
         ceiling: the best that any model could reach, per key of ``SCORES``.
         intervals: drawn as error bars.
     """
-    if len(scores) >= MANY_VARIANTS:
-        return _rows(scores, ceiling, styles, scheme, intervals or {})
-    figure = go.Figure()
-    labels = list(SCORES.values())
-    for row in scores.to_dict("records"):
-        style = styles[row["variant"]]
-        values = [row[name] for name in SCORES]
-        ends = [(intervals or {}).get(row["variant"], {}).get(name) for name in SCORES]
-        figure.add_bar(
-            name=row["variant"].label,
-            x=labels,
-            y=values,
-            text=[f"{value:.4f}" for value in values],
-            textposition=["inside" if value >= LOW else "outside" for value in values],
-            insidetextanchor="middle",
-            textangle=-90,  # legible however narrow the bars are
-            insidetextfont={"color": text_on(style.color), "size": 12},
-            outsidetextfont={"color": ink(scheme), "size": 12},
-            marker={"color": style.color},
-            error_y=_error_bars(values, ends, scheme),
-            customdata=[_in_brackets(end) for end in ends],
-            hovertemplate="%{x}: %{y:.4f}%{customdata}<extra>%{fullData.name}</extra>",
-        )
-    figure.update_layout(barmode="group", bargap=0.22, bargroupgap=0.06)
-    figure.update_yaxes(range=[0, 1.04], title="score", tickformat=".1f")
-    figure.update_xaxes(type="category")
-    if ceiling:
-        dotted = {"color": ink(scheme), "width": 2, "dash": "dot"}
-        for i, name in enumerate(SCORES):
-            ends_of_line = {"x0": i - 0.42, "x1": i + 0.42, "y0": ceiling[name], "y1": ceiling[name]}
-            figure.add_shape(type="line", line=dotted, **ends_of_line)
-        figure.add_scatter(
-            x=labels,
-            y=[ceiling[name] for name in SCORES],
-            mode="markers",
-            name="ceiling of raw ranks",
-            marker={"symbol": "line-ew-open", "size": 12, "color": ink(scheme), "line": {"width": 2}},
-            hovertemplate="no model can exceed %{y:.4f}<extra>%{x}</extra>",
-        )
-    return apply_layout(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
-
-
-def _rows(
-    scores: pd.DataFrame,
-    ceiling: Mapping[str, float] | None,
-    styles: Mapping[Variant, Style],
-    scheme: Scheme,
-    intervals: Intervals,
-) -> go.Figure:
-    """A panel per score, a row per variant, as a bar or a dot; the values in a column to the right."""
-    titles = [SCORES[name] for name in ROW_PANELS]
-    figure = make_subplots(cols=len(titles), subplot_titles=titles, shared_yaxes=True, horizontal_spacing=0.03)
+    figure = make_subplots(
+        cols=len(SHOWN), subplot_titles=list(SHOWN.values()), shared_yaxes=True, horizontal_spacing=0.03
+    )
     rows = scores.to_dict("records")
     places = list(range(len(rows)))
-    as_bars = len(rows) <= MOST_BARS
+    roomy = len(rows) <= ROOMY
     names = [
         wrapped(row["variant"].label, NAME_WIDTH)
-        if as_bars
-        else escape(row["variant"].label_within(DOT_NAME), quote=False)
+        if roomy
+        else escape(row["variant"].label_within(DENSE_NAME), quote=False)
         for row in rows
     ]
     looks = [styles[row["variant"]] for row in rows]
-    for column, (name, title) in enumerate(zip(ROW_PANELS, titles, strict=True), 1):
+    for column, (name, title) in enumerate(SHOWN.items(), 1):
         where = {"row": 1, "col": column}
-        values = [row[name] for row in rows]
-        ends = [intervals.get(row["variant"], {}).get(name) for row in rows]
-        colors = [look.color for look in looks]
-        drawn: dict[str, Any] = {  # one trace for all variants: a trace each takes longer to build than the rest
-            "name": title,
-            "x": values,
-            "y": places,
-            "error_x": _error_bars(values, ends, scheme),
-            "customdata": [
+        values = [float(row[name]) for row in rows]
+        ends = [(intervals or {}).get(row["variant"], {}).get(name) for row in rows]
+        figure.add_scatter(  # one trace for all variants: a trace each takes longer to build than the rest
+            mode="markers",
+            name=title,
+            x=values,
+            y=places,
+            error_x=_error_bars(values, ends, scheme),
+            marker={
+                "color": [look.color for look in looks],
+                "symbol": [look.symbol for look in looks],
+                "size": 11 if roomy else 7,
+            },
+            customdata=[
                 [escape(row["variant"].label, quote=False), _in_brackets(end)]
                 for row, end in zip(rows, ends, strict=True)
             ],
-            "hovertemplate": f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
-        }
-        if as_bars:
-            figure.add_bar(**drawn, orientation="h", width=0.78, marker={"color": colors}, **where)
-        else:
-            symbols = [look.symbol for look in looks]
-            figure.add_scatter(**drawn, mode="markers", marker={"color": colors, "symbol": symbols, "size": 7}, **where)
+            hovertemplate=f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
+            **where,
+        )
+        drawn = [value for end in ends if end for value in end] + values + ([ceiling[name]] if ceiling else [])
+        room = max(max(drawn) - min(drawn), NARROWEST) / 8
         figure.add_scatter(
-            x=[VALUES_FROM] * len(rows),
-            y=places,
-            mode="text",
+            mode="markers+text",
+            marker={"size": 14 if roomy else 4, "opacity": 0},  # keeps the text clear of the dot
             name=title,
-            text=[f"{row[name]:.4f}" for row in rows],
-            textposition="middle right",
-            textfont={"color": ink(scheme), "size": 11},
+            x=values
+            if roomy
+            else [room / 2 + (end[1] if end else value) for value, end in zip(values, ends, strict=True)],
+            y=places,
+            text=[f"{value:.4f}" for value in values],
+            textposition="top center" if roomy else "middle right",
+            textfont={"color": ink(scheme), "size": 12 if roomy else 11},
             hoverinfo="skip",
             cliponaxis=False,
             **where,
@@ -158,16 +113,25 @@ def _rows(
                 hovertemplate=f"no model can exceed %{{x:.4f}}<extra>{title}</extra>",
                 **where,
             )
+        end = max(drawn) + (room if roomy else VALUE_ROOM * room)
+        ticks = _ticks(min(drawn) - room, min(end, 1.0))
+        figure.update_xaxes(
+            range=[min(drawn) - room, end], tickvals=ticks, ticktext=[f"{x:.3g}" for x in ticks], **where
+        )
     for heading in figure.layout.annotations:
         set_properties(heading, font={"color": ink(scheme), "size": 13})
-    for axis in figure.select_xaxes():
-        set_properties(axis, range=[0, AXIS_END], tickvals=[0, 0.5, 1], ticktext=["0", "0.5", "1"])
     for axis in figure.select_yaxes():
-        set_properties(axis, tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False)
-    set_properties(figure.layout, barmode="overlay", showlegend=False)
+        set_properties(axis, tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5])
+    set_properties(figure.layout, showlegend=False)
     lines = max(name.count("<br>") for name in names)
-    row_height = ROW + HALF_ROW * lines if as_bars else DOT_ROW
+    row_height = ROW + LINE * lines if roomy else DENSE_ROW
     return apply_layout(figure, scheme, height=max(FIGURE_HEIGHT - 60, 80 + row_height * len(rows)))
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """At most five round numbers; no score is above 1, where the axis still goes on for a value."""
+    step = next(step for step in STEPS if (high - low) / step <= 4)
+    return [place * step for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def _in_brackets(ends: tuple[float, float] | None) -> str:

@@ -14,7 +14,7 @@ from blindspot import ui
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
-from blindspot.diagnostics.evalrank.figures.scores import MOST_BARS, SCORES, rank_curve, score_bars
+from blindspot.diagnostics.evalrank.figures.scores import SCORES, SHOWN, rank_curve, score_dots
 from blindspot.diagnostics.evalrank.page import (
     comparability,
     kinds,
@@ -35,6 +35,7 @@ from blindspot.ui.widgets import missing_runs, tables
 from blindspot.ui.widgets.views import View, choose_view
 
 MAX_SHOWN = 20
+MOST_CURVES = 10  # more cross each other too often
 FEW_RIVALS = 10  # ranks
 # By their names, which are part of the address; the first is the default.
 VIEWS: Mapping[str, View[EvalRankView]] = {
@@ -69,11 +70,11 @@ def show() -> None:
         uncertainty.show_headline(shown, estimated)
         other_queries.note(shown)
         other_queries.near_duplicates(shown)
-        bars, curve = st.columns(2)
-        with bars:
+        dots, curve = st.columns(2)
+        with dots:
             _scores(shown, estimated)
         with curve:
-            ranks = {run.plan.variant: table.ranks(run.run_id, filtered=filtered) for run in runs[:MOST_BARS]}
+            ranks = {run.plan.variant: table.ranks(run.run_id, filtered=filtered) for run in runs[:MOST_CURVES]}
             background = max(int(run.metrics["background"]) for run in runs)
             st.plotly_chart(rank_curve(ranks, background, styles, scheme), key="curve")
         _notes(shown)
@@ -100,16 +101,16 @@ def _missing(entry: Diagnostic, picks: Picks, runs: Sequence[RunRecord], params:
 
 
 def _scores(shown: EvalRankView, estimated: Sequence[Estimated]) -> None:
-    """The bars."""
+    """The dots."""
     runs, suffix = shown.runs, "_filtered" if shown.filtered else ""
     frame = pd.DataFrame(
-        [{"variant": r.plan.variant} | {name: r.metrics[f"{name}{suffix}"] for name in SCORES} for r in runs]
+        [{"variant": r.plan.variant} | {name: r.metrics[f"{name}{suffix}"] for name in SHOWN} for r in runs]
     )
     alike = comparability.same_items(runs)
     best = {name: runs[0].metrics[f"{name}_ceiling"] for name in SCORES}
     ceiling = best if alike and not shown.filtered and min(best.values()) < 1 else None
     intervals = uncertainty.intervals(estimated, runs, suffix)
-    st.plotly_chart(score_bars(frame, ceiling, shown.styles, shown.scheme, intervals), key="bars")
+    st.plotly_chart(score_dots(frame, ceiling, shown.styles, shown.scheme, intervals), key="scores")
 
 
 def _notes(shown: EvalRankView) -> None:
@@ -120,8 +121,8 @@ def _notes(shown: EvalRankView) -> None:
         said.append(_ceiling_note(shown))
     said.append("Hits@1: share of pairs whose match is ranked first. MRR: mean of 1/rank.")
     said += _few_rivals(shown)
-    if len(runs) > MOST_BARS:
-        said.append(f"Right: the best {MOST_BARS} of {len(runs)} models.")
+    if len(runs) > MOST_CURVES:
+        said.append(f"Right: the best {MOST_CURVES} of {len(runs)} models.")
     if about := tables.about_dataset(runs[0].plan.dataset):
         st.caption(about)
     st.caption(" ".join(said))
@@ -160,7 +161,7 @@ def _ceiling_note(shown: EvalRankView) -> str:
 
 
 def _details(entry: Diagnostic, runs: Sequence[RunRecord], estimated: Sequence[Estimated]) -> None:
-    """The numbers behind the bars, their intervals, and how far ties could move them."""
+    """The numbers behind the dots, their intervals, and how far ties could move them."""
     with st.expander("All scores, with confidence intervals and the effect of ties", icon=":material/table:"):
         names = {
             "mrr": "MRR",

@@ -39,7 +39,7 @@ def _all_estimates(found: Sequence[Estimated]) -> Mapping[str, Mapping[str, Esti
 
 
 def intervals(found: Sequence[Estimated], runs: Sequence[RunRecord], suffix: str) -> Intervals:
-    """For ``figures.score_bars``."""
+    """For ``figures.score_dots``."""
     estimates = _all_estimates(found)
     out = {}
     for run in runs:

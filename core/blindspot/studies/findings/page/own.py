@@ -43,18 +43,24 @@ def pairs(
 
 
 def comparisons(picks: Picks, variants: Sequence[Variant], dataset: str, most: int) -> None:
-    """Draw a card per comparison of own models, at most ``most``; only on a dataset, unless that is ""."""
+    """Draw a card per comparison of own models with a difference, at most ``most``, and a line of those without one;
+    only on a dataset, unless that is ""."""
     of = tested(picks)
     together = [
         (a, b)
         for a, b in pairs(variants, picks.known, picks.baseline)
         if not of.get(str(a), frozenset()).isdisjoint(of.get(str(b), frozenset()))
     ]
+    alike: list[tuple[Comparison, Sequence[Row]]] = []
     for place, (a, b) in enumerate(together[:most]):
         found = compared(a, b, picks)
         rows = [row for row in found.rows if row.decides and dataset in {"", row.dataset}]
-        if rows:
+        if any(row.is_significant for row in rows):
             _card(found, rows, picks, f"own_comparison_{place}")
+        elif rows:
+            alike.append((found, rows))
+    if alike:
+        _line(alike, picks)
 
 
 def _card(found: Comparison, rows: Sequence[Row], picks: Picks, key: str) -> None:
@@ -65,18 +71,36 @@ def _card(found: Comparison, rows: Sequence[Row], picks: Picks, key: str) -> Non
         st.badge("Comparison", icon=":material/balance:", color="blue")
         for row in apart[:LINES]:
             st.markdown(f"**{names[0]} is {row.verdict} than {names[1]}** on {as_text(in_words(row))}")
-        alike = sum(row.verdict is Verdict.ALIKE for row in rows)
-        rest = [f"{len(apart) - LINES} more better or worse"] if len(apart) > LINES else []
-        if alike:
-            which = "" if apart else f" between {names[0]} and {names[1]}"
-            rest.append(f"no significant difference{which} on {counted(alike, 'score')}")
-        if untested := sum(row.verdict is Verdict.UNTESTED for row in rows):
-            rest.append(f"{untested} not tested")
-        if rest:
+        more = [f"{len(apart) - LINES} more better or worse"] if len(apart) > LINES else []
+        if rest := [*more, *_without_difference(rows)]:
             said = "; ".join(rest)
             st.caption(f"{said[0].upper()}{said[1:]}.")
-        address = link_to("", picks.metric, picks.variants, {A: str(found.a), B: str(found.b)})
-        st.page_link("pages/compare.py", label="Compare them", icon=":material/arrow_forward:", query_params=address)
+        _compare_link(found, picks, "Compare them")
+
+
+def _line(alike: Sequence[tuple[Comparison, Sequence[Row]]], picks: Picks) -> None:
+    """Draw in one line that nothing is better or worse, with a link to each comparison."""
+    mine = as_text(alike[0][0].a.label)
+    said = "; ".join(
+        f"against {as_text(found.b.label)}: {', '.join(_without_difference(rows))}" for found, rows in alike
+    )
+    with st.container(horizontal=True, vertical_alignment="center", key="own_alike"):
+        st.markdown(f"**{mine}** {said}.", width="content")
+        for found, _ in alike:
+            _compare_link(found, picks, "Compare" if len(alike) == 1 else f"Compare with {as_text(found.b.label)}")
+
+
+def _without_difference(rows: Sequence[Row]) -> list[str]:
+    """How many scores show no difference, and how many were not tested."""
+    alike = sum(row.verdict is Verdict.ALIKE for row in rows)
+    untested = sum(row.verdict is Verdict.UNTESTED for row in rows)
+    said = [f"no significant difference on {counted(alike, 'score')}"] if alike else []
+    return [*said, f"{untested:,} not tested"] if untested else said
+
+
+def _compare_link(found: Comparison, picks: Picks, label: str) -> None:
+    address = link_to("", picks.metric, picks.variants, {A: str(found.a), B: str(found.b)})
+    st.page_link("pages/compare.py", label=label, icon=":material/arrow_forward:", query_params=address)
 
 
 def in_words(row: Row) -> str:

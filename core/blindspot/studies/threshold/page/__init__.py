@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -25,9 +24,6 @@ from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.views import View, choose_view
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 CUTS = 20  # steps of the scores' range
 
@@ -93,7 +89,7 @@ def _answer(found: Source) -> None:
         st.markdown(answer.certainty(shown.found))
         figure = figures.curves(views.drawn(measured, found.a, rule), shown.found, shown.scheme)
     else:
-        figure = _of_two(shown, found.b)
+        figure = figures.curves_of_two(_of_two(shown, found.b), shown.scheme)
     st.plotly_chart(figure, key="threshold_curves")
     say_pairs(found, int(measured.same(rule).sum()))
     with place:
@@ -109,8 +105,8 @@ def _answer(found: Source) -> None:
     choose_view(shown, VIEWS)
 
 
-def _of_two(shown: ThresholdView, b: Variant) -> go.Figure:
-    """Say the threshold of both models, and draw the curves of both."""
+def _of_two(shown: ThresholdView, b: Variant) -> list[figures.Curves]:
+    """Say the threshold of both models; the curves of both."""
     measured, rule, wish = shown.source.measured, shown.rule, shown.found.precision
     found = {shown.source.a: shown.found, b: views.answered(measured, b, rule, wish)}
     headline.show(answer.of_two({as_text(variant.label): own for variant, own in found.items()}, wish))
@@ -118,11 +114,10 @@ def _of_two(shown: ThresholdView, b: Variant) -> go.Figure:
         said = answer.certainty(own)
         st.markdown(f"With {as_text(variant.label)}: {said[0].lower()}{said[1:]}")
     looks = variant_styles(found)
-    models = [
+    return [
         figures.Curves(variant.label, views.drawn(measured, variant, rule), own, looks[variant])
         for variant, own in found.items()
     ]
-    return figures.curves_of_two(models, shown.scheme)
 
 
 def _rule(measured: Measured) -> Rule:
