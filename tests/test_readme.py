@@ -154,7 +154,7 @@ def test_files_that_a_guide_names_exist(guide: Path) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 180
+    assert len(README.splitlines()) <= 150
 
 
 @pytest.mark.heavy
