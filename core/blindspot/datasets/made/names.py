@@ -107,7 +107,7 @@ def entity(text: str, context: Context) -> Changed | Passed:
             new = context.random.choice(others)
             changed = re.sub(rf"\b{re.escape(name.text)}\b", new.replace("\\", r"\\"), text)
             return Changed(changed, f"{name.text} → {new}")
-    return Passed("no other name of its kind in the file")
+    return Passed("no other name of its kind in the texts")
 
 
 def _other_article(before: str, old: str, new: str) -> bool:
