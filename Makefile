@@ -31,7 +31,7 @@ lint: .venv/dev.stamp  ## ruff, spelling and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
-	$(BIN)/mypy  # the package
+	$(BIN)/mypy --num-workers auto  # the package
 	$(BIN)/mypy app.py pages
 
 bench: .venv/run.stamp  ## measure how fast it is here

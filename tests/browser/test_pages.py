@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from blindspot.diagnostic import Picker
-from blindspot.ui.navigation import PageEntry, sections
+from blindspot.ui.navigation import sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.app_client import AppServer
 
@@ -52,28 +52,30 @@ def address(demo_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     server.process.wait(120)
 
 
-@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.stem)
 def test_a_page_opened_cold_by_its_address_has_its_pickers_in_view(
-    reader: NewReader, address: str, entry: PageEntry
+    reader: NewReader, address: str, subtests: pytest.Subtests
 ) -> None:
+    """Each address is a new session; the browser is one, which compiles the app's scripts once."""
     visitor = reader()
     page = visitor.page
-    page.set_viewport_size(DESKTOPS[0])
-    visitor.open(f"{address}/{entry.stem}")
-    expect(page.get_by_role("heading", name=entry.title, level=1, exact=True)).to_be_visible()
-    wanted = [picker for picker in entry.pickers if picker is not Picker.POSTPROCESSED]  # nothing to leave out here
-    for picker in wanted:
-        visitor.see(picker)
-    for picker in set(Picker) - set(entry.pickers):
-        expect(visitor.at(picker)).to_have_count(0)
-    visitor.set_properties().healthy()
-    for size in DESKTOPS:
-        page.set_viewport_size(size)
-        page.wait_for_function(f"keys => !({OUT_OF_VIEW})(keys).length", arg=wanted)
-    names = page.get_by_role("link").evaluate_all("links => links.map(link => link.ariaLabel || '')")
-    assert not any(":material" in name for name in names)
-    assert urlparse(page.url).path == f"/{entry.stem}"
-    expect(page).to_have_title(f"{entry.title} · Blindspot")
+    for entry in PAGES:
+        with subtests.test(entry.stem):
+            page.set_viewport_size(DESKTOPS[0])
+            visitor.open(f"{address}/{entry.stem}")
+            expect(page.get_by_role("heading", name=entry.title, level=1, exact=True)).to_be_visible()
+            wanted = [picker for picker in entry.pickers if picker is not Picker.POSTPROCESSED]  # nothing to leave out
+            for picker in wanted:
+                visitor.see(picker)
+            for picker in set(Picker) - set(entry.pickers):
+                expect(visitor.at(picker)).to_have_count(0)
+            visitor.set_properties().healthy()
+            for size in DESKTOPS:
+                page.set_viewport_size(size)
+                page.wait_for_function(f"keys => !({OUT_OF_VIEW})(keys).length", arg=wanted)
+            names = page.get_by_role("link").evaluate_all("links => links.map(link => link.ariaLabel || '')")
+            assert not any(":material" in name for name in names)
+            assert urlparse(page.url).path == f"/{entry.stem}"
+            expect(page).to_have_title(f"{entry.title} · Blindspot")
 
 
 def test_every_page_is_in_the_navigation_and_its_pickers_within_reach_on_a_phone(

@@ -58,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("tier") == FIRST:
         os.environ.pop("BLINDSPOT_MIRROR", None)  # no test of this tier can read it
     config.pluginmanager.register(Watch(config), "watch")
+    config.pluginmanager.register(Told(config), "told")
 
 
 def marks_of(item: pytest.Item) -> set[str]:
@@ -90,6 +91,18 @@ def _try_few_examples(item: pytest.Item) -> None:
     test = getattr(test, "__func__", test)
     now = test._hypothesis_internal_use_settings
     test._hypothesis_internal_use_settings = hypothesis_settings(now, max_examples=min(now.max_examples, EXAMPLES))
+
+
+class Told:
+    """Names each failed test at once: a run that is cut off has no summary."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")  # a worker has none
+        if report.failed and terminal is not None:
+            terminal.write_line(f"FAILED {report.nodeid} ({report.when})")
 
 
 class Watch:

@@ -27,6 +27,7 @@ from tests.support.tables import each
 # What differs because of a fault: each is wrong then, but does not name the cause.
 CONSEQUENCES = {"agreement", "limit", "asked"}
 OF_REQUESTS = {"order", "batch", "asked", "repeat"}  # checks of what depends on how a text is asked for
+IN_HALVES = ("float16", "bfloat16")  # take minutes where the processor has no arithmetic for half precision
 Checked = Callable[[Way, bool], Report]
 
 
@@ -120,7 +121,9 @@ def test_without_a_reference_it_is_named_if_it_can_be_seen(checked: Checked, nam
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in IN_HALVES else name for name in HEALTHY]
+)
 def test_a_healthy_way_raises_no_alarm(checked: Checked, name: str) -> None:
     report = checked(HEALTHY[name], False)
     assert [(r.check, r.evidence) for r in report.results if r.check in named(report)] == []
