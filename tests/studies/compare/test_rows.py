@@ -246,8 +246,12 @@ def test_a_better_model_is_found() -> None:
 def test_the_headline_names_every_count_but_zeros(counts: tuple[int, ...]) -> None:
     better, worse, _, untested = counts
     rows = [SimpleNamespace(decides=True)] * sum(counts)
-    found = SimpleNamespace(rows=rows, count=dict(zip(Verdict, counts, strict=False)).get)
+    found = SimpleNamespace(rows=rows, count=dict(zip(Verdict, counts, strict=False)).get, is_b_newer=False)
     said = headline(cast(Comparison, found), "A", "B")
+    found.is_b_newer = True
+    of_b = headline(cast(Comparison, found), "A", "B")
+    assert (f"B is significantly better than A on {worse} of" in of_b) == bool(worse)
+    assert (f"B is significantly worse than A on {better} of" in of_b) == (bool(better) and not worse)
     numbers = sorted(map(int, re.findall(r"\d+", said)))
     expected = [n for n in counts if n] + ([sum(counts)] if untested < sum(counts) else [])
     assert numbers == sorted(expected)

@@ -110,6 +110,11 @@ class Comparison:
     rows: tuple[Row, ...]
     missing: tuple[Missing, ...]
 
+    @property
+    def is_b_newer(self) -> bool:
+        """Whether B came into the store after A, as far as the rows' runs tell."""
+        return bool(self.rows) and min(r.b.run_seq for r in self.rows) > min(r.a.run_seq for r in self.rows)
+
     def count(self, verdict: Verdict) -> int:
         """How many of the rows that decide have this verdict of A."""
         return sum(row.decides and row.verdict is verdict for row in self.rows)
@@ -271,12 +276,14 @@ def _missing(found: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Miss
 
 
 def headline(found: Comparison, a: str, b: str) -> str:
-    """One sentence; ``a`` and ``b`` are the names of the two."""
+    """One sentence about the newer of two models; ``a`` and ``b`` are their names."""
     deciding = [row for row in found.rows if row.decides]
     if not deciding:
         return f"{a} and {b} have no score in common yet."
     verdicts = (Verdict.BETTER, Verdict.WORSE, Verdict.ALIKE, Verdict.UNTESTED)
     better, worse, alike, untested = (found.count(verdict) for verdict in verdicts)
+    if found.is_b_newer:
+        a, b, better, worse = b, a, worse, better
     of = f"of {counted(len(deciding), 'score')}"
     if untested == len(deciding):
         return f"{a} and {b} have {counted(untested, 'score')} in common, and no test for any of them."
