@@ -121,7 +121,7 @@ def test_intervals_are_those_of_the_pages() -> None:
     assert (result.name, result.unit, len(result.samples)) == ("bootstrap", "s", PAIRS_OF_TIMINGS)
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(("is_faster", "bound"), [(False, 1.2), (True, 0.7)])
 def test_neighbors_are_compared_with_faiss(monkeypatch: pytest.MonkeyPatch, bound: float, *, is_faster: bool) -> None:

@@ -141,7 +141,7 @@ def started(*command: str, cache: Path) -> subprocess.Popen[bytes]:
 DEMO = ("sweep", "--encoder", "random-projection", "--dataset", "demo-pairs", "--diagnostic", "evalrank")
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_kills_leave_packs_that_are_complete_or_absent(blindspot: Command, tmp_path: Path) -> None:
     packs, cache = tmp_path / "packs", tmp_path / "cache"
     command = (*DEMO, *(f"--transform={name}" for name in ("none", "center", "abtt:1", "abtt:2", "abtt:3", "whiten")))

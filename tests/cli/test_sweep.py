@@ -356,7 +356,7 @@ def test_what_is_found_says_nothing_of_how_long_computing_takes(
     assert " left)" not in said.err
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_killed_sweep_continues_and_ends_with_the_numbers_of_an_undisturbed_one(
     settings: Settings, tmp_path: Path
 ) -> None:

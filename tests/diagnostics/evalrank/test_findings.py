@@ -309,7 +309,7 @@ def test_facts_are_counted_where_they_are(tmp_path: Path) -> None:
 # --- chance
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_chance_shows_a_blind_spot_in_at_most_one_of_twenty_stores() -> None:
     """Three runs and a baseline of one quality, whose ranks have nothing to do with the pairs."""
     rng = np.random.default_rng(11)

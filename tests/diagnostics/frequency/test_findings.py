@@ -69,7 +69,7 @@ def test_lengths_and_hubs_by_frequency(score: str, kind: str, view: str, rho: fl
         assert (one.page, one.address["view"]) == ("frequency", view)
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_the_interval_of_the_mean_over_thresholds_holds_it() -> None:
     """Words whose vectors tell a little of their frequency; the truth is the mean over all vocabularies."""
     means, words = [], 0

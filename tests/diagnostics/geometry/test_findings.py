@@ -88,7 +88,7 @@ def test_a_pair_and_its_reverse_are_one_example() -> None:
         assert len(set(texts)) == len(texts) == 3
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_false_blind_spots_are_rare() -> None:
     """As near as is asked for, or as often far apart."""
     wrong = 0

@@ -172,7 +172,7 @@ def test_too_few_pairs_have_nothing_tested() -> None:
     assert not [one for one in findings(store.material()) if one.p is not None]
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_false_blind_spots_are_rare() -> None:
     """Models as good as the baselines, better than asked, and blind to nothing; texts are shared by pairs."""
 

@@ -143,7 +143,7 @@ def test_overlap_with_training_that_lifts_the_score() -> None:
     assert not of_model(unmoved, "lifted")
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_false_blind_spots_are_rare() -> None:
     """Models a tenth of the way to all right, as good as the baselines, and better than guesses at every class."""
 

@@ -102,7 +102,7 @@ def test_analogies_that_a_baseline_answers_better_or_as_well() -> None:
         assert [one.level for one in found] == [level]
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_false_blind_spots_of_analogies_are_rare() -> None:
     """At the least that is asked for of a relation, and as good as the baseline."""
     found = questions({"capital": 9, "plural": 9})
