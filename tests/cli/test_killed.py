@@ -228,7 +228,7 @@ def kill_and_go_on(
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_a_sweep_killed_in_every_phase_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
