@@ -1,7 +1,8 @@
 """Screenshots of the prepared demo for the README and the documentation, light and dark: ``make screenshots``.
 
 The server computes the demo in a folder of its own first, about two minutes. ``--cache`` takes one that has it. The
-numbers in each picture are kept beside it (``figures.json``), and a test compares them with those of the demo.
+numbers in each picture are kept beside it (``figures.json``), and a test compares them with those of the demo. Taken
+all together, they are also frames of an animated picture of the way through.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 from urllib.error import HTTPError
+from urllib.parse import quote
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,7 +58,10 @@ SHOTS = (
     Shot("pair", "evalrank?enc=minilm~none&item=18", ".st-key-drill"),
     Shot("heros", f"heros?{_TWO}"),
     Shot("neighbors", f"neighbors?{_TWO}"),
+    Shot("try", f"try_it?sentence={quote('The patient may not take more than two of these tablets.')}"),
 )
+WAY = ("findings", "evalrank", "pair", "compare", "try")
+FRAME_MS = 4_000
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -69,10 +74,13 @@ def main(arguments: Sequence[str]) -> None:
             while not ready(server.address):
                 time.sleep(1)
             figures = json.loads(FIGURES.read_text("utf-8")) if names else {}
-            for shot in SHOTS:
-                if not names or shot.name in names:
-                    for scheme in ("light", "dark"):
-                        figures[shot.name] = take(browser, server.address, shot, scheme)
+            for scheme in ("light", "dark"):
+                pictures = {}
+                for shot in SHOTS:
+                    if not names or shot.name in names:
+                        pictures[shot.name], figures[shot.name] = take(browser, server.address, shot, scheme)
+                if pictures.keys() >= set(WAY):
+                    animate([pictures[name] for name in WAY], scheme)
             FIGURES.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
@@ -85,19 +93,34 @@ def ready(server: str) -> bool:
         return False
 
 
-def take(browser: Browser, server: str, shot: Shot, scheme: str) -> list[str]:
-    """Write ``NAME.png`` or ``NAME-dark.png``; returns the numbers in it."""
+def take(browser: Browser, server: str, shot: Shot, scheme: str) -> tuple[Image.Image, list[str]]:
+    """Write ``NAME.png`` or ``NAME-dark.png``; returns the picture, and the numbers in it."""
     context = browser.new_context(viewport=SIZE, color_scheme=scheme)
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     show(page, server, shot)
-    picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(COLORS)
-    name = f"{shot.name}{'' if scheme == 'light' else '-dark'}.png"
-    picture.save(FOLDER / name, optimize=True)
-    sys.stderr.write(f"{name} {(FOLDER / name).stat().st_size / 1e3:.0f} kB\n")
+    picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    file = FOLDER / f"{shot.name}{_ending(scheme)}.png"
+    picture.quantize(COLORS).save(file, optimize=True)
+    _tell(file)
     figures = figures_on(page)
     context.close()
-    return figures
+    return picture, figures
+
+
+def animate(frames: Sequence[Image.Image], scheme: str) -> None:
+    """Write ``way.webp`` or ``way-dark.webp``: the frames one after the other, again and again."""
+    file = FOLDER / f"way{_ending(scheme)}.webp"
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=FRAME_MS, loop=0, quality=80, method=6)
+    _tell(file)
+
+
+def _ending(scheme: str) -> str:
+    return "" if scheme == "light" else "-dark"
+
+
+def _tell(file: Path) -> None:
+    sys.stderr.write(f"{file.name} {file.stat().st_size / 1e3:.0f} kB\n")
 
 
 def show(page: Page, server: str, shot: Shot) -> None:

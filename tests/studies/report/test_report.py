@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from blindspot.diagnostic import all_diagnostics
 from blindspot.errors import InputError
 from blindspot.runs.findings import Example, Finding, Level
 from blindspot.runs.findings.rule import by_chance
+from blindspot.studies.compare.rows import headline
 from blindspot.studies.findings.collection import RunsOf, Selection
 from blindspot.studies.report import html, manifest
 from blindspot.studies.report.content import Report, gather, stars
@@ -120,6 +121,26 @@ def test_it_can_be_read_without_javascript(report: Report) -> None:
     assert "10<sup>−6</sup>" in as_html(report)
     for command in report.commands:
         assert command in unescape(words)
+
+
+def test_it_begins_with_the_comparison_and_unfolds_findings_beyond_the_first(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = as_html(report)
+    (found,) = report.comparisons
+    said = escape(headline(found, found.a.label, found.b.label))
+    assert text.index(said) < text.index("blind spot"), "the first line of all"
+    assert text.index('id="comparison"') < text.index('id="findings"') < text.index('id="scores"')
+    assert "<details>" not in text
+    cards = text.count('<article class="finding')
+    assert cards > 1
+    monkeypatch.setattr(html, "CARDS", 1)
+    folded = as_html(report)
+    assert folded.count('<article class="finding') == cards
+    assert f"<summary>{cards - 1} more</summary>" in folded
+    first, rest = folded.split("<details>")
+    assert first.count('<article class="finding') == 1
+    assert rest.split("</details>")[0].count('<article class="finding') == cards - 1
 
 
 def test_the_comparison_is_that_of_the_study(report: Report) -> None:

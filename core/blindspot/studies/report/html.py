@@ -25,6 +25,7 @@ from blindspot.studies.report.tables import Table, to_html
 from blindspot.texts import counted, listed
 from blindspot.transforms.chain import TransformChain
 
+CARDS = 6  # findings in full; more unfold, so that the scores are not screens away
 _FOLDER = Path(__file__).parent
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$(?!\s)([^$\n]+?)(?<!\s)\$(?!\d)", re.DOTALL)
 _PLACE = "\ue000"  # around the number of a formula: of private use, so in no text of ours
@@ -47,8 +48,8 @@ def render(report: Report) -> str:
         _comparison(found, figure(figures.differences(report, found), "Differences")) for found in report.comparisons
     )
     sections = {
-        "Findings": _findings(report),
         **({"Comparison": comparisons} if report.comparisons else {}),
+        "Findings": _findings(report),
         "Scores": "".join(
             f"<h3>{escape(table.name)}</h3>{figure(figures.headline_dots(report, runs), table.name)}{to_html(table)}"
             for table, runs in zip(report.tables, (r for r in report.runs if r.chosen), strict=True)
@@ -94,10 +95,10 @@ def _json(element: str, value: object) -> str:
 
 
 def _first(report: Report) -> str:
-    """The main results in a few lines, above everything else."""
+    """The main results in a few lines, above everything else: which model is better, then what each gets wrong."""
     found = report.findings
     counts = [f"{counted(len(found.at(level)), level)}" for level in Level]
-    lines = [f"{listed(counts)}.", *(headline(one, one.a.label, one.b.label) for one in report.comparisons)]
+    lines = [*(headline(one, one.a.label, one.b.label) for one in report.comparisons), f"{listed(counts)}."]
     return "".join(f'<p class="said">{escape(line)}</p>' for line in lines)
 
 
@@ -109,9 +110,12 @@ def _date(made: str) -> str:
 
 def _findings(report: Report) -> str:
     found = report.findings
-    cards = "".join(_card(first, others) for first, *others in found.groups())
+    cards = [_card(first, others) for first, *others in found.groups()]
     failures = "".join(f"<p>{escape(line)}</p>" for line in found.failures)
-    return failures + (cards or "<p>No findings: no test is significant, and nothing was counted.</p>")
+    if rest := cards[CARDS:]:
+        more = f"<details><summary>{len(rest):,} more</summary>{''.join(rest)}</details>"
+        return failures + "".join(cards[:CARDS]) + more
+    return failures + ("".join(cards) or "<p>No findings: no test is significant, and nothing was counted.</p>")
 
 
 def _card(one: Discovery, others: Sequence[Discovery]) -> str:
