@@ -65,13 +65,13 @@ _CHART = '[data-testid="stPlotlyChart"]'
 # The most frequent interactions: change the page, the score, the level of detail. A round ends in the state it began
 # with, so that every click changes something in the next one too.
 INTERACTIONS = (
-    Press(_IN_MENU.format("evalrank"), ".st-key-curve", _MENU.format("Diagnostics")),
+    Press(_IN_MENU.format("evalrank"), ".st-key-curve", _MENU.format("Diagnose")),
     Press(".st-key-ranks button:has-text('filtered')", ".st-key-curve", _OPTIONS),
     Press(".st-key-view button:has-text('kinds of pair')", _CHART),
     Press(".st-key-view button:has-text('A against B')", _CHART),
     Press(".st-key-view button:has-text('pairs')", _CHART),
     Press(".st-key-ranks button:has-text('raw')", ".st-key-curve", _OPTIONS),
-    Press(_IN_MENU.format("heros"), _CHART, _MENU.format("Diagnostics")),
+    Press(_IN_MENU.format("heros"), _CHART, _MENU.format("Diagnose")),
     Press(".st-key-view button:has-text('sentences')", '[data-testid="stDataFrame"]'),
     Press(".st-key-view button:has-text('orderings')", _CHART),
     Press(_IN_MENU.format("models"), '[data-testid="stDataFrame"]', _MENU.format("Library")),

@@ -143,7 +143,7 @@ class Page:
     title: str
     icon: str
     pickers: tuple[Picker, ...] = tuple(Picker)
-    section: str = "Diagnostics"
+    section: str = "Diagnose"
     after: str = ""
 
 

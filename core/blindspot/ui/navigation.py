@@ -63,7 +63,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
         # On a demo the picked dataset decides whose runs these are: a visitor's own, or those that all share.
         PageEntry("run", "Run", ":material/play_circle:", "guides/run", (_DATASET,)),
     ),
-    "Diagnostics": (),
+    "Diagnose": (PageEntry("languages", "Languages", ":material/translate:", "guides/languages"),),
     "Space": (
         PageEntry(
             "neighbors",
@@ -74,8 +74,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
         ),
         PageEntry("map", "Map", ":material/scatter_plot:", "guides/space", (_DATASET, _MODELS, _POST, _SIMILARITY)),
     ),
-    "Studies": (
-        PageEntry("lab", "Lab", ":material/science:", "guides/lab", (_DATASET,)),
+    "Decide": (
         PageEntry(
             "threshold",
             "Threshold",
@@ -83,17 +82,17 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "guides/threshold",
             (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY),
         ),
-        PageEntry("evidence", "Evidence", ":material/query_stats:", "guides/evidence", (_MODELS,)),
         PageEntry("size", "Size", ":material/compress:", "guides/size", (_DATASET,)),
         PageEntry("repair", "Repair", ":material/healing:", "guides/repair", (_DATASET,)),
-        PageEntry("languages", "Languages", ":material/translate:", "guides/languages"),
         PageEntry("training", "Training", ":material/trending_up:", "guides/python"),
-        PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgments"),
-        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgments"),
+        PageEntry("lab", "Lab", ":material/science:", "guides/lab", (_DATASET,)),
+        PageEntry("evidence", "Evidence", ":material/query_stats:", "guides/evidence", (_MODELS,)),
     ),
     "Library": (
         PageEntry("models", "Models", ":material/deployed_code:", "guides/encoders", (_DATASET, _SIMILARITY)),
         PageEntry("data", "Data", ":material/database:", "guides/data", (_DATASET,)),
+        PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgments"),
+        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgments"),
         PageEntry(DOCUMENTATION, "Documentation", ":material/menu_book:", "index"),
     ),
 }
