@@ -131,13 +131,15 @@ def main() -> None:
     parser.add_argument("step", choices=("measure", "kill"))
     parser.add_argument("--mutants", type=int, default=60)
     parser.add_argument("--seed", type=int, default=42)
+    parser.add_argument("--part", default="1/1", help="which of several parts, each in a checkout of its own: 1/2, 2/2")
     given = parser.parse_args()
     if given.step == "measure":
         for tier in TIERS:
             measure(tier)
         return
     killed: dict[str, list[str]] = {tier: [] for tier in (*TIERS, "")}
-    for mutant in chosen(given.mutants, given.seed):
+    part, parts = map(int, given.part.split("/"))
+    for mutant in chosen(given.mutants, given.seed)[part - 1 :: parts]:
         place = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
         killed[tier := killer(mutant)].append(place)
         print(json.dumps({"mutant": place, "new": mutant.new.strip(), "killed by": tier}), flush=True)
