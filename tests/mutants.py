@@ -104,11 +104,12 @@ def tests_of(mutant: Mutant, tier: str) -> list[str]:
 
 
 def nearest(mutant: Mutant) -> list[str]:
-    """The test file of the module's name, then the folder that mirrors the module's."""
-    inside = mutant.path.relative_to(PACKAGE) if PACKAGE in mutant.path.parents else mutant.path.relative_to(ROOT)
+    """The test file of the module's name, then the folder that mirrors the module's; of the root's only its files."""
+    inside = mutant.path.relative_to(next(top for top in (PACKAGE, PACKAGE.parent, ROOT) if top in mutant.path.parents))
     folder = next(tests for tests in (ROOT / "tests" / parent for parent in inside.parents) if tests.is_dir())
     file = folder / f"test_{mutant.path.stem}.py"
-    return [str(path) for path in (file, folder) if path.exists()]
+    others = [folder] if folder != ROOT / "tests" else sorted(folder.glob("test_*.py"))
+    return [str(path) for path in dict.fromkeys([file, *others]) if path.exists()]
 
 
 def killer(mutant: Mutant) -> str:
