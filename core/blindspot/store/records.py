@@ -211,19 +211,7 @@ def record_of(row: Mapping[str, Any]) -> RunRecord:
         state = RunState.INTERRUPTED
     return RunRecord(
         run_seq=row["run_seq"],
-        plan=RunPlan(
-            run_id=row["run_id"],
-            diagnostic=row["diagnostic"],
-            diagnostic_version=row["diagnostic_version"],
-            variant=Variant(row["encoder"], row["transform"]),
-            dataset=row["dataset"],
-            dataset_digest=row["dataset_digest"],
-            params=json.loads(row["params"]),
-            embedding_digest=row["embedding_digest"],
-            support=tuple(json.loads(row["support"])),
-            support_digest=row["support_digest"],
-            own_support=row["own_support"],
-        ),
+        plan=plan_of(row),
         state=state,
         started_at=row["started_at"].replace(tzinfo=UTC),
         finished_at=row["finished_at"].replace(tzinfo=UTC) if row["finished_at"] else None,
@@ -236,6 +224,23 @@ def record_of(row: Mapping[str, Any]) -> RunRecord:
         memory_bytes=row["memory_bytes"],
         texts_per_second=speed_of(row["texts"], row["seconds"]),
         device=row["device"],
+    )
+
+
+def plan_of(row: Mapping[str, Any]) -> RunPlan:
+    """The part of a stored run that says what was computed."""
+    return RunPlan(
+        run_id=row["run_id"],
+        diagnostic=row["diagnostic"],
+        diagnostic_version=row["diagnostic_version"],
+        variant=Variant(row["encoder"], row["transform"]),
+        dataset=row["dataset"],
+        dataset_digest=row["dataset_digest"],
+        params=json.loads(row["params"]),
+        embedding_digest=row["embedding_digest"],
+        support=tuple(json.loads(row["support"])),
+        support_digest=row["support_digest"],
+        own_support=row["own_support"],
     )
 
 

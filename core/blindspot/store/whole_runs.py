@@ -16,9 +16,8 @@ from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import Diagnostic, result_table
 from blindspot.store import schema
 from blindspot.store.db import Database, query, tables_of
-from blindspot.store.records import RunPlan
+from blindspot.store.records import RunPlan, plan_of
 from blindspot.store.repository import has_dataset, numbered, store_own_columns, store_texts
-from blindspot.types import Variant
 
 Support = tuple[int, bytes]  # number of items, and a bit per item: whether it was ranked
 
@@ -154,7 +153,7 @@ def give_out(database: Database, entry: Diagnostic, run_id: str) -> WholeRun | N
         if not rows or (rows[0]["diagnostic"], rows[0]["diagnostic_version"]) != (entry.id, entry.version):
             return None
         row = rows[0]
-        plan = _plan_of(row)
+        plan = plan_of(row)
         if result_table(entry.id, entry.version) not in tables_of(cursor):
             return None
         metrics = cursor.execute(
@@ -181,22 +180,6 @@ def give_out(database: Database, entry: Diagnostic, run_id: str) -> WholeRun | N
         support=(int(support[0][0]), bytes(support[0][1])) if plan.support_digest else None,
         costs=tuple(EncodingCost(*cost) for cost in costs),
         own_columns=tuple(OwnColumn(name, tuple(v), np.frombuffer(codes, np.uint8)) for name, v, codes in columns),
-    )
-
-
-def _plan_of(row: Mapping[str, Any]) -> RunPlan:
-    return RunPlan(
-        run_id=row["run_id"],
-        diagnostic=row["diagnostic"],
-        diagnostic_version=row["diagnostic_version"],
-        variant=Variant(row["encoder"], row["transform"]),
-        dataset=row["dataset"],
-        dataset_digest=row["dataset_digest"],
-        params=json.loads(row["params"]),
-        embedding_digest=row["embedding_digest"],
-        support=tuple(json.loads(row["support"])),
-        support_digest=row["support_digest"],
-        own_support=row["own_support"],
     )
 
 
