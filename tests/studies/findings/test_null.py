@@ -221,7 +221,7 @@ MADE_UP = (
 )
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_chance_shows_something_in_at_most_one_of_twenty_stores_of_all_diagnostics() -> None:
     shown = uncorrected = 0
     for seed in range(STORES):
