@@ -22,5 +22,5 @@ def test_links_and_pictures_of_a_release_are_absolute() -> None:
         if address.startswith("https://example.org"):
             path = address.removeprefix("https://example.org/o/r/").split("#")[0]
             kind, branch, name = path.split("/", 2)
-            assert (kind, branch) == ("raw" if name.endswith((".png", ".gif")) else "blob", "main")
+            assert (kind, branch) == ("raw" if name.endswith((".png", ".webp")) else "blob", "main")
             assert (ROOT / name).exists(), name
