@@ -437,3 +437,26 @@ def test_a_run_with_a_back_end_is_stored_beside_torchs(settings: Settings, monke
     assert (found.kind, found.dimension) == (WITH_PARAMETERS, 384)
     assert found.info is not None
     assert found.info.parameters > 0, "the catalog's facts"
+
+
+def test_a_graph_is_known_by_its_own_weights_and_not_by_what_else_lies_beside_it(tmp_path: Path) -> None:
+    graph = tmp_path / "onnx" / "model.onnx"
+    graph.parent.mkdir()
+    graph.write_bytes(b"a graph")
+
+    def known(**files: bytes) -> str:
+        beside = [graph.parent / name.replace("_", ".") for name in files]
+        for path, content in zip(beside, files.values(), strict=True):
+            path.write_bytes(content)
+        found = backends.described(graph)
+        for path in beside:
+            path.unlink()
+        return found
+
+    alone = known()
+    assert alone.startswith("layers of onnx/model.onnx (")
+    for ours in ("model_bin", "model_onnx_data", "weights_data"):
+        assert known(**{ours: b"1"}) not in {alone, known(**{ours: b"2"})}, ours
+    for other in ("other_onnx", "config_json", "notes_md", "vocabulary_txt"):
+        assert known(**{other: b"1"}) == alone, other
+    assert known(other_xml=b"", other_bin=b"1") == alone, "weights of another graph"
