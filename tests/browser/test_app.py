@@ -76,6 +76,8 @@ def read_report(browser: Browser, report: Path, said: str, *, has_scripts: bool)
         page.goto(report.as_uri())
         findings = page.locator("#findings .finding .said")
         expect(findings.first).to_be_visible()
+        for more in page.locator("#findings summary").all():  # there, where there are more than a few
+            more.click()
         assert all(text.strip() for text in findings.all_inner_texts())
         expect(page.locator("#findings .example mark").first).to_be_visible()
         comparison = page.locator("#comparison")

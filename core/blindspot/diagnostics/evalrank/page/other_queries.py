@@ -20,12 +20,15 @@ from blindspot.ui.resources import cached, repository, settings
 
 
 def note(shown: EvalRankView) -> None:
-    """Say that other queries compete, and in what share of the pairs the headline's model ranks one above the match."""
+    """Say that other queries compete, and in what share of the pairs the headline's model ranks one above the match;
+    nothing where it is in none."""
     if not stand_in_the_way(shown):
         return
     run = headline.baseline_first(shown.runs, shown.picks.baseline)[0]
     said = "Other queries are candidates too"
     if (found := _counted(run, shown.pairs)) is not None:
+        if not found.above:
+            return
         pairs = "the pairs" if found.pairs == run.metrics["pairs"] else f"{found.pairs:,} evenly spaced pairs"
         model = as_text(run.plan.variant.label)
         said += f": in {percent(found.above / found.pairs, 1)} of {pairs}, {model} ranks another query above the match"
