@@ -242,13 +242,27 @@ def test_a_better_model_is_found() -> None:
     assert all((row.difference.advantage or 0.0) > 0 for row in rows)
 
 
+def test_the_headline_is_about_an_own_model_and_of_two_about_the_later() -> None:
+    own, other, catalog = Variant("dir:mine", "none"), Variant("vectors:theirs.txt", "none"), Variant("minilm", "none")
+    for a, b, sequence, is_about_b in (
+        (catalog, own, (2, 1), True),  # whichever was run first
+        (own, catalog, (1, 2), False),
+        (own, other, (1, 2), True),
+        (own, other, (2, 1), False),
+        (catalog, Variant("lsa", "none"), (1, 2), False),
+    ):
+        row = SimpleNamespace(a=SimpleNamespace(run_seq=sequence[0]), b=SimpleNamespace(run_seq=sequence[1]))
+        assert Comparison(a, b, (cast(Row, row),), ()).is_about_b == is_about_b, (a, b, sequence)
+    assert not Comparison(own, other, (), ()).is_about_b
+
+
 @pytest.mark.parametrize("counts", [(3, 1, 0, 2), (0, 2, 1, 0), (0, 0, 4, 1), (0, 0, 0, 2), (1, 0, 0, 0)])
 def test_the_headline_names_every_count_but_zeros(counts: tuple[int, ...]) -> None:
     better, worse, _, untested = counts
     rows = [SimpleNamespace(decides=True)] * sum(counts)
-    found = SimpleNamespace(rows=rows, count=dict(zip(Verdict, counts, strict=False)).get, is_b_newer=False)
+    found = SimpleNamespace(rows=rows, count=dict(zip(Verdict, counts, strict=False)).get, is_about_b=False)
     said = headline(cast(Comparison, found), "A", "B")
-    found.is_b_newer = True
+    found.is_about_b = True
     of_b = headline(cast(Comparison, found), "A", "B")
     assert (f"B is significantly better than A on {worse} of" in of_b) == bool(worse)
     assert (f"B is significantly worse than A on {better} of" in of_b) == (bool(better) and not worse)

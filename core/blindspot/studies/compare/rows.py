@@ -20,6 +20,7 @@ from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.comparison import entry_of_both, headline_tests
 from blindspot.runs.default_models import check_were_run
+from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
@@ -111,8 +112,11 @@ class Comparison:
     missing: tuple[Missing, ...]
 
     @property
-    def is_b_newer(self) -> bool:
-        """Whether B came into the store after A, as far as the rows' runs tell."""
+    def is_about_b(self) -> bool:
+        """Whether it is B that the reader decides about: the only own model of the two, or the later one of two own."""
+        a_is_own, b_is_own = is_own_model(self.a.encoder), is_own_model(self.b.encoder)
+        if not (a_is_own and b_is_own):
+            return b_is_own
         return bool(self.rows) and min(r.b.run_seq for r in self.rows) > min(r.a.run_seq for r in self.rows)
 
     def count(self, verdict: Verdict) -> int:
@@ -276,13 +280,13 @@ def _missing(found: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Miss
 
 
 def headline(found: Comparison, a: str, b: str) -> str:
-    """One sentence about the newer of two models; ``a`` and ``b`` are their names."""
+    """One sentence, about B where ``is_about_b``; ``a`` and ``b`` are the names of the two."""
     deciding = [row for row in found.rows if row.decides]
     if not deciding:
         return f"{a} and {b} have no score in common yet."
     verdicts = (Verdict.BETTER, Verdict.WORSE, Verdict.ALIKE, Verdict.UNTESTED)
     better, worse, alike, untested = (found.count(verdict) for verdict in verdicts)
-    if found.is_b_newer:
+    if found.is_about_b:
         a, b, better, worse = b, a, worse, better
     of = f"of {counted(len(deciding), 'score')}"
     if untested == len(deciding):
