@@ -9,7 +9,7 @@ from blindspot.figures.theme import palette_size
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
-from tests.support.pages import OpenApp, chart
+from tests.support.pages import OpenApp, chart, charts
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 
@@ -25,13 +25,19 @@ def settings(module_world: World) -> Settings:
     return module_world.settings
 
 
-def colors(app: AppTest, number: int = 0) -> dict[str, str]:
-    """Color by the name of a trace."""
-    return {
-        trace["name"]: (trace.get("marker") or trace["line"])["color"]
-        for trace in chart(app, number)["data"]
-        if "truncate" in trace.get("name", "")
-    }
+def colors(app: AppTest) -> list[dict[str, str]]:
+    """Of each chart that shows the variants: color by name."""
+    found = []
+    for figure in charts(app):
+        traces = [trace for trace in figure["data"] if "color" in trace.get("marker", trace.get("line", {}))]
+        if lines := [trace for trace in traces if "truncate" in trace.get("name", "")]:
+            found.append({trace["name"].split(" better")[0]: (trace.get("marker") or trace["line"])["color"] for trace in lines})
+        elif dots := [trace for trace in traces if "truncate" in str(trace.get("customdata"))]:  # one trace for all
+            found += [
+                dict(zip([name for name, _ in trace["customdata"]], trace["marker"]["color"], strict=True))
+                for trace in dots
+            ]
+    return found
 
 
 @pytest.mark.heavy
@@ -42,11 +48,10 @@ def test_two_that_would_share_a_color_do_not_and_keep_theirs_on_every_page(
     stored = Repository.at(settings.store).variants()
     picked: list[Variant] = [stored[second - palette_size()], stored[second]]
     asked = {"data": SMALL_PAIRS.id, "enc": [str(variant) for variant in picked]}
-    found = [
-        colors(open_app(settings.cache, "overview", **asked)),
-        colors(open_app(settings.cache, "evalrank", **asked)),
-        colors(open_app(settings.cache, "evalrank", **asked), 1),
-    ]
+    overview, evalrank = (colors(open_app(settings.cache, page, **asked)) for page in ("overview", "evalrank"))
+    assert len(overview) == 1
+    assert len(evalrank) == 4  # dots of two scores, the curve, and A against B
+    found = overview + evalrank
     for one in found:
         assert one.keys() == {variant.label for variant in picked}
         assert len(set(one.values())) == 2
