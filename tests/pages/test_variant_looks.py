@@ -31,7 +31,9 @@ def colors(app: AppTest) -> list[dict[str, str]]:
     for figure in charts(app):
         traces = [trace for trace in figure["data"] if "color" in trace.get("marker", trace.get("line", {}))]
         if lines := [trace for trace in traces if "truncate" in trace.get("name", "")]:
-            found.append({trace["name"].split(" better")[0]: (trace.get("marker") or trace["line"])["color"] for trace in lines})
+            found.append(
+                {trace["name"].split(" better")[0]: (trace.get("marker") or trace["line"])["color"] for trace in lines}
+            )
         elif dots := [trace for trace in traces if "truncate" in str(trace.get("customdata"))]:  # one trace for all
             found += [
                 dict(zip([name for name, _ in trace["customdata"]], trace["marker"]["color"], strict=True))
