@@ -75,7 +75,7 @@ INTERACTIONS = (
     Press(".st-key-view button:has-text('sentences')", '[data-testid="stDataFrame"]'),
     Press(".st-key-view button:has-text('orderings')", _CHART),
     Press(_IN_MENU.format("models"), '[data-testid="stDataFrame"]', _MENU.format("Library")),
-    Press(_LINK.format("overview"), ".st-key-dots_evalrank"),
+    Press(_LINK.format("findings"), FIRST_FINDING),
 )
 
 

@@ -20,6 +20,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import ClientConnection, connect
 
 from blindspot.errors import BlindspotError
+from blindspot.ui.navigation import place_of
 
 PATIENCE_SECONDS = 120.0  # a first run imports what it needs
 _ENDED_WELL = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
@@ -119,8 +120,9 @@ class RerunClient:
 
 @contextmanager
 def opened(address: str, page: str, query: Mapping[str, str | Sequence[str]] | None = None) -> Iterator[RerunClient]:
-    """A fresh session with a page of the server at ``address`` (``http://host:port``), closed at the end."""
+    """A fresh session with a page, or a part of one, of the server at ``http://host:port``, closed at the end."""
     socket = f"ws{address.removeprefix('http')}/_stcore/stream"
     # No size limit: a table is one message.
     with connect(socket, max_size=None, proxy=None, compression=None) as connection:
-        yield RerunClient(connection, page, urlencode(query or {}, doseq=True))
+        whole, of_part = place_of(page)
+        yield RerunClient(connection, whole.stem, urlencode({**of_part, **(query or {})}, doseq=True))

@@ -127,24 +127,27 @@ class Picker(StrEnum):
     PROTOCOL = "protocol"
 
 
+DIAGNOSE = "Diagnose"  # the menu of most pages of diagnostics
+
+
 @dataclass(frozen=True)
 class Page:
     """The page of a diagnostic; several diagnostics may share one.
 
     Attributes:
-        stem: of its file in ``pages/``, which is its address.
+        stem: of its file in ``pages/``, which is its address; of a part its name in the address.
         icon: a material symbol.
         pickers: that change the page; it shows no others.
         section: of the navigation.
-        after: stem of the page that it follows; "" for the top of the section.
+        part_of: stem of the page that has it as a part; "" for a page of its own.
     """
 
     stem: str
     title: str
     icon: str
     pickers: tuple[Picker, ...] = tuple(Picker)
-    section: str = "Diagnose"
-    after: str = ""
+    section: str = DIAGNOSE
+    part_of: str = ""
 
 
 @dataclass(frozen=True)

@@ -112,9 +112,11 @@ class Reader:
         role = "menuitem" if section else "link"
         return self.page.get_by_role(role, name=title, exact=True)
 
-    def go_to(self, title: str) -> Reader:
-        """Follow a page's link in the navigation."""
+    def go_to(self, title: str, part: str = "") -> Reader:
+        """Follow a page's link in the navigation, and choose a part of it."""
         self.link(title).click()
+        if part:
+            self.see("part").get_by_role("radio", name=part, exact=True).click()
         return self
 
     def at(self, key: str) -> Locator:

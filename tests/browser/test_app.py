@@ -118,14 +118,14 @@ def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(reader: NewRea
 def test_shared_picks_survive_a_change_of_page(reader: NewReader, demo_address: str) -> None:
     visitor = reader().open(f"{demo_address}/evalrank?enc=minilm~center")
     visitor.see("curve")
-    visitor.go_to("Overview")
+    visitor.go_to("Compare", "Several models")
     visitor.see("dots_evalrank")
     expect(visitor.at("enc")).to_contain_text("minilm + center")
     visitor.address_has("enc=minilm~center")
 
 
 def test_a_stale_link_says_what_is_missing(reader: NewReader, demo_address: str) -> None:
-    visitor = reader().open(f"{demo_address}/overview?enc=gone~none")
+    visitor = reader().open(f"{demo_address}/compare?part=overview&enc=gone~none")
     expect(visitor.page.get_by_text("'gone'")).to_be_visible()
     visitor.healthy()
     visitor.press("dismiss_stale")
@@ -137,7 +137,7 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
 ) -> None:
     cache = tmp_path / "cache"
     address = serve(cache)
-    first, second = reader().open(f"{address}/overview"), reader().open(f"{address}/overview")
+    first, second = reader().open(f"{address}/compare?part=overview"), reader().open(f"{address}/compare?part=overview")
     first.press("run_demo")
     first.see("jobs")
     second.see("run_demo").get_by_role("button").click()  # at once: it goes when the other one has started
@@ -198,7 +198,7 @@ def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(reader: NewRead
 
     visitor.page.route(code, hold)
     visitor.open(f"{demo_address}/evalrank?enc=minilm~center&metric=l2")
-    visitor.go_to("Overview")
+    visitor.go_to("Compare", "Several models")
     expect(visitor.page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
     assert held
     visitor.page.unroute(code)  # lets go of what was held

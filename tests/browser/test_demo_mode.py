@@ -26,7 +26,7 @@ def test_no_page_of_a_demo_asks_for_anything_from_elsewhere(
     shutil.copytree(demo_cache, cache)
     address = serve(cache, BLINDSPOT_MODE="demo")
     visitor = reader()
-    for stem, title in (("evalrank", "EvalRank"), ("run", "Run"), ("models", "Models"), ("intruder", "Intruder")):
+    for stem, title in (("evalrank", "EvalRank"), ("run", "Run"), ("models", "Models"), ("people", "People")):
         visitor.page.goto("about:blank")
         visitor.open(f"{address}/{stem}")
         expect(visitor.page.get_by_role("heading", name=title, level=1)).to_be_visible()
@@ -37,7 +37,7 @@ def test_no_page_of_a_demo_asks_for_anything_from_elsewhere(
         page = context.new_page()
         answers: list[str] = []
         page.on("response", lambda response: answers.append(response.url) if "invalid" in response.url else None)
-        page.goto(f"{address}/overview")
+        page.goto(f"{address}/compare?part=overview")
         tried = page.evaluate(
             """async () => {
                 const said = [];

@@ -95,7 +95,7 @@ def test_browsers_vote_at_once_and_the_server_is_killed(
     address = serve(cache)
     visitors = [reader() for _ in range(browsers)]
     for visitor in visitors:
-        visitor.page.goto(f"{address}/intruder?session=team", wait_until="commit")
+        visitor.page.goto(f"{address}/people?part=intruder&session=team", wait_until="commit")
     for number, visitor in enumerate(visitors):
         box = visitor.see("nickname").get_by_role("textbox")
         box.fill(f"rater {number}")
@@ -130,7 +130,7 @@ def test_by_keyboard_alone_on_a_phone(serve: Serve, browser: Browser, tmp_path: 
     context = browser.new_context(viewport=PHONE, device_scale_factor=2)
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
-    rater = Reader(page).open(f"{serve(cache)}/intruder?session=team")
+    rater = Reader(page).open(f"{serve(cache)}/people?part=intruder&session=team")
     rater.see("nickname")
     focus_by_tab(page, ".st-key-nickname input")
     page.keyboard.type("Ada 10 up")  # keys that answer, undo and pause elsewhere
@@ -189,14 +189,14 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
     store_run(repository, "run", pair_set(), transform="center")
     repository.database.close()
     filled(cache)
-    visitor = reader().open(f"{serve(cache)}/overview?enc=minilm~center")
+    visitor = reader().open(f"{serve(cache)}/compare?part=overview&enc=minilm~center")
     expect(visitor.see("enc")).to_contain_text("minilm + center")
-    for title in ("Intruder", "Compare votes"):
-        visitor.go_to(title)
+    for title in ("Intruder", "Votes"):
+        visitor.go_to("People", title)
         if title == "Intruder":
             visitor.see("nickname").get_by_role("textbox").fill("Ada :red -> b")
             visitor.page.keyboard.press("Enter")
-        expect(visitor.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        expect(visitor.page.get_by_role("heading", name="People", exact=True)).to_be_visible()
         visitor.set_properties()  # until then the cards may be those of the page before
         expect(card(visitor.page, 2)).to_be_visible()
         expect(visitor.at("enc")).to_have_count(0)
@@ -208,6 +208,6 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
         assert "Ada :red -&gt; b" in everything.replace("\N{WORD JOINER}", ""), "a nickname as it is"
         for name in ("minilm", "lsa~", "lsa +", "Words of"):
             assert name not in everything
-    visitor.go_to("Overview")
+    visitor.go_to("Compare", "Several models")
     expect(visitor.see("enc")).to_contain_text("minilm + center")
     visitor.address_has("enc=minilm~center")

@@ -15,13 +15,13 @@ from blindspot.names import in_address
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.ui.navigation import sections
+from blindspot.ui.navigation import path_of, places
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.conftest import make_settings
 
 Serve = Callable[[Path], str]
 NewReader = Callable[..., Reader]
-PAGES = [entry.stem for entries in sections().values() for entry in entries]
+PAGES = [place.stem for place in places()]
 BOTH = ("findings", "overview", "compare", "retrieval")  # pages that are opened with either kind of dataset
 STALE = "names what is not here"
 ASKED = (
@@ -95,7 +95,7 @@ def test_every_link_leads_to_what_it_names(reader: NewReader, serve: Serve, own:
 
     for page in PAGES:
         for name in addresses[::2] if page in BOTH else addresses[:1]:
-            look(f"{server}/{page}?data={name}")
+            look(f"{server}/{path_of(page, {'data': name})}")
             for href in links_here():
                 if not href.startswith(server):
                     continue

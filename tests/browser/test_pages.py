@@ -17,11 +17,12 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from blindspot.diagnostic import Picker
-from blindspot.ui.navigation import sections
+from blindspot.ui.navigation import path_of, sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.app_client import AppServer
 
 PAGES = [entry for entries in sections().values() for entry in entries]
+PLACES = [(entry, place) for entry in PAGES for place in entry.parts or (entry,)]
 DESKTOPS = (ViewportSize(width=1280, height=720), ViewportSize(width=1400, height=900))
 PHONE = ViewportSize(width=390, height=844)
 # Of the pickers that are on the page: which are not wholly within the window.
@@ -58,15 +59,15 @@ def test_a_page_opened_cold_by_its_address_has_its_pickers_in_view(
     """Each address is a new session; the browser is one, which compiles the app's scripts once."""
     visitor = reader()
     page = visitor.page
-    for entry in PAGES:
-        with subtests.test(entry.stem):
+    for entry, place in PLACES:
+        with subtests.test(place.stem):
             page.set_viewport_size(DESKTOPS[0])
-            visitor.open(f"{address}/{entry.stem}")
+            visitor.open(f"{address}/{path_of(place.stem)}")
             expect(page.get_by_role("heading", name=entry.title, level=1, exact=True)).to_be_visible()
-            wanted = [picker for picker in entry.pickers if picker is not Picker.POSTPROCESSED]  # nothing to leave out
+            wanted = [picker for picker in place.pickers if picker is not Picker.POSTPROCESSED]  # nothing to leave out
             for picker in wanted:
                 visitor.see(picker)
-            for picker in set(Picker) - set(entry.pickers):
+            for picker in set(Picker) - set(place.pickers):
                 expect(visitor.at(picker)).to_have_count(0)
             visitor.set_properties().healthy()
             for size in DESKTOPS:

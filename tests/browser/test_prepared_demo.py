@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from blindspot.server.routes import READY
 from blindspot.settings import ROOT, Mode, Settings
-from blindspot.ui.navigation import sections
+from blindspot.ui.navigation import path_of, places
 from blindspot.workspace import demo
 from tests.browser.conftest import Reader
 from tests.support.app_client import AppServer
@@ -23,7 +23,7 @@ from tests.support.app_client import AppServer
 # A training is its author's: where a store has none, its page shows how to record one. A repair trains on texts that
 # nothing else evaluates on, which the built-in pairs are not once the whole demo has run.
 UNPREPARED = ("training", "repair")
-PAGES = [entry.stem for entries in sections().values() for entry in entries if entry.stem not in UNPREPARED]
+PAGES = [place.stem for place in places() if place.stem not in UNPREPARED]
 PATIENCE_SECONDS = 900  # beside the other tests; alone two minutes
 # What draws a page's content: figures, tables, lists in HTML, cards for raters.
 CONTENT = "[data-testid=stPlotlyChart], [data-testid=stDataFrame], [data-testid=stHtml]"
@@ -81,7 +81,7 @@ def test_no_page_is_empty(prepared: tuple[AppServer, Path], reader: Callable[...
     server, _ = prepared
     visitor = reader()
     for page in PAGES:
-        visitor.open(f"{server.address}/{page}")
+        visitor.open(f"{server.address}/{path_of(page)}")
         expect(visitor.page.locator(CONTENT).filter(visible=True).first).to_be_visible(timeout=60_000)
         visitor.set_properties().healthy()
         for key in EMPTY:

@@ -31,7 +31,7 @@ STUCK_SECONDS = 120.0  # a page that does not settle for so long hangs
 QUERIES = 200  # of the intruder test: more than a minute's votes of anybody
 VOTES_PER_VISIT = 3
 TITLES = [entry.title for entries in sections().values() for entry in entries]
-INTRUDER = "Intruder"
+INTRUDER = "People"
 # What a browser looks at without waiting: whether the script has run, and how many answers it says there are.
 LOOK = """() => {
     const app = document.querySelector('[data-testid="stApp"]');
@@ -178,7 +178,7 @@ def test_ten_browsers_for_a_minute(serve: Callable[..., str], reader: Callable[.
     visitors = [Visitor(reader().page, f"rater {n}", random.Random(n)) for n in range(BROWSERS)]
     for visitor in visitors:
         visitor.page.on("pageerror", lambda error, v=visitor: v.exceptions.append(f"{v.at}: {error}"))
-        visitor.page.goto(f"{address}/intruder?session=team", wait_until="commit")
+        visitor.page.goto(f"{address}/people?part=intruder&session=team", wait_until="commit")
     for visitor in visitors:
         visitor.page.wait_for_selector('[data-testid="stTopNavLink"]', timeout=PATIENCE_MS)
     # Warm-up: somebody has been everywhere, everybody somewhere: modules are loaded, sessions begun, caches filled.

@@ -40,7 +40,7 @@ from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import Ballot, Task
 from tests.support import sources
 from tests.support.judgment_samples import comparative_set, intruder_set
-from tests.support.pages import OpenApp
+from tests.support.pages import OpenApp, switch_page
 from tests.support.run_history import choose_rows
 from tests.support.small_world import GramEncoder, register_encoder
 
@@ -184,7 +184,7 @@ def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Re
         recorder.place = place
         if place.data:
             pick(app, found[place.data].reference)
-        app.switch_page(f"pages/{place.page}.py")
+        switch_page(app, place.page)
         for name, value in place.query:
             app.query_params[name] = value
         if place.page == "map":

@@ -13,7 +13,7 @@ from blindspot.doctor import results
 from blindspot.names import in_address
 from blindspot.ui.navigation import sections
 from tests.support.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
-from tests.support.pages import OpenApp
+from tests.support.pages import OpenApp, switch_page
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 DATASETS = (*OWN, "upload")
@@ -34,7 +34,8 @@ def whole(stored: GoneWorld) -> dict[str, set[str]]:
 
 
 def page(app: AppTest, stem: str) -> AppTest:
-    app.switch_page(f"pages/{stem}.py").run()
+    switch_page(app, stem)
+    app.run()
     return app
 
 

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot.diagnostics.evalrank.figures.scores import SHOWN
 from blindspot.settings import ROOT
-from blindspot.ui.navigation import pickers_of
+from blindspot.ui.navigation import pickers_of, place_of
 
 OpenApp = Callable[..., AppTest]
 
@@ -73,6 +73,14 @@ def values(axis: list[float] | dict[str, str]) -> list[float]:
     return list(np.frombuffer(base64.b64decode(axis["bdata"]), dtype=axis["dtype"]))
 
 
+def switch_page(app: AppTest, stem: str) -> None:
+    """Switch to a page, or to a part of one, without running it."""
+    page, of_part = place_of(stem)
+    app.switch_page(f"pages/{page.stem}.py")
+    for name, value in of_part.items():
+        app.query_params[name] = value
+
+
 @pytest.fixture
 def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenApp]:
     """Open a page of the app on a cache folder, with query parameters."""
@@ -89,7 +97,7 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenApp]:
         for name, value in shared.items():
             app.query_params[name] = value
         app.run()
-        app.switch_page(f"pages/{page}.py")
+        switch_page(app, page)
         for name in query.keys() - shared:
             app.query_params[name] = query[name]
         return app.run()

@@ -12,7 +12,7 @@ from blindspot.store.repository import Repository
 from blindspot.ui.navigation import pickers_of, sections
 from blindspot.ui.resources import jobs
 from tests.support.data_page import keep, listed, upload
-from tests.support.pages import OpenApp, written
+from tests.support.pages import OpenApp, switch_page, written
 from tests.support.run_history import choose_rows
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
@@ -49,7 +49,7 @@ def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp
     app = demo(demo_copy, "overview", data=hostile["data"], enc=hostile["enc"])
     assert "names what is not here" in written(app)
     for page in PAGES:
-        app.switch_page(f"pages/{page}.py")
+        switch_page(app, page)
         for name, value in hostile.items():
             app.query_params[name] = value
         app.run()
@@ -81,7 +81,8 @@ def test_what_is_stored_is_read_and_not_changed(demo: OpenApp, demo_copy: Path) 
     app.switch_page("pages/models.py").run()
     assert not {button.key for button in app.button} & {"check", "check_upload", "remove", "remove_yes"}
     assert not app.file_uploader
-    app.switch_page("pages/intruder.py").run()
+    switch_page(app, "intruder")
+    app.run()
     assert not app.file_uploader
     assert Repository.at(demo_copy / "results.duckdb").runs() == stored
 

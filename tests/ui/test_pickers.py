@@ -16,7 +16,7 @@ from blindspot.types import Variant
 from blindspot.ui.navigation import pickers_of, sections
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
 from tests.support.own_files import write
-from tests.support.pages import OpenApp, written
+from tests.support.pages import OpenApp, switch_page, written
 from tests.support.small_world import GramEncoder
 from tests.support.store_samples import pair_set, store_run
 from tests.support.world import World
@@ -97,7 +97,8 @@ def test_a_baseline_that_is_picked_is_shown_among_picked_models(open_app: OpenAp
     app = open_app(three, "evalrank", enc="lsa~none", base="minilm~none")
     assert app.session_state["_picks"].variants == (MINILM, LSA)
     assert app.multiselect(key="enc").value == ["lsa~none"]
-    app.switch_page("pages/overview.py").run()
+    switch_page(app, "overview")
+    app.run()
     assert app.session_state["_picks"].variants == (LSA,), "nothing is compared with a baseline there"
 
 
@@ -186,7 +187,8 @@ def test_findings_begin_with_comparisons_of_own_models(open_app: OpenApp, own: t
 
 def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path) -> None:
     app = open_app(three, "evalrank", protocol="toolkit", base="lsa~none")
-    app.switch_page("pages/evidence.py").run()
+    switch_page(app, "evidence")
+    app.run()
     assert not {"protocol", "base"} & set(app.query_params)
     app.switch_page("pages/evalrank.py").run()
     assert app.segmented_control(key="protocol").value == "toolkit"

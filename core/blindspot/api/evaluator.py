@@ -42,7 +42,8 @@ class Evaluator:
 
     ``SentenceTransformerTrainer(evaluator=...)`` calls it; so may any loop: ``evaluator(model, epoch=0, steps=20)``.
     Every call runs EvalRank on the pairs and HEROS on the minimal pairs. The results are runs of the models
-    ``python:NAME/step-20`` and so on; with a ``store``, the app's page *Training* shows them during the training.
+    ``python:NAME/step-20`` and so on; with a ``store``, the app's page *Compare* shows them during
+    the training.
 
     >>> import blindspot as bs
     >>> evaluator = bs.Evaluator([("a cat", "the cat"), ("a dog", "the dog"), ("one bird", "two birds")])

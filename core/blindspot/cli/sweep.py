@@ -50,9 +50,9 @@ on the datasets of its kind.
 `sweep demo` runs all encoders of the catalog with four transforms on the built-in sentences and needs no network.
 `sweep meaning` runs them on the published sets that change a sentence's meaning in a known way: SugarCrepe++,
 EventsAdapt, XNLI negation in five languages, the GLUE diagnostic and STS3k.
-`sweep evidence` computes what the Evidence page needs: EvalRank, geometry, similarity and two transfer tasks for at
-least 24 models in six families, if BLINDSPOT_MIRROR has the word vectors; it starts by estimating its time. A file
-takes the same choices as the options:
+`sweep evidence` computes what *Do scores predict tasks?* in the Lab needs: EvalRank, geometry, similarity and two
+transfer tasks for at least 24 models in six families, if BLINDSPOT_MIRROR has the word vectors; it starts by estimating
+its time. A file takes the same choices as the options:
 
 \b
     encoders = ["minilm", "minilm-cls", "vectors:glove.6B.300d.txt"]

@@ -193,7 +193,7 @@ def meaning() -> Sweep:
 
 
 def evidence(settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None) -> Sweep:
-    """The runs that make the page *Evidence* meaningful: EvalRank, geometry, similarity sets and two transfer tasks.
+    """What *Do scores predict tasks?* on *Lab* needs: EvalRank, geometry, similarity sets and two transfer tasks.
 
     All catalog encoders, which are three families, and small files of word vectors for three more, fetched first if
     they are not cached; ``notes`` names missing ones and the number of families left. Word vectors leave texts out, so

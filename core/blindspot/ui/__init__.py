@@ -1,7 +1,7 @@
 """Parts that pages share: the frame, pickers, background work, empty states."""
 
 from blindspot.ui.boundary import errors_shown, failed_before_page
-from blindspot.ui.frame import how_computed, page
+from blindspot.ui.frame import how_computed, page, part
 from blindspot.ui.naming import use_names
 from blindspot.ui.navigation import navigate, set_up
 from blindspot.ui.options import options
@@ -33,6 +33,7 @@ __all__ = [
     "navigate",
     "options",
     "page",
+    "part",
     "pick_dataset",
     "repository",
     "rerun_button",

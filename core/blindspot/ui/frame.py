@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
 from blindspot.diagnostic import Diagnostic
 from blindspot.policy import NO_RUNS
 from blindspot.ui.boundary import page_begins, tell_failure
-from blindspot.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
+from blindspot.ui.navigation import (
+    DOCUMENTATION,
+    TOPIC,
+    configure,
+    entry_of,
+    navigate,
+    page_link,
+    page_of,
+    ran_through_app,
+)
 from blindspot.ui.options import begin_row
+from blindspot.ui.page_state import choose_part, shown_part
 from blindspot.ui.pickers import Picks, current_page, stale_link_notice
 from blindspot.ui.resources import is_back_with_uploads, shared_settings
 from blindspot.ui.widgets.work import job_panel
 
 
-def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
+def page(title: str, question: str, *, show_jobs: bool = True, hidden_parts: Collection[str] = ()) -> Picks:
     """Begin a page: title, question and running work; returns the shared picks.
 
-    Hands over to app.py where Streamlit ran the page without it.
+    Hands over to app.py where Streamlit ran the page without it. A part of a page has the page's title, and a row of
+    buttons for the parts that are not hidden.
     """
     if not ran_through_app():
         configure()
@@ -25,7 +38,10 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
         st.rerun()
     page_begins()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.title(title, anchor=False, width="content")
+        whole = page_of(current_page())
+        st.title(whole.title if whole.parts else title, anchor=False, width="content")
+        if whole.parts:
+            choose_part(whole, hidden_parts)
         st.markdown(question, width="content")
         _link_to_documentation()
     tell_failure()
@@ -45,15 +61,20 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     return Picks.current()
 
 
+def part(page: str) -> str:
+    """Which part of a page to show; a page with parts calls it first."""
+    return shown_part(page).stem
+
+
 def _link_to_documentation() -> None:
     path = entry_of(current_page()).documentation
     if current_page() != DOCUMENTATION:
-        st.page_link(
-            f"pages/{DOCUMENTATION}.py",
+        page_link(
+            DOCUMENTATION,
             label="Docs",
             icon=":material/menu_book:",
             help="What this page shows and how to read it",
-            query_params={TOPIC: path},
+            address={TOPIC: path},
             width="content",
         )
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from blindspot.diagnostic import DIAGNOSE, Picker, all_diagnostics
 from blindspot.diagnostic import Page as DiagnosticPage
-from blindspot.diagnostic import Picker, all_diagnostics
 from blindspot.settings import ASSETS, ROOT
 from blindspot.ui.shutdown import end_soon_when_told
 
@@ -20,11 +22,13 @@ _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page; ``stem`` is its file and its address.
+    """A page, whose ``stem`` is its file and its address; or a part of one, whose ``stem`` is its name in the address.
 
     Attributes:
         documentation: its page of documentation, without ``.md``.
         pickers: that change what the page shows; none where people judge without knowing the models.
+        parts: that the reader switches between, the first by default; no part has the stem of another page or part,
+            but the first may have its own page's.
     """
 
     stem: str
@@ -32,11 +36,13 @@ class PageEntry:
     icon: str
     documentation: str
     pickers: tuple[Picker, ...] = ()
+    parts: tuple[PageEntry, ...] = ()
 
 
 APP = "Blindspot"
 DOCUMENTATION = "docs"  # the stem of the page that shows it
-TOPIC = "topic"  # its parameter: which part
+TOPIC = "topic"  # its parameter: which text
+PART = "part"  # the parameter of pages with parts: which is shown
 _DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL = Picker
 # Pages that belong to no diagnostic. Sections are menus of the top bar, those of "" are links in it: few of either, so
 # that all of them fit beside the pickers where the window is 1280 pixels wide.
@@ -50,29 +56,51 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "Compare",
             ":material/balance:",
             "guides/compare",
-            (_MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL),
-        ),
-        PageEntry(
-            "overview",
-            "Overview",
-            ":material/dashboard:",
-            "guides/quote",
-            (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL),
+            parts=(
+                PageEntry(
+                    "compare",
+                    "Two models",
+                    ":material/balance:",
+                    "guides/compare",
+                    (_MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL),
+                ),
+                PageEntry(
+                    "overview",
+                    "Several models",
+                    ":material/dashboard:",
+                    "guides/quote",
+                    (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL),
+                ),
+                PageEntry("training", "Steps of a training", ":material/trending_up:", "guides/python"),
+            ),
         ),
         PageEntry("try_it", "Try it", ":material/edit_note:", "guides/try"),
         # On a demo the picked dataset decides whose runs these are: a visitor's own, or those that all share.
         PageEntry("run", "Run", ":material/play_circle:", "guides/run", (_DATASET,)),
     ),
-    "Diagnose": (PageEntry("languages", "Languages", ":material/translate:", "guides/languages"),),
+    DIAGNOSE: (
+        PageEntry("classification", "Classification", ":material/category:", "diagnostics/transfer"),
+        PageEntry("languages", "Languages", ":material/translate:", "guides/languages"),
+    ),
     "Space": (
         PageEntry(
             "neighbors",
             "Neighbors",
             ":material/hub:",
             "guides/space",
-            (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY),
+            parts=(
+                PageEntry(
+                    "neighbors",
+                    "Nearest texts",
+                    ":material/hub:",
+                    "guides/space",
+                    (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY),
+                ),
+                PageEntry(
+                    "map", "Map", ":material/scatter_plot:", "guides/space", (_DATASET, _MODELS, _POST, _SIMILARITY)
+                ),
+            ),
         ),
-        PageEntry("map", "Map", ":material/scatter_plot:", "guides/space", (_DATASET, _MODELS, _POST, _SIMILARITY)),
     ),
     "Decide": (
         PageEntry(
@@ -84,15 +112,32 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
         ),
         PageEntry("size", "Size", ":material/compress:", "guides/size", (_DATASET,)),
         PageEntry("repair", "Repair", ":material/healing:", "guides/repair", (_DATASET,)),
-        PageEntry("training", "Training", ":material/trending_up:", "guides/python"),
-        PageEntry("lab", "Lab", ":material/science:", "guides/lab", (_DATASET,)),
-        PageEntry("evidence", "Evidence", ":material/query_stats:", "guides/evidence", (_MODELS,)),
+        PageEntry(
+            "lab",
+            "Lab",
+            ":material/science:",
+            "guides/lab",
+            parts=(
+                PageEntry("lab", "Post-processing and size", ":material/science:", "guides/lab", (_DATASET,)),
+                PageEntry(
+                    "evidence", "Do scores predict tasks?", ":material/query_stats:", "guides/evidence", (_MODELS,)
+                ),
+            ),
+        ),
     ),
     "Library": (
         PageEntry("models", "Models", ":material/deployed_code:", "guides/encoders", (_DATASET, _SIMILARITY)),
         PageEntry("data", "Data", ":material/database:", "guides/data", (_DATASET,)),
-        PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgments"),
-        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgments"),
+        PageEntry(
+            "people",
+            "People",
+            ":material/how_to_vote:",
+            "guides/judgments",
+            parts=(
+                PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgments"),
+                PageEntry("compare_votes", "Votes", ":material/how_to_vote:", "guides/judgments"),
+            ),
+        ),
         PageEntry(DOCUMENTATION, "Documentation", ":material/menu_book:", "index"),
     ),
 }
@@ -100,16 +145,18 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
 
 @cache
 def sections() -> Mapping[str, tuple[PageEntry, ...]]:
-    """All pages by section, as the navigation has them: diagnostics first, except those that come ``after`` a page."""
-    found: dict[str, list[PageEntry]] = {}
+    """All pages by section, as the navigation has them; those of diagnostics are first in their own section."""
+    found: dict[str, tuple[PageEntry, ...]] = {}
     of_diagnostics = list(dict.fromkeys(entry.page for entry in all_diagnostics().values() if entry.page))
     for section, fixed in _FIXED.items():
         own = [page for page in of_diagnostics if page.section == section]
-        found[section] = [*(_entry(page) for page in own if not page.after), *fixed]
-        for page in (page for page in own if page.after):
-            stems = [entry.stem for entry in found[section]]
-            found[section].insert(stems.index(page.after) + 1, _entry(page))
-    return {section: tuple(entries) for section, entries in found.items()}
+        alone = [_entry(page) for page in own if not page.part_of]
+        held = [
+            replace(entry, parts=tuple(_entry(page) for page in own if page.part_of == entry.stem) or entry.parts)
+            for entry in fixed
+        ]
+        found[section] = (*alone, *held) if section == DIAGNOSE else (*held, *alone)
+    return found
 
 
 def _entry(page: DiagnosticPage) -> PageEntry:
@@ -142,22 +189,58 @@ def navigate() -> Page:
 
 def _highlight(page: str) -> str:
     """CSS that marks a page's link or menu in the bar; Streamlit marks links only, by their color."""
-    current, (links, *menus) = entry_of(page), sections().values()
+    current, (links, *menus) = page_of(page), sections().values()
     places = [[link] for link in links] + [list(menu) for menu in menus]
     number = next(i for i, entries in enumerate(places, 1) if current in entries)
     item = f'[data-testid="stTopNav"] > :nth-child({number})'
     return f"{item} :is(a, button) {{box-shadow: inset 0 -2px; border-radius: 0}} {item} p {{font-weight: 600}}"
 
 
-def entry_of(page: str) -> PageEntry:
-    """The entry of the page of an address; an unknown one is the first page's."""
+def page_of(stem: str) -> PageEntry:
+    """The page with this stem, or with this part; an unknown one is the first page."""
     every = [entry for entries in sections().values() for entry in entries]
-    return next((entry for entry in every if entry.stem == page), every[0])
+    holders = (entry for entry in every if stem in {entry.stem, *(part.stem for part in entry.parts)})
+    return next(holders, every[0])
 
 
-def pickers_of(page: str) -> frozenset[Picker]:
-    """The shared pickers of the page of an address; an unknown one is the first page's."""
-    return frozenset(entry_of(page).pickers)
+def entry_of(stem: str) -> PageEntry:
+    """The part with this stem, of a page with parts its first; the page itself where it has none."""
+    page = page_of(stem)
+    return next((part for part in page.parts if part.stem == stem), page.parts[0] if page.parts else page)
+
+
+def places() -> list[PageEntry]:
+    """All that a reader can open: the pages without parts, and the parts of the others."""
+    every = (entry for entries in sections().values() for entry in entries)
+    return [place for entry in every for place in entry.parts or (entry,)]
+
+
+def path_of(stem: str, parameters: Mapping[str, str] | None = None) -> str:
+    """The address of a page, or of a part of one, below the server's: ``neighbors?part=map&item=3``."""
+    page, of_part = place_of(stem)
+    return f"{page.stem}?{urlencode({**of_part, **(parameters or {})})}".removesuffix("?")
+
+
+def pickers_of(stem: str) -> frozenset[Picker]:
+    """The shared pickers of a page, or of a part of one."""
+    return frozenset(entry_of(stem).pickers)
+
+
+def page_link(stem: str, *, label: str, address: Mapping[str, str | Sequence[str]] | None = None, **look: Any) -> None:
+    """A link to a page, or to a part of one: all links of the app are made here.
+
+    Args:
+        address: query parameters.
+        look: further arguments of ``st.page_link``.
+    """
+    page, parameters = place_of(stem)
+    st.page_link(_file(page), label=label, query_params={**parameters, **(address or {})} or None, **look)
+
+
+def place_of(stem: str) -> tuple[PageEntry, dict[str, str]]:
+    """The page on which a page or part is, and what the address says of the part."""
+    page = page_of(stem)
+    return page, {PART: entry_of(stem).stem} if page.parts else {}
 
 
 def _file(entry: PageEntry) -> Path:

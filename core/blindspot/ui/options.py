@@ -48,7 +48,7 @@ def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
     if steps:
         with row():
             what = counted(steps, "earlier step of a training", "earlier steps of a training")
-            st.caption(f"{what} hidden; *Training* shows all.", width="content")
+            st.caption(f"{what} hidden; *Steps of a training* on *Compare* has all.", width="content")
     if hidden := len(left_out) - steps:
         with row():
             what = counted(hidden, "post-processed model", "post-processed models")

@@ -1,17 +1,46 @@
-"""State of a page besides the shared picks: its view, two models side by side, a chosen item.
+"""State of a page besides the shared picks: its part, its view, two models side by side, a chosen item.
 
 The keys are the same on every page, in the session and in the address.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
-from blindspot.ui.widgets.addressed import forget_drawn
+from blindspot.ui.navigation import PART, PageEntry, entry_of, page_of
+from blindspot.ui.widgets.addressed import forget_drawn, tab_named, take_option
 
 VIEW = "view"
 A, B = "a", "b"  # two models, by their variants; they stay from page to page
 ITEM = "item"  # a number: of a pair, a sentence, a query, a text
+
+
+_PAGE_WITH_PART = "_page_with_part"
+
+
+def shown_part(page: str) -> PageEntry:
+    """The part of a page that is shown: of the address, else what the reader chose; the page itself without parts.
+
+    Another page begins with its first part.
+    """
+    entry = page_of(page)
+    if st.session_state.get(_PAGE_WITH_PART) != entry.stem:
+        st.session_state[_PAGE_WITH_PART] = entry.stem
+        forget_drawn(PART)
+        st.session_state.pop(PART, None)
+    if not entry.parts:
+        return entry
+    stems = [part.stem for part in entry.parts]
+    take_option(PART, stems)
+    return entry_of(chosen if (chosen := st.session_state.get(PART)) in stems else stems[0])
+
+
+def choose_part(page: PageEntry, hidden: Collection[str] = ()) -> None:
+    """Let the reader switch between the parts of a page, but for those ``hidden``."""
+    titles = {part.stem: part.title for part in page.parts if part.stem not in hidden}
+    tab_named("Part of the page", list(titles), key=PART, name=titles.__getitem__, label_visibility="collapsed")
 
 
 def forget_of_page() -> None:

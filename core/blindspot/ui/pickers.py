@@ -24,7 +24,7 @@ from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import from_address
 from blindspot.ui.navigation import pickers_of
-from blindspot.ui.page_state import ITEM, A, B, forget_of_page
+from blindspot.ui.page_state import ITEM, A, B, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address, some_named
 from blindspot.ui.widgets.choices import one_of
@@ -149,16 +149,17 @@ def link_to(
 
 
 def current_page() -> str:
-    """The page's stem, as app.py gave it to the pickers; "" for the first."""
+    """The stem of the page, or of its part that is shown; "" before any pickers were drawn."""
     return str(st.session_state.get(_PAGE, ""))
 
 
 def shared_pickers(page: str) -> Picks:
-    """Draw the pickers that change something on a page; app.py calls it before the page, with the page's path.
+    """Draw the pickers that change something on what a page shows; app.py calls it before, with the page's path.
 
     The others keep what was picked for the next page.
     """
     drop_impossible_numbers()
+    page = shown_part(page).stem
     wanted = pickers_of(page)
     _keep_out_of_sight(wanted)
     _keep_over_change_of_page(page, wanted)

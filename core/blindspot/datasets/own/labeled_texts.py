@@ -91,7 +91,7 @@ class OwnLabeledTexts(OwnFile):
     form = "labeled texts (text and label, or text1, text2 and label; perhaps split)"
     about = (
         "a text, or two, and the class that it belongs to; perhaps with a column `split` of train, dev and test. For "
-        "the page *Transfer*."
+        "the page *Classification*."
     )
     matched_by = (
         "where one is called `label`, `class` or `category` beside one of texts, or words of the kind beside two; a "

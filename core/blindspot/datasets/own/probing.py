@@ -39,7 +39,8 @@ class OwnProbingTask(OwnLabeledTexts):
     form = "a probing task (SentEval's .txt, or probing task, split, label and text)"
     about = (
         "a sentence, its class, and its part of the split (train, dev or test), in SentEval's format: no header, "
-        "`tr`, `va` or `te`, the class, the sentence, with tabs between. Up to 2,000 classes. For the page *Probing*."
+        "`tr`, `va` or `te`, the class, the sentence, with tabs between. Up to 2,000 classes. For the page"
+        " *Classification*, *Probing*."
     )
     matched_by = f"in SentEval's format, or where one is called `{TASK}` beside split, label and text"
     counted = "labeled sentences"

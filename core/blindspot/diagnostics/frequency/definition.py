@@ -254,7 +254,6 @@ place of neighbors.
         ":material/bar_chart:",
         tuple(p for p in Picker if p is not Picker.BASELINE),
         "Space",
-        after="neighbors",
     )
     cost = Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
         units=lambda work: 4e7 * work.dimension,

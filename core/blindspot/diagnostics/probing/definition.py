@@ -118,6 +118,7 @@ not the same.
         "Probing",
         ":material/search:",
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
+        part_of="classification",
     )
     readings = (Reading("accuracy", "probing"),)
     cost = Cost(units=_units, units_of_run=_units_of_run, seconds_per_unit={"": 1e-6}, way="classifier")

@@ -435,6 +435,7 @@ are near, but not the same.
         "Transfer",
         ":material/category:",
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
+        part_of="classification",
     )
     won = ("examples", "finds the right class")
     item_in_address = {

@@ -167,7 +167,7 @@ mean cosine with the other $n$ is computed; the model finds the outlier if it ha
 - Intervals are over groups, since the cases of a group share its words.
 """
     how_to_read = """
-- It is an intruder test without raters. *Intruder* shows it beside people's precision where there are votes.
+- It is an intruder test without raters. *People* shows it beside people's precision where there are votes.
 - The accuracy counts only whether the outlier stands out most, the outlier position also how nearly.
 - Look at what the model picks instead: often a word with a second meaning, or a rare one.
 """

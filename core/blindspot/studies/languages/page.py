@@ -42,6 +42,7 @@ from blindspot.studies.languages.scores import (
 from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import link_to
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
@@ -272,18 +273,19 @@ def _one(scores: Sequence[Score]) -> None:
             )
         )
         plan = score.run.plan
-        column.page_link(
-            f"pages/{ENTRY.place[0]}.py",
-            label="See the pairs",
-            icon=":material/arrow_forward:",
-            query_params=link_to(
-                plan.dataset,
-                plan.params.get("metric", "cos"),
-                [plan.variant],
-                {CANDIDATES.name: MATCHES, "view": "pairs"},
-                is_visit=True,
-            ),
-        )
+        with column:
+            page_link(
+                ENTRY.place[0],
+                label="See the pairs",
+                icon=":material/arrow_forward:",
+                address=link_to(
+                    plan.dataset,
+                    plan.params.get("metric", "cos"),
+                    [plan.variant],
+                    {CANDIDATES.name: MATCHES, "view": "pairs"},
+                    is_visit=True,
+                ),
+            )
 
 
 # --- pooled

@@ -35,6 +35,7 @@ from blindspot.texts import counted, listed
 from blindspot.transforms.contributions import CannotExplain, Contributions
 from blindspot.types import CancelToken, Variant, digest_of_strings
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import VIEW
 from blindspot.ui.pickers import Picks, link_to, pick_dataset
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, shared_settings, upload_settings
@@ -376,17 +377,17 @@ def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant]) -> None:
         known = set(repository().variants())
         picks = Picks.current()
         address = link_to(picks.dataset, picks.metric, [one for one in variants if one in known])
-        st.page_link(
-            "pages/neighbors.py",
+        page_link(
+            "neighbors",
             label="Find it in a dataset",
             icon=":material/hub:",
-            query_params=address | {"q": lines[0]},
+            address=address | {"q": lines[0]},
         )
     if said := st.session_state.pop(_SAID, None):
         was_kept, what = said
         if was_kept:
             st.success(what, icon=":material/check:")
-            st.page_link("pages/run.py", label="Run models on it", icon=":material/play_circle:")
+            page_link("run", label="Run models on it", icon=":material/play_circle:")
         else:
             st.warning(what, icon=":material/report:")
 

@@ -39,6 +39,7 @@ from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import Picks, link_to
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
@@ -412,11 +413,11 @@ def _item(number: int, cell: Cell, found: Judged) -> None:
     plan, full = cell.run.plan, found.full.run
     page, address = found.entry.place
     own = next((dict(change.address) for change in _changes(cell.run, full).rows if change.item_no == number), {})
-    st.page_link(
-        f"pages/{page}.py",
+    page_link(
+        page,
         label=f"Open in {found.entry.title}",
         icon=":material/arrow_forward:",
-        query_params=link_to(
+        address=link_to(
             plan.dataset,
             plan.params.get("metric", "cos"),
             [plan.variant, full.plan.variant],

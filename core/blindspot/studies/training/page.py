@@ -1,4 +1,4 @@
-"""Page *Training*: a score over the steps of a training, and the items that it lost and won on the way."""
+"""Steps of a training, on *Compare*: a score at each, and the items lost and won on the way."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import known_datasets, link_to
 from blindspot.ui.resources import allowed, cached, repository, scheme, settings
 from blindspot.ui.widgets.addressed import one_named, tab_named
@@ -120,11 +121,11 @@ def _empty() -> None:
             "score over the steps, and each pair that was lost or won on the way."
         )
         st.code(SNIPPET.format(store=store), language="python")
-        st.page_link(
-            "pages/docs.py",
+        page_link(
+            "docs",
             label="Python API",
             icon=":material/menu_book:",
-            query_params={"topic": "guides/python"},
+            address={"topic": "guides/python"},
         )
 
 
@@ -258,11 +259,11 @@ def _item(number: int, shown: Shown) -> None:
     page, address = series.entry.place
     variants = [shown.after.run.plan.variant, shown.before.run.plan.variant]
     metric = shown.after.run.plan.params.get("metric", "cos")
-    st.page_link(
-        f"pages/{page}.py",
+    page_link(
+        page,
         label=f"Open in {series.entry.title}",
         icon=":material/arrow_forward:",
-        query_params=link_to(series.dataset, metric, variants, address | _address(number, shown), is_visit=True),
+        address=link_to(series.dataset, metric, variants, address | _address(number, shown), is_visit=True),
     )
 
 

@@ -143,6 +143,11 @@ def _take(
         state[key] = found[0] if found else next(iter(default), None)
 
 
+def take_option(key: str, options: Sequence[str]) -> None:
+    """Take the choice of ``tab_named`` from the address before the row is drawn."""
+    _take(key, options, options[:1], in_address, several=False)
+
+
 MOST_IN_ADDRESS = 1_500  # bytes of a text: proxies refuse addresses of 8 kB, and a byte may take three there
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from blindspot.store.records import RunState
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, link_to
 from blindspot.ui.resources import shared_repository
 from blindspot.ui.widgets.work import demo_button
@@ -41,11 +42,11 @@ def doors(*, are_open: bool) -> bool:
             demo_button(key="run_demo")
         with own.container(border=True, height="stretch"):
             st.markdown(OWN)
-            st.page_link("pages/data.py", label="Upload your texts", icon=":material/upload_file:")
-            st.page_link("pages/models.py", label="Add a model", icon=":material/deployed_code:")
+            page_link("data", label="Upload your texts", icon=":material/upload_file:")
+            page_link("models", label="Add a model", icon=":material/deployed_code:")
         with example.container(border=True, height="stretch"):
             _example()
-            st.page_link("pages/try_it.py", label="Or try a sentence at once", icon=":material/edit_note:")
+            page_link("try_it", label="Or try a sentence at once", icon=":material/edit_note:")
     return True
 
 
@@ -53,11 +54,11 @@ def _example() -> None:
     """The demo's findings where they are here, as beside a visitor's own empty store, else the way to them."""
     if shared_repository().runs(dataset=DEFAULT_DATASET, state=RunState.DONE, metrics=[], limit=1):
         st.markdown(EXAMPLE)
-        st.page_link(
-            "pages/findings.py",
+        page_link(
+            "findings",
             label="Open the demo's findings",
             icon=":material/lightbulb:",
-            query_params=link_to(DEFAULT_DATASET, DEFAULT_METRIC, []),
+            address=link_to(DEFAULT_DATASET, DEFAULT_METRIC, []),
         )
         return
     st.markdown(ONE_CLICK)

@@ -18,6 +18,7 @@ from blindspot.runs.sending import sendings
 from blindspot.store.records import RunRecord
 from blindspot.ui.boundary import redraw_page, repeated
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import cached, explained, jobs, repository, settings, visitor
 
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
@@ -173,7 +174,7 @@ def _progress() -> None:
             progress_row(job)
         if len(active) > SHOWN:
             label = f"{len(active) - SHOWN} more waiting{left_in_all(active)}: see the queue"
-            st.page_link("pages/run.py", label=label, icon=":material/queue:")
+            page_link("run", label=label, icon=":material/queue:")
     if has_changed(active):
         st.rerun()
 

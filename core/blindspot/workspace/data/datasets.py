@@ -22,6 +22,7 @@ from blindspot.errors import BlindspotError
 from blindspot.names import Kind, in_address
 from blindspot.store.records import RunState
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import pick_dataset, pickable_datasets
 from blindspot.ui.resources import allowed, cached, explained, repository, settings, upload_settings
 from blindspot.ui.widgets.browse_table import choose_row
@@ -156,10 +157,10 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         "Select a dataset to see its texts below, or to download it. It is then the one in the sidebar, too, and other "
         "pages show results on it."
     )
-    st.page_link(
-        f"pages/{find_diagnostic('retrieval').deeper}.py",
+    page_link(
+        find_diagnostic("retrieval").deeper,
         label=published.ABOUT,
-        query_params={"view": "published"},
+        address={"view": "published"},
         icon=":material/menu_book:",
     )
 
@@ -298,8 +299,8 @@ def _next_step(entry: DatasetEntry) -> None:
     """Links to the diagnostics that run on it."""
     for diagnostic in all_diagnostics().values():
         if diagnostic.dataset_kind is entry.kind and diagnostic.page:
-            st.page_link(
-                f"pages/{diagnostic.page.stem}.py",
+            page_link(
+                diagnostic.page.stem,
                 label=f"Test models on it: {diagnostic.title}",
                 icon=":material/arrow_forward:",
             )

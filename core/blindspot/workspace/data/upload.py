@@ -24,6 +24,7 @@ from blindspot.files.tables import MAX_ROWS
 from blindspot.policy import FOLDER_FORMATS
 from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import DEFAULT_DATASET, pick_dataset
 from blindspot.ui.resources import (
     Keys,
@@ -115,9 +116,9 @@ def _say() -> None:
         with st.container(horizontal=True, key="upload_next"):
             models = own_references(known_references(settings(), repository()), settings())
             runs = "Run your models on it" if models else "Run models on it"
-            st.page_link("pages/run.py", label=runs, icon=":material/play_circle:")
+            page_link("run", label=runs, icon=":material/play_circle:")
             if not models and allowed().changes:
-                st.page_link("pages/models.py", label="Add a model of your own", icon=":material/deployed_code:")
+                page_link("models", label="Add a model of your own", icon=":material/deployed_code:")
 
 
 def _key_of(table: OwnTable) -> object:

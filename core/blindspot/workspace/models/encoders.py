@@ -24,6 +24,7 @@ from blindspot.runs.encoders_here import EncoderSummary, Library
 from blindspot.studies.setup_check.page import setup_check
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, scheme, settings
 from blindspot.ui.widgets.addressed import one_named, option_in_address
@@ -304,8 +305,7 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
         link = link_to(dataset, metrics[0], variants)
         with st.container(horizontal=True, vertical_alignment="center"):
             label = f"{diagnostic.title} on {dataset_title(dataset)}: {as_text(transforms)}"
-            page = f"pages/{diagnostic.place[0]}.py"
-            st.page_link(page, label=label, icon=":material/leaderboard:", query_params=link)
+            page_link(diagnostic.place[0], label=label, icon=":material/leaderboard:", address=link)
             if not is_ranking(encoder.reference):
                 st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
     if not ours:

@@ -1,4 +1,4 @@
-"""Page *Overview*: the best model on a dataset by one diagnostic, the only one that is read and drawn."""
+"""Several models on *Compare*: the best model on a dataset by one diagnostic, the only one that is read and drawn."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from blindspot.store.records import Leaderboard
 from blindspot.ui.boundary import errors_shown
 from blindspot.ui.frame import how_computed
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.options import row
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import scheme
@@ -29,7 +30,7 @@ TABLES = 6  # datasets at first, the picked one and those run last: each table t
 
 
 def show() -> None:
-    picks = ui.page("Overview", "Which model is best on a dataset by one test, and what does it cost to run?")
+    picks = ui.page("Several models", "Which model is best on a dataset by one test, and what does it cost to run?")
     with ui.errors_shown():
         tables.interrupted()
     counts = [count for count in ui.repository().counts() if count.finished]
@@ -118,7 +119,7 @@ def _dots(found: Best, board: Leaderboard, key: str) -> None:
     )
     st.plotly_chart(chart, key=key, config={"displayModeBar": False})
     if entry.deeper:
-        st.page_link(f"pages/{entry.deeper}.py", label=entry.overview.link, icon=":material/arrow_forward:")
+        page_link(entry.deeper, label=entry.overview.link, icon=":material/arrow_forward:")
     said = (
         "Bars: 95% intervals of each score; overlapping bars can still differ significantly." if found.intervals else ""
     )

@@ -21,6 +21,7 @@ from blindspot.runs.sweeps import Expansion, Sweep
 from blindspot.texts import counted
 from blindspot.transforms.chain import READY_CHAINS
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.options import options
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, settings
@@ -298,7 +299,7 @@ def _link_to_result(expansion: Expansion) -> None:
     page, label = ("compare", "View the comparison") if is_several else ("findings", "View the findings")
     metric = dict(first.params).get("metric", DEFAULT_METRIC)
     address = link_to("" if is_several else first.dataset, metric, variants)
-    st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=address)
+    page_link(page, label=label, icon=":material/arrow_forward:", address=address)
 
 
 def _summary(cost: Estimate, under_way: int) -> str:

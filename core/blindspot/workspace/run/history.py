@@ -18,6 +18,7 @@ from blindspot.runs.requests import Repetition
 from blindspot.store.records import RunRecord, RunState
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import link_to
 from blindspot.ui.resources import allowed, explained, repository, scheme, settings
 from blindspot.ui.widgets import downloads
@@ -351,9 +352,9 @@ def _link(run: RunRecord) -> None:
         return
     address = {"protocol": plan.params.get("protocol", "definition")}
     address |= {p.name: plan.params[p.name] for p in entry.parameters if p.only_if_chosen and p.name in plan.params}
-    st.page_link(
-        f"pages/{entry.page.stem}.py",
+    page_link(
+        entry.page.stem,
         label=f"Open in {entry.title}",
         icon=":material/arrow_forward:",
-        query_params=link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant], address),
+        address=link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant], address),
     )

@@ -21,7 +21,7 @@ from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.conftest import make_settings
 from tests.support.heros_table import FIRST_ROWS, demo_file
 from tests.support.heros_world import run_heros, run_small
-from tests.support.pages import OpenApp, chart, table, written
+from tests.support.pages import OpenApp, chart, switch_page, table, written
 
 Store = tuple[Path, dict[str, RunRecord]]
 
@@ -150,7 +150,8 @@ def test_a_users_file_with_some_of_the_subsets(
     assert list(rows.columns) == ["no", "original", *(f"A: {subset}" for subset in subsets)]
     app.switch_page("pages/evalrank.py").run()
     assert "is a minimal-pair set. Pick another dataset" in app.info[0].value
-    app.switch_page("pages/overview.py").run()
+    switch_page(app, "overview")
+    app.run()
 
 
 def test_where_there_can_be_no_interval_it_is_said(

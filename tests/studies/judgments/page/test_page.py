@@ -21,7 +21,7 @@ from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
 from tests.support.judgment_samples import MADE_AT, comparative_set, intruder_set
-from tests.support.pages import OpenApp, written
+from tests.support.pages import OpenApp, switch_page, written
 from tests.support.store_samples import pair_set, store_run
 
 INTRUDER, COMPARATIVE = intruder_set(queries=2), comparative_set(queries=1)
@@ -228,11 +228,13 @@ def test_the_pickers_do_not_stand_here_and_keep_their_picks(visit: OpenApp, path
     store_run(Repository.at(path), "run", pair_set(), transform="center")
     app = visit("overview", enc="minilm~center", metric="l2")
     for page in ("intruder", "compare_votes"):
-        app.switch_page(f"pages/{page}.py").run()
+        switch_page(app, page)
+        app.run()
         assert not app.sidebar.selectbox
         assert not app.sidebar.multiselect
         assert "enc" not in app.query_params
-    app.switch_page("pages/overview.py").run()
+    switch_page(app, "overview")
+    app.run()
     assert app.sidebar.multiselect(key="enc").value == ["minilm~center"]
     center = Variant("minilm", "center")
     assert app.session_state["_picks"] == Picks("demo-pairs", "l2", "definition", (center,), baseline=center)
@@ -240,7 +242,8 @@ def test_the_pickers_do_not_stand_here_and_keep_their_picks(visit: OpenApp, path
 
 def test_a_cold_start_has_the_default_picks_afterwards(visit: OpenApp) -> None:
     app = visit("intruder")
-    app.switch_page("pages/overview.py").run()
+    switch_page(app, "overview")
+    app.run()
     assert app.sidebar.selectbox(key="data").value == "demo-pairs"
     assert app.sidebar.multiselect(key="enc").value == []
 
@@ -295,7 +298,7 @@ def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgments)
         assert told in written(app)
         if typed == "team" and "is open" in told:
             raters_link, own_link = (code.value for code in app.code)
-    assert raters_link == "/intruder?session=team"
+    assert raters_link == "/people?part=intruder&session=team"
     key = own_link.partition("facilitator=")[2].partition("&")[0]
     assert store.is_facilitator("team", key)
     session = store.session("team")
@@ -313,7 +316,7 @@ def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgments)
     raters, answers = (frame.value for frame in chief.dataframe)
     assert raters[["rater", "answered", "of", "don't know"]].to_numpy().tolist() == [["Ada", 2, 3, 1]]
     assert answers["chosen"].tolist()[0] == "don't know"
-    assert chief.code[0].value == "/intruder?session=team", "the raters' link has no key"
+    assert chief.code[0].value == "/people?part=intruder&session=team", "the raters' link has no key"
     chief.button(key="session_reveal").click().run()
     assert store.session("team").revealed  # type: ignore[union-attr]
     rater.run()
@@ -334,7 +337,8 @@ def test_the_navigation_does_not_lead_out_of_a_session(visit: OpenApp, store: Ju
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id, Task.COMPARATIVE: COMPARATIVE.set_id}, KEY)
     app = enter(visit("intruder", session="team"), "Ada")
     app.query_params.clear()
-    app.switch_page("pages/compare_votes.py").run()
+    switch_page(app, "compare_votes")
+    app.run()
     assert app.query_params["session"] == "team"
     press(app, "choice_1")
     assert [v.session for v in store.votes(COMPARATIVE.set_id)] == ["team"]

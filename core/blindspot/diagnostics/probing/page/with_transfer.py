@@ -14,6 +14,7 @@ from blindspot.diagnostics.transfer.page import PAGE as TRANSFER_PAGE
 from blindspot.diagnostics.transfer.page.runs import Runs, TransferView
 from blindspot.diagnostics.transfer.tasks import probe_asked, score
 from blindspot.store.records import RunRecord
+from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import repository
 from blindspot.ui.widgets import tables
 
@@ -25,11 +26,11 @@ def show(shown: TransferView) -> None:
         most = int(found.models.max(initial=0))
         st.info(
             f"A correlation takes {FEWEST} models with both a probing and a transfer score by `{shown.classifier}`; "
-            f"there {'is' if most == 1 else 'are'} {most}. Run more tasks here and on the page *Transfer*. Below: what "
+            f"there {'is' if most == 1 else 'are'} {most}. Run more tasks here and under *Transfer*. Below: what "
             "was published.",
             icon=":material/info:",
         )
-        st.page_link("pages/transfer.py", label="To Transfer", icon=":material/category:")
+        page_link("transfer", label="To Transfer", icon=":material/category:")
     else:
         _figure(shown, found)
     _table(shown, found)
@@ -102,6 +103,6 @@ def _table(shown: TransferView, found: WithTransfer) -> None:
     st.caption(
         f"Published: {one.source}, over {one.encoders} encoders and {one.transfer_tasks} transfer tasks; its text "
         f"prints these three numbers. Measured: over the models shown, by {shown.axis}; the mean leaves out the demos. "
-        "Correlations over few models are uncertain, and models of one family are not independent: *Evidence* has "
-        "intervals."
+        "Correlations over few models are uncertain, and models of one family are not independent: *Do scores "
+        "predict tasks?* on *Lab* has intervals."
     )

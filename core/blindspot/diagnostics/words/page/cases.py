@@ -20,6 +20,7 @@ from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.types import Variant
+from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import cached, repository
 
 MOST_GROUPS = 24  # that the figure shows one by one
@@ -54,7 +55,7 @@ def outliers(shown: WordsView) -> None:
         + f" Groups: {int(run.metrics['groups']):,}. Guessing finds {run.metrics['chance']:.1%}. Outlier position: 100 "
         "if the outlier stands out most, 50 on average for guessing. Intervals are over groups."
     )
-    st.page_link("pages/intruder.py", label="Beside people's precision: Intruder", icon=":material/how_to_vote:")
+    page_link("intruder", label="Beside people's precision: People", icon=":material/how_to_vote:")
     run = choose_variant(runs, "outliers_by")
     _groups(_by_group(run.run_id, "outliers"), "outliers found")
     frame = _chosen(run, OUTLIERS, ["outlier", "words"], "; ")

@@ -30,6 +30,7 @@ from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import explained, repository, scheme, settings
@@ -242,7 +243,7 @@ def offer(shown: WordsView) -> None:
     }
     if shown.variants:
         with row():
-            st.page_link("pages/run.py", label="Run another model", icon=":material/add:", width="content")
+            page_link("run", label="Run another model", icon=":material/add:", width="content")
     else:
         st.info(
             f"No results yet. Choose below what to run for {' and '.join(v.label for v in FIRST)}.",

@@ -17,6 +17,7 @@ from blindspot.space.maps.page.drawn import Drawn
 from blindspot.space.neighbors.lists import of_item
 from blindspot.space.page import Opened, offer_found, short_text
 from blindspot.types import Bool, Float64, Int64
+from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import ITEM
 from blindspot.ui.pickers import link_to
 from blindspot.ui.widgets.addressed import number_named
@@ -143,10 +144,10 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
             st.caption("A map without lines does not contain this text (not in the sample, or unconnected).")
         with st.container(horizontal=True):
             query = link_to(opened.picks.dataset, opened.picks.metric, [drawn.variant for drawn, _ in arounds])
-            st.page_link(
-                "pages/neighbors.py",
+            page_link(
+                "neighbors",
                 label="Compare its neighbors by model",
                 icon=":material/hub:",
-                query_params={**query, "item": str(item)},
+                address={**query, "item": str(item)},
             )
             st.button("Clear", key="map_clear_item", on_click=lambda: st.session_state.update(item=None))

@@ -13,6 +13,7 @@ from blindspot.space.neighbors.lists import ITEMS_FOR_CKA, SAMPLE
 from blindspot.space.neighbors.page import lists, overlap, query
 from blindspot.space.neighbors.page.query import Query
 from blindspot.space.page import Opened, open_picked
+from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import link_to
 
 
@@ -24,17 +25,17 @@ def _links(opened: Opened, asked: Query) -> None:
         if isinstance(opened.dataset, PairSet) and asked.item is not None:
             pairs = np.flatnonzero(opened.dataset.queries == asked.item)
             if len(pairs):
-                st.page_link(
-                    "pages/evalrank.py",
+                page_link(
+                    "evalrank",
                     label="Open this text's pair in EvalRank",
                     icon=":material/leaderboard:",
-                    query_params=address | {"item": str(pairs[0])},
+                    address=address | {"item": str(pairs[0])},
                 )
-        st.page_link(
-            "pages/map.py",
+        page_link(
+            "map",
             label="Show this text on the map",
             icon=":material/scatter_plot:",
-            query_params=address | ({} if asked.item is None else {"item": str(asked.item)}),
+            address=address | ({} if asked.item is None else {"item": str(asked.item)}),
         )
 
 

@@ -25,6 +25,7 @@ from blindspot.studies.compare.rows import Row, headline, legend, method_in_word
 from blindspot.studies.report.page import report_buttons
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import repository, scheme, settings
@@ -114,11 +115,11 @@ def _forest(shown: CompareView) -> None:
         for row in sorted(shown.found.rows, key=lambda row: row.difference.advantage is None)[:LINKS]:
             entry = row.entry
             page, address = entry.place
-            st.page_link(
-                f"pages/{page}.py",
+            page_link(
+                page,
                 label=as_text(f"{entry.title}: {title_of(row.dataset)}"),
                 icon=":material/arrow_forward:",
-                query_params=shown.link(row.dataset, {**row.difference.address, **address}),
+                address=shown.link(row.dataset, {**row.difference.address, **address}),
             )
     if (left := len(shown.found.rows) - LINKS) > 0:
         st.caption(f"And {left:,} more, in the view *numbers*.")
@@ -193,7 +194,7 @@ def _too_few(known: list[Variant], among: list[Variant]) -> None:
         )
         if requests:
             run_button(f"Run {other}", f"{other} on the data of {only.label}", requests, key="run_another")
-        st.page_link("pages/run.py", label="Choose a model to run", icon=":material/play_circle:")
+        page_link("run", label="Choose a model to run", icon=":material/play_circle:")
 
 
 def _pick_all() -> None:

@@ -12,6 +12,7 @@ from blindspot.studies.compare.page.reading import changed_items
 from blindspot.studies.compare.page.shown import CompareView
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 
@@ -86,9 +87,9 @@ def _item(item: Item, shown: CompareView) -> None:
     wraps = "overflow-wrap:anywhere;white-space:pre-wrap"
     columns = (Column("", style="width:11rem", names_rows=True), Column("", style=wraps))
     st.html(html_table(columns, rows, shown.scheme, "The chosen item", has_head=False))
-    st.page_link(
-        f"pages/{page}.py",
+    page_link(
+        page,
         label=f"Open in {entry.title}",
         icon=":material/arrow_forward:",
-        query_params=shown.link(item.row.dataset, {**address, **change.address}),
+        address=shown.link(item.row.dataset, {**address, **change.address}),
     )

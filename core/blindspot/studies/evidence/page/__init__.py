@@ -23,7 +23,7 @@ VIEWS: Mapping[str, View[EvidenceView]] = {
 
 HOW = r"""
 - A **benchmark score** needs no downstream task (an *evaluator* in the paper); **downstream performance** is
-  the score of a classifier trained on the embeddings (page *Transfer*). Both come from stored runs: per dataset, the
+  the score of a classifier trained on the embeddings (*Classification*). Both come from stored runs: per dataset, the
   newest content with default parameters (cosine, the paper's definition of ranks; for tasks the chosen classifier, seed
   1), post-processing fitted on the run's own texts, on the texts that most models were run on, each model's newest run.
 - **rho** is Spearman's rank correlation over the models that have both scores; ties share the mean of their ranks, and
@@ -46,7 +46,7 @@ HOW = r"""
 
 def show() -> None:
     """The page."""
-    picks = ui.page("Evidence", "Do benchmark scores predict downstream performance?")
+    picks = ui.page("Do scores predict tasks?", "Do benchmark scores predict downstream performance?")
     with ui.errors_shown():
         top = st.container()  # the headline's place, above what it counts
         if shown := selected(picks):

@@ -39,7 +39,7 @@ from blindspot.ui.widgets.work import run_button
 
 LISTED = 6  # families
 NAMED = 4  # models of a family
-TITLE = "Sweep for the page Evidence"
+TITLE = "Sweep for: do scores predict tasks?"
 _ASKED = "_evidence_asked"  # whether the cost of the ready sweep was asked for
 _SWEEP = "_evidence_sweep"
 

@@ -13,7 +13,7 @@ from blindspot.runs.findings import Example, Finding, Level
 from blindspot.studies.findings.collection import Discovery
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import sections
+from blindspot.ui.navigation import entry_of, page_link
 from blindspot.ui.pickers import Picks, link_to
 from blindspot.ui.resources import scheme
 from blindspot.ui.widgets.tables import dataset_title
@@ -74,21 +74,20 @@ _LONG = "max-height:9rem;overflow-y:auto"  # long passages scroll in their cell
 
 
 def _links(finding: Finding, key: str) -> None:
-    titles = {entry.stem: entry for entries in sections().values() for entry in entries}
     metric = finding.runs[0].plan.params.get("metric", "cos")
-    if page := titles.get(finding.page):
+    if finding.page:
         address = link_to(finding.dataset, metric, finding.variants, finding.address, is_visit=True)
-        st.page_link(
-            f"pages/{page.stem}.py",
-            label=f"See the details in {page.title}",
+        page_link(
+            finding.page,
+            label=f"See the details in {entry_of(finding.page).title}",
             icon=":material/arrow_forward:",
-            query_params=address,
+            address=address,
         )
     picks = Picks.current()
     again = link_to(picks.dataset, picks.metric, picks.variants, {"finding": finding.id})
     with st.container(key=f"link_of_{key}", width="content"):
         st.html(_QUIET_LINK)
-        st.page_link("pages/findings.py", label="Link to this card", icon=":material/link:", query_params=again)
+        page_link("findings", label="Link to this card", icon=":material/link:", address=again)
 
 
 # Streamlit fills links to the page that one is on.

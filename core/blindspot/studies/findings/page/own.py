@@ -16,6 +16,7 @@ from blindspot.studies.compare.rows import Comparison, Row
 from blindspot.texts import counted
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import Picks, link_to
 
@@ -100,7 +101,7 @@ def _without_difference(rows: Sequence[Row]) -> list[str]:
 
 def _compare_link(found: Comparison, picks: Picks, label: str) -> None:
     address = link_to("", picks.metric, picks.variants, {A: str(found.a), B: str(found.b)})
-    st.page_link("pages/compare.py", label=label, icon=":material/arrow_forward:", query_params=address)
+    page_link("compare", label=label, icon=":material/arrow_forward:", address=address)
 
 
 def in_words(row: Row) -> str:

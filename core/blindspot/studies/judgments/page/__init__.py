@@ -12,6 +12,7 @@ from blindspot.studies.judgments.page import answer, exchange, form, results, se
 from blindspot.studies.judgments.page.shown import PAGES, Judged, item_set, judgments, link_for, other_task
 from blindspot.studies.judgments.types import Session, SetSummary, Task
 from blindspot.ui.markdown import as_text, from_address
+from blindspot.ui.navigation import page_link
 from blindspot.ui.options import options
 from blindspot.ui.page_state import VIEW
 from blindspot.ui.widgets.views import View, choose_page
@@ -106,7 +107,7 @@ def _place(task: Task) -> Place | None:
         st.info("This session has no questions for this page.")
         for other in session.sets:
             link = link_for(name) | ({"facilitator": key} if key else {})
-            st.page_link(PAGES[other], label="Go to its questions", query_params=link)
+            page_link(PAGES[other], label="Go to its questions", address=link)
         return None
     return Place(task, session, facilitates, key)
 
@@ -136,7 +137,7 @@ def _unknown_session(task: Task, name: str) -> None:
     if offered:
         st.markdown("Sessions on this machine:")
     for session in offered:
-        st.page_link(PAGES[task], label=as_text(session.name), query_params=link_for(session.name))
+        page_link(PAGES[task], label=as_text(session.name), address=link_for(session.name))
     st.button("Continue without a session", key="judge_leave", on_click=_leave_session)
 
 
@@ -196,7 +197,7 @@ def _pick_set(task: Task, blind: bool) -> str | None:
 def _unknown_set(task: Task, wanted: str) -> None:
     if wanted in {found.set_id for found in judgments().sets(other_task(task))}:
         st.info("This link is to questions of the other page.")
-        st.page_link(PAGES[other_task(task)], label="Go there", query_params=link_for(set_id=wanted))
+        page_link(PAGES[other_task(task)], label="Go there", address=link_for(set_id=wanted))
         return
     st.warning(
         f"The questions of this link are not here: '{from_address(wanted)}'. They may have been removed, or made on "

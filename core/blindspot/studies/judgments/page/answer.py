@@ -23,6 +23,7 @@ from blindspot.studies.judgments.types import Ballot, Item, ItemSet, Recorded, T
 from blindspot.texts import counted
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import VIEW
 from blindspot.ui.resources import allowed, explained
 
@@ -304,12 +305,12 @@ def _thank(judged: Judged, state: RaterState, ballot: Ballot, total: int) -> Non
         st.button("Let someone else answer", key="judge_other", on_click=state.leave)
     other = other_task(judged.task)
     if other in judged.session.sets if judged.session else judgments().sets(other):
-        what = "Find intruders" if other is Task.INTRUDER else "Compare votes"
-        st.page_link(
+        what = "Find intruders" if other is Task.INTRUDER else "Vote"
+        page_link(
             PAGES[other],
             label=f"{what}: the other task",
             icon=":material/arrow_forward:",
-            query_params=link_for(judged.session_name),
+            address=link_for(judged.session_name),
         )
     _guard("end", "All questions are answered.")
 

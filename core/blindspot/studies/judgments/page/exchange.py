@@ -14,6 +14,7 @@ from blindspot.files.typed_tables import TableFormat
 from blindspot.studies.judgments import bundles
 from blindspot.studies.judgments.bundles import Bundle, Part
 from blindspot.studies.judgments.page.shown import facilitated, hidden_sessions, judgments
+from blindspot.studies.judgments.page.texts import TITLES
 from blindspot.studies.judgments.store import Merged
 from blindspot.studies.judgments.types import SetSummary, Task
 from blindspot.texts import counted
@@ -154,7 +155,7 @@ def _take_in(file: UploadedFile) -> None:
 
 def _told(bundle: Bundle, merged: Merged) -> str:
     title = as_text(bundle.items.title)
-    where = "on the page *Intruder*" if bundle.items.task is Task.INTRUDER else "on the page *Compare votes*"
+    where = f"on the page *People*, *{TITLES[bundle.items.task]}*"
     came = "is new" if merged.new_set else "was already here"
     text = f"The set **{title}** ({counted(len(bundle.items.items), 'question')}, {where}) {came}. "
     text += f"Votes: {merged.new:,} new, {merged.known:,} known"

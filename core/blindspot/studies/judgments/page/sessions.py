@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +17,7 @@ from blindspot.studies.judgments.types import LONGEST, ItemSet, RaterProgress, S
 from blindspot.texts import counted
 from blindspot.ui.boundary import repeated
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import page_link, path_of
 from blindspot.ui.page_state import VIEW
 from blindspot.ui.resources import allowed, explained
 
@@ -90,7 +91,7 @@ def _open(judged: Judged) -> None:
     )
     mine = link_for(opened.name) | {"facilitator": opened.key}
     st.code(_address(judged.task, mine | {VIEW: "sessions"}), language=None, wrap_lines=True)
-    st.page_link(PAGES[judged.task], label="Open it", icon=":material/arrow_forward:", query_params=mine)
+    page_link(PAGES[judged.task], label="Open it", icon=":material/arrow_forward:", address=mine)
 
 
 def _opening(task: Task, set_id: str) -> None:
@@ -114,8 +115,8 @@ def _opening(task: Task, set_id: str) -> None:
 def _address(task: Task, params: Mapping[str, str]) -> str:
     """A link to a task's page on this server."""
     here = urlsplit(st.context.url or "")
-    path = here.path.rsplit("/", 1)[0] + "/" + PAGES[task].removeprefix("pages/").removesuffix(".py")
-    return urlunsplit((here.scheme, here.netloc, path, urlencode(params), ""))
+    above = here.path.rsplit("/", 1)[0]
+    return urlunsplit((here.scheme, here.netloc, above, "", "")) + "/" + path_of(PAGES[task], params)
 
 
 def _list(task: Task) -> None:

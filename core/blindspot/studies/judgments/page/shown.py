@@ -75,7 +75,7 @@ def item_set(store: Judgments, set_id: str) -> ItemSet | None:
     return store.find_set(set_id)
 
 
-PAGES = {Task.INTRUDER: "pages/intruder.py", Task.COMPARATIVE: "pages/compare_votes.py"}  # for links
+PAGES = {Task.INTRUDER: "intruder", Task.COMPARATIVE: "compare_votes"}  # parts of a page, for links
 
 
 def other_task(task: Task) -> Task:

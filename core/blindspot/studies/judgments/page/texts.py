@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blindspot.studies.judgments.types import Task
 
-TITLES = {Task.INTRUDER: "Intruder", Task.COMPARATIVE: "Compare votes"}
+TITLES = {Task.INTRUDER: "Intruder", Task.COMPARATIVE: "Votes"}
 PAGE_QUESTIONS = {
     Task.INTRUDER: "Do a model's nearest neighbors belong together? People try to spot the one that does not.",
     Task.COMPARATIVE: "Which model's neighbors do people find most similar? A blind vote.",

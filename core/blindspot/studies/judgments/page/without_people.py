@@ -12,6 +12,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.store.records import RunRecord
 from blindspot.studies.judgments.scoring import Scores
 from blindspot.types import Variant
+from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import repository
 from blindspot.ui.widgets import tables
 
@@ -49,7 +50,7 @@ def show(scores: Scores, names: Mapping[Variant, str]) -> None:
         "People look for an intruder among a model's neighbors; outlier detection lets the model look for the word "
         "that does not belong to a published group, of nine or so: guessing finds 11%. Higher is better in both."
     )
-    st.page_link("pages/words.py", label="Outliers on Words", icon=":material/spellcheck:")
+    page_link("words", label="Outliers on Words", icon=":material/spellcheck:")
 
 
 def _people(scores: Scores, variants: Sequence[Variant]) -> list[float]:

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 import streamlit as st
 
 from blindspot import ui
+from blindspot.numerics.statistics.families import FEWEST_FAMILIES
+from blindspot.studies.evidence.scores import family_of
 from blindspot.studies.lab.page import headline, progress, size, views
 from blindspot.studies.lab.page.form import form
 from blindspot.studies.lab.page.progress import LabView
 from blindspot.ui.widgets.views import View, choose_view
 
+EVIDENCE = "evidence"  # a part of this page, which needs more families of models than most stores have
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[LabView]] = {
     "grid": View("What does each model score under each setting?", views.grid),
@@ -45,8 +48,11 @@ too. A grid is computed as one job; after a cancellation it continues where it s
 
 def show() -> None:
     """The page."""
+    families = {family_of(variant.encoder) for variant in ui.repository().variants()}
     picks = ui.page(
-        "Lab", "How much do similarity, post-processing and size change the scores and the ranking of models?"
+        "Lab",
+        "How much do similarity, post-processing and size change the scores and the ranking of models?",
+        hidden_parts=() if len(families) >= FEWEST_FAMILIES else (EVIDENCE,),
     )
     with ui.errors_shown():
         top = st.container()  # the headline's place, since it needs what the form says

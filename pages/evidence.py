@@ -1,5 +1,0 @@
-"""Evidence: correlations of benchmark scores with downstream performance."""
-
-from blindspot.studies.evidence.page import show
-
-show()

@@ -1,5 +1,0 @@
-"""Trainings step by step."""
-
-from blindspot.studies.training.page import show
-
-show()
