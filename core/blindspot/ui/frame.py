@@ -42,8 +42,11 @@ def page(title: str, question: str, *, show_jobs: bool = True, hidden_parts: Col
         st.title(whole.title if whole.parts else title, anchor=False, width="content")
         if whole.parts:
             choose_part(whole, hidden_parts)
-        st.markdown(question, width="content")
+        else:
+            st.markdown(question, width="content")
         _link_to_documentation()
+    if whole.parts:
+        st.markdown(question)
     tell_failure()
     if is_back_with_uploads():
         st.toast("You are connected again. Your uploads and runs are still here.", icon=":material/upload_file:")

@@ -40,6 +40,8 @@ def shown_part(page: str) -> PageEntry:
 def choose_part(page: PageEntry, hidden: Collection[str] = ()) -> None:
     """Let the reader switch between the parts of a page, but for those ``hidden``."""
     titles = {part.stem: part.title for part in page.parts if part.stem not in hidden}
+    if len(titles) == 1:
+        return
     tab_named("Part of the page", list(titles), key=PART, name=titles.__getitem__, label_visibility="collapsed")
 
 

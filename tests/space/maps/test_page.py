@@ -83,8 +83,11 @@ def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     assert "1 texts have no neighbors in the graph" in text
     assert len(charts(app)) == 1, "a single encoder is enough"
     assert map_view.verdict(quality, None) in text
-    both = written(open_map(picture="umap"))  # the other one is not computed, and two methods do not compare
-    assert "**trigrams**: PCA" in both
+    other = open_map(picture="umap")  # the other one is not computed, and pictures of two methods do not compare
+    both = written(other)
+    assert "**trigrams**: UMAP" in both
+    assert ": PCA" not in both
+    assert len(charts(other)) == 1
     assert "UMAP of one model is not computed yet" in both
 
 
@@ -144,7 +147,8 @@ def test_an_own_column_of_the_file_colors_the_dots(open_map: OpenApp) -> None:
         counted = {trace["name"].partition(":")[0] for trace in chart["data"] if trace.get("name")}
         assert counted >= set(PRODUCT)
     other = open_map(data=MANY.id, color="product")
-    assert other.selectbox(key="color").value == "none"
+    assert other.selectbox(key="color").value == "frequency"
+    assert open_map(data=WITH_COLUMN.id).selectbox(key="color").value == "product", "from the start"
 
 
 def test_the_rank_of_the_match_needs_a_run(open_map: OpenApp) -> None:

@@ -278,7 +278,7 @@ def test_an_unknown_session_says_so_and_offers_others(visit: OpenApp, store: Jud
     app = visit("intruder", session="gone")
     assert "'gone'" in app.warning[0].value
     links = [link.proto.query_string for link in app.get("page_link")]
-    assert [link for link in links if "session=" in link] == ["session=team"]
+    assert [link for link in links if "session=" in link] == ["part=intruder&session=team"]
     app.button(key="judge_leave").click().run()
     assert app.text_input(key="nickname")
     assert "session" not in app.query_params

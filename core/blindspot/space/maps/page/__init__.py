@@ -97,13 +97,12 @@ def _choose(opened: Opened) -> list[MapRequest] | None:
     return maps.requests_of(opened.spaces, opened.metric, chosen, seed, n_neighbors, min_dist)
 
 
-def _offer(opened: Opened, missing: Sequence[MapRequest]) -> None:
-    """Offer to compute the missing UMAPs."""
+def _offer(opened: Opened, missing: Sequence[MapRequest], *, is_pca: bool) -> None:
+    """Offer to compute the missing UMAPs; ``is_pca`` if PCA is drawn in their place."""
+    until = "; until then the maps are PCA" if is_pca else ""
     under_way = {task for job in jobs().active() for task in job.tasks}
     if waiting := [request for request in missing if request in under_way]:
-        st.info(
-            f"UMAP of {_variants(waiting)} is being computed. All maps are PCA until then.", icon=":material/pending:"
-        )
+        st.info(f"UMAP of {_variants(waiting)} is being computed{until}.", icon=":material/pending:")
         missing = [request for request in missing if request not in under_way]
     if not missing:
         return
@@ -111,8 +110,7 @@ def _offer(opened: Opened, missing: Sequence[MapRequest]) -> None:
     seconds = sum(maps.estimated_seconds(items, request, settings()) for request in missing)
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
-        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}. Until then all maps are PCA, "
-        "since maps of two methods cannot be compared.",
+        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}{until}.",
         icon=":material/hourglass_empty:",
     )
     with button:
@@ -356,8 +354,8 @@ def show() -> None:
         requests = _choose(opened) if opened else None
         if opened and requests:
             drawn, missing = draw(opened, requests)
-            _headline(drawn[0])
-            _offer(opened, missing)
+            _headline(next((one for one in drawn if one.map), drawn[0]))
+            _offer(opened, missing, is_pca=len(missing) == len(drawn))
             _explore(opened, drawn)
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)

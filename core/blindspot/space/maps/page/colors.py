@@ -51,15 +51,16 @@ def choose(opened: Opened, place: DeltaGenerator) -> list[Coloring | None]:
     """Per map the colors of the dataset's items that the reader chooses; None for plain dots."""
     own = own_columns.choices_of(opened.dataset.own_columns, list(map(str, Color)))
     options = [*map(str, Color), *own]
+    usual = next(iter(own), str(Color.FREQUENCY))
     if st.session_state.get("color") not in (None, *options):  # a column of another file
-        st.session_state["color"] = options[0]
+        st.session_state["color"] = usual
     chosen = str(
         one_named(
             "Color by",
             options,
             key="color",
             name=lambda one: NAMES.get(one, one),
-            index=0,
+            index=options.index(usual),
             place=place,
             help=HELP + "".join(f"- **{as_text(name)}**: a column of the dataset\n" for name in own),
         )

@@ -1,4 +1,4 @@
-"""Maps of the page Map; PCA replaces UMAP in all of them until every one is computed."""
+"""The maps: UMAPs as far as they are computed, PCA for all models where none is."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from blindspot.space.maps.maps import Map, MapRequest, Method
 from blindspot.space.page import Opened
 from blindspot.types import Variant
 from blindspot.ui.resources import explained, settings
+
+NOT_YET = "Its UMAP is not computed yet."
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +33,8 @@ class Drawn:
 
 
 def draw(opened: Opened, requests: Sequence[MapRequest]) -> tuple[list[Drawn], list[MapRequest]]:
-    """The maps, and the UMAPs that are still to be computed; until then all are PCA, since pictures of two methods do
-    not compare."""
+    """The maps, and the UMAPs that are still to be computed; PCA for all where there is no UMAP yet, since pictures of
+    two methods do not compare."""
     out, missing = [], []
     with st.spinner("Drawing the maps …", show_time=False):
         for space, wanted in zip(opened.spaces, requests, strict=True):
@@ -47,13 +49,10 @@ def draw(opened: Opened, requests: Sequence[MapRequest]) -> tuple[list[Drawn], l
             except BlindspotError as error:
                 why = explained(error)
             out.append(Drawn(space, request if found else wanted, found, why))
-        if missing:
-            out = [_as_pca(one) for one in out]
+        if missing and any(one.map and one.request.method is Method.UMAP for one in out):
+            lacking = {request.variant for request in missing}
+            out = [
+                replace(one, request=wanted, map=None, why=NOT_YET) if one.variant in lacking else one
+                for one, wanted in zip(out, requests, strict=True)
+            ]
     return out, missing
-
-
-def _as_pca(one: Drawn) -> Drawn:
-    if one.map is None or one.request.method is Method.PCA:
-        return one
-    request = replace(one.request, method=Method.PCA)
-    return replace(one, request=request, map=maps.principal(request, one.space, settings()))
