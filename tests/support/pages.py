@@ -102,6 +102,8 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenApp]:
             app.query_params[name] = query[name]
         return app.run()
 
+    st.cache_resource.clear()  # what tests without this fixture left
+    st.cache_data.clear()
     yield opened
     st.cache_resource.clear()
     st.cache_data.clear()

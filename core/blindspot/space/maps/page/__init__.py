@@ -25,7 +25,7 @@ from blindspot.types import Int64
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, jobs, settings
-from blindspot.ui.widgets import downloads, tables
+from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.work import duration, task_button
@@ -125,11 +125,8 @@ def _variants(requests: Sequence[MapRequest]) -> str:
 @fragment  # what the reader selects draws nothing above again
 def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
     """The query, the maps, and a table of the selected items."""
-    if about := tables.about_dataset(opened.dataset.id):
-        st.caption(about)
     st.caption(
-        f"Each dot is a text; rewrites and near-duplicates may share a spot. {_meaning(drawn)} Click a dot to see its "
-        "true neighbors. Drag to move, scroll to zoom."
+        f"Each dot is a text; near-duplicates share a spot. {_meaning(drawn)} Click a dot to see its true neighbors."
     )
     *places, last = st.columns([4, 2, 2, 3], vertical_alignment="bottom")
     item, k = query.choose(opened, places)
