@@ -124,7 +124,6 @@ class Picker(StrEnum):
     POSTPROCESSED = "post"  # whether post-processed models are shown where none are picked
     BASELINE = "base"
     SIMILARITY = "metric"
-    PROTOCOL = "protocol"
 
 
 DIAGNOSE = "Diagnose"  # the menu of most pages of diagnostics

@@ -24,7 +24,7 @@ from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, no_progress
-from blindspot.ui.navigation import sections
+from blindspot.ui.navigation import places
 
 
 def test_ratios_come_from_interleaved_pairs_after_a_warm_up() -> None:
@@ -273,8 +273,7 @@ def test_without_a_browser_its_benchmarks_are_left_out(monkeypatch: pytest.Monke
 
 
 def test_every_page_is_measured() -> None:
-    entries = [entry.stem for entries in sections().values() for entry in entries]
-    assert sorted(app.PAGES) == sorted(entries)
+    assert sorted(app.PAGES) == sorted(place.stem for place in places())
 
 
 def test_of_twenty_samples_the_second_largest_is_the_95th_percentile() -> None:

@@ -87,11 +87,11 @@ def test_every_page_is_in_the_navigation_and_its_pickers_within_reach_on_a_phone
     visitor.open(f"{address}/evalrank")
     for entry in PAGES:
         expect(visitor.link(entry.title)).to_be_visible()
-    visitor.see(Picker.PROTOCOL)
+    visitor.see(Picker.SIMILARITY)
     visitor.set_properties().healthy()
     page.set_viewport_size(PHONE)
     page.get_by_test_id("stExpandSidebarButton").click()
-    for picker in (Picker.DATASET, Picker.MODELS, Picker.SIMILARITY, Picker.PROTOCOL):
+    for picker in (Picker.DATASET, Picker.MODELS, Picker.SIMILARITY):
         visitor.see(picker).scroll_into_view_if_needed()
         expect(visitor.at(picker)).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

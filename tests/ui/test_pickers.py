@@ -186,12 +186,12 @@ def test_findings_begin_with_comparisons_of_own_models(open_app: OpenApp, own: t
 
 
 def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path) -> None:
-    app = open_app(three, "evalrank", protocol="toolkit", base="lsa~none")
+    app = open_app(three, "evalrank", metric="l2", base="lsa~none")
     switch_page(app, "evidence")
     app.run()
-    assert not {"protocol", "base"} & set(app.query_params)
+    assert not {"metric", "base"} & set(app.query_params)
     app.switch_page("pages/evalrank.py").run()
-    assert app.segmented_control(key="protocol").value == "toolkit"
+    assert app.segmented_control(key="metric").value == "l2"
     assert app.selectbox(key="base").value == "lsa~none"
 
 

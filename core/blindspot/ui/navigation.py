@@ -43,7 +43,7 @@ APP = "Blindspot"
 DOCUMENTATION = "docs"  # the stem of the page that shows it
 TOPIC = "topic"  # its parameter: which text
 PART = "part"  # the parameter of pages with parts: which is shown
-_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL = Picker
+_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY = Picker
 # Pages that belong to no diagnostic. Sections are menus of the top bar, those of "" are links in it: few of either, so
 # that all of them fit beside the pickers where the window is 1280 pixels wide.
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
@@ -62,14 +62,14 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
                     "Two models",
                     ":material/balance:",
                     "guides/compare",
-                    (_MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL),
+                    (_MODELS, _POST, _BASELINE, _SIMILARITY),
                 ),
                 PageEntry(
                     "overview",
                     "Several models",
                     ":material/dashboard:",
                     "guides/quote",
-                    (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL),
+                    (_DATASET, _MODELS, _POST, _SIMILARITY),
                 ),
                 PageEntry("training", "Steps of a training", ":material/trending_up:", "guides/python"),
             ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,7 +12,8 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.transforms.chain import TransformChain
 from blindspot.types import Variant
-from blindspot.ui.pickers import Picks, show_postprocessed
+from blindspot.ui.pickers import PROTOCOLS, Picks, show_postprocessed
+from blindspot.ui.widgets.choices import one_of
 
 _ROW = "_tools"
 _OPTIONS = "_options"
@@ -35,6 +37,16 @@ def options() -> DeltaGenerator:
         st.session_state[_OPTIONS] = row().popover("Options", icon=":material/tune:", key="options", width="content")
     found: DeltaGenerator = st.session_state[_OPTIONS]
     return found
+
+
+def choose_protocol(picks: Picks) -> Picks:
+    """The picks with the protocol that the reader chooses among the options."""
+    about = (
+        "How ranks and similarities are computed. definition: exact, as in the papers, with ties. toolkit: the "
+        "arithmetic of EvalRank's published toolkit, rounding included; only its scores can be compared with those "
+        "that the toolkit gave others."
+    )
+    return replace(picks, protocol=one_of("Protocol", PROTOCOLS, "protocol", about, place=options()))
 
 
 def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:

@@ -84,6 +84,7 @@ class Picks:
     """The reader's picks; no variants means all.
 
     Attributes:
+        protocol: the definition's; pages that show another have ``choose_protocol``.
         variants: those to show; a baseline that the reader chose is one of them.
         baseline: what the others are compared with; None where nothing was run.
         postprocessed: whether post-processed variants are shown where none are picked; see ``asked_for``.
@@ -177,7 +178,6 @@ def shared_pickers(page: str) -> Picks:
         Picker.POSTPROCESSED: ["true", "false"],
         Picker.BASELINE: models,
         Picker.SIMILARITY: [str(metric) for metric in Similarity],  # as the widget has them
-        Picker.PROTOCOL: list(PROTOCOLS),
     }
     _note_stale_link({picker: answers[picker] for picker in wanted})
     _follow_link({picker: answers[picker] for picker in wanted})
@@ -266,14 +266,6 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     if Picker.SIMILARITY in wanted:
         about = "cos: cosine. l2: 1/(1 + distance)."
         kept[Picker.SIMILARITY] = one_of("Similarity", Similarity, Picker.SIMILARITY, about).value
-    if Picker.PROTOCOL in wanted:
-        about = (
-            "How ranks and similarities are computed. definition: exact, as in the papers, with ties. toolkit: the "
-            "arithmetic of EvalRank's published toolkit, rounding included; only its scores can be compared with those "
-            "that the toolkit gave others."
-        )
-        kept[Picker.PROTOCOL] = one_of("Protocol", PROTOCOLS, Picker.PROTOCOL, about)
-        st.caption("definition: exact. toolkit: rounded, as EvalRank's published toolkit does.")
     chosen = [known[name] for name in kept.get(Picker.MODELS, ()) if name in known]
     baseline = known.get(str(kept.get(Picker.BASELINE)))
     if chosen and baseline and baseline not in chosen and Picker.BASELINE in wanted:
@@ -281,7 +273,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     return Picks(
         kept.get(Picker.DATASET, DEFAULT_DATASET),
         kept.get(Picker.SIMILARITY, DEFAULT_METRIC),
-        kept.get(Picker.PROTOCOL, DEFAULT_PROTOCOL),
+        DEFAULT_PROTOCOL,
         tuple(chosen),
         baseline or _usual_baseline(known.values()),
         bool(kept.get(Picker.POSTPROCESSED)),
@@ -392,7 +384,7 @@ def _follow_link(answers: Mapping[Picker, Sequence[str]]) -> None:
         if st.session_state.get(Picker.DATASET) != dataset:
             _forget_pair()
         st.session_state[Picker.DATASET] = dataset
-    for picker in (Picker.SIMILARITY, Picker.PROTOCOL, Picker.BASELINE):
+    for picker in (Picker.SIMILARITY, Picker.BASELINE):
         if value := option_in_address(address.get(picker), answers.get(picker, ())):
             st.session_state[picker] = value
     if Picker.MODELS in answers:

@@ -160,7 +160,7 @@ def runs_to_compute(missing: int, wanted: int, cost: estimates.Estimate) -> str:
 
 
 def _asked(picks: Picks) -> str:
-    protocol = "" if picks.protocol == DEFAULT_PROTOCOL else f", protocol {picks.protocol} (see the sidebar)"
+    protocol = "" if picks.protocol == DEFAULT_PROTOCOL else f", protocol {picks.protocol} (see *Options*)"
     return f" with similarity {picks.metric}{protocol}"
 
 

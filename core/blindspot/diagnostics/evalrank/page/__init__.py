@@ -30,6 +30,7 @@ from blindspot.diagnostics.evalrank.uncertainty import Estimated
 from blindspot.errors import BlindspotError
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
+from blindspot.ui.options import choose_protocol
 from blindspot.ui.pickers import Picks
 from blindspot.ui.widgets import missing_runs, tables
 from blindspot.ui.widgets.views import View, choose_view
@@ -50,6 +51,7 @@ VIEWS: Mapping[str, View[EvalRankView]] = {
 def show() -> None:
     entry = find_diagnostic("evalrank")
     picks = ui.page("EvalRank", entry.question)
+    picks = choose_protocol(picks)
     with ui.options():
         params = choose_candidates(picks)
     found = missing_runs.stored(entry, picks, picks.dataset, params)

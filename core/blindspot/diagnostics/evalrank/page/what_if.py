@@ -44,7 +44,7 @@ def show(shown: EvalRankView) -> None:
         st.info(
             "This view needs the protocol *definition*. Under the toolkit protocol, rounding decides many ranks and "
             "every transform is preceded by centering, so the effect of a transform cannot be isolated. Choose "
-            "*definition* in the sidebar.",
+            "*definition* among the options.",
             icon=":material/info:",
         )
         return

@@ -13,6 +13,7 @@ from blindspot.diagnostics.similarity.page import bands, learned, pairs, scores
 from blindspot.diagnostics.similarity.page.runs import SimilarityView, runs_of, table_of
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.store.records import RunRecord
+from blindspot.ui.options import choose_protocol
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import scheme
 from blindspot.ui.variant_looks import variant_styles
@@ -33,7 +34,7 @@ VIEWS: Mapping[str, View[SimilarityView]] = {
 
 def show() -> None:
     """The page."""
-    picks = ui.page("Similarity", ENTRY.question)
+    picks = choose_protocol(ui.page("Similarity", ENTRY.question))
     with ui.errors_shown():
         if shown := _selected(picks):
             scores.show_headline(shown)
