@@ -70,12 +70,12 @@ def filled(progress: Progress = no_progress) -> FilledStore:
 def fill(
     folder: Path,
     progress: Progress = no_progress,
-    encoder_ids: Sequence[str] = tuple(ENCODERS),
+    encoder_ids: Sequence[str] = (*ENCODERS, "random-projection-64", "random-projection-1024"),
     diagnostic_ids: Sequence[str] = tuple(all_diagnostics()),
 ) -> FilledStore:
     """Fill a store below a folder: encoders, the first of them centered too, under diagnostics.
 
-    With the nine encoders of the catalog these are ten variants.
+    With these nine encoders there are ten variants.
     """
     settings = settings_of(folder / "cache")
     vocabulary, scored = _files(folder, settings)

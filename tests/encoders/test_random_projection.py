@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blindspot.encoders import random_projection
-from blindspot.encoders.catalog import ENCODERS, resolve_encoder
+from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.random_projection import SEED, RandomProjection
 from blindspot.settings import ROOT, Settings
 from blindspot.types import CancelToken, Float32
@@ -97,12 +97,12 @@ def test_the_numbers_stay_what_they_are() -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_every_text_has_a_vector(name: str) -> None:
     vectors = encode(*TEXTS, name=name)
-    assert vectors.shape == (len(TEXTS), ENCODERS[name].info.dimension)
+    assert vectors.shape == (len(TEXTS), encoder(name).info.dimension)
     assert np.isfinite(vectors).all()
     assert (np.abs(vectors).max(axis=1) > 0).all()
     np.testing.assert_array_equal(vectors[0], vectors[1])  # case and spaces do not count
     np.testing.assert_array_equal(vectors[2], vectors[3])  # no word at all
-    assert (ENCODERS[name].info.parameters, ENCODERS[name].info.is_partial) == (0, False)
+    assert (encoder(name).info.parameters, encoder(name).info.is_partial) == (0, False)
 
 
 def test_fewer_dimensions_are_the_beginning_of_more() -> None:

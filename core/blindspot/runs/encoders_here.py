@@ -19,7 +19,7 @@ from blindspot import policy
 from blindspot.datasets.own import rankings
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
-from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
+from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, entry_of, resolve_encoder
 from blindspot.encoders.named import encoder_named
 from blindspot.encoders.roles import role_prompts, without_prompt
 from blindspot.encoders.served.encoder import Connection, ServedEncoder, tested
@@ -356,10 +356,9 @@ def _model(variant: Variant) -> str:
 
 
 def _kind(reference: str) -> str:
-    if reference in ENCODERS or reference == BM25:
-        return CATALOG
-    if reference.partition("?")[0] in ENCODERS:
-        return WITH_PARAMETERS
+    name, with_parameters, _ = reference.partition("?")
+    if reference == BM25 or entry_of(name):
+        return WITH_PARAMETERS if with_parameters else CATALOG
     scheme, colon, _ = reference.partition(":")
     return scheme if colon and (scheme in SCHEMES or scheme in RANKINGS) else UNKNOWN
 
@@ -412,12 +411,11 @@ def _summary(
         ranking = ranking_of(reference, settings)
         description, info, identity = RANKINGS[BM25].description, ranking.info, ranking.identity
     elif kind == CATALOG:
-        entry = ENCODERS[reference]
-        description = entry.description
-        info = entry.info
+        entry = entry_of(reference)
+        description, info = (entry.description, entry.info) if entry else ("", None)
         identity = resolve_encoder(reference, settings).identity
     else:
-        of_catalog = ENCODERS.get(reference.partition("?")[0])
+        of_catalog = entry_of(reference.partition("?")[0])
         described = of_catalog or SCHEMES.get(kind) or RANKINGS.get(kind)
         description = described.description if described else "Not of this version."
         info = _read(EncoderInfo, added.facts.get("info")) if added else of_catalog.info if of_catalog else None

@@ -167,7 +167,7 @@ def shared_pickers(page: str) -> Picks:
     _end_visit(page, wanted)
     if not wanted:
         st.session_state.pop(_STALE, None)
-        st.sidebar.caption("There is nothing to pick on this page.")  # else the sidebar goes, and the page jumps
+        st.sidebar.caption("Nothing to pick on this page.")  # else the sidebar goes, and the page jumps
         return _remember(st.session_state.get(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ())))
     choices = pickable_datasets()
     known = {str(variant): variant for variant in repository().variants()}

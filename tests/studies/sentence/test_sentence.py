@@ -16,7 +16,7 @@ import blindspot as bs
 from blindspot import policy
 from blindspot.datasets import uploads
 from blindspot.datasets.made.rules import RULES
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import ENCODERS, entry_of, resolve_encoder
 from blindspot.errors import InputError
 from blindspot.runs import own_scale
 from blindspot.settings import Settings
@@ -166,6 +166,9 @@ def test_page_command_and_function_show_one_view(
     sentence = bs.try_sentence(names, SENTENCE, store=settings.cache)
     assert isinstance(sentence, SentenceView)
 
+    unlisted = entry_of(SMALL.encoder)
+    assert unlisted
+    monkeypatch.setitem(ENCODERS, SMALL.encoder, unlisted)  # the page offers what is listed
     app = open_app(settings.cache, "try_it", sentence=SENTENCE, try_models=[str(RANDOM), str(SMALL)])
     for judged in sentence.models:
         assert f"**{judged.label}**: {judged.said}" in written(app).replace("\\", "")

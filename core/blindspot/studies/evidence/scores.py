@@ -18,7 +18,7 @@ from blindspot.datasets.catalog import DATASETS, catalogued, title_of
 from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Reading, all_diagnostics, find_diagnostic
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
-from blindspot.encoders.catalog import ENCODERS
+from blindspot.encoders.catalog import entry_of
 from blindspot.encoders.references import DirReference, FileReference, HubReference
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.errors import BlindspotError
@@ -272,7 +272,7 @@ def family_of(reference: str, revision: str = "") -> str:
     it is the content of the file, so that copies are one family, or the path if ``revision``
     (``EncoderIdentity.revision``) is not known.
     """
-    if (entry := ENCODERS.get(reference.partition("?")[0])) is not None:
+    if (entry := entry_of(reference.partition("?")[0])) is not None:
         return entry.family or entry.id
     scheme = reference.partition(":")[0]
     try:

@@ -9,10 +9,11 @@ import streamlit as st
 from blindspot import ui
 from blindspot.datasets.made import keeping, making
 from blindspot.datasets.made.making import Made
-from blindspot.encoders.catalog import ENCODERS, resolve_encoder
+from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import is_ranking
 from blindspot.runs import own_scale
+from blindspot.runs.default_models import is_own
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import EncodeRequest
 from blindspot.runs.sending import sendings
@@ -181,7 +182,7 @@ def _prefer_own(offered: Sequence[str], stored: Sequence[str]) -> None:
     """At first, the newest model of the reader's own beside MiniLM, where there is one."""
     if "try_models" in st.session_state or "try_models" in st.query_params:
         return
-    own = [one for one in stored if one in offered and Variant.parse(one).encoder.partition("?")[0] not in ENCODERS]
+    own = [one for one in stored if one in offered and is_own(Variant.parse(one).encoder)]
     if own:
         st.session_state["try_models"] = [DEFAULT[0], own[-1]]
 
