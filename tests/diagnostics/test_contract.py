@@ -32,10 +32,11 @@ from blindspot.runs import pipeline
 from blindspot.runs.comparison import changes, headline_tests
 from blindspot.runs.findings import Finding, Material
 from blindspot.runs.requests import RunRequest
-from blindspot.settings import ROOT, Settings
+from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, Float32, Int64, no_progress
+from blindspot.ui.navigation import places
 from tests.support import sources
 from tests.support.run_history import choose_rows
 
@@ -103,7 +104,7 @@ def test_what_it_declares_fits_together(case: Case) -> None:
     assert all(metric.bounds[0] < metric.bounds[1] for metric in (*entry.metrics, *entry.families))
     assert all(parameter.default in parameter.choices for parameter in entry.parameters)
     assert entry.cost.way in {"", *(parameter.name for parameter in entry.parameters)}
-    assert (ROOT / "pages" / f"{entry.deeper}.py").is_file()
+    assert entry.deeper in {place.stem for place in places()}
     assert entry.question.endswith("?")
     assert entry.how.strip()
     assert entry.citation
@@ -363,7 +364,7 @@ def test_findings_are_complete_sentences_that_open_a_view(case: Case) -> None:
         if finding.interval:
             assert finding.interval.low <= finding.value <= finding.interval.high
             assert says_its_own_interval(finding), said
-        assert (ROOT / "pages" / f"{finding.page}.py").is_file()
+        assert finding.page in {place.stem for place in places()}
         for name, value in finding.address.items():
             assert f'"{name}"' in code, "a widget or a page reads it"
             assert isinstance(value, str)

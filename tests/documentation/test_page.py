@@ -12,7 +12,7 @@ from blindspot.diagnostic import all_diagnostics
 from blindspot.documentation import contents
 from blindspot.documentation.page import parts
 from blindspot.settings import ASSETS
-from blindspot.ui.navigation import DOCUMENTATION, sections
+from blindspot.ui.navigation import DOCUMENTATION, places
 from tests.support.pages import OpenApp
 from tests.support.tables import each
 
@@ -50,8 +50,7 @@ def test_links_and_pictures_of_a_page_lead_somewhere(path: str) -> None:
 
 
 def test_every_page_of_the_app_has_its_documentation() -> None:
-    entries = [entry for entries in sections().values() for entry in entries]
-    assert [entry.stem for entry in entries if f"{entry.documentation}.md" not in EVERY] == []
+    assert [place.stem for place in places() if f"{place.documentation}.md" not in EVERY] == []
 
 
 @pytest.mark.heavy

@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 from blindspot.diagnostic import find_diagnostic
 from blindspot.doctor import results
 from blindspot.names import in_address
-from blindspot.ui.navigation import sections
+from blindspot.ui.navigation import places
 from tests.support.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
 from tests.support.pages import OpenApp, switch_page
 
-PAGES = [entry.stem for entries in sections().values() for entry in entries]
+PAGES = [place.stem for place in places()]
 DATASETS = (*OWN, "upload")
 VIEWS = {"evalrank": "view", "heros": "view", "similarity": "view"}
 VIEWS |= dict.fromkeys(("transfer", "probing"), "view")

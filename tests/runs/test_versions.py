@@ -22,12 +22,12 @@ from blindspot.runs.spaces import open_spaces
 from blindspot.settings import ASSETS, Settings
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
-from blindspot.ui.navigation import sections
+from blindspot.ui.navigation import places
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, written
 from tests.support.world import World, small_world
 
-PAGES = [entry.stem for entries in sections().values() for entry in entries]
+PAGES = [place.stem for place in places()]
 PARAMS = {"metric": "cos", "protocol": "definition"}
 
 

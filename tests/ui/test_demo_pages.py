@@ -9,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot.diagnostic import Picker
 from blindspot.store.repository import Repository
-from blindspot.ui.navigation import pickers_of, sections
+from blindspot.ui.navigation import pickers_of, places
 from blindspot.ui.resources import jobs
 from tests.support.data_page import keep, listed, upload
 from tests.support.pages import OpenApp, switch_page, written
 from tests.support.run_history import choose_rows
 
-PAGES = [entry.stem for entries in sections().values() for entry in entries]
+PAGES = [place.stem for place in places()]
 SECRET = "what only the host may read"
 PAIRS = b"query,match\na secret cat,the secret cat\na dog,the dog\n"
 

@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 from blindspot.names import Kind, in_address
 from blindspot.settings import ASSETS
 from blindspot.store.repository import Repository
-from blindspot.ui.navigation import sections
+from blindspot.ui.navigation import places
 from tests.support.pages import OpenApp, charts, written
 from tests.support.world import World
 
-PAGES = [entry.stem for entries in sections().values() for entry in entries]
+PAGES = [place.stem for place in places()]
 FOLDER = "xqzsecretfolder"  # of model and dataset: it may stand nowhere
 
 

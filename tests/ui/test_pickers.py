@@ -13,7 +13,7 @@ from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import compare
 from blindspot.studies.findings.page.own import in_words
 from blindspot.types import Variant
-from blindspot.ui.navigation import pickers_of, sections
+from blindspot.ui.navigation import pickers_of, places
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
 from tests.support.own_files import write
 from tests.support.pages import OpenApp, switch_page, written
@@ -23,7 +23,7 @@ from tests.support.world import World
 
 MINILM, LSA, CENTERED = Variant("minilm", "none"), Variant("lsa", "none"), Variant("minilm", "center")
 ALL = [CENTERED, MINILM, LSA]
-PAGES = [entry.stem for entries in sections().values() for entry in entries]
+PAGES = [place.stem for place in places()]
 
 
 def picks(*variants: Variant, baseline: Variant | None = None, postprocessed: bool = False) -> Picks:
