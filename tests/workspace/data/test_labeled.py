@@ -56,7 +56,7 @@ def test_the_built_in_task_shows_classes_and_examples(open_app: OpenApp, tmp_pat
     assert rows(app, "examples") == [1_000, 400]
     app.selectbox[next(i for i, b in enumerate(app.selectbox) if b.label == "Class")].set_value("negated").run()
     assert rows(app, "class") == ["negated"] * 10
-    assert "transfer" in [link.proto.page for link in app.get("page_link")]
+    assert "part=transfer" in [link.proto.query_string for link in app.get("page_link")]
     assert next(t for t in app.toggle).disabled
 
 
@@ -128,4 +128,4 @@ def test_a_file_of_sentevals_needs_no_choice_of_columns(open_app: OpenApp, tmp_p
     (stored,) = uploads.found(make_settings(tmp_path))
     assert (stored.kind, stored.rows) == (DatasetKind.PROBING, 100)
     assert app.selectbox(key="data").value == stored.reference
-    assert "probing" in [link.proto.page for link in app.get("page_link")]
+    assert "part=probing" in [link.proto.query_string for link in app.get("page_link")]
