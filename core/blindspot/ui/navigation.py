@@ -237,6 +237,12 @@ def page_link(stem: str, *, label: str, address: Mapping[str, str | Sequence[str
     st.page_link(_file(page), label=label, query_params={**parameters, **(address or {})} or None, **look)
 
 
+def switch_to(stem: str) -> None:
+    """Go to a page, or to a part of one; ends the script's run."""
+    page, parameters = place_of(stem)
+    st.switch_page(_file(page), query_params=parameters)
+
+
 def place_of(stem: str) -> tuple[PageEntry, dict[str, str]]:
     """The page on which a page or part is, and what the address says of the part."""
     page = page_of(stem)

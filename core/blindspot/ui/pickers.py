@@ -23,7 +23,7 @@ from blindspot.runs.default_models import default_models, is_undeployed, place_o
 from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import from_address
-from blindspot.ui.navigation import pickers_of
+from blindspot.ui.navigation import entry_of, pickers_of
 from blindspot.ui.page_state import ITEM, A, B, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address, some_named
@@ -69,6 +69,7 @@ DEFAULT_METRIC = Similarity.COS.value
 PROTOCOLS = ("definition", "toolkit")
 DEFAULT_PROTOCOL = PROTOCOLS[0]
 USUAL_BASELINE = Variant("minilm", "none")
+WITH_DOORS = ("findings", "compare", "overview")  # pages that lead into an empty store
 _PICKED = "_picks"
 _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
@@ -161,7 +162,7 @@ def shared_pickers(page: str) -> Picks:
     """
     drop_impossible_numbers()
     page = shown_part(page).stem
-    wanted = pickers_of(page)
+    wanted = frozenset() if _has_doors(page) else pickers_of(page)
     _keep_out_of_sight(wanted)
     _keep_over_change_of_page(page, wanted)
     _end_visit(page, wanted)
@@ -184,6 +185,12 @@ def shared_pickers(page: str) -> Picks:
     _begin_with_own(wanted, choices)
     with st.sidebar:
         return _remember(_drawn(wanted, choices, known))
+
+
+def _has_doors(page: str) -> bool:
+    """Whether a page only leads into an empty store, where there is nothing to pick."""
+    is_asked = _STALE in st.session_state or any(picker in st.query_params for picker in Picker)  # of a link
+    return entry_of(page).stem in WITH_DOORS and not is_asked and visitor() is None and not repository().variants()
 
 
 def _own_first(known: Mapping[str, Variant]) -> list[str]:

@@ -101,6 +101,23 @@ def test_favoring_a_is_to_the_right_and_chance_is_hollow(filled: World) -> None:
     assert "<i>" not in str(figure.layout.annotations), "names are text"
 
 
+def test_a_figure_about_b_is_the_mirror_image(filled: World) -> None:
+    rows = compare(A, B, filled.repository, {}).rows
+    both = looks(2, Scheme.LIGHT)
+    figure, mirrored = (figures.forest(rows, ("A", "B"), both, Scheme.LIGHT, about_b=about) for about in (False, True))
+    assert [note.text for note in mirrored.layout.annotations][-2:] == ["← A better", "B better →"]
+    for one, other in zip(figure.data, mirrored.data, strict=True):
+        assert other.x[0] == -one.x[0]
+        assert (other.error_x.array, other.error_x.arrayminus) == (one.error_x.arrayminus, one.error_x.array)
+        assert other.marker == one.marker
+    row = next(row for row in rows if row.difference.interval)
+    interval, said = row.difference.interval, figures.hover(row, ("A", "B"), about_b=True)
+    assert interval
+    assert f"difference {-row.difference.value:+.4f}".replace("-", "−") in said
+    assert f"{-interval.high:+.4f} to {-interval.low:+.4f}".replace("-", "−") in said
+    assert said.index("(B)") < said.index("(A)")
+
+
 def test_the_command_says_the_same(blindspot: Command, filled: World) -> None:
     found = blindspot.json("compare", A.encoder, B.encoder)
     expected = compare(A, B, filled.repository, {})

@@ -38,6 +38,7 @@ IDS, LABELS, NO_LETTERS = "ids", "few different values", "no letters"
 FIRST, SECOND = "first text column", "second text column"
 ONLY = "the only two columns of texts"
 LONGEST = "one of the two longest columns"
+BY_NAME = "by its name"
 BY_WORD = "by a word in its name"
 
 

@@ -86,7 +86,7 @@ class OwnPairs(OwnFile):
     @classmethod
     def _texts(cls, table: FileTable) -> dict[int, tuple[str, str]]:
         if known := known_columns(table):
-            return dict(zip(known, ((QUERY, "by its name"), (MATCH, "by its name")), strict=True))
+            return dict(zip(known, ((QUERY, guess.BY_NAME), (MATCH, guess.BY_NAME)), strict=True))
         texts = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind is ColumnKind.TEXT]
         if len(texts) >= 2 and table.separator and all(map(_is_sentence, texts[:2])):
             first = " and ".join(f"'{name[:40]}'" for name in texts[:2])

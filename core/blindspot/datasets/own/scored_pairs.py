@@ -68,7 +68,7 @@ class OwnScoredPairs(OwnFile):
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
-        named, texts, why = score_column(table), _text_columns(table), "by its name"
+        named, texts, why = score_column(table), _text_columns(table), guess.BY_NAME
         if named is None and (marks := judged.mark_in(table)):
             named, why = marks.number, marks.why
         if named is None or texts.pair is None:
@@ -182,5 +182,5 @@ def score_column(table: FileTable) -> int | None:
 
 def _text_columns(table: FileTable) -> guess.PairGuess:
     if (known := known_columns(table)) is not None:
-        return guess.PairGuess(known, ("by its name", "by its name"), is_clear=True)
+        return guess.PairGuess(known, (guess.BY_NAME, guess.BY_NAME), is_clear=True)
     return guess.pair(table, {score_column(table), *(marks.number for marks in judged.marks_in(table))})

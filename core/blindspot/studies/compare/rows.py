@@ -316,13 +316,13 @@ def holding_in_words(significant: Sequence[Row]) -> str:
     )
 
 
-def legend(rows: Sequence[Row], names: tuple[str, str]) -> list[str]:
+def legend(rows: Sequence[Row]) -> list[str]:
     """What the figure's marks mean, as far as they are there, and why a row is not tested, counted or drawn."""
     drawn = [row for row in rows if row.difference.advantage is not None]
     deciding = [row for row in drawn if row.decides]
     verdicts = {row.verdict for row in deciding}
     said = [
-        f"Each diagnostic's main score, {names[0]} vs {names[1]}. Axis: the difference as a share of the score's "
+        f"Each diagnostic's main score. Axis: the difference as a share of the score's "
         f"range: {RANGES} Bars: 95% intervals."
     ]
     if verdicts & {Verdict.BETTER, Verdict.WORSE}:

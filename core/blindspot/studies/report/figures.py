@@ -45,7 +45,8 @@ def differences(report: Report, found: Comparison) -> Draw | None:
 
     def draw(scheme: Scheme) -> go.Figure:
         looks = styles(report.variants, scheme, report.variants)
-        return forest(found.rows, (found.a.label, found.b.label), (looks[found.a], looks[found.b]), scheme)
+        names, both = (found.a.label, found.b.label), (looks[found.a], looks[found.b])
+        return forest(found.rows, names, both, scheme, about_b=found.is_about_b)
 
     return draw
 

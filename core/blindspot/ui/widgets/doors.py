@@ -1,28 +1,26 @@
-"""Three doors into an empty store: the demo, the reader's own texts, a finished example."""
+"""The first screen of an empty store: the demo with a picture of its result, and a field for the reader's own model."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from blindspot.figures.theme import Scheme
+from blindspot.policy import MOST_NAMED
+from blindspot.settings import ASSETS
 from blindspot.store.records import RunState
-from blindspot.ui.navigation import page_link
+from blindspot.ui.navigation import page_link, switch_to
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, link_to
-from blindspot.ui.resources import shared_repository
+from blindspot.ui.resources import allowed, scheme, shared_repository
 from blindspot.ui.widgets.work import demo_button
 
+PROMISE = "First findings within a minute, everything within about two."  # on two idle cores; also in README and docs
 DEMO = (
-    "**The demo**  \nFour models on built-in texts: a sentence transformer, its word pieces without context, LSA, "
-    "and random vectors. No download. First findings within a minute, everything after some minutes."
+    "**See what a model gets wrong, pair by pair, and why one is better**  \n"
+    "The demo runs four models on built-in texts: a sentence transformer, its word pieces without context, LSA, and "
+    f"random vectors. No download. {PROMISE}"
 )
-OWN = (
-    "**Compare two models on my data**  \nUpload a file of texts: pairs, rewrites, scored pairs, or labels. Then "
-    "choose the models on *Run*. You can add your own model on *Models*."
-)
-EXAMPLE = (
-    "**A finished example**  \nWhat the demo finds: what each model gets wrong, with examples, two models compared, "
-    "and a report to share."
-)
-ONE_CLICK = f"{EXAMPLE} It is not computed yet; one click runs it."
+TYPED_MODEL = "_model_typed_at_the_door"  # in the session: what *Models* checks next
+_FIELD, _GONE = "door_model", "_door_opened"
 
 
 def doors(*, are_open: bool) -> bool:
@@ -31,35 +29,41 @@ def doors(*, are_open: bool) -> bool:
     Call it in any case, as a page's first: closed, it takes away the doors of the run before. A container in their
     place would keep them, faded, until all below is computed.
     """
+    if st.session_state.pop(_GONE, False):
+        switch_to("models")
     place = st.empty()
     if not are_open:
         return False
-    with place.container(key="doors"):
-        st.subheader("No results yet", anchor=False)
-        demo, own, example = st.columns(3)
-        with demo.container(border=True, height="stretch"):
+    with place.container(border=True, key="doors"):
+        words, picture = st.columns([2, 3], gap="large")
+        with words:
             st.markdown(DEMO)
-            demo_button(key="run_demo")
-        with own.container(border=True, height="stretch"):
-            st.markdown(OWN)
-            page_link("data", label="Upload your texts", icon=":material/upload_file:")
-            page_link("models", label="Add a model", icon=":material/deployed_code:")
-        with example.container(border=True, height="stretch"):
-            _example()
-            page_link("try_it", label="Or try a sentence at once", icon=":material/edit_note:")
+            if shared_repository().runs(dataset=DEFAULT_DATASET, state=RunState.DONE, metrics=[], limit=1):
+                page_link(  # beside a visitor's own empty store
+                    "findings",
+                    label="Open the demo's findings",
+                    icon=":material/lightbulb:",
+                    address=link_to(DEFAULT_DATASET, DEFAULT_METRIC, []),
+                )
+            else:
+                demo_button(key="run_demo")
+            if allowed().own_encoders:
+                st.text_input(
+                    "Or test your own model",
+                    key=_FIELD,
+                    max_chars=MOST_NAMED,
+                    on_change=_open_models,
+                    placeholder="a folder, a Hugging Face name, or a file",
+                )
+            page_link("data", label="Upload your own texts", icon=":material/upload_file:")
+            page_link("try_it", label="Try a sentence at once", icon=":material/edit_note:")
+        name = "findings-dark.png" if scheme() is Scheme.DARK else "findings.png"
+        picture.image(ASSETS / "screenshots" / name, alt="What the demo finds: sentences with numbers and texts")
     return True
 
 
-def _example() -> None:
-    """The demo's findings where they are here, as beside a visitor's own empty store, else the way to them."""
-    if shared_repository().runs(dataset=DEFAULT_DATASET, state=RunState.DONE, metrics=[], limit=1):
-        st.markdown(EXAMPLE)
-        page_link(
-            "findings",
-            label="Open the demo's findings",
-            icon=":material/lightbulb:",
-            address=link_to(DEFAULT_DATASET, DEFAULT_METRIC, []),
-        )
-        return
-    st.markdown(ONE_CLICK)
-    demo_button(key="run_example")
+def _open_models() -> None:
+    """Go to *Models*, which checks what was typed; a callback."""
+    if typed := str(st.session_state[_FIELD]).strip():
+        st.session_state[TYPED_MODEL] = typed
+        st.session_state[_GONE] = True

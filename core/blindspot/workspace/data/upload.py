@@ -11,8 +11,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own.columns import QUERY, ColumnReading, OwnFile, UnclearColumns
+from blindspot.datasets.own.columns import MATCH, QUERY, ColumnReading, OwnFile, UnclearColumns
 from blindspot.datasets.own.files import OwnTable, path_of
+from blindspot.datasets.own.guess import BY_NAME
 from blindspot.datasets.own.kinds import OWN_KINDS
 from blindspot.datasets.own.labeled_texts import OwnLabeledTexts
 from blindspot.datasets.own.retrieval_folder.options import FolderOptions
@@ -23,6 +24,7 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.files.tables import MAX_ROWS
 from blindspot.policy import FOLDER_FORMATS
 from blindspot.runs.encoders_here import known_references, own_references
+from blindspot.texts import listed
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import DEFAULT_DATASET, pick_dataset
@@ -280,9 +282,11 @@ def _pair_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int
         doubt.info(as_text(why_none), icon=":material/help:")
         return None
     is_guess = guessed and all(guessed[use].name == table.table.names[number] for use, number in chosen.items())
-    if is_guess and guessed[QUERY].why != "by its name":
+    pair = [guessed[use] for use in (QUERY, MATCH) if use in guessed]
+    if is_guess and any(reading.why != BY_NAME for reading in pair):
+        columns = [f"{reading.use} is column '{reading.name}' ({reading.why})" for reading in pair]
         doubt.info(
-            "We guessed these two columns, because no column names are recognized. Please check them"
+            as_text(f"A guess: {listed(columns)}. Please check it")
             + (", and whether the first line is a header." if table.table.separator else "."),
             icon=":material/help:",
         )

@@ -18,6 +18,7 @@ from blindspot.ui.boundary import errors_shown, said_of
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import allowed, repository, scheme, settings
+from blindspot.ui.widgets.doors import TYPED_MODEL
 from blindspot.workspace.models import encoders
 
 BY_REFERENCE, BY_UPLOAD, BY_ADDRESS = "reference", "upload", "address"
@@ -63,6 +64,9 @@ def added() -> str:
 
 
 def _by_reference(found: Library, picks: Picks) -> None:
+    if typed := st.session_state.pop(TYPED_MODEL, ""):
+        st.session_state["reference"] = typed
+        _want(BY_REFERENCE)
     # Streamlit's hint to press Enter would cover the end of a long path.
     st.html('<style>.st-key-reference [data-testid="InputInstructions"] {display: none}</style>')
     with st.form("check_form"):

@@ -107,9 +107,9 @@ def _headline(shown: CompareView) -> None:
 
 def _forest(shown: CompareView) -> None:
     a, b = (shown.styles[variant] for variant in (shown.found.a, shown.found.b))
-    figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme)
+    figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme, about_b=shown.found.is_about_b)
     st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
-    st.caption("  \n".join(map(as_text, legend(shown.found.rows, shown.names))))
+    st.caption("  \n".join(map(as_text, legend(shown.found.rows))))
     st.caption("Open a row's page:")
     with st.container(horizontal=True, key="row_links"):
         for row in sorted(shown.found.rows, key=lambda row: row.difference.advantage is None)[:LINKS]:
