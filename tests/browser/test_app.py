@@ -198,8 +198,8 @@ def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(reader: NewRead
 
     visitor.page.route(code, hold)
     visitor.open(f"{demo_address}/evalrank?enc=minilm~center&metric=l2")
-    visitor.go_to("Compare", "Several models")
-    expect(visitor.page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
+    visitor.go_to("Findings")
+    expect(visitor.page.get_by_role("heading", name="Findings", level=1)).to_be_visible()
     assert held
     visitor.page.unroute(code)  # lets go of what was held
     expect(visitor.at("enc")).to_contain_text("minilm + center")
