@@ -29,11 +29,11 @@ def test_there_are_few_pages_and_each_place_has_one_address() -> None:
 
 
 @pytest.mark.heavy
-def test_each_part_is_opened_by_its_address_with_its_pickers(open_app: OpenApp, tmp_path: Path) -> None:
+def test_each_part_is_opened_by_its_address_with_its_pickers(open_app: OpenApp, demo_cache: Path) -> None:
     for place in places():
         page, of_part = place_of(place.stem)
         if page.parts:
-            app = open_app(tmp_path, place.stem)
+            app = open_app(demo_cache, place.stem)
             assert not app.exception, place.stem
             assert app.title[0].value == page.title
             assert shown_part(app, page.parts[0].stem) == of_part["part"]

@@ -52,7 +52,7 @@ def test_what_is_missing_has_its_button(open_app: OpenApp, filled: World) -> Non
 
 @pytest.mark.heavy
 def test_several_models_are_a_matrix_and_a_front(open_app: OpenApp, filled: World) -> None:
-    app = open_app(filled.cache, "compare", view="several models", pareto_score="heros:demo-minimal", **SIDES)
+    app = open_app(filled.cache, "overview", view="all tests", pareto_score="heros:demo-minimal")
     assert len(chart_named(app, "wins")["data"][0]["z"]) == 3
     drawn = chart_named(app, "pareto")["data"]
     assert {trace.get("name") for trace in drawn[1:]} == {A.label, B.label}, "C has no HEROS"
@@ -75,7 +75,7 @@ def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path
         {"a": "gone~none"},
         {"b": str(A)},
         {"changed": "99999"},
-        {"view": "several models", "pareto_score": "x"},
+        {"view": "several models"},
     ],
 )
 def test_a_link_to_what_is_not_there_is_survived(open_app: OpenApp, filled: World, link: dict[str, str]) -> None:

@@ -64,7 +64,8 @@ def forest(
         for row, place, title in zip(shown, at, _titles(shown), strict=True)
     ]
     bottom = ROW * (len(shown) + 0.1)
-    sides = _sides(names[::sign], styles[::sign], reach)
+    right, left = (1, 0) if about_b else (0, 1)
+    sides = _sides((names[right], names[left]), (styles[right], styles[left]), reach)
     head = 16 + SIDE_LINE * max(side["text"].count("<br>") + 1 for side in sides)
     figure.update_xaxes(
         title="difference, in % of the score's range",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.store.records import Leaderboard
+from blindspot.studies.compare.page import several
 from blindspot.ui.boundary import errors_shown
 from blindspot.ui.frame import how_computed
 from blindspot.ui.markdown import as_text
@@ -21,6 +23,7 @@ from blindspot.ui.resources import scheme
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.doors import doors
+from blindspot.ui.widgets.views import View, choose_page
 from blindspot.workspace.overview import best, figures, tables
 from blindspot.workspace.overview.best import Best
 
@@ -29,8 +32,17 @@ KEY = "scores"
 TABLES = 6  # datasets at first, the picked one and those run last: each table takes as long as the rest of the page
 
 
+@dataclass(frozen=True)
+class Stored:
+    """What there is: the diagnostics with results, and the ids of those with results of the picked dataset."""
+
+    picks: Picks
+    entries: Mapping[str, Diagnostic]
+    of_picked: Set[str]
+
+
 def show() -> None:
-    picks = ui.page("Several models", "Which model is best on a dataset by one test, and what does it cost to run?")
+    picks = ui.page("Several models", "Which model is best, and what does it cost to run?")
     with ui.errors_shown():
         tables.interrupted()
     counts = [count for count in ui.repository().counts() if count.finished]
@@ -39,7 +51,13 @@ def show() -> None:
     if doors(are_open=not entries):
         return
     of_picked = {count.diagnostic for count in counts if count.dataset == picks.dataset}
-    fitting = {name: entry for name, entry in entries.items() if name in of_picked}
+    choose_page(Stored(picks, entries, of_picked), VIEWS)
+
+
+def _one_test(stored: Stored) -> None:
+    """Draw a diagnostic's section, which the reader chooses."""
+    picks, entries = stored.picks, stored.entries
+    fitting = {name: entry for name, entry in entries.items() if name in stored.of_picked}
     if fitting and KEY not in st.session_state and KEY not in st.query_params:
         st.session_state[KEY] = next(iter(fitting))
     with row():
@@ -132,3 +150,14 @@ def _dots(found: Best, board: Leaderboard, key: str) -> None:
         said += f" {' and '.join(toys)} {know} only spelling and words: a useful model should beat them."
     if said:
         st.caption(as_text(said))
+
+
+def _all_tests(stored: Stored) -> None:
+    several.show(stored.picks)
+
+
+# The keys are also in the address; the first is the default.
+VIEWS: Mapping[str, View[Stored]] = {
+    "one test": View("Which model is best on a dataset?", _one_test),
+    "all tests": View("Which model wins how often, and which is worth its cost?", _all_tests),
+}

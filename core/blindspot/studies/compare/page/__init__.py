@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 import streamlit as st
@@ -11,22 +11,19 @@ from blindspot import ui
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
-from blindspot.names import in_address
 from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.runs import pipeline
-from blindspot.runs.default_models import place_of
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
 from blindspot.studies.compare.costs import CostKind, written
-from blindspot.studies.compare.page import items, missing, several
+from blindspot.studies.compare.page import items, missing
 from blindspot.studies.compare.page.reading import compared, costs_of, tested
-from blindspot.studies.compare.page.shown import CompareView
+from blindspot.studies.compare.page.shown import CompareView, among_of
 from blindspot.studies.compare.rows import Row, headline, legend, method_in_words
 from blindspot.studies.report.page import report_buttons
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
-from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
@@ -64,7 +61,7 @@ def _compare(picks: Picks) -> None:
     known = repository().variants()
     if doors(are_open=not known):
         return
-    among = _among(known, picks)
+    among = among_of(known, picks)
     if len(among) < 2:
         _too_few(known, among)
         return
@@ -85,15 +82,6 @@ def _have_common(picks: Picks) -> Callable[[str, str], bool]:
     """Whether two models, by their names, have a diagnostic on a dataset in common with the picked parameters."""
     of = tested(picks)
     return lambda a, b: not of.get(a, frozenset()).isdisjoint(of.get(b, frozenset()))
-
-
-def _among(known: Sequence[Variant], picks: Picks) -> list[Variant]:
-    """The models to choose A and B from: the baseline, then a user's own, the newest first, baselines that nobody would
-    deploy last; those of the address in any case."""
-    named = {st.query_params.get(key) for key in (A, B)}
-    asked = picks.asked_for(known)
-    newest_first = [v for v in reversed(known) if v in asked or not named.isdisjoint({str(v), in_address(str(v))})]
-    return sorted(newest_first, key=lambda variant: (variant != picks.baseline, place_of(variant.encoder)))
 
 
 def _headline(shown: CompareView) -> None:
@@ -218,5 +206,4 @@ def _same_for(encoder: str, only: Variant) -> list[RunRequest]:
 VIEWS: Mapping[str, View[CompareView]] = {
     "items": View("Where do the two models differ most?", items.show),
     "numbers": View("The numbers and tests behind the figure", _numbers),
-    "several models": View("Which of several models wins, and which is worth its cost?", several.show),
 }

@@ -1,4 +1,4 @@
-"""View *several models*: wins among up to six, and scores against costs."""
+"""Several models over all tests: wins among up to six, and scores against costs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.studies.compare import figures
 from blindspot.studies.compare.costs import CostKind
 from blindspot.studies.compare.page.reading import costs_of, of_several
-from blindspot.studies.compare.page.shown import CompareView
+from blindspot.studies.compare.page.shown import among_of
 from blindspot.studies.compare.rows import MOST_VARIANTS, holding_in_words
 from blindspot.studies.compare.several import ByPair, difference_of, points, scored, wins
 from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import repository, scheme
+from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.choices import one_of
 
@@ -22,23 +25,26 @@ KEY_SCORE, KEY_COST = "pareto_score", "pareto_cost"
 
 
 @fragment  # nothing above is drawn again
-def show(shown: CompareView) -> None:
-    two = (shown.found.a, shown.found.b)
-    variants = [*two, *(variant for variant in shown.among if variant not in two)][:MOST_VARIANTS]
-    by_pair = of_several(variants, shown.picks)
+def show(picks: Picks) -> None:
+    among = among_of(repository().variants(), picks)
+    if len(among) < 2:
+        st.info("This takes two models. Pick another one, or none to see all.", icon=":material/info:")
+        return
+    variants = among[:MOST_VARIANTS]
+    by_pair = of_several(variants, picks)
     names = [variant.label for variant in variants]
-    if len(shown.among) > len(variants):
-        st.caption(f"{len(variants)} of {len(shown.among)} models; pick up to {MOST_VARIANTS} to choose others.")
-    st.plotly_chart(figures.wins_matrix(wins(by_pair, variants), names, shown.scheme), key="wins")
+    if len(among) > len(variants):
+        st.caption(f"{len(variants)} of {len(among)} models; pick up to {MOST_VARIANTS} to choose others.")
+    st.plotly_chart(figures.wins_matrix(wins(by_pair, variants), names, scheme()), key="wins")
     significant = [row for rows in by_pair.values() for row in rows if row.is_significant]
     st.caption(
         "3 : 1 means that the row's model is significantly better than the column's on three scores and worse on one. "
         f"{holding_in_words(significant)}"
     )
-    _pareto(by_pair, variants, shown)
+    _pareto(by_pair, variants)
 
 
-def _pareto(by_pair: ByPair, variants: list[Variant], shown: CompareView) -> None:
+def _pareto(by_pair: ByPair, variants: list[Variant]) -> None:
     by_id = {f"{diagnostic}:{dataset}": (diagnostic, dataset) for diagnostic, dataset in scored(by_pair)}
     if not by_id:
         return
@@ -54,7 +60,7 @@ def _pareto(by_pair: ByPair, variants: list[Variant], shown: CompareView) -> Non
         st.caption("This cost is not known for any of them.")
         return
     labels = {variant: variant.label for variant in variants}
-    st.plotly_chart(figures.pareto(drawn.points, one, kind, shown.styles, labels, shown.scheme), key="pareto")
+    st.plotly_chart(figures.pareto(drawn.points, one, kind, variant_styles(variants), labels, scheme()), key="pareto")
     st.caption(f"{title_of(score[1])}. Larger: no other model is better on both. Bars: 95% intervals.")
     if drawn.elsewhere:
         names = ", ".join(as_text(labels.get(variant, variant.label)) for variant in drawn.elsewhere)

@@ -1,13 +1,18 @@
-"""State of the page that its parts share."""
+"""State of the page that its parts share, and its models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import streamlit as st
+
 from blindspot.figures.theme import Scheme, Style
+from blindspot.names import in_address
+from blindspot.runs.default_models import place_of
 from blindspot.studies.compare.rows import Comparison
 from blindspot.types import Variant
+from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import Picks, link_to
 
 
@@ -28,3 +33,12 @@ class CompareView:
     def link(self, dataset: str, address: Mapping[str, str]) -> dict[str, str | list[str]]:
         """Query parameters of a diagnostic's page with the two models."""
         return link_to(dataset, self.picks.metric, [self.found.a, self.found.b], address, is_visit=True)
+
+
+def among_of(known: Sequence[Variant], picks: Picks) -> list[Variant]:
+    """The models to choose A and B from: the baseline, then a user's own, the newest first, baselines that nobody would
+    deploy last; those of the address in any case."""
+    named = {st.query_params.get(key) for key in (A, B)}
+    asked = picks.asked_for(known)
+    newest_first = [v for v in reversed(known) if v in asked or not named.isdisjoint({str(v), in_address(str(v))})]
+    return sorted(newest_first, key=lambda variant: (variant != picks.baseline, place_of(variant.encoder)))
