@@ -12,7 +12,7 @@ from scipy import stats
 
 from blindspot.numerics.statistics import correlations as module
 from blindspot.numerics.statistics.correlations import KINDS, centered_ranks, correlations, influences
-from blindspot.numerics.statistics.pairs import Dependence, correlation
+from blindspot.numerics.statistics.pairs import Dependence, correlation, p_of_change
 from blindspot.types import Float64
 
 
@@ -160,6 +160,23 @@ def test_a_perfect_order_has_no_interval() -> None:
     known = Dependence.of(np.arange(20), 20 + np.arange(20))
     for kind in KINDS:
         assert correlation(1.0, influences(x, x).of(kind), known).interval is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_told_apart_without_a_mistake_have_no_interval_and_two_such_models_no_difference(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    gold = np.repeat([0.0, 1.0], 50)
+    known = Dependence.of(np.arange(100), 100 + np.arange(100))
+    found = []
+    for low, high in ((0.1, 0.6), (0.3, 0.5)):
+        x = np.concatenate([low * rng.random(50), high + (1 - high) * rng.random(50)])
+        x = gold if kind == "pearson" else x  # whose perfect correlation takes equal values
+        found.append((getattr(correlations(x, gold), kind), influences(x, gold).of(kind)))
+    for value, moved in found:
+        assert not moved.any()
+        assert correlation(value, moved, known).interval is None
+    (one, first), (other, second) = found
+    assert p_of_change(one - other, first - second, known) == 1.0
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=12))

@@ -78,7 +78,7 @@ def influences(predicted: Float64, gold: Float64) -> Influences:
     s, u, v = sums.sum(axis=0)
     kendall = n * (2 * sums[:, 0] - s * (sums[:, 1] / u + sums[:, 2] / v)) / np.sqrt(u * v)
     kendall[np.abs(kendall) < _ROUNDING * n] = 0.0  # of a perfect order
-    return Influences(_pearson_influences(predicted, gold)[1], _spearman_influences(x, y), kendall)
+    return Influences(_rounded(_pearson_influences(predicted, gold)[1]), _spearman_influences(x, y), kendall)
 
 
 def spearman_influences(predicted: Float64, gold: Float64) -> Float64:
@@ -91,7 +91,13 @@ def _spearman_influences(x: _Ranks, y: _Ranks) -> Float64:
     ranks = x.within(one)[:, 0], y.within(one)[:, 0]
     r, own, (a, b) = _pearson_influences(*ranks)
     moved = x.above((b - r * a) / ranks[0].std()) + y.above((a - r * b) / ranks[1].std())
-    return np.asarray(own + moved)
+    return _rounded(own + moved)
+
+
+def _rounded(influences: Float64) -> Float64:
+    """Without what is rounding alone, where no pair changes the correlation: in a perfect order, or with labels of two
+    kinds that are told apart without a mistake. Its interval would have no width, and a test would compare noise."""
+    return np.where(np.abs(influences) < _ROUNDING, 0.0, influences)
 
 
 def _pearson_influences(x: Float64, y: Float64) -> tuple[float, Float64, tuple[Float64, Float64]]:

@@ -71,7 +71,7 @@ def test_own_items_are_said_not_to_be_comparable(open_app: OpenApp, made: tuple)
 @pytest.mark.matrix
 def test_the_toolkit_is_explained_with_both_numbers(open_app: OpenApp, made: tuple) -> None:
     app = open_pairs(open_app, made)
-    app.sidebar.segmented_control(key="protocol").set_value("toolkit").run()
+    app.segmented_control(key="protocol").set_value("toolkit").run()
     runs = made[2]
     note = next(str(i.value) for i in app.info if "by the published toolkit" in str(i.value))
     assert f"Hits@1 **{runs['toolkit'].metrics['hits@1']:.4f}**" in note

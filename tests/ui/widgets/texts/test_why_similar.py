@@ -106,7 +106,7 @@ def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World
 @pytest.mark.usefixtures("runs")
 def test_the_toolkits_arithmetic_is_not_taken_apart(open_app: OpenApp, module_world: World) -> None:
     app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", item="1", why="true")
-    app.sidebar.segmented_control(key="protocol").set_value("toolkit").run()
+    app.segmented_control(key="protocol").set_value("toolkit").run()
     assert not maps(app)
     assert "Choose the protocol “definition”" in written(app)
 
