@@ -64,11 +64,11 @@ def test_without_a_choice_the_last_report_is_shown_and_linked(open_app: OpenApp,
 
 
 def test_the_button_queues_the_check(open_app: OpenApp, demo_copy: Path) -> None:
-    app = open_app(demo_copy, "models", model="random-projection-64")
-    assert find("random-projection-64", "", make_settings(demo_copy)) is None
+    app = open_app(demo_copy, "models", model="random-projection")
+    assert find("random-projection", "", make_settings(demo_copy)) is None
     app.button(key="setup_check").click().run()
     (job,) = [job for job in jobs().jobs() if job.space_tasks]
-    assert job.tasks == (SetupCheck("random-projection-64"),)
+    assert job.tasks == (SetupCheck("random-projection"),)
 
 
 @pytest.mark.heavy

@@ -242,8 +242,7 @@ def test_the_pickers_do_not_stand_here_and_keep_their_picks(visit: OpenApp, path
 
 def test_a_cold_start_has_the_default_picks_afterwards(visit: OpenApp) -> None:
     app = visit("intruder")
-    switch_page(app, "overview")
-    app.run()
+    app.switch_page("pages/evalrank.py").run()
     assert app.sidebar.selectbox(key="data").value == "demo-pairs"
     assert app.sidebar.multiselect(key="enc").value == []
 
