@@ -22,6 +22,7 @@ from tests.support.world import World
 WORDS = [f"{a} {b} {c}" for a in ("red", "green", "blue", "grey") for b in ("dog", "cat", "cow") for c in "abcd"]
 PRODUCT = ("shoe", "hat")
 MANY = loaders.pair_set("many", pairs=[(WORDS[0], WORDS[1]), ("<b>red</b>", WORDS[3])], background=WORDS[2:])
+CHINESE = loaders.pair_set("chinese", pairs=[("红色的房子", "房子是红的")], background=list("狗猫牛马羊鸡鸭鱼鸟蛇虎龙"))
 WITH_COLUMN = replace(
     MANY, id="with-column", own_columns=(OwnColumn("product", PRODUCT, np.array([0, 1], dtype=np.uint8)),)
 )
@@ -31,10 +32,11 @@ WITH_COLUMN = replace(
 def world(module_world: World) -> World:
     """Small datasets with runs by two variants, and by an encoder that gives every text the same vector."""
     three = loaders.pair_set("three", pairs=[("red dog", "green dog")], background=["a cow"])
-    module_world.add(three, MANY, WITH_COLUMN, GramEncoder(), GramEncoder("constant", constant=True))
+    module_world.add(three, MANY, WITH_COLUMN, CHINESE, GramEncoder(), GramEncoder("constant", constant=True))
     for variant in ("trigrams~none", "trigrams~center", "constant~none"):
         module_world.run("evalrank", variant, MANY.id)
-        module_world.encode(Variant.parse(variant).encoder, three.id)
+        for few in (three, CHINESE):
+            module_world.encode(Variant.parse(variant).encoder, few.id)
     return module_world
 
 
@@ -233,3 +235,10 @@ def test_webgl_is_for_few_maps_of_many_dots(
     monkeypatch.setattr(map_view, "MAPS_WITH_WEBGL", 1)
     found = charts(open_map())
     assert {trace["type"] for spec in found for trace in spec["data"]} == {"scatter"}, "more maps than that have none"
+
+
+def test_dots_of_another_language_are_not_gray_at_first(open_map: OpenApp) -> None:
+    assert open_map().selectbox(key="color").value == "frequency"
+    chinese = open_map(data=CHINESE.id)
+    assert chinese.selectbox(key="color").value == "cluster"
+    assert "have no word known" not in written(chinese)

@@ -51,7 +51,7 @@ def choose(opened: Opened, place: DeltaGenerator) -> list[Coloring | None]:
     """Per map the colors of the dataset's items that the reader chooses; None for plain dots."""
     own = own_columns.choices_of(opened.dataset.own_columns, list(map(str, Color)))
     options = [*map(str, Color), *own]
-    usual = next(iter(own), str(Color.FREQUENCY))
+    usual = next(iter(own), "") or str(Color.FREQUENCY if has_english(opened.dataset) else Color.CLUSTER)
     if st.session_state.get("color") not in (None, *options):  # a column of another file
         st.session_state["color"] = usual
     chosen = str(
@@ -80,6 +80,11 @@ def choose(opened: Opened, place: DeltaGenerator) -> list[Coloring | None]:
 
 
 _frequency = cached(8, "Looking up frequencies …")(by_frequency)
+
+
+def has_english(dataset: Dataset) -> bool:
+    """Whether most texts have a frequency: else nearly all dots would be gray."""
+    return bool(np.isfinite(_frequency(dataset).values).mean() > 0.5)
 
 
 def _rank_of_match(opened: Opened, variant: Variant) -> Numbers | None:
