@@ -23,7 +23,8 @@ from tests.support import sources
 
 # The first is the vocabulary of the whole project; what implements "diagnostic", a contract, is found by name.
 LAYERS = (
-    "errors collector settings policy names types texts / files numerics / datasets / encoders transforms / figures / "
+    "errors collector settings policy references names types texts / files numerics / datasets / "
+    "encoders transforms variants / figures / "
     "diagnostic / store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / api / "
     "testing / benchmarks / cli / documentation"
 ).split(" / ")

@@ -27,7 +27,7 @@ from blindspot.settings import Settings
 from blindspot.store import naming
 from blindspot.store.naming import names_of
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.tables import each
 
 

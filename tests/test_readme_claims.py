@@ -14,7 +14,7 @@ from blindspot.runs import pipeline
 from blindspot.settings import ROOT, Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.findings.collection import Selection, collect
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from blindspot.workspace import demo
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp

@@ -1,4 +1,4 @@
-"""The nouns: digests that tell data apart, variants and their names, cancelling, timing."""
+"""The nouns: digests that tell data apart, cancelling, timing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.published.pairs import pair_set
 from blindspot.errors import Cancelled
-from blindspot.types import CancelToken, Stopwatch, Variant, digest_of_strings, no_progress
+from blindspot.types import CancelToken, Stopwatch, digest_of_strings, no_progress
 
 
 def test_digest_is_that_of_length_prefixed_utf8() -> None:
@@ -47,36 +47,6 @@ def test_digests_of_a_pair_set() -> None:
 def test_queries_and_matches_are_not_the_same_thing() -> None:
     forth, back = np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)
     assert PairSet("x", ("a", "b"), forth, back).content_digest != PairSet("x", ("a", "b"), back, forth).content_digest
-
-
-@given(
-    encoder=st.text(min_size=1),
-    transform=st.text(alphabet=st.characters(exclude_characters=Variant.SEPARATOR), min_size=1),
-)
-def test_a_variant_can_be_read_back_from_its_id(encoder: str, transform: str) -> None:
-    variant = Variant(encoder, transform)
-    assert Variant.parse(str(variant)) == variant
-
-
-@pytest.mark.parametrize(
-    ("text", "variant"),
-    [
-        ("minilm", Variant("minilm", "none")),
-        ("minilm~center", Variant("minilm", "center")),
-        ("dir:~/model~abtt:2+center", Variant("dir:~/model", "abtt:2+center")),
-    ],
-)
-def test_ids_of_variants(text: str, variant: Variant) -> None:
-    assert Variant.parse(text) == variant
-
-
-def test_labels_of_variants_leave_none_out() -> None:
-    assert Variant("minilm", "none").label == "minilm"
-    assert Variant("minilm", "center").label == "minilm + center"
-
-
-def test_equal_variants_are_one_key() -> None:
-    assert len({Variant("minilm", "none"), Variant.parse("minilm"), Variant.parse("minilm~none")}) == 1
 
 
 def test_a_token_raises_only_once_it_is_set() -> None:

@@ -19,6 +19,7 @@ from enum import StrEnum
 from urllib.parse import unquote
 
 from blindspot.errors import InputError
+from blindspot.references import FILES, FusionRef, ModelRef, version_of
 
 LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
 _MARKS = " .,()+@#&/:='%_-…"
@@ -34,10 +35,7 @@ _HOW_ASKED = (
 )  # parameters that say nothing of the model
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
 _QUOTED = "'"
-_WITH_PATH = ("file", "dir", "vectors", "table", "run")  # schemes of references to files and folders
 _DIGITS = 6  # of a digest in an address
-_STEP = re.compile(r"python:(.+)/((?:epoch-\d+-)?step-\d+|epoch-\d+|call-\d+)")
-_VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
 
 
 class Kind(StrEnum):
@@ -146,58 +144,19 @@ def checked(name: str) -> str:
     return found
 
 
-def version_of(reference: str) -> tuple[str, str]:
-    """The model of a reference and its older version, "" for the current one.
-
-    An older version, ``MODEL@version-REVISION``, is the model as it was when it was run; its weights are gone, and only
-    stored results remain.
-    """
-    found = _VERSION.fullmatch(reference)
-    return (found[1], found[2]) if found else (reference, "")
-
-
-def step_of(reference: str) -> tuple[str, str]:
-    """The training of a reference and its step, as ``blindspot.Evaluator`` names them: ``python:TRAINING/step-20``.
-
-    ("", "") for any other model, and for an older version: its step was trained again.
-    """
-    found = _STEP.fullmatch(reference)
-    return (found[1], found[2]) if found and not version_of(reference)[1] else ("", "")
-
-
-BM25 = "bm25"
-_RUN, _FUSION = "run:", "fuse:"
-
-
-def is_ranking(reference: str) -> bool:
-    """Whether a model ranks documents without vectors: keyword search, ``run:FILE``, or a fusion, ``fuse:A+B``."""
-    return version_of(reference)[0] == BM25 or reference.startswith((_RUN, _FUSION))
-
-
-def fused(reference: str) -> tuple[tuple[str, str], ...]:
-    """The models of a fusion, each with its transform (``none`` by default); empty for another reference.
-
-    In ``fuse:A+B``, A and B are percent-encoded: a ``+`` in a transform or a path is ``%2B``.
-    """
-    if not reference.startswith(_FUSION):
-        return ()
-    parts = [unquote(part) for part in version_of(reference)[0].removeprefix(_FUSION).split("+")]
-    split = [part.rpartition("~") for part in parts]
-    return tuple((model, chain) if mark else (chain, "none") for model, mark, chain in split)
-
-
 def name_of_model(reference: str) -> str:
     """The name that follows from a reference: ``minilm-kb`` for ``dir:/a/b/minilm-kb``, ``NAME`` for
     ``hf:ORG/NAME``."""
     scheme, colon, target = reference.partition(":")
     if not colon:
         scheme, target = "", reference
-    if models := fused(reference):
-        named = [name_of_model(m) + ("" if chain == "none" else f" + {chain}") for m, chain in models]
+    model = ModelRef.parse(reference)
+    if isinstance(model, FusionRef):
+        named = [name_of_model(m.text) + ("" if chain == "none" else f" + {chain}") for m, chain in model.parts]
         return shortened(f"fusion of {' and '.join(named)}")
     if scheme == "python":
         return shortened(_plain(target) or scheme)
-    if scheme in {"vectors", "table", "run"}:
+    if scheme in FILES:
         target, _, query = target.partition("?scores=")
         name = _plain(_stem(target)) or scheme
         return shortened(_with_facts(name, ["distances"]) if query == "distance" else name)
@@ -244,7 +203,7 @@ def in_address(reference: str) -> str:
     The digest is of the whole reference, so that equal names differ; of an upload it is the one that its folder is
     named by, and moves with the cache.
     """
-    if not _has_path(reference):
+    if not ModelRef.parse(reference).has_path:
         return reference
     head, mark, chain = reference.rpartition("~")
     if not mark or not re.fullmatch(r"[\w:.+-]+", chain):
@@ -257,13 +216,6 @@ def in_address(reference: str) -> str:
     name = name_of_dataset(head) if head.startswith("file:") else name_of_model(head)
     plain = re.sub(r"[^\w.-]+", "_", name).strip("_")
     return f"{plain}~{digest[:_DIGITS]}{mark}{chain}"
-
-
-def _has_path(reference: str) -> bool:
-    if models := fused(reference):
-        return any(_has_path(model) for model, _ in models)
-    scheme, colon, _ = reference.partition(":")
-    return bool(colon) and scheme in _WITH_PATH
 
 
 def shortened(name: str, width: int = LONGEST) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blindspot.errors import DiskRefused, InputError, without_paths
-from blindspot.names import fused
+from blindspot.references import FusionRef, ModelRef
 from blindspot.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
@@ -280,9 +280,10 @@ def check_encoder(reference: str, settings: Settings) -> None:
 
     A fusion may be of the catalog's encoders.
     """
-    if models := fused(reference):
-        for model, chain in models:
-            check_encoder(model, settings)
+    model = ModelRef.parse(reference)
+    if isinstance(model, FusionRef):
+        for part, chain in model.parts:
+            check_encoder(part.text, settings)
             check_transform(chain, settings)
         return
     if (":" in reference or "backend=" in reference) and not of(settings).own_encoders:

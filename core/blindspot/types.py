@@ -12,7 +12,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from blindspot import names
 from blindspot.errors import Cancelled
 
 Bool = NDArray[np.bool_]
@@ -33,40 +32,6 @@ def digest_of_strings(parts: Iterable[str]) -> str:
         sha.update(len(data).to_bytes(8, "little"))
         sha.update(data)
     return sha.hexdigest()
-
-
-@dataclass(frozen=True)
-class Variant:
-    """An encoder with a transform chain; its id is ``<encoder reference>~<transform chain>``."""
-
-    encoder: str
-    transform: str
-
-    SEPARATOR = "~"
-
-    def __str__(self) -> str:
-        return f"{self.encoder}{self.SEPARATOR}{self.transform}"
-
-    @property
-    def label(self) -> str:
-        """Display name: the model's name (``blindspot.names``), with its transform if any."""
-        model = names.current().model(self.encoder)
-        return model if self.transform == "none" else f"{model} + {self.transform}"
-
-    def label_within(self, width: int) -> str:
-        """The label for narrow places: at most ``width`` characters, if that leaves eight for the model's name, which
-        is cut in the middle; the transform stays, since a menu would cut it off."""
-        within = names.current().model_within
-        if self.transform == "none":
-            return within(self.encoder, width)
-        return f"{within(self.encoder, max(width - len(self.transform) - 3, 8))} + {self.transform}"
-
-    @classmethod
-    def parse(cls, text: str) -> Variant:
-        if names.fused(text):  # whose models have transforms, and itself none
-            return cls(text.removesuffix(f"{cls.SEPARATOR}none"), "none")
-        encoder, separator, transform = text.rpartition(cls.SEPARATOR)
-        return cls(encoder, transform) if separator else cls(text, "none")
 
 
 class Progress(Protocol):

@@ -15,7 +15,8 @@ import pytest
 
 import blindspot as bs
 from blindspot.encoders import in_process
-from blindspot.names import name_of_model, step_of
+from blindspot.names import name_of_model
+from blindspot.references import step_of
 from blindspot.settings import ROOT
 from blindspot.studies.training.steps import evaluated, series_of, trainings
 

@@ -31,12 +31,13 @@ from blindspot.datasets.published.pairs import evalrank
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.files.export import unguarded
-from blindspot.names import BM25
+from blindspot.references import BM25
 from blindspot.settings import ROOT, Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import STEPS
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
+from blindspot.variants import Variant
 from tests.support import store_samples
 from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Command, Said
 from tests.support.loopback import free_port

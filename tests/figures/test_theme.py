@@ -34,7 +34,7 @@ from blindspot.figures.theme import (
 )
 from blindspot.settings import ROOT
 from blindspot.space.neighbors import figures as neighbors
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.tables import each
 
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(30) for transform in ("none", "center")]

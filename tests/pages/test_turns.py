@@ -18,8 +18,9 @@ from blindspot.policy import WorkLimits
 from blindspot.settings import Mode, Settings
 from blindspot.space.neighbors import free_text
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
 from blindspot.ui import turns
+from blindspot.variants import Variant
 from tests.support.demo_host import until
 
 

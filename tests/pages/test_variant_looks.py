@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from blindspot.figures.theme import palette_size
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.pages import OpenApp, chart, charts
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World

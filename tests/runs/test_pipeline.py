@@ -29,7 +29,8 @@ from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
+from blindspot.variants import Variant
 from tests.support.tables import each
 
 ENTRY = find_diagnostic("evalrank")

@@ -26,7 +26,7 @@ from blindspot.settings import Settings
 from blindspot.space.neighbors import lists as neighbors
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 pytestmark = pytest.mark.realdata
 ENTRY = find_diagnostic("evalrank")

@@ -11,7 +11,7 @@ from blindspot.runs.requests import EncodeRequest
 from blindspot.runs.spaces import NotEncoded, lacking, open_spaces
 from blindspot.settings import Settings
 from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 

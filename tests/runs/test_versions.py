@@ -16,13 +16,14 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import Names, version_of
+from blindspot.names import Names
+from blindspot.references import version_of
 from blindspot.runs.encoders_here import known_references, read_library
 from blindspot.runs.spaces import open_spaces
 from blindspot.settings import ASSETS, Settings
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.navigation import places
+from blindspot.variants import Variant
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, written
 from tests.support.world import World, small_world

@@ -46,7 +46,7 @@ from blindspot.space.neighbors import free_text
 from blindspot.studies.judgments import making, own_queries
 from blindspot.studies.judgments.making import ItemsRequest
 from blindspot.studies.judgments.types import Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.demo_host import PAIRS, SECRET, UPGRADE, Answer, Server, World, asked, keep, until
 
 MINILM = Variant("minilm", "none")

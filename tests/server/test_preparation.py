@@ -18,8 +18,9 @@ from blindspot.runs import own_scale
 from blindspot.server import first_model, preparation, routes
 from blindspot.server.preparation import LOCK, Preparation, Progress
 from blindspot.settings import Mode, Settings
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
 from blindspot.ui import resources
+from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, wait_until
 from tests.support.world import World
 

@@ -11,7 +11,7 @@ from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.diagnostic import DiagnosticResult, find_diagnostic
 from blindspot.store.records import RunPlan
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ENTRY = find_diagnostic("transfer")
 CLASSES = ("p", "q")

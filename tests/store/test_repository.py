@@ -25,7 +25,7 @@ from blindspot.settings import ROOT, Settings
 from blindspot.store.db import CONFINED
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.store_samples import (
     ENTRY,
     MANIFEST,

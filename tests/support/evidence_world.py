@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 TRANSFORMS = ("none", "abtt:2", "whiten")
 TASKS = ("mr", "cr", "trec", "mrpc")

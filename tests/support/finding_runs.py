@@ -12,7 +12,7 @@ from scipy.stats import false_discovery_control
 from blindspot.diagnostic import find_diagnostic
 from blindspot.runs.findings import Finding, Level
 from blindspot.store.records import RunPlan, RunRecord, RunState
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 NEVER = datetime(2026, 1, 1, tzinfo=UTC)
 

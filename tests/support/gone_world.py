@@ -20,7 +20,7 @@ from blindspot.runs import pipeline
 from blindspot.runs.encoders_here import add, add_upload
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 

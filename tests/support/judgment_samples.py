@@ -9,7 +9,7 @@ import numpy as np
 
 from blindspot.studies.judgments.tallies import NO_VOTE, UNKNOWN, Tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, ItemSet, Query, Task, Vote
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 A, B, C = Variant("minilm", "none"), Variant("minilm-static", "none"), Variant("lsa", "center")
 MADE_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

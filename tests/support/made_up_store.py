@@ -16,7 +16,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunPlan, RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.studies.findings.collection import discoveries
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 _NUMBERS = itertools.count(1)
 

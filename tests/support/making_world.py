@@ -13,7 +13,7 @@ from blindspot.datasets.published import vocabularies
 from blindspot.studies.judgments import inventories
 from blindspot.studies.judgments.inventories import Inventory
 from blindspot.studies.judgments.types import Query
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.small_world import GramEncoder, dataset_entry, register_encoder
 
 _OURS = [q.text for q in inventories.default().queries]

@@ -13,7 +13,7 @@ from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostic import DiagnosticResult, find_diagnostic
 from blindspot.store.records import RunPlan, RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ENTRY = find_diagnostic("evalrank")
 MANIFEST = {"blindspot": "0", "nested": {"ü": [1, 2.5, None]}}

@@ -15,7 +15,7 @@ from blindspot.runs.requests import EncodeRequest, RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 

@@ -26,7 +26,8 @@ from blindspot.transforms import flow as network
 from blindspot.transforms.chain import TransformChain
 from blindspot.transforms.flow import Flow
 from blindspot.transforms.trained_flows import NotTrained, StoredFlows, TrainedFlows, key_of
-from blindspot.types import CancelToken, Float32, Variant, no_progress
+from blindspot.types import CancelToken, Float32, no_progress
+from blindspot.variants import Variant
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
 

@@ -55,9 +55,9 @@ from blindspot.studies.judgments.page.votes import Votes
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import ItemSet
 from blindspot.studies.threshold.pairs import Measured
-from blindspot.types import Variant
 from blindspot.ui.resources import KEYS, cached
 from blindspot.ui.widgets.texts.why_similar import Asked
+from blindspot.variants import Variant
 from tests.support import store_samples
 from tests.support.judgment_samples import intruder_set
 

@@ -17,8 +17,8 @@ from blindspot.settings import ROOT, Settings
 from blindspot.store.records import Leaderboard
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import READY_CHAINS, STEPS
-from blindspot.types import Variant
 from blindspot.ui.navigation import page_of, places
+from blindspot.variants import Variant
 from blindspot.workspace.overview import tables
 from tests.conftest import make_settings
 from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, dots_of_evalrank, values, written

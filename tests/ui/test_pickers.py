@@ -12,9 +12,9 @@ from blindspot.names import in_address
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import compare
 from blindspot.studies.findings.page.own import in_words
-from blindspot.types import Variant
 from blindspot.ui.navigation import pickers_of, places
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
+from blindspot.variants import Variant
 from tests.support.own_files import write
 from tests.support.pages import OpenApp, switch_page, written
 from tests.support.small_world import GramEncoder

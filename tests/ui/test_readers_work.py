@@ -54,7 +54,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         *(f"blindspot.datasets.catalog.{name}" for name in ("catalogued", "family_of", "find_dataset", "title_of")),
         *("blindspot.datasets.own.files.is_own", "blindspot.datasets.own.files.path_of", "blindspot.names.in_address"),
         *("blindspot.diagnostic.find_diagnostic", "blindspot.encoders.catalog.resolve_encoder"),
-        *("blindspot.names.is_ranking", "blindspot.runs.inputs.rankings.ranking_of", "blindspot.types.Variant"),
+        *("blindspot.references.ModelRef.parse", "blindspot.runs.inputs.rankings.opened", "blindspot.variants.Variant"),
         *("blindspot.types.digest_of_strings", "blindspot.documentation.contents.markdown"),
         "blindspot.errors.InputError",
     ],

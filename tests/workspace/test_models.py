@@ -19,11 +19,11 @@ from blindspot.datasets.own.files import parse
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.encoders.catalog import ENCODERS, SCHEMES
 from blindspot.encoders.named import encoder_named
-from blindspot.names import BM25
+from blindspot.references import BM25
 from blindspot.runs.encoders_here import read_library
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
 from blindspot.ui.resources import jobs
+from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.own_files import write
 from tests.support.pages import OpenApp, written

@@ -19,7 +19,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders import in_process
 from blindspot.errors import InputError, naming_extras
-from blindspot.names import step_of
+from blindspot.references import step_of
 from blindspot.runs import pipeline
 from blindspot.studies.training import steps as training
 

@@ -23,7 +23,8 @@ from blindspot.encoders.in_process import (
 )
 from blindspot.encoders.objects import is_library_object, object_encoder
 from blindspot.errors import InputError
-from blindspot.types import Float32, Variant
+from blindspot.types import Float32
+from blindspot.variants import Variant
 
 EXPECTED = (
     "a reference such as minilm or dir:PATH, a SentenceTransformer, a function from a list of texts to an array or an "

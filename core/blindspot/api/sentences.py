@@ -9,12 +9,11 @@ from typing import Any
 from blindspot.api import models
 from blindspot.api.place import place_of
 from blindspot.datasets.made import making
-from blindspot.encoders.catalog import canonical_encoder
+from blindspot.encoders.catalog import variant_named
 from blindspot.errors import InputError
 from blindspot.studies.sentence import asking
 from blindspot.studies.sentence.view import LinesView, SentenceView
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 def try_sentence(
@@ -60,7 +59,7 @@ def try_sentence(
 
 def _variant(model: Any, name: str, transform: str) -> Variant:
     asked = models.variant_of(model, name, _no_texts)
-    return Variant(canonical_encoder(asked.encoder), str(TransformChain.parse(transform or asked.transform)))
+    return variant_named(asked.encoder, transform or asked.transform)
 
 
 def _no_texts() -> Sequence[str]:

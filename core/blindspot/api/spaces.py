@@ -13,15 +13,13 @@ from blindspot.api.place import place_of
 from blindspot.api.results import Frames, as_frame
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
-from blindspot.encoders.catalog import canonical_encoder
+from blindspot.encoders.catalog import variant_named
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
 from blindspot.runs.spaces import open_spaces
 from blindspot.space.neighbors import free_text, lists
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,8 +117,7 @@ def neighbors(
     reference = given.reference_of(data, None, columns, place.settings)
     dataset = fetch.load(find_dataset(reference), place.settings)
     asked = models.variant_of(model, name, lambda: dataset.items)
-    chain = str(TransformChain.parse(transform or asked.transform))
-    variant = Variant(canonical_encoder(asked.encoder), chain)
+    variant = variant_named(asked.encoder, transform or asked.transform)
     pipeline.encode(EncodeRequest(variant.encoder, reference), place.settings, place.repository)
     (space,) = open_spaces([variant], dataset, place.settings)
     item = dataset.items.index(query) if query in dataset.items else None

@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER,
 from blindspot.diagnostic import all_diagnostics
 from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
 from blindspot.errors import unknown
-from blindspot.names import BM25
+from blindspot.references import BM25
 from blindspot.transforms.chain import STEPS
 
 

@@ -38,7 +38,7 @@ from blindspot.studies.judgments.scoring import By, PairTest, Scores, VariantSco
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.tallies import Tally, tally
 from blindspot.studies.judgments.types import ItemSet, SetSummary, Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task: items, votes, results.")
 

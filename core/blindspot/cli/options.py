@@ -16,10 +16,10 @@ from blindspot.datasets.named import dataset_named
 from blindspot.datasets.own.reference import ROLES, NamedColumns, is_own, reference_of_files, with_columns
 from blindspot.datasets.own.retrieval_folder.options import FORMS
 from blindspot.diagnostic import parameters
-from blindspot.encoders.catalog import canonical_encoder
+from blindspot.encoders.catalog import variant_named
 from blindspot.errors import InputError
-from blindspot.transforms.chain import STEPS, TransformChain
-from blindspot.types import Variant
+from blindspot.transforms.chain import STEPS
+from blindspot.variants import Variant
 
 TRANSFORM_HELP = (
     f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "
@@ -60,8 +60,7 @@ Command = Callable[..., None]
 def named_variants(named: Sequence[str] | None) -> tuple[Variant, ...]:
     """The models of ``--variant``, each once; raises ``InputError``."""
     parsed = map(Variant.parse, named or ())
-    found = (Variant(canonical_encoder(one.encoder), str(TransformChain.parse(one.transform))) for one in parsed)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(variant_named(one.encoder, one.transform) for one in parsed))
 
 
 def check_file(

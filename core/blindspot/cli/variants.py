@@ -8,14 +8,13 @@ from blindspot.cli import output
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.base import Dataset
-from blindspot.encoders.catalog import canonical_encoder
+from blindspot.encoders.catalog import variant_named
 from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 def variants_of(encoders: Sequence[str], transforms: Sequence[str] | None) -> list[Variant]:
@@ -24,8 +23,7 @@ def variants_of(encoders: Sequence[str], transforms: Sequence[str] | None) -> li
     Raises:
         InputError: an unknown encoder or transform.
     """
-    chains = [str(TransformChain.parse(chain)) for chain in transforms or ["none"]]
-    return list(dict.fromkeys(Variant(canonical_encoder(e), chain) for e in encoders for chain in chains))
+    return list(dict.fromkeys(variant_named(e, chain) for e in encoders for chain in transforms or ["none"]))
 
 
 def opened(variants: Sequence[Variant], entry: DatasetEntry, settings: Settings) -> tuple[Dataset, tuple[Space, ...]]:

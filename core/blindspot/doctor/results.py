@@ -12,12 +12,12 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.own import files as own
 from blindspot.diagnostic import all_diagnostics
 from blindspot.doctor.findings import Finding, note, ok, problem, size
-from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.catalog import canonical_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files.writing import bytes_of
-from blindspot.names import is_ranking
+from blindspot.references import ModelRef
 from blindspot.runs import pipeline
-from blindspot.runs.inputs.rankings import ranking_of
+from blindspot.runs.inputs.rankings import opened
 from blindspot.settings import Settings
 from blindspot.store.inspection import StoreFacts, inspect
 from blindspot.store.records import RunPlan, RunRecord, RunState
@@ -125,18 +125,10 @@ def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
             if name in datasets:
                 find_dataset(name)
             else:
-                _resolve(name, settings)
+                opened(ModelRef.parse(name), settings)
         except BlindspotError as error:
             what = f"{name} cannot be used any more: {error.what}"
             yield note(STORE, "files", what, f"{error.remedy or 'see what is wrong with it'}; stored scores stay")
-
-
-def _resolve(reference: str, settings: Settings) -> None:
-    """Raise ``BlindspotError`` if a model cannot be used any more."""
-    if is_ranking(reference):
-        ranking_of(reference, settings)
-    else:
-        resolve_encoder(reference, settings)
 
 
 def _path_of_encoder(reference: str) -> Path | None:

@@ -23,11 +23,11 @@ from blindspot.encoders.references import (
 )
 from blindspot.encoders.served.reference import FORM, ServedReference
 from blindspot.errors import InputError, naming_extras, require, unknown
-from blindspot.names import BM25, fused, is_ranking, version_of
+from blindspot.references import BM25, FusionRef, ModelRef, version_of
 from blindspot.settings import Settings
 from blindspot.texts import counted
 from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 @dataclass(frozen=True)
@@ -354,8 +354,9 @@ def _canonical_run(reference: str) -> str:
 
 def _canonical_fusion(reference: str) -> str:
     """Both models in their canonical spelling, those with vectors first: the order changes nothing."""
-    parts = fused(reference)
-    if len(parts) != 2 or not all(model for model, _ in parts):
+    model = ModelRef.parse(reference)
+    parts = model.parts if isinstance(model, FusionRef) else ()
+    if len(parts) != 2 or not all(part.text for part, _ in parts):
         raise InputError(
             f"'{reference}' names {counted(len(parts), 'model')}"
             if len(parts) != 2
@@ -364,18 +365,18 @@ def _canonical_fusion(reference: str) -> str:
             remedy="write a + in a path or between transforms as %2B",
         )
     spelled = []
-    for model, chain in parts:
-        if fused(model):
+    for part, chain in parts:
+        if isinstance(part, FusionRef):
             raise InputError(f"'{reference}' fuses a fusion", expected="two models that are none")
-        encoder, transform = canonical_encoder(model), str(TransformChain.parse(chain))
-        if is_ranking(encoder) and transform != "none":
-            raise InputError(f"'{encoder}' has no vectors for the transform {transform}", expected=encoder)
-        bare = transform == "none" and Variant.SEPARATOR not in encoder
-        spelled.append(encoder if bare else str(Variant(encoder, transform)))
+        variant = variant_named(part.text, chain)
+        if not variant.model.has_vectors and variant.chain.steps:
+            what = f"'{variant.encoder}' has no vectors for the transform {variant.transform}"
+            raise InputError(what, expected=variant.encoder)
+        bare = not variant.chain.steps and Variant.SEPARATOR not in variant.encoder
+        spelled.append((not variant.model.has_vectors, variant.encoder if bare else str(variant)))
     if spelled[0] == spelled[1]:
         raise InputError(f"'{reference}' fuses a model with itself", expected="two different models")
-    spelled.sort(key=lambda one: (is_ranking(one), one))
-    return f"fuse:{'+'.join(quote(one, safe=_UNQUOTED).replace('~', '%7E') for one in spelled)}"
+    return f"fuse:{'+'.join(quote(one, safe=_UNQUOTED).replace('~', '%7E') for _, one in sorted(spelled))}"
 
 
 _UNQUOTED = "/:@?=&,;()!*' "  # means nothing in a fusion
@@ -407,7 +408,7 @@ def canonical_encoder(reference: str) -> str:
     if version:
         return f"{canonical_encoder(model)}{reference.removeprefix(model)}"
     scheme, colon, _ = reference.partition(":")
-    if is_ranking(reference):
+    if not ModelRef.parse(reference).has_vectors:
         return RANKINGS[scheme].canonical(reference)
     if is_in_process(reference):
         return reference
@@ -418,6 +419,26 @@ def canonical_encoder(reference: str) -> str:
     if scheme not in SCHEMES:
         raise unknown("kind of encoder reference", scheme, [*SCHEMES, *(set(RANKINGS) - {BM25})])
     return SCHEMES[scheme].canonical(reference)
+
+
+def variant_named(encoder: str, transform: str = "none") -> Variant:
+    """The variant that somebody names, in the one spelling of its encoder and transform.
+
+    Raises:
+        InputError: as ``canonical_encoder``; or an unknown or malformed transform.
+    """
+    return Variant(canonical_encoder(encoder), str(TransformChain.parse(transform)))
+
+
+def model_alone(name: str) -> str:
+    """The reference of a model with vectors, named without a transform; raises ``InputError``."""
+    variant = Variant.parse(name)
+    reference = canonical_encoder(variant.encoder)
+    if not ModelRef.parse(reference).has_vectors:
+        raise InputError(f"'{name}' ranks documents without vectors", expected="a model with vectors")
+    if variant.transform != "none":
+        raise InputError(f"'{name}' has a transform", expected=f"the model alone: {variant.encoder}")
+    return reference
 
 
 def _version(reference: str) -> tuple[str, str]:
@@ -438,13 +459,13 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
     """The encoder that a reference names; its weights are not loaded yet.
 
     Raises:
-        InputError: as ``canonical``; what it names cannot be used; an older version (``names.version_of``), whose
+        InputError: as ``canonical``; what it names cannot be used; an older version (``version_of``), whose
             weights are gone; it has no vectors; or a demo does not allow it.
         LibraryMissing: it needs one of an extra.
     """
     policy.check_encoder(reference, settings)
     reference = canonical_encoder(reference)
-    if is_ranking(reference):
+    if not ModelRef.parse(reference).has_vectors:
         raise InputError(
             f"{names.current().model(reference)} has a ranking of documents and no vectors",
             remedy="choose a model with vectors",

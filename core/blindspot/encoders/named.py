@@ -7,7 +7,7 @@ from pathlib import Path
 
 from blindspot.encoders import uploads
 from blindspot.encoders.catalog import ENCODERS
-from blindspot.names import is_ranking
+from blindspot.references import ModelRef
 
 _SCHEME = re.compile(r"[a-z]{2,}:")  # a drive's letter is none
 _OF_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[\w./-]+)?")
@@ -20,7 +20,7 @@ def encoder_named(name: str) -> str:
     Looks at the disk: not for what strangers type.
     """
     target, mark, query = name.strip().partition("?")
-    if not target or target in ENCODERS or is_ranking(target) or _SCHEME.match(target):
+    if not target or target in ENCODERS or not ModelRef.parse(target).has_vectors or _SCHEME.match(target):
         return name
     path = Path(target).expanduser()
     if not path.exists() and _OF_HUB.fullmatch(target):

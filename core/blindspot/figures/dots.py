@@ -13,7 +13,7 @@ from blindspot.figures.theme import Scheme, Style, apply_layout
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import ci
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ROW_ROOM = 16  # pixels of a variant in a row of dots
 ROW_MARGIN = 24  # and of the room between two rows

@@ -16,7 +16,7 @@ from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.groups import FEW
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import ci_in_words
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 420
 LABEL_WIDTH = 20

@@ -12,7 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.basedatatypes import BasePlotlyType
 
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 class Scheme(StrEnum):

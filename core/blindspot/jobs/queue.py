@@ -30,7 +30,8 @@ from blindspot.runs.pipeline import RunOutcome
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Progress, Variant
+from blindspot.types import CancelToken, Progress
+from blindspot.variants import Variant
 
 
 class SpaceTask(Protocol):

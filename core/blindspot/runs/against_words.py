@@ -19,7 +19,7 @@ from blindspot.runs.findings.baselines import AND_CHANCE
 from blindspot.runs.findings.parts import finding
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ALL = "all"
 VARIANTS = {words: Variant(f"words ({words})", "none") for words in Words}  # as rows of dots

@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Collection, Iterable, Sequence
 
 from blindspot.errors import InputError, unknown
-from blindspot.names import fused, step_of, version_of
-from blindspot.types import Variant
+from blindspot.references import ModelRef, step_of, version_of
+from blindspot.variants import Variant
 
 UNDEPLOYED = ("random-projection", "lsa", "minilm-static")
 
@@ -16,10 +16,7 @@ UNDEPLOYED = ("random-projection", "lsa", "minilm-static")
 def is_own(encoder: str) -> bool:
     """Whether a user brought a model: a folder, a hub's name, a server, a file, an object of a program, or a fusion
     with one."""
-    model, _ = version_of(encoder)
-    if parts := fused(model):
-        return any(is_own(part) for part, _ in parts)
-    return ":" in model.partition("?")[0]
+    return any(":" in version_of(model.text)[0].partition("?")[0] for model in ModelRef.parse(encoder).models)
 
 
 def is_undeployed(encoder: str) -> bool:

@@ -10,14 +10,15 @@ import numpy as np
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import Embedded, EmbeddingCache
 from blindspot.errors import BlindspotError
-from blindspot.names import version_of
+from blindspot.references import version_of
 from blindspot.runs.inputs.roles import on_two_sides
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import FittedChain, TransformChain
 from blindspot.transforms.trained_flows import StoredFlows
-from blindspot.types import Float32, Int64, Variant
+from blindspot.types import Float32, Int64
+from blindspot.variants import Variant
 
 
 class EmbeddingsGone(BlindspotError):
@@ -30,7 +31,7 @@ class ComparedTwice(BlindspotError):
 
 def check_space(variant: Variant) -> None:
     """Raise ``ComparedTwice`` for a variant that is rescored."""
-    chain = TransformChain.parse(variant.transform)
+    chain = variant.chain
     if chain.rescored:
         raise ComparedTwice(
             f"{variant.label} compares the best of a ranking again, so it has two vectors per text",
@@ -137,7 +138,7 @@ def fitted_chain(run: RunRecord, settings: Settings, items: Int64) -> FittedChai
         InputError: the run was fitted on another dataset.
     """
     run.plan.check_fitted_on_its_items()
-    return _fitted(run.plan.embedding_digest, run.plan.variant.transform, settings, _Items(run, items))
+    return _fitted(run.plan.embedding_digest, run.plan.variant.chain, settings, _Items(run, items))
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class _Items:
 
 
 @lru_cache(maxsize=8)  # few: a step holds up to ``[d, d]`` numbers
-def _fitted(_digest: str, transform: str, settings: Settings, items: _Items) -> FittedChain:
+def _fitted(_digest: str, chain: TransformChain, settings: Settings, items: _Items) -> FittedChain:
     embedded = embedded_of(items.run, settings)
     corpus = embedded.matrix[items.numbers] if items.support_digest else embedded.matrix
-    return TransformChain.parse(transform).fit(corpus, StoredFlows(settings.flows))
+    return chain.fit(corpus, StoredFlows(settings.flows))

@@ -26,13 +26,14 @@ from blindspot.encoders.served.encoder import Connection, ServedEncoder, tested
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.encoders.uploads import delete_upload, store_upload, upload_of
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import BM25, is_ranking, version_of
+from blindspot.references import BM25, ModelRef, RankingRef, version_of
 from blindspot.runs.default_models import is_own
 from blindspot.runs.inputs.rankings import ranking_of
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState, Speed, StoredReference
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
+from blindspot.variants import Variant
 
 CATALOG = "catalog"
 WITH_PARAMETERS = "parameters"
@@ -73,6 +74,10 @@ class EncoderSummary:
     speeds: tuple[Speed, ...]
     shares_pass_with: tuple[str, ...]
     datasets: Mapping[str, tuple[str, ...]]
+
+    @property
+    def has_vectors(self) -> bool:
+        return ModelRef.parse(self.reference).has_vectors
 
     @property
     def unused_prompts(self) -> Mapping[str, str]:
@@ -188,8 +193,12 @@ def _by(things: Iterable[_T], model: Callable[[_T], str]) -> dict[str, list[_T]]
     return found
 
 
-def known_references(settings: Settings, repository: Repository) -> list[str]:
-    """References offered: those of users, except on a demo, then the catalog."""
+def known_references(settings: Settings, repository: Repository, *, rankings: bool = True) -> list[str]:
+    """References offered: those of users, except on a demo, then the catalog; ``rankings``, also without vectors."""
+    return [one for one in _known_references(settings, repository) if rankings or ModelRef.parse(one).has_vectors]
+
+
+def _known_references(settings: Settings, repository: Repository) -> list[str]:
     if not policy.of(settings).own_encoders:
         return [*ENCODERS, BM25]
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
@@ -227,11 +236,11 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
         InputError: a malformed reference, or it cannot be used.
         BlindspotError: a failed download, damaged files.
     """
-    canonical = canonical_encoder(reference.strip())
-    if is_ranking(canonical):
-        ranking = ranking_of(canonical, settings)
-        return CheckedEncoder(canonical, ranking.identity, ranking.info)
-    encoder = resolve_encoder(canonical, settings)
+    model = ModelRef.parse(canonical_encoder(reference.strip()))
+    if not model.has_vectors:
+        ranking = ranking_of(model, settings)
+        return CheckedEncoder(model.text, ranking.identity, ranking.info)
+    encoder = resolve_encoder(model.text, settings)
     if isinstance(encoder, VerifiedEncoder):
         encoder.verify(CancelToken())
         encoder.load()
@@ -269,10 +278,10 @@ def add_upload(
     policy.of(settings).check_change("encoders cannot be added or removed")
     upload = store_upload(files, settings)
     try:
-        if is_ranking(upload.reference):
-            rankings.check(Path(upload.reference.partition(":")[2]))
-        else:
+        if ModelRef.parse(upload.reference).has_vectors:
             resolve_encoder(upload.reference, settings).load()
+        else:
+            rankings.check(Path(upload.reference.partition(":")[2]))
         return add(upload.reference, settings, repository)
     except BlindspotError:
         if upload.is_new:
@@ -408,7 +417,7 @@ def _summary(
     info: EncoderInfo | None
     identity: EncoderIdentity | None
     if reference == BM25:
-        ranking = ranking_of(reference, settings)
+        ranking = ranking_of(RankingRef(BM25), settings)
         description, info, identity = RANKINGS[BM25].description, ranking.info, ranking.identity
     elif kind == CATALOG:
         entry = entry_of(reference)

@@ -18,7 +18,6 @@ from blindspot.encoders.base import EncoderFamily, EncoderInfo
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.roles import info_with_roles
-from blindspot.names import fused, is_ranking
 from blindspot.runs.inputs.rankings import ranking_of
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.sending import Sending, sendings
@@ -150,9 +149,9 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
     runs = []
     for request in requests:
         entry = entries[request.dataset]
-        if is_ranking(request.variant.encoder):
+        if not request.variant.model.has_vectors:
             runs.append(_of_ranking(request, request in stored, entry, encoded, speeds, settings))
-            facts[request.variant.encoder] = ranking_of(request.variant.encoder, settings).info
+            facts[request.variant.encoder] = ranking_of(request.variant.model, settings).info
             continue
         encoder = resolve_encoder(request.variant.encoder, settings)
         has_queries = entry.kind is DatasetKind.RETRIEVAL
@@ -195,14 +194,14 @@ def _of_ranking(
 ) -> RunEstimate:
     """Of a ranking without vectors: a fusion's models take what they take to encode and to rank."""
     seconds, memory, disk, is_guess = SECONDS_PER_RUN, BASE_MEMORY, 0, False
-    for model, _ in fused(request.variant.encoder):
-        if is_ranking(model):
+    for model in request.variant.model.models:
+        if not model.has_vectors:
             continue
-        info = resolve_encoder(model, settings).info
-        matrix, measured = _matrix(entry.texts, info), speeds.encoding({model: info})
+        info = resolve_encoder(model.text, settings).info
+        matrix, measured = _matrix(entry.texts, info), speeds.encoding({model.text: info})
         memory = max(memory, BASE_MEMORY + info.memory_bytes + COPIES * matrix)
         seconds += speeds.computing(request, entry, info)
-        if (model, entry.texts) not in encoded:
+        if (model.text, entry.texts) not in encoded:
             seconds += entry.texts / (measured or _guessed_speed(info)) + (SECONDS_TO_LOAD if info.parameters else 0)
             disk, is_guess = disk + matrix, is_guess or not measured
     if is_stored:

@@ -27,7 +27,8 @@ from blindspot.runs.embeddings import check_space
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.transforms.chain import FittedChain, TransformChain
 from blindspot.transforms.trained_flows import StoredFlows
-from blindspot.types import CancelToken, Float32, Float64, Int64, Variant, no_progress
+from blindspot.types import CancelToken, Float32, Float64, Int64, no_progress
+from blindspot.variants import Variant
 
 DATASET = "demo-scored"
 PARAPHRASE = 4.5  # score of 5 from which on a pair says the same
@@ -107,7 +108,7 @@ def ground_of(variant: Variant, settings: Settings, cancel: CancelToken, *, keep
     prepare_runtime(settings)
     encoder = resolve_encoder(variant.encoder, settings)
     asked = _Asked(encoder, settings, cancel, keeps and not settings.read_only)
-    return _ground(encoder.identity.embedding_digest(sentences().texts_digest), variant.transform, asked)
+    return _ground(encoder.identity.embedding_digest(sentences().texts_digest), variant.chain, asked)
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class _Asked:
 
 
 @lru_cache(maxsize=64)
-def _ground(digest: str, transform: str, asked: _Asked) -> Ground:
+def _ground(digest: str, chain: TransformChain, asked: _Asked) -> Ground:
     vectors = _embeddings(digest, asked)
     covered = np.flatnonzero(~np.isnan(vectors).any(axis=1))
     if not len(covered):
@@ -129,8 +130,8 @@ def _ground(digest: str, transform: str, asked: _Asked) -> Ground:
             f"{asked.encoder.identity.reference} has no vector for any of the {len(vectors):,} built-in sentences",
             expected="a model that reads any text",
         )
-    chain = TransformChain.parse(transform).fit(vectors[covered], StoredFlows(asked.settings.flows))
-    return Ground(chain, _scale(chain.apply(vectors[covered]), covered))
+    fitted = chain.fit(vectors[covered], StoredFlows(asked.settings.flows))
+    return Ground(fitted, _scale(fitted.apply(vectors[covered]), covered))
 
 
 def _embeddings(digest: str, asked: _Asked) -> Float32:

@@ -30,17 +30,17 @@ from blindspot.diagnostic import (
 )
 from blindspot.encoders.base import Encoder, EncoderInfo, VerifiedEncoder, VocabularyEncoder
 from blindspot.encoders.cache import Embedded, EmbeddingCache, EmbeddingFacts
-from blindspot.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder
+from blindspot.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder, variant_named
 from blindspot.encoders.device import device_for_ranking
 from blindspot.encoders.gpu import self_check
 from blindspot.encoders.gpu.self_check import Placement, place_ranking
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.transformer.passages import in_passages, without_documents
 from blindspot.errors import InputError, naming_extras
-from blindspot.names import fused, is_ranking
 from blindspot.numerics.ranking.rescoring import Twice
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.threads import undisturbed_blas
+from blindspot.references import FusionRef, ModelRef
 from blindspot.runs import manifests
 from blindspot.runs.at_work import at_work
 from blindspot.runs.inputs import fitting
@@ -53,9 +53,10 @@ from blindspot.runs.requests import EncodeRequest, RunRequest, plan_of
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.store.records import RunPlan, RunQuery, RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.transforms.chain import FittedChain, TransformChain
+from blindspot.transforms.chain import FittedChain
 from blindspot.transforms.trained_flows import TrainedFlows
-from blindspot.types import Bool, CancelToken, Float32, Float64, Progress, Stopwatch, Variant, no_progress
+from blindspot.types import Bool, CancelToken, Float32, Float64, Progress, Stopwatch, no_progress
+from blindspot.variants import Variant
 
 KEPT_BYTES = 1 << 27  # of transformed embeddings: a hundred thousand of 300 dimensions
 
@@ -93,16 +94,16 @@ def request(
             expected=f"a {entry.dataset_kind.in_words}",
             remedy=dataset_entry.own.instead(entry.dataset_kind) if dataset_entry.own else "",
         )
-    reference = canonical_encoder(encoder)
+    variant = variant_named(encoder, transform)
+    reference, chain = variant.encoder, variant.chain
     if passages_of(reference) and entry.dataset_kind is not DatasetKind.RETRIEVAL:
         raise without_documents(reference, entry.id)
-    chain = TransformChain.parse(transform)
-    policy.check_transform(str(chain), settings)
+    policy.check_transform(variant.transform, settings)
     checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
     preparation = entry.preparation(checked)
     check_sides(entry, checked, chain)
-    if is_ranking(reference):
-        _check_ranking(reference, entry, chain, settings)
+    if not variant.model.has_vectors:
+        _check_ranking(variant, entry, settings)
     else:
         resolved, protocol = resolve_encoder(reference, settings), checked["protocol"] if preparation else ""
         check_repair(chain, resolved, settings)
@@ -114,16 +115,16 @@ def request(
     ranks_a_part = KINDS[entry.dataset_kind].has_parts and preparation is None
     return RunRequest(
         diagnostic,
-        Variant(reference, str(chain)),
+        variant,
         dataset_entry.id,
         tuple(sorted(checked.items())),
         tuple(sorted(others)) if ranks_a_part else (),  # a protocol that prepares vectors itself ranks everything
     )
 
 
-def _check_ranking(reference: str, entry: Diagnostic, chain: TransformChain, settings: Settings) -> None:
+def _check_ranking(variant: Variant, entry: Diagnostic, settings: Settings) -> None:
     """Raise ``InputError`` unless the ranking can be used, and by this diagnostic."""
-    name = names.current().model(reference)
+    name = names.current().model(variant.encoder)
     if not entry.takes_rankings:
         able = ", ".join(one.id for one in all_diagnostics().values() if one.takes_rankings)
         raise InputError(
@@ -131,22 +132,25 @@ def _check_ranking(reference: str, entry: Diagnostic, chain: TransformChain, set
             expected="a model with vectors",
             remedy=f"use {name} in {able}",
         )
-    if chain.steps:
+    if variant.chain.steps:
         raise InputError(
-            f"{name} has no vectors that {chain} could change",
+            f"{name} has no vectors that {variant.transform} could change",
             expected="the transform none",
-            remedy="a fusion names transforms in its models: fuse:minilm~center+bm25" if fused(reference) else "",
+            remedy="a fusion names transforms in its models: fuse:minilm~center+bm25"
+            if isinstance(variant.model, FusionRef)
+            else "",
         )
-    ranking_of(reference, settings)
+    ranking_of(variant.model, settings)
 
 
 def with_transform(request: RunRequest, transform: str, fit_on: str = "") -> RunRequest:
     """The request with another (canonical) transform chain; ``fit_on`` as originally asked for."""
     params = {name: value for name, value in request.params if name != FIT_ON}
-    check_sides(find_diagnostic(request.diagnostic), params, TransformChain.parse(transform))
-    if held_out := fitting.needed(fit_on, TransformChain.parse(transform), request.dataset):
+    variant = Variant(request.variant.encoder, transform)
+    check_sides(find_diagnostic(request.diagnostic), params, variant.chain)
+    if held_out := fitting.needed(fit_on, variant.chain, request.dataset):
         params[FIT_ON] = held_out
-    return replace(request, variant=Variant(request.variant.encoder, transform), params=tuple(sorted(params.items())))
+    return replace(request, variant=variant, params=tuple(sorted(params.items())))
 
 
 def request_of(record: RunRecord, settings: Settings) -> RunRequest:
@@ -348,17 +352,17 @@ def _load(request: RunRequest, work: _Work) -> _Named:
     with work.watch.measure("load"):
         dataset = fetch.load(find_dataset(request.dataset), work.settings, work.progress, work.cancel)
         held_out = fitting.load(dict(request.params), work.settings, work.progress, work.cancel)
-        _verify(request.variant.encoder, work.settings, work.progress, work.cancel)
+        _verify(request.variant.model, work.settings, work.progress, work.cancel)
         return _named(request, dataset, held_out, work.settings)
 
 
 def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, settings: Settings) -> _Named:
     entry = find_diagnostic(request.diagnostic)
     preparation = entry.preparation(dict(request.params))
-    reference = request.variant.encoder
+    model, reference = request.variant.model, request.variant.encoder
     texts: Texts | Ranking
-    if is_ranking(reference):
-        texts = ranking_of(reference, settings, dataset.asked)
+    if not model.has_vectors:
+        texts = ranking_of(model, settings, dataset.asked)
     else:
         encoder = resolve_encoder(reference, settings)
         dataset = in_passages(dataset, reference, encoder)
@@ -367,10 +371,10 @@ def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, s
     return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, texts, held_out)
 
 
-def _verify(reference: str, settings: Settings, progress: Progress, cancel: CancelToken) -> None:
+def _verify(model: ModelRef, settings: Settings, progress: Progress, cancel: CancelToken) -> None:
     """Ask servers which models they have now, also those of a fusion: a run's identity depends on it."""
-    for model in [model for model, _ in fused(reference)] or [reference]:
-        encoder = None if is_ranking(model) else resolve_encoder(model, settings)
+    for one in model.models:
+        encoder = resolve_encoder(one.text, settings) if one.has_vectors else None
         if isinstance(encoder, VerifiedEncoder):
             progress("asking the server", 0, 1)
             encoder.verify(cancel)
@@ -396,7 +400,7 @@ def _stored(planned: _Planned, work: _Work) -> RunRecord | None:
 def _keep(planned: _Planned, work: _Work, keep_embeddings: bool) -> None:
     """Restore what pages read of a stored run if it was deleted: embeddings, trained flow."""
     named = planned.named
-    is_trained = TransformChain.parse(named.request.variant.transform).is_trained
+    is_trained = named.request.variant.chain.is_trained
     if named.ranking or not (keep_embeddings or is_trained):
         return
     embedded = _encoded_by_role(named.encoded, work)
@@ -536,7 +540,7 @@ def _transformed(
     ``corpus [m, d]`` are the vectors to fit on; None for the ranked ones.
     """
     named, part = planned.named, planned.part
-    chain = TransformChain.parse(named.request.variant.transform)
+    chain = named.request.variant.chain
     flows = TrainedFlows(work.settings.flows, work.progress, work.cancel)
     if named.preparation:
         vocabulary = named.encoder.vocabulary() if isinstance(named.encoder, VocabularyEncoder) else None
@@ -626,7 +630,7 @@ def to_encode(
     cancel = cancel or CancelToken()
     dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
     reference = canonical_encoder(request.encoder)
-    _verify(reference, settings, progress, cancel)
+    _verify(ModelRef.parse(reference), settings, progress, cancel)
     encoder = resolve_encoder(reference, settings)
     return encoder, in_passages(dataset, reference, encoder)
 

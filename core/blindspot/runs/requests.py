@@ -11,7 +11,8 @@ from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.runs.inputs.fitting import FitDataset
 from blindspot.store.records import RunPlan
-from blindspot.types import Variant, digest_of_strings
+from blindspot.types import digest_of_strings
+from blindspot.variants import Variant
 
 
 @dataclass(frozen=True)

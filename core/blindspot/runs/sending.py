@@ -15,7 +15,7 @@ from blindspot.encoders.roles import by_role
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.errors import BlindspotError
-from blindspot.names import fused
+from blindspot.references import FusionRef
 from blindspot.runs.inputs.roles import Texts, texts_of
 from blindspot.runs.requests import EncodeRequest, RunRequest
 from blindspot.settings import Settings
@@ -56,7 +56,7 @@ def sendings(tasks: Iterable[object], settings: Settings) -> tuple[Sending, ...]
     wanted: dict[tuple[str, str, RunRequest | None], None] = {}  # by model and dataset; the run whose texts have roles
     for task in tasks:
         if isinstance(task, RunRequest):
-            models = [model for model, _ in fused(task.variant.encoder)] or [task.variant.encoder]
+            models = [model.text for model in task.variant.model.models]
             wanted |= dict.fromkeys((model, task.dataset, task) for model in models)
             wanted |= dict.fromkeys((model, task.fit_on, None) for model in models if task.fit_on)
         elif isinstance(task, EncodeRequest):
@@ -99,7 +99,7 @@ def _texts(encoder: ServedEncoder, name: str, run: RunRequest | None, settings: 
         return None
     if run is None:
         return Texts(encoder, dataset.items, dataset.texts_digest, encoder)
-    if fused(run.variant.encoder):
+    if isinstance(run.variant.model, FusionRef):
         return Texts(by_role(encoder, dataset.asked), dataset.items, dataset.texts_digest, encoder)
     return texts_of(find_diagnostic(run.diagnostic), dict(run.params), encoder, dataset)
 

@@ -17,14 +17,15 @@ from blindspot.datasets.kinds.base import Dataset
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError
-from blindspot.names import version_of
+from blindspot.references import version_of
 from blindspot.runs.embeddings import check_space
 from blindspot.runs.encoders_here import identity_of
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import FittedChain, TransformChain
 from blindspot.transforms.trained_flows import StoredFlows
-from blindspot.types import Float32, Int64, Variant
+from blindspot.types import Float32, Int64
+from blindspot.variants import Variant
 
 
 class NotEncoded(BlindspotError):
@@ -101,7 +102,7 @@ def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Setting
             variant,
             dataset,
             items,
-            _vectors(digests[variant.encoder], variant.transform, settings, shared),
+            _vectors(digests[variant.encoder], variant.chain, settings, shared),
             "-".join(filter(None, (digests[variant.encoder], variant.transform, shared.digest))),
         )
         for variant in variants
@@ -130,20 +131,19 @@ class _Shared:
 def fitted_of(space: Space, settings: Settings) -> FittedChain:
     """A space's transform, fitted on its items again; raises ``BlindspotError`` if their embeddings are gone."""
     embedding = _digest(space.variant.encoder, space.dataset, settings)
-    return _fitted(embedding, space.variant.transform, settings, _Shared(space.digest, space.items))
+    return _fitted(embedding, space.variant.chain, settings, _Shared(space.digest, space.items))
 
 
 @lru_cache(maxsize=8)
-def _fitted(digest: str, transform: str, settings: Settings, shared: _Shared) -> FittedChain:
+def _fitted(digest: str, chain: TransformChain, settings: Settings, shared: _Shared) -> FittedChain:
     corpus = _embeddings(digest, settings)[shared.items]
-    return TransformChain.parse(transform).fit(corpus, StoredFlows(settings.flows))
+    return chain.fit(corpus, StoredFlows(settings.flows))
 
 
 @lru_cache(maxsize=8)
-def _vectors(digest: str, transform: str, settings: Settings, shared: _Shared) -> Float32:
+def _vectors(digest: str, chain: TransformChain, settings: Settings, shared: _Shared) -> Float32:
     matrix = _embeddings(digest, settings)
     vectors = matrix[shared.items] if shared.digest else matrix
-    chain = TransformChain.parse(transform)
     return chain.fit(vectors, StoredFlows(settings.flows)).apply(vectors) if chain.steps else vectors
 
 

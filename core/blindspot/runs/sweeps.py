@@ -25,7 +25,7 @@ from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS, canonical_encoder, passages_of
 from blindspot.errors import InputError, unknown
 from blindspot.files.writing import read_limited
-from blindspot.names import is_ranking
+from blindspot.references import ModelRef
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
@@ -112,13 +112,13 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
         kinds_read = {one.kind for one in read}
         dataset_kinds |= {one.id: one.kind for one in read}
         unfit += [(e.id, one.id) for one in read for e in entries.values() if e.dataset_kind not in kinds_read]
-    encoders = list(dict.fromkeys(map(canonical_encoder, sweep.encoders)))
+    encoders = [ModelRef.parse(one) for one in dict.fromkeys(map(canonical_encoder, sweep.encoders))]
     for dataset, kind in dataset_kinds.items():
         fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
         first += [
             pipeline.request(
                 entry.id,
-                encoder,
+                encoder.text,
                 _chain(encoder, chains),
                 dataset,
                 params,
@@ -136,10 +136,10 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
             f"nothing to run: none of the diagnostics fits {', '.join(dataset_kinds)}",
             expected=f"datasets of their kinds: {kinds}",
         )
-    policy.of(settings).check_planned(sum(1 if is_ranking(r.variant.encoder) else len(chains) for r in first))
+    policy.of(settings).check_planned(sum(len(chains) if r.variant.model.has_vectors else 1 for r in first))
     rest = [
         pipeline.with_transform(request, chain, sweep.fit_on)
-        for encoder in dict.fromkeys(r.variant.encoder for r in first if not is_ranking(r.variant.encoder))
+        for encoder in dict.fromkeys(r.variant.encoder for r in first if r.variant.model.has_vectors)
         for chain in chains[1:]
         for request in first
         if request.variant.encoder == encoder
@@ -158,18 +158,18 @@ def _readings(reference: str, entries: Sequence[Diagnostic]) -> list[DatasetEntr
     return find_datasets(asked)
 
 
-def _able(encoder: str, fitting: Sequence[Diagnostic], asked: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+def _able(model: ModelRef, fitting: Sequence[Diagnostic], asked: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """The diagnostics that can run with a model: all with vectors; a ranking is left out of those that need vectors,
     and a model that reads passages of those without documents, unless no other is asked for, when the request says why
     it cannot be made."""
-    if not (is_ranking(encoder) or passages_of(encoder)) or not any(entry.takes_rankings for entry in asked):
+    if (model.has_vectors and not passages_of(model.text)) or not any(entry.takes_rankings for entry in asked):
         return fitting
     return [entry for entry in fitting if entry.takes_rankings]
 
 
-def _chain(encoder: str, chains: Sequence[str]) -> str:
+def _chain(model: ModelRef, chains: Sequence[str]) -> str:
     """The first transform, or for a ranking, which has nothing to transform, none where that is one of them."""
-    return "none" if is_ranking(encoder) and "none" in chains else chains[0]
+    return chains[0] if model.has_vectors or "none" not in chains else "none"
 
 
 def demo() -> Sweep:

@@ -16,7 +16,8 @@ def ready_model(settings: Settings) -> None:
     try:
         wait_until_idle()
         from blindspot.runs import own_scale
-        from blindspot.types import CancelToken, Variant
+        from blindspot.types import CancelToken
+        from blindspot.variants import Variant
 
         own_scale.ground_of(Variant("minilm", "none"), settings, CancelToken(), keeps=False)
     except (BlindspotError, OSError, ImportError, RuntimeError) as error:

@@ -16,7 +16,6 @@ from blindspot.figures.theme import Scheme, Style
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import prepare_runtime
-from blindspot.types import Variant
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import asked_for
@@ -25,6 +24,7 @@ from blindspot.ui.resources import explained, load, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import item_search, tables
 from blindspot.ui.widgets.work import encode_button, fetch_button
+from blindspot.variants import Variant
 
 MOST_SIDE_BY_SIDE = 4
 FIRST_VARIANT = Variant("minilm", "none")  # offered while nothing is stored: it needs no download

@@ -14,7 +14,7 @@ import psutil
 
 from blindspot.diagnostic import FIT_ON, result_table
 from blindspot.errors import BlindspotError
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 class RunState(StrEnum):

@@ -38,7 +38,8 @@ from blindspot.store.records import (
     record_of,
 )
 from blindspot.store.schema import result_table
-from blindspot.types import Bool, Int64, Variant
+from blindspot.types import Bool, Int64
+from blindspot.variants import Variant
 
 _RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
 RUN_AS_ROWS = 5  # what a run takes of the memory for answers

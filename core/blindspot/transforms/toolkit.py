@@ -12,7 +12,7 @@ import numpy as np
 
 from blindspot.encoders.base import Encoder, VocabularyEncoder
 from blindspot.numerics.similarity import Similarity
-from blindspot.transforms.chain import FittedChain, FlowSource, TransformChain
+from blindspot.transforms.chain import FittedChain, FlowSource, StepCall, TransformChain
 from blindspot.transforms.steps import Center
 from blindspot.types import Bool, Float32, Float64
 
@@ -47,7 +47,7 @@ def prepare(
         vocabulary: the vectors of the whole file; None where the encoder is no file of word vectors.
         flows: as ``TransformChain.fit`` takes it.
     """
-    center = TransformChain.parse("center").steps
+    center = (StepCall("center"),)
     centred = chain if chain.steps[:1] == center else TransformChain((*center, *chain.steps))
     if vocabulary is not None and all(len(text.split()) <= 1 for text in items):  # words, not sentences
         fitted = centred.fit(vocabulary, flows, known=(Center(_mean(vocabulary)),))

@@ -10,18 +10,19 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from blindspot import names
 from blindspot.datasets.catalog import DatasetEntry, find_dataset
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.own.files import is_own, path_of
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError
-from blindspot.names import is_ranking
+from blindspot.references import ModelRef
 from blindspot.runs import spaces
-from blindspot.runs.inputs.rankings import ranking_of
-from blindspot.types import Variant
+from blindspot.runs.inputs.rankings import opened
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import known_datasets
 from blindspot.ui.resources import explained, settings
+from blindspot.variants import Variant
 
 _ICON = ":material/report:"
 _NAMES_SHOWN = 5
@@ -53,20 +54,20 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
     Args:
         rankings: models that rank documents without vectors can be run, too.
     """
-    wrong: dict[str, str] = {}
-    for reference in dict.fromkeys(variant.encoder for variant in variants):
+    wrong: dict[ModelRef, str] = {}
+    for model in dict.fromkeys(variant.model for variant in variants):
         try:
-            if rankings and is_ranking(reference):
-                ranking_of(reference, settings())
+            if rankings:
+                opened(model, settings())
             else:
-                resolve_encoder(reference, settings())
+                resolve_encoder(model.text, settings())
         except BlindspotError as error:
-            wrong[reference] = explained(error)
-    for reference, why in wrong.items():
-        name = Variant(reference, "none").label
-        said = why if is_ranking(reference) else f"{name} cannot be run; what is stored of it is shown: {why}"
+            wrong[model] = explained(error)
+    for model, why in wrong.items():
+        name = names.current().model(model.text)
+        said = f"{name} cannot be run; what is stored of it is shown: {why}" if model.has_vectors else why
         st.warning(as_text(said), icon=_ICON)
-    return [variant for variant in variants if variant.encoder not in wrong]
+    return [variant for variant in variants if variant.model not in wrong]
 
 
 def encoded(variants: Sequence[Variant], dataset: Dataset, *, warn: bool) -> dict[Variant, bool]:
@@ -86,6 +87,6 @@ def encoded(variants: Sequence[Variant], dataset: Dataset, *, warn: bool) -> dic
             out[variant] = not spaces.lacking([variant], dataset, settings())
         except BlindspotError as error:
             if warn:
-                whose = "" if is_ranking(variant.encoder) else f"{variant.label} cannot be shown: "
+                whose = f"{variant.label} cannot be shown: " if variant.model.has_vectors else ""
                 st.warning(as_text(whose + explained(error)), icon=_ICON)
     return out

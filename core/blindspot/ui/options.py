@@ -10,10 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
 from blindspot.ui.pickers import PROTOCOLS, Picks, show_postprocessed
 from blindspot.ui.widgets.choices import one_of
+from blindspot.variants import Variant
 
 _ROW = "_tools"
 _OPTIONS = "_options"
@@ -55,7 +54,7 @@ def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
     kept = picks.asked_for(here)
     left_out = {variant for variant in here if picks.keeps(variant)} - set(kept)
     # Of a study of sizes there are dozens, which its own page shows.
-    left_out = {variant for variant in left_out if not TransformChain.parse(variant.transform).only_shrinks}
+    left_out = {variant for variant in left_out if not variant.chain.only_shrinks}
     steps = sum(variant.transform == "none" for variant in left_out)
     if steps:
         with row():

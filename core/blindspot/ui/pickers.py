@@ -20,7 +20,6 @@ from blindspot.errors import BlindspotError
 from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.default_models import default_models, is_undeployed, place_of
-from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import from_address
 from blindspot.ui.navigation import entry_of, pickers_of
@@ -28,6 +27,7 @@ from blindspot.ui.page_state import ITEM, A, B, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address, some_named
 from blindspot.ui.widgets.choices import one_of
+from blindspot.variants import Variant
 
 LARGEST = 2**53  # a browser's numbers are exact up to here
 _AREAS = ("area", "query_area")  # of figures

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from blindspot.figures import theme
 from blindspot.figures.theme import Style
-from blindspot.types import Variant
 from blindspot.ui.pickers import picked_variants
 from blindspot.ui.resources import repository, scheme
+from blindspot.variants import Variant
 
 
 def variant_styles(shown: Iterable[Variant]) -> Mapping[Variant, Style]:

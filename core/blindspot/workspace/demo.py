@@ -12,7 +12,7 @@ from blindspot.settings import Settings
 from blindspot.space.maps.maps import MapRequest
 from blindspot.studies.judgments.making import ItemsRequest
 from blindspot.studies.judgments.types import Task as Judging
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 FIRST = Variant("minilm", "none")
 CENTERED = Variant("minilm", "center")

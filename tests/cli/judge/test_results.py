@@ -10,7 +10,7 @@ from blindspot.datasets.published.pairs import pair_set
 from blindspot.settings import Settings
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import Ballot, ItemSet, Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.commands import Command
 from tests.support.judgment_samples import comparative_set, intruder_set
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder

@@ -18,7 +18,7 @@ from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.files.export import as_file
 from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
 from blindspot.texts import lexical_overlap
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.tables import each
 
 RUNS = ("aa", "bb", "cc")

@@ -26,6 +26,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.runs import pipeline
 from blindspot.runs.comparison import compare_runs
 from blindspot.store.records import RunRecord
+from blindspot.transforms.chain import TransformChain
 from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 from tests.support.commands import Command
@@ -193,7 +194,7 @@ def test_what_if_ranks_among_the_same(small: World, among: RunRecord) -> None:
     base = what_if.basis(among, ENTRY, small.repository)
     stored = small.run("evalrank", "trigrams~center", "small-pairs", candidates="matches")
     rows = rows_of_runs(ENTRY, [stored.run_id], small.repository)[stored.run_id]
-    found = what_if.what_if(base, "center", Similarity.COS, small.settings)
+    found = what_if.what_if(base, TransformChain.parse("center"), Similarity.COS, small.settings)
     for own, kept in ((found.raw.after, rows.raw), (found.filtered.after, rows.filtered)):
         assert own.greater.tolist() == kept.greater.tolist()
         assert own.ties.tolist() == kept.ties.tolist()

@@ -22,6 +22,7 @@ from blindspot.numerics.ranking.gpu import rank_pairs_on
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.embeddings import embedded_of
 from blindspot.store.records import RunRecord
+from blindspot.transforms.chain import TransformChain
 from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 from tests.support.asking import ASK, TELL, AskingEncoder
@@ -172,7 +173,7 @@ def test_whatever_ranks_again_ranks_alike(world: World, run: RunRecord, variant:
         assert match.similarity == pytest.approx(similarity, abs=1e-6)
         assert all(item.item_no != pair.query_no for item in shown if item is not match)
     basis = what_if.basis(run, ENTRY, repository)
-    again = what_if.what_if(basis, run.plan.variant.transform, Similarity.COS, settings)
+    again = what_if.what_if(basis, run.plan.variant.chain, Similarity.COS, settings)
     fewer = with_first_items(run, len(SMALL_PAIRS.items), settings, repository, ENTRY)
     for found in (again.raw.after, fewer.raw):
         assert found.greater.tolist() == rows.raw.greater.tolist()
@@ -250,7 +251,9 @@ def test_a_part_of_the_texts_keeps_both_roles(world: World, transform: str) -> N
     expected = by_loop(documents, queries, part, "cos", matches_only=False, filtered=False)
     rows = rows_of_runs(ENTRY, [run.run_id], world.repository)[run.run_id]
     assert rows.raw.greater.tolist() == [count.greater for count in expected]
-    again = what_if.what_if(what_if.basis(run, ENTRY, world.repository), transform, Similarity.COS, world.settings)
+    again = what_if.what_if(
+        what_if.basis(run, ENTRY, world.repository), TransformChain.parse(transform), Similarity.COS, world.settings
+    )
     assert again.raw.after.greater.tolist() == rows.raw.greater.tolist()
     query, match = (kept[i] for i in pairs[0])
     shown = around_match(run, query, match, world.settings, world.repository)

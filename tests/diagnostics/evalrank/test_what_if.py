@@ -33,7 +33,7 @@ DEMO = [("center", Similarity.COS), ("abtt:2", Similarity.COS), ("center+whiten:
 
 def check_equals_run(base: Basis, real: RunRecord, world: World) -> None:
     """Every pair's counts and every score, raw and filtered, to the last bit."""
-    result = what_if.what_if(base, real.plan.variant.transform, Similarity(real.plan.params["metric"]), world.settings)
+    result = what_if.what_if(base, real.plan.variant.chain, Similarity(real.plan.params["metric"]), world.settings)
     rows = world.repository.items(ENTRY, [real.run_id], texts=False).set_index("item_no")
     numbers = base.pairs["item_no"].to_numpy()[base.sample]
     for suffix, found in (("", result.raw), ("_filtered", result.filtered)):
@@ -77,7 +77,7 @@ def test_a_sample_is_ranked_among_all_items(demo: World, demo_basis: Basis, monk
 
 
 def test_what_is_stored_changes_nothing(demo: World, demo_basis: Basis) -> None:
-    result = what_if.what_if(demo_basis, "none", Similarity.COS, demo.settings)
+    result = what_if.what_if(demo_basis, TransformChain.parse("none"), Similarity.COS, demo.settings)
     for found in (result.raw, result.filtered):
         assert (found.gained, found.lost) == (0, 0)
         assert all(c.difference.value == 0 for c in found.changes())
@@ -92,7 +92,9 @@ def test_a_change_is_the_difference_that_a_against_b_shows(
     ids = [demo.run("evalrank", "minilm~center", "demo-pairs").run_id, demo_basis.run.run_id]
     metrics = [f"{name}{suffix}" for name in what_if.SHOWN]
     scores = uncertainty.one_group(pair_table(ENTRY, ids, demo.repository), ids, metrics)
-    changes = getattr(what_if.what_if(demo_basis, "center", Similarity.COS, demo.settings), side).changes()
+    changes = getattr(
+        what_if.what_if(demo_basis, TransformChain.parse("center"), Similarity.COS, demo.settings), side
+    ).changes()
     sides = [[scores[run_id][metric] for run_id in ids] for metric in metrics]
     assert [c.difference for c in changes] == [one.statistic.difference(one, other) for one, other in sides]
     assert changes[0].difference.interval is not None
@@ -107,7 +109,7 @@ def test_oddities_and_nothing_is_encoded_again(
     """Near-duplicates, rival matches, pairs of a text with itself, zero vectors."""
     base = basis(world.run("evalrank", "trigrams", "small-pairs"), ENTRY, world.repository)
     encoded = small.encoded
-    what_if.what_if(base, transform, metric, world.settings)
+    what_if.what_if(base, TransformChain.parse(transform), metric, world.settings)
     assert small.encoded == encoded
     check_equals_run(base, world.run("evalrank", f"trigrams~{transform}", "small-pairs", metric=metric), world)
 
@@ -137,17 +139,17 @@ def test_embeddings_that_are_gone_are_said(world: World) -> None:
     shutil.rmtree(world.settings.embeddings)
     for transform in ("none", "center"):
         with pytest.raises(EmbeddingsGone):
-            what_if.what_if(base, transform, Similarity.COS, world.settings)
+            what_if.what_if(base, TransformChain.parse(transform), Similarity.COS, world.settings)
 
 
 @pytest.mark.parametrize("transform", ["centre", "abtt", "whiten:385", "truncate:500"])
 def test_a_transform_that_does_not_fit_is_refused(demo: World, demo_basis: Basis, transform: str) -> None:
     with pytest.raises(InputError):
-        what_if.what_if(demo_basis, transform, Similarity.COS, demo.settings)
+        what_if.what_if(demo_basis, TransformChain.parse(transform), Similarity.COS, demo.settings)
 
 
 def test_changes_are_differences_of_the_scores(demo: World, demo_basis: Basis) -> None:
-    found = what_if.what_if(demo_basis, "whiten:128", Similarity.COS, demo.settings).raw
+    found = what_if.what_if(demo_basis, TransformChain.parse("whiten:128"), Similarity.COS, demo.settings).raw
     before, after = scores(found.before), scores(found.after)
     up = sum(a < b for a, b in zip(found.after.shown, found.before.shown, strict=True))
     down = sum(a > b for a, b in zip(found.after.shown, found.before.shown, strict=True))

@@ -22,7 +22,8 @@ from blindspot.numerics.similarity import Similarity, similarity_to_all
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
+from blindspot.variants import Variant
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, wait_until
 from tests.support.world import World

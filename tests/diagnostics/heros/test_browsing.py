@@ -18,7 +18,7 @@ from blindspot.diagnostics.heros import browsing
 from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
 from blindspot.files.export import as_file
 from blindspot.numerics.ranking.problem import TAU
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.tables import each
 
 SUBSETS = ("synonym", "of <my> own", "no")

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from blindspot.diagnostics.probing.correlation import FEWEST, OF_ALL, published, with_transfer
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 MODELS = [Variant(f"model-{i}", "none") for i in range(8)]
 

@@ -9,7 +9,7 @@ import pytest
 from blindspot.diagnostics.similarity import figures
 from blindspot.figures.dots import dots
 from blindspot.figures.theme import Scheme, styles
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 A, B = Variant("a<b>", "none"), Variant("b", "center")
 SCHEMES = pytest.mark.parametrize("scheme", Scheme)

@@ -16,7 +16,8 @@ from blindspot.errors import BlindspotError, Cancelled
 from blindspot.jobs.queue import JobQueue, JobState
 from blindspot.runs.spaces import NotEncoded
 from blindspot.settings import Settings
-from blindspot.types import CancelToken, Variant, no_progress
+from blindspot.types import CancelToken, no_progress
+from blindspot.variants import Variant
 from tests.support.small_world import GramEncoder, wait_until
 from tests.support.world import World
 

@@ -14,7 +14,7 @@ from blindspot.diagnostics.similarity import bands, learned
 from blindspot.diagnostics.similarity.learned import LearnRequest
 from blindspot.names import in_address
 from blindspot.runs.against_words import VARIANTS
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

@@ -9,7 +9,7 @@ import pytest
 from blindspot.diagnostics.transfer import figures
 from blindspot.figures import theme
 from blindspot.figures.theme import Scheme
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ONE, TWO = Variant("one", "none"), Variant("two", "none")
 

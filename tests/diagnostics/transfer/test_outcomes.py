@@ -15,7 +15,7 @@ from blindspot.numerics.statistics import confusion
 from blindspot.numerics.statistics.confusion import macro_f1
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.runs.comparison import paired_tests
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support import transfer_world as toy
 from tests.support.world import World
 

@@ -8,7 +8,7 @@ import pytest
 from blindspot.diagnostics.words import figures as words
 from blindspot.diagnostics.words.categorization import shares
 from blindspot.figures.theme import Scheme, styles
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 A, B = Variant("one<b>", "none"), Variant("two", "center")
 SCHEMES = pytest.mark.parametrize("scheme", list(Scheme))

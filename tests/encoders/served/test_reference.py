@@ -10,9 +10,10 @@ from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.encoders.served.reference import ServedReference, Style
 from blindspot.encoders.served.refusals import TooLarge, TryAgain, refusal
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import name_of_model, version_of
+from blindspot.names import name_of_model
+from blindspot.references import version_of
 from blindspot.settings import Settings
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.tables import each
 
 

@@ -24,7 +24,8 @@ from blindspot.runs.encoders_here import WITH_PARAMETERS, read_library
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.evidence.scores import family_of
-from blindspot.types import CancelToken, Float32, Variant
+from blindspot.types import CancelToken, Float32
+from blindspot.variants import Variant
 from tests.support.odd_texts import ODD_TEXTS
 from tests.support.quantized import INT8, quantized
 from tests.support.small_world import SMALL_PAIRS, register_dataset

@@ -27,7 +27,8 @@ from blindspot.runs import encoders_here as encoder_library
 from blindspot.runs import pipeline
 from blindspot.settings import ROOT, Settings
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
+from blindspot.variants import Variant
 from tests.support.commands import Command
 from tests.support.hub import COMMIT, REPOSITORY, serving
 from tests.support.small_world import SMALL_PAIRS, register_dataset

@@ -18,16 +18,17 @@ from blindspot.diagnostics.retrieval.outcomes import Side, lost, query_table
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.errors import InputError
-from blindspot.names import fused, name_of_model
+from blindspot.names import name_of_model
 from blindspot.numerics.ranking.graded import NAMES
 from blindspot.policy import check_encoder
+from blindspot.references import FusionRef, ModelRef
 from blindspot.runs import encoders_here, estimates, pipeline, sweeps
 from blindspot.runs.comparison import compare_runs
 from blindspot.runs.manifests import ranking_notes
 from blindspot.settings import Mode
 from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support import retrieval_world as toy
 from tests.support.small_world import GramEncoder
 from tests.support.tables import each
@@ -161,7 +162,9 @@ def test_a_ranking_has_no_vectors(made: World) -> None:
 def test_a_fusion_has_one_spelling(made: World, given: str, canonical: str) -> None:
     assert made.repository
     assert canonical_encoder(given) == canonical_encoder(canonical) == canonical
-    assert len(fused(canonical)) == 2
+    model = ModelRef.parse(canonical)
+    assert isinstance(model, FusionRef)
+    assert len(model.parts) == len(model.models) == 2
     assert name_of_model(canonical)
 
 

@@ -23,7 +23,7 @@ from blindspot.runs.packs.groups import Group, grouped, makespan
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 MODELS, DATASETS = 60, 20
 MOST = 1.25  # of the lower bound

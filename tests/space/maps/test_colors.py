@@ -16,7 +16,7 @@ from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from blindspot.space.maps import colors as map_colors
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 PARAMS = {"metric": "cos", "protocol": "definition"}

@@ -29,7 +29,8 @@ from blindspot.space.maps.maps import MapRequest, Method, NoMap
 from blindspot.space.maps.projection import as_compared, quality
 from blindspot.space.maps.worker import ABANDONED
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Variant, no_progress
+from blindspot.types import CancelToken, no_progress
+from blindspot.variants import Variant
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder, wait_until
 from tests.support.world import World

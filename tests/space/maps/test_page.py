@@ -14,7 +14,7 @@ from blindspot.space.maps import maps
 from blindspot.space.maps import page as map_view
 from blindspot.space.maps.maps import MapRequest, Method
 from blindspot.space.maps.projection import Quality
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.pages import OpenApp, charts, values, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

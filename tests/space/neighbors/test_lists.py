@@ -23,7 +23,8 @@ from blindspot.space.neighbors import free_text
 from blindspot.space.neighbors import lists as neighbors
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import TransformChain
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
+from blindspot.variants import Variant
 from tests.support.small_world import DOG, DOG_IS, DOG_THE, SMALL_PAIRS, GramEncoder, register_encoder
 from tests.support.world import World
 

@@ -14,8 +14,8 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import open_spaces
 from blindspot.space.neighbors import lists as neighbors
 from blindspot.space.neighbors.page import lists as neighbors_lists
-from blindspot.types import Variant
 from blindspot.ui.widgets.item_search import NOTHING
+from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.small_world import CAT, DOG, DOG_IS, SMALL_PAIRS, GramEncoder

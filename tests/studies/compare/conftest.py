@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blindspot.settings import Settings
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 

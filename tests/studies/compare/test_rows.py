@@ -21,7 +21,7 @@ from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.compare.rows import Comparison, Row, Why, compare, compare_all, headline, rows_of
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.studies.compare.conftest import COMPUTED, A, B, C
 from tests.support.finding_runs import run_record
 from tests.support.made_rows import MadeRows

@@ -13,7 +13,7 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.studies.compare.costs import Cost, CostKind
 from blindspot.studies.compare.rows import Row
 from blindspot.studies.compare.several import ByPair, front, points, scored, wins
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.finding_runs import run_record
 
 A, B, C = (Variant(name, "none") for name in "abc")

@@ -11,7 +11,8 @@ from scipy import stats
 
 from blindspot.studies.evidence.correlation import TwoCorrelations, compare, correlations, in_words, without_each_family
 from blindspot.studies.evidence.scores import Measure, ScoreTable
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 
 NAN = float("nan")
 FIRST = Measure("evalrank", "demo-pairs", "mrr", "EvalRank MRR", 1, "sentence")

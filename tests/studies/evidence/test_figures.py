@@ -14,7 +14,7 @@ from blindspot.studies.evidence import figures
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.figures import Axis, Column, Line, MapRow, Point, bump_chart, published_map
 from blindspot.studies.evidence.scores import Measure
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 def cell(evaluator: str, task: str, rho: float | None = 0.5, *ends: float, why: str = "") -> Cell:

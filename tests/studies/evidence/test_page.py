@@ -19,8 +19,8 @@ from blindspot.studies.evidence.correlation import compare, correlations, in_wor
 from blindspot.studies.evidence.page.correlations import cell_in_words, headline_in_words
 from blindspot.studies.evidence.page.ranks import short_name
 from blindspot.studies.evidence.scores import Level, ScoreTable, score_table
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
+from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.evidence_world import Made, many_models, store
 from tests.support.pages import OpenApp, charts, table, written

@@ -20,7 +20,7 @@ from blindspot.studies.evidence.scores import (
 )
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.evidence_world import Made, many_models, store
 from tests.support.judgment_samples import A, B, intruder_set, votes
 from tests.support.tables import each

@@ -15,7 +15,7 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import among
 from blindspot.studies.findings.general import cut_off, listed, names
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.finding_runs import run_record
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World

@@ -13,7 +13,7 @@ from blindspot.runs.findings.rule import Compared, Rival, by_chance, furthest_ah
 from blindspot.store.records import RunRecord
 from blindspot.studies.findings import collection, general
 from blindspot.studies.findings.collection import RunsOf, Selection, collect, discoveries, select
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 

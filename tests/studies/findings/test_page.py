@@ -19,7 +19,7 @@ from blindspot.store.repository import Repository
 from blindspot.studies.findings import collection, page
 from blindspot.studies.findings.collection import Collected
 from blindspot.studies.findings.page import SHOWN, at_first, reading
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, written
 

@@ -12,7 +12,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space
 from blindspot.studies.judgments.automatic import answer, similarities, vote_of
 from blindspot.studies.judgments.types import Item, ItemSet, Query, Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.judgment_samples import MADE_AT, MANIFEST, A, B, comparative_set, intruder_set
 
 REFERENCE = Variant("ref", "none")

@@ -21,7 +21,7 @@ from blindspot.studies.judgments import bundles
 from blindspot.studies.judgments.bundles import Bundle, Part
 from blindspot.studies.judgments.store import Judgments, Merged
 from blindspot.studies.judgments.types import NOT_ASKED, Ballot, Item, ItemSet, Query, Task, Vote
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.bundle_files import SAMPLE, described, edited, members, sample, swapped, zipped
 from tests.support.judgment_samples import MADE_AT, comparative_set, intruder_set
 from tests.support.tables import each

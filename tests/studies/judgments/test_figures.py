@@ -12,7 +12,7 @@ import pytest
 from blindspot.figures.theme import Scheme, styles
 from blindspot.studies.judgments.figures import own_votes
 from blindspot.studies.judgments.types import Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ONE, OTHER = Variant("a", "none"), Variant("<i>b</i>", "center")
 STYLES = styles([ONE, OTHER], Scheme.LIGHT)

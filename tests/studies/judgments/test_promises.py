@@ -22,7 +22,8 @@ from blindspot.numerics.statistics.votes import FEWEST_VOTES, Population
 from blindspot.studies.judgments.scoring import pair_tests
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, Query, Task
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 
 NORMAL = norm.ppf((np.arange(4_001) + 0.5) / 4_001)  # a standard normal, as equally likely values
 FEW_NORMAL = norm.ppf((np.arange(201) + 0.5) / 201)

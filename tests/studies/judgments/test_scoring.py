@@ -18,7 +18,7 @@ from blindspot.numerics.statistics.votes import FEWEST_QUERIES, Population
 from blindspot.studies.judgments.scoring import By, breakdown, groups, most_missed, pair_tests, scores
 from blindspot.studies.judgments.tallies import NO_VOTE, Tally, tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, Query, Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.judgment_samples import A, comparative_set, intruder_set, random_tally, votes
 
 

@@ -11,7 +11,7 @@ from blindspot.studies.judgments.agreement import Agreement, agreement
 from blindspot.studies.judgments.scoring import pair_tests, scores
 from blindspot.studies.judgments.tallies import Tally, tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, Query, Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.judgment_samples import comparative_set, intruder_set, votes
 
 

@@ -27,7 +27,8 @@ from blindspot.studies.lab.grid import (
     usual_tasks,
 )
 from blindspot.studies.lab.verdicts import Knob, contexts
-from blindspot.types import Variant
+from blindspot.transforms.chain import TransformChain
+from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, register_encoder, wait_until
 from tests.support.world import World
@@ -174,7 +175,7 @@ def test_usual_tasks_follow_the_picked_dataset() -> None:
 
 
 def test_settings_tell_size_from_transform() -> None:
-    setting = Setting.of(Reading(EVALRANK, "mrr"), "cos", "center+truncate:8+normalize")
+    setting = Setting.of(Reading(EVALRANK, "mrr"), "cos", TransformChain.parse("center+truncate:8+normalize"))
     assert (setting.transform, setting.size, setting.chain) == (
         "center+normalize",
         "truncate:8",
@@ -184,7 +185,7 @@ def test_settings_tell_size_from_transform() -> None:
 
 def test_whitening_to_fewer_dimensions_is_another_size_of_the_same_transform() -> None:
     reading = Reading(EVALRANK, "mrr")
-    settings = [Setting.of(reading, "cos", chain) for chain in ("whiten", "whiten:3")]
+    settings = [Setting.of(reading, "cos", TransformChain.parse(chain)) for chain in ("whiten", "whiten:3")]
     assert [(s.transform, s.size) for s in settings] == [("whiten", "full"), ("whiten", "whiten:3")]
     assert contexts(settings, Knob.SIZE) == [[0, 1]]
     assert contexts(settings, Knob.TRANSFORM) == []
@@ -193,9 +194,9 @@ def test_whitening_to_fewer_dimensions_is_another_size_of_the_same_transform() -
 def test_the_same_steps_in_another_order_are_not_laid_to_another_choice() -> None:
     reading = Reading(EVALRANK, "mrr")
     chains = ("truncate:8+whiten", "whiten+truncate:8")
-    one_metric = [Setting.of(reading, "cos", chain) for chain in chains]
+    one_metric = [Setting.of(reading, "cos", TransformChain.parse(chain)) for chain in chains]
     assert all(contexts(one_metric, knob) == [] for knob in Knob)
-    both = [Setting.of(reading, metric, chain) for chain in chains for metric in ("cos", "l2")]
+    both = [Setting.of(reading, metric, TransformChain.parse(chain)) for chain in chains for metric in ("cos", "l2")]
     assert contexts(both, Knob.METRIC) == [[0, 1], [2, 3]]
     assert contexts(both, Knob.TRANSFORM) == []
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from blindspot.studies.lab.grid import Reading, Scores, Setting, Task
 from blindspot.studies.lab.verdicts import Knob, Lead, contexts, effects, in_words, verdicts
+from blindspot.transforms.chain import TransformChain
 
 NAN = float("nan")
 MRR, HITS = (Reading(Task("evalrank", "demo-pairs"), score) for score in ("mrr", "hits@1"))
@@ -19,7 +20,7 @@ ALIGN = Reading(Task("geometry", "demo-pairs"), "align")
 
 
 def grid(chains: tuple[str, ...], metrics: tuple[str, ...] = ("cos", "l2"), readings: tuple[Reading, ...] = (MRR,)):
-    return tuple(Setting.of(r, m, c) for r in readings for c in chains for m in metrics)
+    return tuple(Setting.of(r, m, TransformChain.parse(c)) for r in readings for c in chains for m in metrics)
 
 
 def table(settings_: tuple[Setting, ...], **rows: list[float]) -> Scores:
@@ -157,7 +158,7 @@ def test_contexts_hold_all_other_choices() -> None:
 
 
 def test_nothing_to_rank_by() -> None:
-    described = Setting.of(Reading(Task("geometry", "demo-pairs"), "anisotropy"), "cos", "none")
+    described = Setting.of(Reading(Task("geometry", "demo-pairs"), "anisotropy"), "cos", TransformChain.parse("none"))
     scores = table((described, *grid(("none",))), a=[1, 1, NAN], b=[2, 1, 1])
     assert [s.reading.score for s in scores.ranked.settings] == ["mrr"]
     assert effects(scores.ranked) == ()

@@ -31,7 +31,7 @@ from blindspot.studies.languages import figures
 from blindspot.studies.languages.findings import findings, of_pool, pools_of
 from blindspot.studies.languages.pooled import Nearest, Pool, best_of, biases, nearest_in, pool_of
 from blindspot.studies.languages.scores import USUAL, By, Score, answer, cells_of, grouped, scores_of
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table, written

@@ -23,7 +23,7 @@ from blindspot.studies.report import html, manifest
 from blindspot.studies.report.content import Report, gather, stars
 from blindspot.studies.report.making import FORMATS, as_html, as_latex, as_markdown
 from blindspot.studies.report.tables import Table, latex_text, to_html, to_latex, to_markdown
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.pages import OpenApp
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.tables import each

@@ -10,7 +10,7 @@ import pytest
 
 from blindspot.figures.theme import Scheme, styles
 from blindspot.studies.report.figures import score_dots
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 A, B, C = Variant("a", "none"), Variant("a", "center"), Variant("b", "none")
 DATASETS = ["demo-pairs", "evalrank-sent"]

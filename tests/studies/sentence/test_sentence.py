@@ -23,7 +23,8 @@ from blindspot.settings import Settings
 from blindspot.space.neighbors import free_text
 from blindspot.studies.sentence.asking import MOST_LINES, MOST_MODELS, try_sentence
 from blindspot.studies.sentence.view import APART, LinesView, SentenceView
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
+from blindspot.variants import Variant
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, written
 

@@ -13,7 +13,7 @@ from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.numerics.thresholds.calibration import Way, calibrate
 from blindspot.numerics.thresholds.curves import carried_over, wished
 from blindspot.studies.threshold.pairs import Measured, Rule, of_runs
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.studies.threshold.world import MARKED, SCORED, fill
 from tests.support import transfer_world
 from tests.support.pages import OpenApp, chart_named, table, values, written

@@ -16,9 +16,9 @@ def offers(dataset: str, variants: tuple[str, ...]) -> None:
     import streamlit as st
 
     from blindspot.diagnostic import find_diagnostic
-    from blindspot.types import Variant
     from blindspot.ui.pickers import Picks
     from blindspot.ui.widgets import missing_runs
+    from blindspot.variants import Variant
 
     entry = find_diagnostic("evalrank")
     picks = Picks(dataset, "cos", "definition", tuple(Variant.parse(name) for name in variants))

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from blindspot.figures.theme import Scheme, styles
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from blindspot.workspace.overview.figures import score_dots
 
 A, B, C = Variant("a", "none"), Variant("a", "center"), Variant("b", "none")

@@ -22,7 +22,7 @@ from blindspot.runs.log import JobLine
 from blindspot.runs.spaces import Space
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 SHOWN = 10  # of the hubs
 

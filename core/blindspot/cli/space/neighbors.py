@@ -22,7 +22,7 @@ from blindspot.space.neighbors import free_text
 from blindspot.space.neighbors import lists as neighbors
 from blindspot.space.neighbors.lists import Neighbors, Overlap
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 @dataclass(frozen=True, eq=False)

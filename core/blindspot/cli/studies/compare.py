@@ -9,7 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
-from blindspot.encoders.catalog import canonical_encoder
+from blindspot.encoders.catalog import variant_named
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.runs.comparison import COLUMNS, cells, fields
@@ -17,7 +17,7 @@ from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
 from blindspot.studies.compare.rows import Comparison, Missing, Row, compare, headline, method_in_words
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 def compare_variants(
@@ -71,7 +71,7 @@ def _variant(name: str, known: list[Variant]) -> Variant:
     variant = Variant.parse(name)
     if variant in known:
         return variant
-    return Variant(canonical_encoder(variant.encoder), variant.transform)
+    return variant_named(variant.encoder, variant.transform)
 
 
 def _fields(found: Comparison, costs: list[Cost], metric: Similarity) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.gate import audit, sides, untrained, verdict, written
 from blindspot.studies.gate.verdict import LEAST_ALPHA, MOST_ALPHA, MOST_TOLERATED, Outcome, Verdict
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 CODES = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.UNDECIDED: 3}
 COULD_NOT_RUN = 4

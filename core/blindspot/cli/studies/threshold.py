@@ -26,7 +26,7 @@ from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.threshold import answer
 from blindspot.studies.threshold.pairs import Measured, Rule, of_runs, of_spaces
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 def threshold(

@@ -17,7 +17,8 @@ from blindspot.datasets.word_frequency import zipf_of
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.numerics.statistics.outcomes import Outcomes
 from blindspot.texts import are_words, length, lexical_overlap
-from blindspot.types import Bool, Variant
+from blindspot.types import Bool
+from blindspot.variants import Variant
 
 
 class Which(StrEnum):

@@ -22,7 +22,6 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import near_duplicate_key
-from blindspot.transforms.chain import TransformChain
 from blindspot.types import Bool, Float64, Int64
 
 
@@ -73,7 +72,7 @@ def around_match(
         similarity_to_all(found.vectors, int(found.places_of_queries(np.array([query_no]))[0]), metric)[: len(items)]
         for found in (searched, finer)
     )
-    if depth := TransformChain.parse(run.plan.variant.transform).rescored:
+    if depth := run.plan.variant.chain.rescored:
         is_candidate = np.isin(items, candidates_of(run, items, repository)) & (items != query_no)
         among = rescored(np.where(is_candidate, among, -np.inf), again, depth)
         among[items == match_no] = np.where(query_no == match_no, again, among)[items == match_no]

@@ -8,7 +8,7 @@ those that a run would store.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -168,19 +168,19 @@ def _values(counts: RankCounts, name: str) -> Float64:
 
 
 def what_if(
-    base: Basis, transform: str, metric: Similarity, settings: Settings, cancel: CancelToken | None = None
+    base: Basis, chain: TransformChain, metric: Similarity, settings: Settings, cancel: CancelToken | None = None
 ) -> WhatIf:
-    """Rank the sampled pairs under another transform (a chain, fitted on all items) or similarity.
+    """Rank the sampled pairs under another transform (fitted on all items) or similarity.
 
     Raises:
         Cancelled: by ``cancel``.
         EmbeddingsGone: the cache no longer has the run's embeddings.
-        InputError: an unknown transform, or one that does not fit these embeddings.
+        InputError: a transform that does not fit these embeddings.
         BlindspotError: the transformed embeddings cannot be ranked.
     """
     prepare_runtime(settings)  # before numba is imported: it sets the folder of compiled kernels
     cancel = cancel or CancelToken()
-    vectors = transformed(base, transform, settings, cancel)
+    vectors = transformed(base, chain, settings, cancel)
     excluded = np.isin(base.exclusions.pairs, base.sample)
     exclusions = Exclusions(
         np.searchsorted(base.sample, base.exclusions.pairs[excluded]), base.exclusions.items[excluded]
@@ -200,15 +200,14 @@ def _of(counts: RankCounts, pairs: Int64) -> RankCounts:
     return RankCounts(counts.similarity[pairs], counts.greater[pairs], counts.ties[pairs])
 
 
-def transformed(base: Basis, transform: str, settings: Settings, cancel: CancelToken | None = None) -> Float32:
+def transformed(base: Basis, chain: TransformChain, settings: Settings, cancel: CancelToken | None = None) -> Float32:
     """The embeddings of what the run ranked, ``[k, d] float32``, under a transform fitted on them; by role more
     (``rank``)."""
     plan = base.run.plan
-    chain = TransformChain.parse(transform)
     policy.check_transform(str(chain), settings)
     if chain.steps:
         ranked = _Ranked(plan.support_digest, base, cancel)
-        return _transformed(plan.embedding_digest, str(chain), settings, ranked)
+        return _transformed(plan.embedding_digest, chain, settings, ranked)
     return _embeddings(base, settings)  # not cached: it may be a memory map of the file
 
 
@@ -222,9 +221,9 @@ class _Ranked:
 
 
 @lru_cache(maxsize=3)
-def _transformed(_digest: str, transform: str, settings: Settings, ranked: _Ranked) -> Float32:
+def _transformed(_digest: str, chain: TransformChain, settings: Settings, ranked: _Ranked) -> Float32:
     vectors = _embeddings(ranked.base, settings)
-    fitted = TransformChain.parse(transform).fit(vectors, StoredFlows(settings.flows), ranked.cancel)
+    fitted = chain.fit(vectors, StoredFlows(settings.flows), ranked.cancel)
     return transformed_by_role(fitted, vectors, ranked.base.dataset)
 
 
@@ -267,5 +266,5 @@ def sliders(chain: TransformChain, dimension: int) -> Sequence[Slider]:
 
 def with_argument(chain: TransformChain, step: int, value: int) -> TransformChain:
     """The chain with another argument in one of its steps."""
-    parts = [f"{call.name}:{value}" if place == step else str(call) for place, call in enumerate(chain.steps)]
-    return TransformChain.parse("+".join(parts))
+    calls = [replace(call, argument=value) if place == step else call for place, call in enumerate(chain.steps)]
+    return TransformChain(tuple(calls))

@@ -27,7 +27,8 @@ from blindspot.numerics.similarity import Similarity, row_norms, unit_rows
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress, Variant, no_progress
+from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
+from blindspot.variants import Variant
 
 VERSION = 1  # raised when the lists of the same vectors can change
 LONGEST = 50  # neighbors that can be counted

@@ -17,7 +17,8 @@ import pandas as pd
 from blindspot import texts
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.outcomes import Outcomes
-from blindspot.types import Bool, Float64, Int64, Variant
+from blindspot.types import Bool, Float64, Int64
+from blindspot.variants import Variant
 
 NUMBER, ORIGINAL = "no", "original"
 LARGEST, DIFFERS_IN, TURNED = "largest difference", "differs most in", "orders that differ"

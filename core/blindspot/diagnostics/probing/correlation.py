@@ -16,7 +16,8 @@ import numpy as np
 
 from blindspot.numerics.statistics import rankings
 from blindspot.settings import ASSETS
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 
 FEWEST = 4  # models: of three, one order in six agrees by chance
 OF_ALL = "mean"  # the published mean over all probing tasks

@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, faint, ink
-from blindspot.types import Bool, Float64, Variant
+from blindspot.types import Bool, Float64
+from blindspot.variants import Variant
 
 KEYWORDS = Variant("BM25", "none")  # as a row of dots
 EDGE = 0.02  # between dots and the outline of an area

@@ -10,10 +10,10 @@ import numpy as np
 from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, SHOWN, TITLES
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from blindspot.diagnostics.retrieval.versus import TEST, first_found
-from blindspot.names import BM25
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import ci, number, p_in_words
+from blindspot.references import BM25
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import (
     AND_CHANCE,

@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 
 from blindspot.figures.dots import error_bars, interval_text
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 
 NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 LEGEND_LINE = 22

@@ -30,8 +30,8 @@ from blindspot.numerics.statistics.correlations import DECIMALS
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import CancelToken, Float32, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
+from blindspot.types import CancelToken, Float32, Float64, Int64, Progress, digest_of_strings, no_progress
+from blindspot.variants import Variant
 
 VERSION = 1  # raise it if the predictions from the same vectors can change
 SEED = 2_019  # of the perceptron's weights and the order of its pairs
@@ -156,11 +156,10 @@ def _parts(variant: Variant, space: Space, dataset: ScoredPairs) -> dict[str, Pa
                 expected="some pairs with different scores in each of train, dev and test",
                 remedy="choose an encoder that covers its sentences",
             )
-    chain = TransformChain.parse(variant.transform)
     vectors = space.vectors
-    if chain.steps:
+    if variant.chain.steps:
         seen = np.unique(np.concatenate([firsts[chosen[TRAIN]], seconds[chosen[TRAIN]]]))
-        vectors = chain.fit(vectors[seen]).apply(vectors)
+        vectors = variant.chain.fit(vectors[seen]).apply(vectors)
     return {
         name: Part(
             features_of(vectors, firsts[rows], seconds[rows]),

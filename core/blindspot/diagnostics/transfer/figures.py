@@ -13,7 +13,8 @@ from blindspot.figures.dots import dots
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
-from blindspot.types import Int64, Variant
+from blindspot.types import Int64
+from blindspot.variants import Variant
 
 BASELINE = "always the most frequent class"
 MOST_DRAWN = 100  # classes: a larger matrix is a gray square that takes seconds

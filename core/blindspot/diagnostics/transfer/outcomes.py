@@ -23,7 +23,8 @@ from blindspot.numerics.statistics import confusion as tables
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.outcomes import Outcomes as Became
 from blindspot.store.repository import Repository
-from blindspot.types import Bool, Float64, Int32, Int64, Variant, digest_of_strings
+from blindspot.types import Bool, Float64, Int32, Int64, digest_of_strings
+from blindspot.variants import Variant
 
 NUMBER, TEXT, SECOND, GOLD, OVERLAP, SUREST = "no", "text", "second text", "gold", "overlap", "surest mistake"
 

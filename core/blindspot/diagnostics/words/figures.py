@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
-from blindspot.types import Float64, Int64, Variant
+from blindspot.types import Float64, Int64
+from blindspot.variants import Variant
 
 HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "cross-open")
 LABEL_WIDTH = 30

@@ -12,7 +12,7 @@ from blindspot.runs.findings.rule import Compared, Level, p_of
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 __all__ = ["MOST_EXAMPLES", "Compared", "Example", "Finding", "Level", "Material"]
 

@@ -17,17 +17,23 @@ from blindspot.encoders.rankings.fusion import Fusion
 from blindspot.encoders.roles import by_role
 from blindspot.encoders.transformer.passages import in_passages
 from blindspot.errors import InputError
-from blindspot.names import fused, is_ranking
 from blindspot.numerics.ranking import passages
 from blindspot.numerics.ranking.judged import DECIMALS, rounded_similarities
+from blindspot.references import FusionRef, ModelRef
 from blindspot.settings import Settings
 from blindspot.transforms.chain import TransformChain
 from blindspot.transforms.trained_flows import TrainedFlows
-from blindspot.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings
+from blindspot.types import CancelToken, Float64, Int64, Progress, digest_of_strings
+from blindspot.variants import Variant
 
 
-def ranking_of(reference: str, settings: Settings, queries: Collection[str] = ()) -> Ranking:
-    """The ranking that a canonical reference names (``names.is_ranking``); nothing is encoded or read yet.
+def opened(model: ModelRef, settings: Settings) -> Encoder | Ranking:
+    """The encoder of a model with vectors, the ranking of one without; raises ``InputError``."""
+    return resolve_encoder(model.text, settings) if model.has_vectors else ranking_of(model, settings)
+
+
+def ranking_of(model: ModelRef, settings: Settings, queries: Collection[str] = ()) -> Ranking:
+    """The ranking of a model without vectors; nothing is encoded or read yet.
 
     Args:
         queries: texts of the dataset that are queries, for models that declare a prompt for these.
@@ -35,21 +41,22 @@ def ranking_of(reference: str, settings: Settings, queries: Collection[str] = ()
     Raises:
         InputError: as ``resolve_encoder`` and ``resolve_ranking``.
     """
-    if not (models := fused(reference)):
-        return resolve_ranking(reference, settings)
-    first, second = (_part(model, chain, settings, queries) for model, chain in models)
-    names = [model if chain == "none" else str(Variant(model, chain)) for model, chain in models]
-    return Fusion(reference, (first, second), (names[0], names[1]))
+    if not isinstance(model, FusionRef):
+        return resolve_ranking(model.text, settings)
+    variants = [Variant(part.text, chain) for part, chain in model.parts]
+    first, second = (_part(variant, settings, queries) for variant in variants)
+    names = [str(variant) if variant.chain.steps else variant.encoder for variant in variants]
+    return Fusion(model.text, (first, second), (names[0], names[1]))
 
 
-def _part(model: str, chain: str, settings: Settings, queries: Collection[str]) -> Ranking:
-    if is_ranking(model):
-        return resolve_ranking(model, settings)
-    encoder, parsed = resolve_encoder(model, settings), TransformChain.parse(chain)
-    if parsed.rescored:
-        what, instead = f"a fusion compares once, and '{chain}' does twice", f"the transform {parsed.searched}"
+def _part(variant: Variant, settings: Settings, queries: Collection[str]) -> Ranking:
+    if not variant.model.has_vectors:
+        return resolve_ranking(variant.encoder, settings)
+    encoder, chain = resolve_encoder(variant.encoder, settings), variant.chain
+    if chain.rescored:
+        what, instead = f"a fusion compares once, and '{chain}' does twice", f"the transform {chain.searched}"
         raise InputError(what, expected=instead)
-    return VectorRanking(by_role(encoder, queries), parsed, settings, Cuts(model, encoder))
+    return VectorRanking(by_role(encoder, queries), chain, settings, Cuts(variant.encoder, encoder))
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,8 +37,8 @@ from blindspot.runs.requests import run_id_of
 from blindspot.store.records import RunPlan
 from blindspot.store.repository import rows_of
 from blindspot.store.whole_runs import EncodingCost, StoredTexts, WholeRun
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant, digest_of_strings
+from blindspot.types import digest_of_strings
+from blindspot.variants import Variant
 
 FORMAT, VERSION = "blindspot result pack", 1
 MOST_JSON = 2**26  # bytes of the manifest, own columns included
@@ -432,7 +432,7 @@ def _check_identity(plan: RunPlan, entry: Diagnostic, fitted_on: str, facts: _Fa
     own = {name: value for name, value in plan.params.items() if name != FIT_ON}
     if entry.check_params(own) != own:
         raise facts.wrong("run.params", f"all parameters of {entry.id}, and no others")
-    if str(TransformChain.parse(plan.variant.transform)) != plan.variant.transform:
+    if str(plan.variant.chain) != plan.variant.transform:
         raise facts.wrong("run.transform", "a chain of transforms as Blindspot writes it")
     if bool(fitted_on) != (FIT_ON in plan.params):
         raise facts.wrong("fitted_on", "a digest where the transform was fitted on another dataset, and only there")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from blindspot.encoders.base import EncoderFamily
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
-from blindspot.names import fused, is_ranking
+from blindspot.references import ModelRef
 from blindspot.runs import estimates
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
@@ -68,19 +68,19 @@ def of_requests(
     families: dict[str, str] = {}
     for request in requests:
         if request.variant.encoder not in families:
-            families[request.variant.encoder] = family_of(request.variant.encoder, settings)
+            families[request.variant.encoder] = family_of(request.variant.model, settings)
     return grouped(costs, families.__getitem__, workers)
 
 
-def family_of(reference: str, settings: Settings) -> str:
+def family_of(model: ModelRef, settings: Settings) -> str:
     """The reference that stands for all models of a forward pass; of a fusion, for that of its first model with
     vectors."""
-    if is_ranking(reference):
-        inner = next((model for model, _ in fused(reference) if not is_ranking(model)), None)
-        return reference if inner is None else family_of(inner, settings)
-    encoder = resolve_encoder(reference, settings)
+    first = next((one for one in model.models if one.has_vectors), None)
+    if first is None:
+        return model.text
+    encoder = resolve_encoder(first.text, settings)
     siblings = encoder.family if isinstance(encoder, EncoderFamily) else ()
-    return min((sibling.identity.reference for sibling in siblings), default=reference)
+    return min((sibling.identity.reference for sibling in siblings), default=first.text)
 
 
 def grouped(costs: Sequence[estimates.RunEstimate], family: Callable[[str], str], workers: int) -> tuple[Group, ...]:

@@ -18,7 +18,8 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import rows_of_runs
 from blindspot.diagnostics.evalrank.sources import find_sources
 from blindspot.store.repository import Repository
-from blindspot.types import Float64, Int64, Variant
+from blindspot.types import Float64, Int64
+from blindspot.variants import Variant
 
 SEVERAL, SEVERAL_VALUES = "several sets", "several values"
 

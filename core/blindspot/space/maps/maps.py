@@ -31,7 +31,8 @@ from blindspot.settings import Settings
 from blindspot.space.maps.child import fit_in_child, remove_leftovers
 from blindspot.space.maps.projection import Quality, are_constant, as_compared, principal_plane, quality
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
+from blindspot.types import CancelToken, Float64, Int64, Progress, digest_of_strings, no_progress
+from blindspot.variants import Variant
 
 VERSION = 1  # raised when the coordinates or the quality of equal parameters can change
 MOST_ITEMS = 25_000  # in a map; a larger dataset is sampled

@@ -17,8 +17,8 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.runs.spaces import Space, fitted_of
 from blindspot.settings import Settings, prepare_runtime
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import CancelToken, Float32, Variant
+from blindspot.types import CancelToken, Float32
+from blindspot.variants import Variant
 
 KEPT = 2_048  # encoded texts, once for each pooling
 LOOK_SECONDS = 0.2  # between two looks at a cancel, while another text is encoded
@@ -87,7 +87,7 @@ def _place(text: str, space: Space, settings: Settings, cancel: CancelToken) -> 
     vector: Float32 | None = found.vector
     if np.isnan(found.vector).any():
         vector = None
-    elif TransformChain.parse(space.variant.transform).steps:
+    elif space.variant.chain.steps:
         cancel.check()
         vector = fitted_of(space, settings).apply(found.vector[None, :])[0]
     return Placed(space.variant, vector, found.truncated, found.unknown)

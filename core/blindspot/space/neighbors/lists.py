@@ -14,7 +14,8 @@ from blindspot.numerics.neighbors.approximate import ApproximateIndex, Quality, 
 from blindspot.numerics.neighbors.exact import ExactIndex, Nearest
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space
-from blindspot.types import Float32, Float64, Int64, Variant
+from blindspot.types import Float32, Float64, Int64
+from blindspot.variants import Variant
 
 LONGEST = 50  # neighbors of a query
 RANKS = (1, 5, 50)  # compared by people in Schnabel et al. 2015, section 3.3

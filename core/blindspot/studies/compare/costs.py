@@ -11,8 +11,7 @@ from enum import StrEnum
 
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 FLOAT_BYTES = 4  # of a number, float32
 
@@ -59,11 +58,10 @@ def cost_of(variant: Variant, repository: Repository) -> Cost:
     """Cost of a variant according to its runs."""
     runs = repository.runs(variants=[variant], state=RunState.DONE, metrics=[])
     dimension = _dimension(runs)
-    chain = TransformChain.parse(variant.transform)
     return Cost(
         dimension,
         next((run.parameters for run in runs if run.parameters is not None), None),
-        None if dimension is None else chain.bytes_of(dimension),
+        None if dimension is None else variant.chain.bytes_of(dimension),
     )
 
 

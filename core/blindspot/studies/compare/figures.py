@@ -20,7 +20,7 @@ from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.studies.compare.costs import CostKind
 from blindspot.studies.compare.rows import Row
 from blindspot.studies.compare.several import Point, Wins
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 POINTS = 100.0  # percent
 ROW, FOOT = 66, 56  # pixels

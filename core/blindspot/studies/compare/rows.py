@@ -24,7 +24,7 @@ from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 MOST_VARIANTS = 6  # of a matrix
 _MANY = 1_000_000

@@ -11,7 +11,8 @@ from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.studies.compare.costs import Cost, CostKind
 from blindspot.studies.compare.rows import Row
-from blindspot.types import Bool, Float64, Int64, Variant
+from blindspot.types import Bool, Float64, Int64
+from blindspot.variants import Variant
 
 ByPair = Mapping[tuple[Variant, Variant], Sequence[Row]]
 

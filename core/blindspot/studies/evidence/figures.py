@@ -16,7 +16,7 @@ from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink,
 from blindspot.numerics.statistics.written import ci_in_words, number, with_ci
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.scores import Measure
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 # Widths are characters of a line of a label, heights are pixels.
 _GREY = "#8A94A0"  # visible on light and dark

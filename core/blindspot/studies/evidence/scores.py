@@ -28,7 +28,8 @@ from blindspot.store.repository import Repository
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.tallies import tally
 from blindspot.studies.judgments.types import Task
-from blindspot.types import Float64, Variant, digest_of_strings
+from blindspot.types import Float64, digest_of_strings
+from blindspot.variants import Variant
 
 ALL_RUNS = 1_000_000
 LIKE_SIMILARITY = ("mrpc", "sick-e")  # the paper leaves these tasks out at the sentence level (section 6.1)

@@ -14,7 +14,7 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.findings.general import LETTERS
 from blindspot.texts import counted, listed
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 Pair = tuple[RunRecord, RunRecord]
 

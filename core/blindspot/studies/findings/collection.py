@@ -22,7 +22,7 @@ from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import among, general
 from blindspot.studies.languages import findings as languages
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 LEVELS = tuple(Level)  # worst first
 

@@ -15,8 +15,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import counted, listed
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 STORE = "store"  # in place of a diagnostic
 LOOKED_AT = 200  # of the longest texts, for examples of what is cut off
@@ -94,9 +93,7 @@ def fitted_on_tested(runs: Sequence[RunRecord]) -> list[Finding]:
 
     Severity is the largest number of fitted directions per text: the share of what the data can determine.
     """
-    learning = [
-        run for run in runs if TransformChain.parse(run.plan.variant.transform).learns and FIT_ON not in run.plan.params
-    ]
+    learning = [run for run in runs if run.plan.variant.chain.learns and FIT_ON not in run.plan.params]
     if not learning:
         return []
     by_variant = {run.plan.variant: run for run in reversed(learning)}
@@ -123,7 +120,7 @@ def _share_fitted(run: RunRecord) -> float:
     n, d = int(record.get("n") or 0), int(record.get("d_in") or 0)
     if not n:
         return 0.0
-    steps = TransformChain.parse(run.plan.variant.transform).searched.steps
+    steps = run.plan.variant.chain.searched.steps
     directions = max(d if step.name in _PER_DIRECTION else (step.argument or 0) + 1 for step in steps)
     return min(1.0, directions / n)
 

@@ -18,7 +18,8 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.gate.audit import Reached, why_easy
-from blindspot.types import Progress, Variant, no_progress
+from blindspot.types import Progress, no_progress
+from blindspot.variants import Variant
 
 MODELS = ("random-projection", "lsa")
 KEYWORD_SEARCH = "Keyword search (BM25)"

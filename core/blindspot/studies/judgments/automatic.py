@@ -17,7 +17,8 @@ from blindspot.runs.spaces import Space
 from blindspot.studies.judgments.scoring import Scores, scores_of
 from blindspot.studies.judgments.tallies import NO_VOTE, Tally
 from blindspot.studies.judgments.types import NOT_ASKED, ItemSet, Task
-from blindspot.types import Float32, Float64, Variant
+from blindspot.types import Float32, Float64
+from blindspot.variants import Variant
 
 
 @dataclass(frozen=True, eq=False)

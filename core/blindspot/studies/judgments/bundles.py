@@ -36,7 +36,7 @@ from blindspot.files.writing import cannot_write, make_folder
 from blindspot.studies.judgments.raters import nickname, pseudonym, rater_key
 from blindspot.studies.judgments.store import Judgments, Merged
 from blindspot.studies.judgments.types import DIGITS, NOT_ASKED, Item, ItemSet, Query, Task, Vote
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 VERSION = 1  # of the file
 MOST_BYTES = 32 * 2**20  # of the file

@@ -14,7 +14,7 @@ from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import ci
 from blindspot.studies.judgments.types import Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 AXIS = {
     Task.INTRUDER: "precision: share of votes that found the intruder",

@@ -14,7 +14,7 @@ from blindspot.datasets.catalog import find_dataset, title_of
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.word_frequency import by_wordfreq, of_vocabulary
-from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.catalog import resolve_encoder, variant_named
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity, row_norms
@@ -29,8 +29,8 @@ from blindspot.studies.judgments.inventories import SENTENCES, Found, Inventory,
 from blindspot.studies.judgments.rules import RANKS, Asked, Closeness, Made, Pool, Quartet, Reason, Rule
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import ItemSet, Task
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import CancelToken, Int64, Progress, Variant, no_progress
+from blindspot.types import CancelToken, Int64, Progress, no_progress
+from blindspot.variants import Variant
 
 SEED = 2_015
 FIRST_LOOK = 1_000  # neighbors: most intruders are among them; ranking all 20,000 takes seven times as long
@@ -105,7 +105,7 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
     policy.check_dataset(request.dataset, settings)
     if request.title or isinstance(request.inventory, Inventory):  # all visitors would see it
         policy.of(settings).check_change("items have no title or queries of a visitor's own")
-    named = [Variant(canonical_encoder(v.encoder), str(TransformChain.parse(v.transform))) for v in request.variants]
+    named = [variant_named(v.encoder, v.transform) for v in request.variants]
     variants = tuple(dict.fromkeys(named))
     for reference in dict.fromkeys(v.encoder for v in variants):
         resolve_encoder(reference, settings)

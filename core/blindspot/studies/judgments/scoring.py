@@ -22,7 +22,8 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.votes import Mean, Population
 from blindspot.studies.judgments.tallies import UNKNOWN, Tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, Task
-from blindspot.types import Bool, Float64, Int64, Variant
+from blindspot.types import Bool, Float64, Int64
+from blindspot.variants import Variant
 
 UNKNOWN_GROUP = "unknown"
 _BANDS = ("rare", "short", "medium", "frequent", "long")  # in this order

@@ -31,7 +31,7 @@ from blindspot.studies.judgments.types import (
     Task,
     Vote,
 )
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 query = queries_beside(__file__)
 

@@ -11,7 +11,8 @@ import numpy as np
 from blindspot.errors import InputError
 from blindspot.studies.judgments.raters import rater_key
 from blindspot.studies.judgments.types import NOT_ASKED, Item, ItemSet, Task, Vote
-from blindspot.types import Bool, Float64, Int64, Variant
+from blindspot.types import Bool, Float64, Int64
+from blindspot.variants import Variant
 
 NO_VOTE, UNKNOWN = -2, -3  # instead of an option; different from NOT_ASKED
 

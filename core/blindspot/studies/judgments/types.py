@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from blindspot.errors import InputError
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 NOT_ASKED = -1  # instead of an option: the item is not about this variant
 DIGITS = 12  # of a set's id

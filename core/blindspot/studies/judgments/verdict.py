@@ -11,7 +11,7 @@ from blindspot.studies.judgments.agreement import Agreement
 from blindspot.studies.judgments.scoring import PairTest, Scores, VariantScore
 from blindspot.studies.judgments.types import Task
 from blindspot.texts import counted
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 MEASURE = {Task.INTRUDER: "precision", Task.COMPARATIVE: "win ratio"}
 _Name = Callable[[Variant], str]

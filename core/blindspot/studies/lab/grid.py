@@ -18,7 +18,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import same_text
-from blindspot.transforms.chain import TransformChain
+from blindspot.transforms.chain import StepCall, TransformChain
 from blindspot.types import Float64
 
 # The default: one of each kind of post-processing, and one smaller size.
@@ -127,7 +127,7 @@ class Setting:
         metric: the similarity; the cosine for a diagnostic without a choice.
         transform: the chain without the steps that change the size, and ``whiten`` for ``whiten:K``.
         size: the steps that change the size, with ``whiten:K``; or ``FULL``.
-        chain: the whole chain.
+        chain, steps: the whole chain.
     """
 
     reading: Reading
@@ -135,18 +135,19 @@ class Setting:
     transform: str
     size: str
     chain: str
+    steps: tuple[StepCall, ...]
 
     @classmethod
-    def of(cls, reading: Reading, metric: str, chain: str) -> Setting:
-        steps = TransformChain.parse(chain).steps
+    def of(cls, reading: Reading, metric: str, chain: TransformChain) -> Setting:
+        steps = chain.steps
         sizes = [str(step) for step in steps if step.name in REDUCTIONS or (step.name == WHITEN and step.argument)]
         rest = [WHITEN if step.name == WHITEN else str(step) for step in steps if step.name not in REDUCTIONS]
-        return cls(reading, metric, "+".join(rest) or "none", "+".join(sizes) or FULL, chain)
+        return cls(reading, metric, "+".join(rest) or "none", "+".join(sizes) or FULL, str(chain), steps)
 
     @property
     def order(self) -> tuple[str, ...]:
         """The names of the chain's steps: truncating before whitening is not the same as after it."""
-        return tuple(step.name for step in TransformChain.parse(self.chain).steps)
+        return tuple(step.name for step in self.steps)
 
     @property
     def label(self) -> str:
@@ -205,7 +206,7 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
     """
     d = resolve_encoder(request.variant.encoder, settings).info.dimension
     n = find_dataset(request.fit_on or request.dataset).texts
-    for step in TransformChain.parse(request.variant.transform).steps:
+    for step in request.variant.chain.steps:
         k = step.argument
         if step.name == WHITEN and n and (k or d) >= n - 1:
             return f"{step} does not fit {n:,} items"
@@ -324,7 +325,7 @@ def score_cells(
         own = [r for r in requests if Task(r.diagnostic, r.dataset) == reading.task]
         chains = {chain: i for i, chain in enumerate(dict.fromkeys(r.variant.transform for r in own))}
         for request in sorted(own, key=lambda r: chains[r.variant.transform]):
-            setting = Setting.of(reading, metric_of(request), request.variant.transform)
+            setting = _setting(reading, request)
             column = places.setdefault(setting, len(places))
             run = found.get(request)
             if run is not None and reading.score in run.metrics:
@@ -377,7 +378,7 @@ def _changes(requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecor
 
 
 def _setting(reading: Reading, request: RunRequest) -> Setting:
-    return Setting.of(reading, metric_of(request), request.variant.transform)
+    return Setting.of(reading, metric_of(request), request.variant.chain)
 
 
 def share_seen(tested: Dataset, corpus: Dataset) -> float:

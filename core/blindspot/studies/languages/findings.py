@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from blindspot.datasets.published.tatoeba import place_of
 from blindspot.datasets.published.tatoeba.languages import ENGLISH, languages
-from blindspot.names import is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import ci, with_ci
@@ -91,7 +90,7 @@ def pools_of(runs: Iterable[RunRecord]) -> list[tuple[RunRecord, ...]]:
     newest: dict[tuple[str, ...], dict[str, RunRecord]] = {}
     for run in runs:
         variant, place = run.plan.variant, place_of(run.plan.dataset)
-        if place and variant.transform == "none" and not is_ranking(variant.encoder):
+        if place and variant.transform == "none" and variant.model.has_vectors:
             key = (str(variant), place[0].family.id, *(f"{k}={v}" for k, v in sorted(run.plan.params.items())))
             newest.setdefault(key, {}).setdefault(run.plan.dataset, run)
     found = []

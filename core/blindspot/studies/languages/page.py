@@ -15,7 +15,7 @@ from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets
 from blindspot.datasets.published.tatoeba.languages import Language, languages
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import current, is_ranking
+from blindspot.names import current
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, p_in_words, with_ci
 from blindspot.policy import MOST_SEARCHED
@@ -116,7 +116,7 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
         "Sentences", offered, index=0, key="lang_set", name=lambda one: PARALLEL[one].family.title, place=left
     )
     sets = PARALLEL[name or offered[0]]
-    names = [one for one in known_references(settings(), repository()) if not is_ranking(one)]
+    names = known_references(settings(), repository(), rankings=False)
     encoder = one_named(
         "Model", names, index=names.index(DEFAULT_ENCODER), key="lang_enc", name=current().model, place=middle
     )

@@ -15,7 +15,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
 from blindspot.diagnostics.heros.training import sides
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import current, is_ranking
+from blindspot.names import current
 from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.studies.repair import figures, task
@@ -69,8 +69,7 @@ def show() -> None:
 def _form(picks: Picks) -> RepairTask | None:
     """The repair asked for, or None with a note on what is wrong."""
     left, right = st.columns([2, 5])
-    known = known_references(settings(), repository())
-    names = [one for one in known if not is_ranking(one)]
+    names = known_references(settings(), repository(), rankings=False)
     if own := own_references(names, settings()):
         begin_with("repair_enc", own[0])
     encoder = one_named(

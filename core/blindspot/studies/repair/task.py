@@ -13,10 +13,9 @@ from blindspot import names, policy
 from blindspot.datasets.catalog import canonical_dataset, find_dataset, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.encoders.base import Encoder
-from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.catalog import model_alone, resolve_encoder
 from blindspot.errors import BlindspotError, Cancelled, InputError, unknown
 from blindspot.files.writing import write_atomically
-from blindspot.names import is_ranking
 from blindspot.runs.inputs.repaired import check_frozen
 from blindspot.runs.log import JobLine
 from blindspot.runs.training_data.examples import sources
@@ -29,7 +28,8 @@ from blindspot.studies.repair.measuring import Maps
 from blindspot.studies.repair.results import Measure, Report
 from blindspot.transforms import repairs
 from blindspot.transforms.repairs import KINDS, Repair
-from blindspot.types import CancelToken, Progress, Variant, digest_of_strings
+from blindspot.types import CancelToken, Progress, digest_of_strings
+from blindspot.variants import Variant
 
 VERSION = 2  # raised when the same request gives another repair or other measures
 RANDOM = 5  # seeds of random maps
@@ -74,12 +74,7 @@ class RepairTask:
             InputError: an unknown model, dataset, method or number; a model without vectors of its own for a text; a
                 dataset without triplets.
         """
-        variant = Variant.parse(encoder)
-        reference = canonical_encoder(variant.encoder)
-        if is_ranking(reference):
-            raise InputError(f"'{encoder}' ranks documents without vectors", expected="a model with vectors")
-        if variant.transform != "none":
-            raise InputError(f"'{encoder}' has a transform", expected=f"the model alone: {variant.encoder}")
+        reference = model_alone(encoder)
         found = find_dataset(canonical_dataset(dataset))
         for one in (found.id, *tests):
             policy.check_dataset(one, settings)

@@ -24,7 +24,7 @@ from blindspot.studies.findings.collection import Collected, Make, RunsOf, Selec
 from blindspot.studies.report.manifest import commands_of, manifest_of, portable
 from blindspot.studies.report.tables import Table
 from blindspot.texts import counted, listed
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 

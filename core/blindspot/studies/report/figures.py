@@ -21,7 +21,7 @@ from blindspot.studies.compare.figures import forest
 from blindspot.studies.compare.rows import Comparison
 from blindspot.studies.findings.collection import RunsOf
 from blindspot.studies.report.content import Report
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 Draw = Callable[[Scheme], go.Figure]
 SIZES = (18, 13, 9)  # pixels: of models that score alike, each still shows behind the next

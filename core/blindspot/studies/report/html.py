@@ -23,7 +23,7 @@ from blindspot.studies.report.content import Report, comparison_table, cost_tabl
 from blindspot.studies.report.manifest import ELEMENT, portable
 from blindspot.studies.report.tables import Table, to_html
 from blindspot.texts import counted, listed
-from blindspot.transforms.chain import TransformChain
+from blindspot.variants import Variant
 
 CARDS = 6  # findings in full; more unfold, so that the scores are not screens away
 _FOLDER = Path(__file__).parent
@@ -205,7 +205,7 @@ def _manifest(runs: Sequence[RunRecord]) -> str:
                 run.run_id,
                 f"{_title(run.plan.diagnostic)}, {run.plan.diagnostic_version}",
                 f"{portable(run.plan.variant.encoder)} {encoder.get('revision', '')}".strip(),
-                _fitted(run.plan.variant.transform, transform),
+                _fitted(run.plan.variant, transform),
                 f"{portable(run.plan.dataset)} {str(dataset.get('digest', ''))[:16]}",
                 seeds or "–",
             )
@@ -224,9 +224,9 @@ def _title(diagnostic: str) -> str:
     return entry.title if entry else diagnostic
 
 
-def _fitted(chain: str, transform: Mapping[str, Any]) -> str:
-    learns = TransformChain.parse(chain).learns
-    return f"{chain}, fitted on {transform.get('fitted_on', '–')}" if learns else chain
+def _fitted(variant: Variant, transform: Mapping[str, Any]) -> str:
+    on = f", fitted on {transform.get('fitted_on', '–')}" if variant.chain.learns else ""
+    return f"{variant.transform}{on}"
 
 
 def _libraries(run: RunRecord) -> list[str]:

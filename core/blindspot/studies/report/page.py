@@ -12,11 +12,11 @@ from blindspot.store.repository import Repository
 from blindspot.studies.findings.collection import Selection
 from blindspot.studies.report.content import gather
 from blindspot.studies.report.making import FORMATS
-from blindspot.types import Variant
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import repository, settings
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.downloads import Holds
+from blindspot.variants import Variant
 
 _MIME = {".html": "text/html", ".md": "text/markdown", ".tex": "application/x-tex"}
 _TITLES = {".html": "Download report", ".md": "Tables as Markdown", ".tex": "Tables as LaTeX"}

@@ -11,13 +11,13 @@ from blindspot.datasets.made import making
 from blindspot.encoders import resident
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
-from blindspot.names import is_ranking
 from blindspot.runs import own_scale
 from blindspot.settings import Settings
 from blindspot.space.neighbors import free_text
 from blindspot.studies.sentence.view import Answer, Explained, View, lines_view, sentence_view, texts_of
 from blindspot.transforms.contributions import CannotExplain, contributions
-from blindspot.types import CancelToken, Float32, Variant
+from blindspot.types import CancelToken, Float32
+from blindspot.variants import Variant
 
 MOST_MODELS = 4
 MOST_LINES = 20
@@ -42,7 +42,7 @@ def check_models(variants: Sequence[Variant]) -> None:
     if not 1 <= len(variants) <= MOST_MODELS:
         raise InputError(f"{len(variants)} models", expected=f"1 to {MOST_MODELS}")
     for variant in variants:
-        if is_ranking(variant.encoder):
+        if not variant.model.has_vectors:
             raise InputError(f"{variant.label} ranks documents and has no vectors", expected="a model with vectors")
 
 

@@ -11,7 +11,6 @@ from blindspot.datasets.made import keeping, making
 from blindspot.datasets.made.making import Made
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import is_ranking
 from blindspot.runs import own_scale
 from blindspot.runs.default_models import is_own
 from blindspot.runs.encoders_here import known_references
@@ -34,7 +33,7 @@ from blindspot.studies.sentence.view import (
 )
 from blindspot.texts import counted, listed
 from blindspot.transforms.contributions import CannotExplain, Contributions
-from blindspot.types import CancelToken, Variant, digest_of_strings
+from blindspot.types import CancelToken, digest_of_strings
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import VIEW
@@ -44,6 +43,7 @@ from blindspot.ui.turns import for_reader, turn
 from blindspot.ui.widgets.addressed import give_text, names_of_variants, some_named, tab_named, take_text
 from blindspot.ui.widgets.texts import why_similar
 from blindspot.ui.widgets.texts.why_similar import Asked
+from blindspot.variants import Variant
 
 TITLE = "Try it"
 SENTENCE, LINES = "sentence", "lines"
@@ -157,7 +157,7 @@ def _put(key: str, text: str) -> None:
 def _models() -> list[Variant]:
     known = [str(Variant(one, "none")) for one in known_references(shared_settings(), repository())]
     stored = [str(variant) for variant in repository().variants()]
-    offered = [one for one in dict.fromkeys([*DEFAULT, *known, *stored]) if not is_ranking(Variant.parse(one).encoder)]
+    offered = [one for one in dict.fromkeys([*DEFAULT, *known, *stored]) if Variant.parse(one).model.has_vectors]
     _prefer_own(offered, stored)
     chosen = some_named(
         "Models",

@@ -16,7 +16,8 @@ from blindspot.datasets.made.rules import RULES
 from blindspot.runs.own_scale import Scale
 from blindspot.texts import counted, listed
 from blindspot.transforms.contributions import Contributions
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 
 TOLERANCE = 1e-6  # of similarities: a text's vectors differ by 1e-7 between batches
 # They put other sentences around it, whose words say more about a vector than a change of the sentence does.

@@ -19,7 +19,8 @@ from blindspot.studies.setup_check.checking import check
 from blindspot.studies.setup_check.demo import RETRIEVAL
 from blindspot.studies.setup_check.models import model_of, reference_of
 from blindspot.studies.setup_check.results import Report
-from blindspot.types import CancelToken, Progress, Variant, digest_of_strings
+from blindspot.types import CancelToken, Progress, digest_of_strings
+from blindspot.variants import Variant
 
 VERSION = 2  # raised when the checks change
 ABOUT = {False: 1_800, True: 900}  # texts of a check in full, and of a quick one, about

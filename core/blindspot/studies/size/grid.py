@@ -8,16 +8,13 @@ from enum import StrEnum
 
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
-from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.catalog import model_alone, resolve_encoder
 from blindspot.errors import InputError, unknown
-from blindspot.names import is_ranking
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.texts import counted
-from blindspot.transforms.chain import TransformChain
-from blindspot.transforms.codes import RESCORE
-from blindspot.types import Variant
+from blindspot.transforms.codes import RESCORE, bytes_of
 
 FLOAT = "float32"
 PRECISIONS = (FLOAT, "int8", "int8-decoded", "binary", "int8-docs", "binary-docs")
@@ -50,12 +47,12 @@ class Setting:
     @property
     def bytes_per_text(self) -> int:
         """Which is the number of MB (10^6 bytes) that a million texts take; of what is searched."""
-        return TransformChain.parse(self.chain).bytes_of(self.dimension)
+        return bytes_of((self.precision,), self.dimension)
 
     @property
     def bytes_besides(self) -> int:
         """Bytes of a text's vector that only the best are compared with again; they can be on disk."""
-        return TransformChain.parse(self.chain).finer.bytes_of(self.dimension) if self.rescored else 0
+        return bytes_of((), self.dimension) if self.rescored else 0
 
     @property
     def way(self) -> str:
@@ -172,12 +169,7 @@ def grid_of(
         InputError: see ``settings_of``, ``entry_of`` and ``pipeline.request``; a model without vectors, or with a
             transform of its own.
     """
-    variant = Variant.parse(encoder)
-    reference = canonical_encoder(variant.encoder)
-    if is_ranking(reference):
-        raise InputError(f"'{encoder}' ranks documents without vectors", expected="a model with vectors")
-    if variant.transform != "none":
-        raise InputError(f"'{encoder}' has a transform", expected=f"the model alone: {variant.encoder}")
+    reference = model_alone(encoder)
     entry = entry_of(dataset, diagnostic)
     made = settings_of(resolve_encoder(reference, settings).info.dimension, dimensions, precisions, by, rescored)
     requests = tuple(

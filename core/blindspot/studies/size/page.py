@@ -11,7 +11,7 @@ from blindspot import ui
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import current, is_ranking
+from blindspot.names import current
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.comparison import Changes, changes
@@ -89,8 +89,7 @@ def show() -> None:
 def _form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
     left, right = st.columns([2, 5])
-    known = known_references(settings(), repository())
-    names = [one for one in known if not is_ranking(one)]
+    names = known_references(settings(), repository(), rankings=False)
     if own := own_references(names, settings()):
         begin_with("size_enc", own[0])
     encoder = one_named(

@@ -15,7 +15,7 @@ from blindspot.numerics.statistics.written import interval, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration
 from blindspot.numerics.thresholds.curves import LabeledPairs, Point, Wished, wished
 from blindspot.studies.threshold.pairs import Measured, Rule
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 PRECISION = 0.95  # that is wished before the reader chooses
 VERSION = 1  # of the exported file

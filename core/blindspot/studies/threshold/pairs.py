@@ -24,7 +24,8 @@ from blindspot.numerics.thresholds.curves import LabeledPairs
 from blindspot.runs.spaces import Space
 from blindspot.studies.threshold.sampling import HARD, RANDOM, SAME, sample
 from blindspot.texts import length, lexical_overlap, same_text
-from blindspot.types import Bool, Float64, Int64, Variant, digest_of_strings
+from blindspot.types import Bool, Float64, Int64, digest_of_strings
+from blindspot.variants import Variant
 
 USUAL_CUT = 0.8  # of the range of the scores: 4 on a scale from 0 to 5
 LENGTH, OVERLAP, DOMAIN, KIND = "length", "shared words", "domain", "kind of pair"

@@ -11,8 +11,8 @@ import numpy as np
 
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.errors import InputError
-from blindspot.names import step_of
 from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.references import step_of
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.types import Float64, Int64

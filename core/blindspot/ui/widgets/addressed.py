@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.names import in_address
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 def one_named(

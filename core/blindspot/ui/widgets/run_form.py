@@ -10,7 +10,6 @@ from blindspot import names
 from blindspot.diagnostic import Diagnostic
 from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
 from blindspot.errors import BlindspotError
-from blindspot.names import is_ranking
 from blindspot.runs import pipeline
 from blindspot.runs.encoders_here import can_encode, known_references
 from blindspot.transforms.chain import READY_CHAINS, STEPS
@@ -44,7 +43,7 @@ def run_form(entry: Diagnostic, dataset: str, params: Mapping[str, str]) -> None
     """Choose or type a model and its post-processing, and run a diagnostic on a dataset; errors are shown below."""
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
     ranks = entry.takes_rankings
-    known = [one for one in known_references(settings(), repository()) if ranks or not is_ranking(one)]
+    known = known_references(settings(), repository(), rankings=ranks)
     reference = encoder.selectbox(
         "Model",
         known,

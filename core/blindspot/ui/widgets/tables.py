@@ -18,8 +18,8 @@ from blindspot.datasets.catalog import catalogued, title_of
 from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics.written import number
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
+from blindspot.variants import Variant
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start

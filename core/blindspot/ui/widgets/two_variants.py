@@ -9,11 +9,11 @@ import streamlit as st
 
 from blindspot.names import in_address
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import usual_sides
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address
+from blindspot.variants import Variant
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from blindspot.encoders import uploads
 from blindspot.encoders.catalog import RANKINGS, SCHEMES, RankingEntry, SchemeEntry
 from blindspot.encoders.served.reference import USUAL_KEY, ServedReference
 from blindspot.figures.html_tables import facts_table
-from blindspot.names import BM25
 from blindspot.policy import MOST_NAMED
+from blindspot.references import BM25
 from blindspot.runs import encoders_here
 from blindspot.runs.encoders_here import CheckedEncoder, Library
 from blindspot.ui.boundary import errors_shown, said_of

@@ -17,8 +17,9 @@ from blindspot.encoders.references import with_roles
 from blindspot.errors import BlindspotError
 from blindspot.figures.html_tables import facts_table
 from blindspot.figures.theme import SEQUENTIAL, shade
-from blindspot.names import Kind, is_ranking
+from blindspot.names import Kind
 from blindspot.numerics.similarity import Similarity
+from blindspot.references import ModelRef
 from blindspot.runs import encoders_here, pipeline
 from blindspot.runs.encoders_here import EncoderSummary, Library
 from blindspot.studies.setup_check.page import setup_check
@@ -116,7 +117,7 @@ def _row(encoder: EncoderSummary) -> dict[str, object]:
 
 
 def _sizes(encoder: EncoderSummary) -> dict[str, float | None]:
-    if is_ranking(encoder.reference):
+    if not encoder.has_vectors:
         return dict.fromkeys(("dimension", "parameters", "memory, MB"))
     memory = None if encoder.memory_bytes is None else encoder.memory_bytes / 1e6
     return {"dimension": encoder.dimension, "parameters": encoder.parameters, "memory, MB": memory}
@@ -201,7 +202,7 @@ def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:
         "kind": KINDS.get(encoder.kind, encoder.kind),
         **_about(encoder),
         **_size(encoder),
-        **({} if is_ranking(encoder.reference) else {"speed here": speeds or "not known yet: it was not run"}),
+        **({"speed here": speeds or "not known yet: it was not run"} if encoder.has_vectors else {}),
     }
 
 
@@ -253,7 +254,7 @@ def _about(encoder: EncoderSummary) -> dict[str, str]:
 
 def _size(encoder: EncoderSummary) -> dict[str, str]:
     dimension, parameters, memory_bytes = encoder.dimension, encoder.parameters, encoder.memory_bytes
-    if is_ranking(encoder.reference):
+    if not encoder.has_vectors:
         return {"vectors": "none: it ranks documents"}
     return {
         "dimension": "unknown" if dimension is None else f"{dimension:,}",
@@ -295,7 +296,7 @@ def _bytes(size: int) -> str:
 def _runs(encoder: EncoderSummary, picks: Picks) -> None:
     """Draw links to its runs, and the button that runs it on the picked dataset."""
     st.markdown("**Runs**")
-    diagnostic = find_diagnostic(_diagnostic(encoder.reference))
+    diagnostic = find_diagnostic(DIAGNOSTIC if encoder.has_vectors else OF_RANKINGS)
     ours = [run for run in encoder.runs if run.plan.diagnostic == diagnostic.id]
     for dataset in sorted({run.plan.dataset for run in ours}):
         runs = [run for run in ours if run.plan.dataset == dataset]
@@ -306,7 +307,7 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             label = f"{diagnostic.title} on {dataset_title(dataset)}: {as_text(transforms)}"
             page_link(diagnostic.place[0], label=label, icon=":material/leaderboard:", address=link)
-            if not is_ranking(encoder.reference):
+            if encoder.has_vectors:
                 st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
     if not ours:
         st.caption("No runs yet.")
@@ -354,10 +355,6 @@ def _on_disk(encoder: EncoderSummary) -> None:
     )
 
 
-def _diagnostic(reference: str) -> str:
-    return OF_RANKINGS if is_ranking(reference) else DIAGNOSTIC
-
-
 def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> None:
     """Draw the button that tests a model on the picked dataset, or where that is no own one, on the reader's own."""
     dataset = _to_test_on(picks)
@@ -387,11 +384,10 @@ def _to_test_on(picks: Picks) -> str:
 
 def _testing(reference: str, dataset: str) -> Diagnostic:
     """The diagnostic to begin with on a dataset: the first of its kind that has a page."""
-    kind = find_dataset(dataset).kind
+    kind, has_vectors = find_dataset(dataset).kind, ModelRef.parse(reference).has_vectors
     fitting = [entry for entry in all_diagnostics().values() if entry.dataset_kind is kind and entry.page]
-    if is_ranking(reference):
-        fitting = [entry for entry in fitting if entry.takes_rankings]
-    return fitting[0] if fitting else find_diagnostic(_diagnostic(reference))
+    fitting = [entry for entry in fitting if has_vectors or entry.takes_rankings]
+    return fitting[0] if fitting else find_diagnostic(DIAGNOSTIC if has_vectors else OF_RANKINGS)
 
 
 # --- removal

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from blindspot.figures.dots import error_bars, interval_text
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ROW = 26  # pixels of a model whose name takes one line
 LINE = 16  # of each further line

@@ -30,7 +30,7 @@ from blindspot.diagnostics.evalrank.pairs import MeanScore
 from blindspot.diagnostics.evalrank.trust import Choice
 from blindspot.figures.groups import group_lines
 from blindspot.figures.theme import Scheme, ink, styles
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 MOST_POINTS = 25_000
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(4) for transform in ("none", "center")]

@@ -16,8 +16,8 @@ from blindspot.errors import StoreBusy
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
-from blindspot.types import Variant
 from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.variants import Variant
 from tests.support.pages import OpenApp, written
 from tests.support.world import World
 

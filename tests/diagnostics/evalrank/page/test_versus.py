@@ -14,7 +14,7 @@ from blindspot.numerics.statistics.compare import FILTERED, MAIN
 from blindspot.runs.comparison import COLUMNS, cells, in_words, paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.pages import OpenApp, chart, dots_of_evalrank, written
 
 ENTRY = find_diagnostic("evalrank")

@@ -10,7 +10,7 @@ import pytest
 from blindspot.diagnostics.frequency.figures import classes as figures
 from blindspot.figures import theme
 from blindspot.figures.theme import Scheme
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 VARIANTS = (Variant("minilm", "none"), Variant("vectors:/a/<b>x</b>.txt", "center"))
 

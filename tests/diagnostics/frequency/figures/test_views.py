@@ -10,7 +10,7 @@ from blindspot.diagnostics.frequency.figures.norms import norm_scatter
 from blindspot.figures.theme import Scheme, styles
 from blindspot.numerics.neighbors.hubness import tail
 from blindspot.numerics.statistics.association import binned_medians
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ONE, OTHER = Variant("a<b>", "none"), Variant("b", "center")
 

@@ -17,8 +17,8 @@ from blindspot.diagnostics.frequency.hubness import nearest_lists
 from blindspot.diagnostics.frequency.page.hubs import MOST_ASKERS
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.runs.spaces import open_spaces
-from blindspot.types import Variant
 from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.variants import Variant
 from tests.support.pages import OpenApp, charts, table, written
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, wait_until
 from tests.support.world import World

@@ -15,7 +15,7 @@ from blindspot.diagnostics.heros.figures.orderings import (
     win_rate_matrix,
 )
 from blindspot.figures.theme import Scheme, styles
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.figures import checked
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")

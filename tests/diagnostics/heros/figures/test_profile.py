@@ -7,7 +7,7 @@ import pytest
 
 from blindspot.diagnostics.heros.figures.profile import PublishedRow, label, profile, profile_with_published
 from blindspot.figures.theme import SEQUENTIAL, Scheme
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.figures import checked
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")

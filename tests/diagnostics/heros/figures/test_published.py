@@ -10,7 +10,8 @@ from blindspot.diagnostics.heros.figures.published import is_on_map, nearest_pro
 from blindspot.diagnostics.heros.published import SUBSETS, PublishedProfile, heros_profiles
 from blindspot.diagnostics.heros.resemblance import Plane
 from blindspot.figures.theme import Scheme, styles
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 from tests.support.figures import checked
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")

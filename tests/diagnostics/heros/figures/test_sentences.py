@@ -10,7 +10,7 @@ import pytest
 from blindspot.diagnostics.heros.figures.sentences import RewriteRow, rewrite_dots, rewrites_table
 from blindspot.figures.theme import Scheme, styles
 from blindspot.texts import word_changes
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ONE, TWO = Variant("dir:/a/<b>x", "none"), Variant("y", "center")
 BOLD = "<b>no</b> & <script>alert(1)</script>"

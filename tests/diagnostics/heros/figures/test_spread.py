@@ -11,7 +11,7 @@ from blindspot.diagnostics.heros.transforms import ChainProfile
 from blindspot.figures.theme import Scheme, looks, styles
 from blindspot.numerics.statistics.density import Density, Quantiles
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.figures import checked
 
 VARIANTS = [Variant("a", "none"), Variant("<i>b", "center")]

@@ -17,9 +17,9 @@ from blindspot.studies.judgments.page import answer
 from blindspot.studies.judgments.raters import item_order, option_order
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import Ballot, Query, Task
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
+from blindspot.variants import Variant
 from tests.support.judgment_samples import MADE_AT, comparative_set, intruder_set
 from tests.support.pages import OpenApp, switch_page, written
 from tests.support.store_samples import pair_set, store_run

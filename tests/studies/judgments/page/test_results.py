@@ -13,7 +13,7 @@ from blindspot.datasets.published import pairs as loaders
 from blindspot.settings import Settings
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import Ballot, Item, ItemSet, Query, Task, Vote
-from blindspot.types import Variant
+from blindspot.variants import Variant
 from tests.support.judgment_samples import A, comparative_set, intruder_set, votes
 from tests.support.pages import TIMEOUT_SECONDS, OpenApp, table, written
 from tests.support.small_world import GramEncoder

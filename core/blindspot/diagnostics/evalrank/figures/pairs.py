@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
-from blindspot.types import Bool, Float64, Int64, Variant
+from blindspot.types import Bool, Float64, Int64
+from blindspot.variants import Variant
 
 HEIGHT = 400
 SMALLEST, LARGEST = 7, 30  # pixels of a dot

@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, set_properties
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 330
 ROOMY = 10  # models; rows of more are lower

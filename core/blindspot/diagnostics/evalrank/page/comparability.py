@@ -14,7 +14,6 @@ from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from blindspot.errors import BlindspotError
 from blindspot.runs import manifests, pipeline
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
@@ -22,6 +21,7 @@ from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 
 def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:

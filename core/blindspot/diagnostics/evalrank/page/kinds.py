@@ -28,13 +28,13 @@ from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval
 from blindspot.texts import are_words
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import dataset_offer
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.two_variants import two_variants
 from blindspot.ui.widgets.versus import kinds as versus
+from blindspot.variants import Variant
 
 QUESTIONS = {
     Kind.OVERLAP: "lexical overlap",

@@ -20,13 +20,13 @@ from blindspot.figures.theme import Scheme, Style
 from blindspot.numerics.statistics.compare import FILTERED, MAIN
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import Keys, cached, explained, repository, settings
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.dataset_offer import scored_pairs
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 BY_RUNS: Keys = {PairTable: lambda pairs: pairs.run_ids}  # a finished run never changes
 

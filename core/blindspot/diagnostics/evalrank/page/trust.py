@@ -41,7 +41,6 @@ from blindspot.policy import MOST_NAMED
 from blindspot.runs import pipeline
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
@@ -49,6 +48,7 @@ from blindspot.ui.resources import allowed, cached, explained, on_disk, reposito
 from blindspot.ui.turns import for_reader
 from blindspot.ui.widgets import dataset_offer, tables
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 TOOLKIT = PROTOCOLS[1]
 AMONG_MATCHES = "among matches only, without other queries and background as candidates"

@@ -22,7 +22,6 @@ from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from blindspot.transforms.trained_flows import NotTrained
-from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.page_state import ITEM
@@ -33,6 +32,7 @@ from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, number_named, one_named
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.choices import one_of
+from blindspot.variants import Variant
 
 DEFAULT_TRANSFORM = "center"  # defaults never enter the address, so they must never change
 AS_PICKED = "as stored"
@@ -67,7 +67,7 @@ def _compare(shown: EvalRankView) -> None:
         among = len(base.items) if base.candidates is None else int(base.candidates.sum())
         text = f"Ranking {len(base.sample):,} pairs among {among:,} texts …"
         with st.spinner(f"{text} The first time, kernels are compiled.", show_time=True):
-            result = _result(base, str(chain), metric)
+            result = _result(base, chain, metric)
         _changes(base, result, shown, str(chain), metric)
     except EmbeddingsGone as gone:
         encode_again(gone, run, key="if_again")
@@ -139,9 +139,9 @@ def _basis(run: RunRecord, entry: Diagnostic) -> Basis:
 
 
 @cached(64, shared=True, keys={Basis: lambda base: base.run.run_id})
-def _result(base: Basis, transform: str, metric: Similarity) -> WhatIf:
+def _result(base: Basis, chain: TransformChain, metric: Similarity) -> WhatIf:
     with turn() as cancel:
-        return what_if.what_if(base, transform, metric, settings(), cancel)
+        return what_if.what_if(base, chain, metric, settings(), cancel)
 
 
 def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, metric: Similarity) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, log_axis
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 BAND_OPACITY = 0.16
 CHANCE = 0.5

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.neighbors.hubness import Tail
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 HEIGHT = 420
 NAME_HEIGHT = 20  # of the legend, per name on a narrow screen

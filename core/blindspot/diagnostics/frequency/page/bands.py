@@ -23,11 +23,11 @@ from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 MEASURE = "mrr"
 ENTRY = find_diagnostic("evalrank")

@@ -21,11 +21,11 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.written import ci
 from blindspot.runs import pipeline
 from blindspot.runs.spaces import Space
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import pick_dataset
 from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 CLEARLY = 0.05  # accuracy above the control: more than a control of a few hundred items strays
 

@@ -18,9 +18,10 @@ from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space
 from blindspot.settings import prepare_runtime
-from blindspot.types import Float64, Int64, Variant
+from blindspot.types import Float64, Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, settings
+from blindspot.variants import Variant
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from blindspot.diagnostics.frequency.figures.norms import norm_scatter
 from blindspot.diagnostics.frequency.norms import Norms
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
 from blindspot.runs.spaces import Space
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
+from blindspot.variants import Variant
 
 MOST_CHARTS = 8  # a browser drops older WebGL charts beyond some sixteen
 LISTED = 25

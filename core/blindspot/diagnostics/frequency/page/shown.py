@@ -15,8 +15,6 @@ from blindspot.datasets.word_frequency import WORDFREQ, Frequencies, by_vocabula
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme, Style
 from blindspot.runs.spaces import NotEncoded, Space, open_spaces
-from blindspot.transforms.chain import TransformChain
-from blindspot.types import Variant
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import asked_for, options
@@ -25,6 +23,7 @@ from blindspot.ui.resources import cached, explained, load, repository, scheme, 
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.work import encode_button, fetch_button
+from blindspot.variants import Variant
 
 MOST_VARIANTS = 4  # where none are picked
 FIRST_VARIANT = Variant("minilm", "none")  # offered to an empty store
@@ -128,8 +127,8 @@ def _pick_transform(variants: Sequence[Variant]) -> dict[Variant, Variant]:
     )
     copies: dict[Variant, Variant] = {}
     for variant in variants if added != AS_IT_IS else ():
-        chain = TransformChain.parse(f"{variant.transform}+{added}")
-        if chain.steps[-1:] != TransformChain.parse(variant.transform).steps[-1:]:  # not transformed so already
+        chain = Variant(variant.encoder, f"{variant.transform}+{added}").chain
+        if chain.steps[-1:] != variant.chain.steps[-1:]:  # not transformed so already
             copies[variant] = Variant(variant.encoder, str(chain))
     return copies
 

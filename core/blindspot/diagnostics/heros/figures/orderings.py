@@ -15,7 +15,8 @@ from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import LABEL_WIDTH, wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink
 from blindspot.numerics.statistics.written import number, percent
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 
 FEW_SUBSETS = 8  # with more, cells have no room for a percent sign
 CELL_HEIGHT = 44

@@ -12,7 +12,7 @@ from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import ci, number
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ROW_HEIGHT = 46
 ROW_HEIGHT_INTERVALS = 72

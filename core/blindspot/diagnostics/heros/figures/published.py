@@ -11,7 +11,8 @@ from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.published import SUBSETS, PublishedProfile
 from blindspot.diagnostics.heros.resemblance import Plane, matrix
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, styles
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 
 TITLE_WIDTH = 46  # of an axis, in characters: more is cut off on a narrow screen
 STRONG = 0.35  # the least loading of a subset that an axis names; six equal ones are 0.41

@@ -19,7 +19,7 @@ from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
 from blindspot.texts import Segment
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 ROW_HEIGHT = 40
 HOVER_WIDTH = 60  # letters in a line

@@ -16,7 +16,8 @@ from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.statistics.density import Density, Quantiles
 from blindspot.numerics.statistics.written import percent
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
+from blindspot.variants import Variant
 
 RIDGE_HEIGHT = 30  # pixels
 SUBSET_MARGIN = 16  # pixels between two subsets

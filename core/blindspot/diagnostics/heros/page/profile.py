@@ -22,11 +22,11 @@ from blindspot.diagnostics.heros.page.shown import (
 )
 from blindspot.errors import BlindspotError
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.resources import cached, explained
 from blindspot.ui.widgets import tables
+from blindspot.variants import Variant
 
 EXAMPLES, LONGEST_EXAMPLE = 6, 200  # rewrites, and characters of a text
 

@@ -16,13 +16,14 @@ from blindspot.diagnostics.heros.page.shown import HerosView
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS, PublishedProfile, blocks, heros_profiles
 from blindspot.diagnostics.heros.resemblance import Resemblance
 from blindspot.errors import BlindspotError
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import pick_dataset
 from blindspot.ui.resources import explained, repository
 from blindspot.ui.widgets import dataset_offer
 from blindspot.ui.widgets.work import fetch_button
+from blindspot.variants import Variant
 
 HOVER_WIDTH = 60
 ROOM_BELOW = 0.2  # of the scale, as a share of what the values span

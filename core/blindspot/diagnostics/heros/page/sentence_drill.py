@@ -19,12 +19,13 @@ from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.store.records import RunRecord
 from blindspot.texts import word_changes
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets.texts import why_similar
 from blindspot.ui.widgets.two_variants import Sides
 from blindspot.ui.widgets.work import rerun_button
+from blindspot.variants import Variant
 
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATCH: "●", Relation.BELOW: "▽"}
 

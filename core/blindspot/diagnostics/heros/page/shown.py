@@ -17,13 +17,13 @@ from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.figures.theme import Scheme, Style
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import row
 from blindspot.ui.pickers import Picks, pick_dataset
 from blindspot.ui.resources import Keys, cached, repository, settings
 from blindspot.ui.widgets import missing_runs, tables
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 DEFAULT = "demo-minimal"
 

@@ -24,12 +24,13 @@ from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval
-from blindspot.types import Int64, Variant
+from blindspot.types import Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, load
 from blindspot.ui.widgets import own_columns
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.versus import kinds as gains
+from blindspot.variants import Variant
 
 NOTES = {
     Kind.LENGTH: "Stop words count, too.",

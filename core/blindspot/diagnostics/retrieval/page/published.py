@@ -12,9 +12,9 @@ from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.figures.theme import Scheme, ink, looks
 from blindspot.numerics.statistics.written import p_in_cell
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, settings
+from blindspot.variants import Variant
 
 _FAILED = "_colder_failed"
 

@@ -9,12 +9,12 @@ from blindspot.diagnostics.retrieval import versus
 from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from blindspot.figures.theme import Scheme, Style
-from blindspot.names import BM25
 from blindspot.numerics.statistics.compare import PairedTest
+from blindspot.references import BM25
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import Keys, cached, repository
+from blindspot.variants import Variant
 
 BY_RUNS: Keys = {QueryTable: lambda table: table.run_ids}  # a finished run never changes
 

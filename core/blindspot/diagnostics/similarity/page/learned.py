@@ -14,11 +14,11 @@ from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.runs.spaces import NotEncoded
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import task_button
+from blindspot.variants import Variant
 
 
 def show(shown: SimilarityView) -> None:

@@ -10,10 +10,10 @@ from blindspot.diagnostics.similarity.definition import ENTRY
 from blindspot.diagnostics.similarity.pairs import ScoredTable, scored_table
 from blindspot.figures.theme import Scheme, Style
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import Keys, cached, repository
 from blindspot.ui.widgets import missing_runs
+from blindspot.variants import Variant
 
 BY_RUNS: Keys = {ScoredTable: lambda table: table.run_ids}  # a finished run never changes
 

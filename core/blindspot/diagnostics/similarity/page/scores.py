@@ -25,12 +25,13 @@ from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import ci, interval, number
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
 from blindspot.runs.against_words import VARIANTS, Against, in_words
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.choices import one_of
+from blindspot.variants import Variant
 
 Rows = Mapping[Variant, Sequence[Row]]
 SETS = "set"

@@ -19,10 +19,11 @@ from blindspot.diagnostics.transfer.tasks import score
 from blindspot.figures import grids
 from blindspot.numerics.statistics import rankings
 from blindspot.store.records import RunRecord
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.variant_looks import variant_styles
+from blindspot.variants import Variant
 
 MEAN = "mean"
 

@@ -16,7 +16,6 @@ from blindspot.runs import estimates, pipeline
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks, pick_dataset
@@ -24,6 +23,7 @@ from blindspot.ui.resources import explained, jobs, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.missing_runs import cost_in_words, offer_line
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 FIRST = tuple(Variant(encoder, "none") for encoder in ("minilm", "minilm-static", "random-projection"))
 MANY_RUNS = 500  # more than a page starts at once; the command line has no limit

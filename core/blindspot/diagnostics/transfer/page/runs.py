@@ -14,9 +14,9 @@ from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes, outcomes
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, repository, settings
+from blindspot.variants import Variant
 
 Runs = Mapping[str, Mapping[Variant, RunRecord]]  # by task and variant
 

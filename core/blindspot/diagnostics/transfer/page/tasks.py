@@ -20,7 +20,6 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import ci
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -28,6 +27,7 @@ from blindspot.ui.resources import cached
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
+from blindspot.variants import Variant
 
 MOST_NAMED = 4  # classes in the headline
 MOST_DOTS = 11  # variants: no two of so many share a color

@@ -19,9 +19,9 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
-from blindspot.types import Variant
 from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import cached, repository
+from blindspot.variants import Variant
 
 MOST_GROUPS = 24  # that the figure shows one by one
 # What the figure shows of all cases: names by columns of the rows.

@@ -16,8 +16,8 @@ from blindspot.figures.dots import DOT, dot, dots
 from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
-from blindspot.types import Variant
 from blindspot.ui.resources import cached, repository
+from blindspot.variants import Variant
 
 ALL = "all phrases"
 KINDS = {

@@ -17,9 +17,9 @@ from blindspot.figures.dots import DOT, dot, dots
 from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
-from blindspot.types import Variant
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, tab_named
+from blindspot.variants import Variant
 
 ROWS = 1_000
 PREFIX = "accuracy@"

@@ -27,7 +27,6 @@ from blindspot.figures.theme import Scheme, Style
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
-from blindspot.types import Variant
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
@@ -38,6 +37,7 @@ from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 FIRST = (Variant("minilm-static", "none"), Variant("minilm", "none"))  # offered on an empty store
 FEW = 30

@@ -27,12 +27,13 @@ from blindspot.space.maps.colors import (
     on_one_scale,
 )
 from blindspot.space.page import Opened
-from blindspot.types import Int64, Variant
+from blindspot.types import Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import dataset_offer
 from blindspot.ui.widgets.addressed import one_named
+from blindspot.variants import Variant
 
 CLUSTERS_AT_FIRST, MOST_CLUSTERS = 8, 20
 SEED = 0

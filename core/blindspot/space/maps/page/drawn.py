@@ -12,8 +12,8 @@ from blindspot.runs.spaces import Space
 from blindspot.space.maps import maps
 from blindspot.space.maps.maps import Map, MapRequest, Method
 from blindspot.space.page import Opened
-from blindspot.types import Variant
 from blindspot.ui.resources import explained, settings
+from blindspot.variants import Variant
 
 NOT_YET = "Its UMAP is not computed yet."
 

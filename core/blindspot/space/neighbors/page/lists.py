@@ -23,13 +23,13 @@ from blindspot.space.neighbors.free_text import Placed
 from blindspot.space.neighbors.lists import RANKS, Neighbors
 from blindspot.space.neighbors.page.query import Query, choose
 from blindspot.space.page import Opened, short_text
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.turns import turn
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.texts import why_similar
+from blindspot.variants import Variant
 
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items: with fewer, the index gains nothing

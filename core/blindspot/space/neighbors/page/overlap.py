@@ -21,7 +21,7 @@ from blindspot.space.neighbors.page.lists import Answer
 from blindspot.space.neighbors.page.query import choose
 from blindspot.space.page import Opened
 from blindspot.texts import counted, from_change
-from blindspot.types import Float64, Int64, Variant
+from blindspot.types import Float64, Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.widgets import tables
@@ -29,6 +29,7 @@ from blindspot.ui.widgets.addressed import names_of_variants
 from blindspot.ui.widgets.browse_table import Pages, choose_row
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.two_variants import two_names
+from blindspot.variants import Variant
 
 WIDTH = 16  # characters of a model's name in figures
 FEW, NOTABLE = 0.05, 0.3  # share of the queries that may share fewer; of the neighbors from which it is said

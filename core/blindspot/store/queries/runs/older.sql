@@ -1,5 +1,5 @@
 -- Finished runs of weights that their model no longer has, which is those that its newest run had; `reference` tells
--- such a version apart, as in `blindspot.names.version_of`. Other queries have this for {older}. Few models ever change, and
+-- such a version apart, as in `blindspot.references.version_of`. Other queries have this for {older}. Few models ever change, and
 -- the table of embeddings, a small one, says which: without any, this costs next to nothing.
 SELECT run.run_seq, run.encoder || '@version-' || left(embedding.revision, 8) AS reference
 FROM run JOIN embedding USING (embedding_digest)

@@ -21,7 +21,6 @@ from blindspot.studies.compare.page.reading import compared, costs_of, tested
 from blindspot.studies.compare.page.shown import CompareView, among_of
 from blindspot.studies.compare.rows import Row, headline, legend, method_in_words
 from blindspot.studies.report.page import report_buttons
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import Picks
@@ -31,6 +30,7 @@ from blindspot.ui.widgets.doors import doors
 from blindspot.ui.widgets.two_variants import two_names
 from blindspot.ui.widgets.views import View, choose_view
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 LINKS = 24  # most links to rows
 ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model with, quick ones first

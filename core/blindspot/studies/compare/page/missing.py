@@ -13,11 +13,11 @@ from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare.page.shown import CompareView
 from blindspot.studies.compare.rows import Missing, Why
 from blindspot.texts import counted
-from blindspot.types import Variant
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import settings
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 LISTED = 6
 

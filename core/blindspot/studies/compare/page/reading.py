@@ -9,9 +9,9 @@ from blindspot.studies.compare import changed, costs, rows, several
 from blindspot.studies.compare.changed import Changed
 from blindspot.studies.compare.costs import Cost
 from blindspot.studies.compare.rows import Comparison, Row
-from blindspot.types import Variant
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, repository, settings
+from blindspot.variants import Variant
 
 
 def compared(a: Variant, b: Variant, picks: Picks) -> Comparison:

@@ -12,7 +12,6 @@ from blindspot.studies.compare.page.reading import costs_of, of_several
 from blindspot.studies.compare.page.shown import among_of
 from blindspot.studies.compare.rows import MOST_VARIANTS, holding_in_words
 from blindspot.studies.compare.several import ByPair, difference_of, points, scored, wins
-from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
@@ -20,6 +19,7 @@ from blindspot.ui.resources import repository, scheme
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.choices import one_of
+from blindspot.variants import Variant
 
 KEY_SCORE, KEY_COST = "pareto_score", "pareto_cost"
 

@@ -11,9 +11,9 @@ from blindspot.figures.theme import Scheme, Style
 from blindspot.names import in_address
 from blindspot.runs.default_models import place_of
 from blindspot.studies.compare.rows import Comparison
-from blindspot.types import Variant
 from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import Picks, link_to
+from blindspot.variants import Variant
 
 
 @dataclass(frozen=True)

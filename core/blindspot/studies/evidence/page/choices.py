@@ -26,7 +26,6 @@ from blindspot.studies.evidence.scores import (
     score_table,
 )
 from blindspot.texts import counted
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import Picks
@@ -36,6 +35,7 @@ from blindspot.ui.widgets.addressed import names_of_variants, some_named
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.missing_runs import runs_to_compute
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 LISTED = 6  # families
 NAMED = 4  # models of a family

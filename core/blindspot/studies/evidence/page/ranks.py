@@ -14,8 +14,9 @@ from blindspot.numerics.statistics.families import spearman
 from blindspot.studies.evidence.figures import Column, Line, bump_chart
 from blindspot.studies.evidence.page.choices import EvidenceView, choose
 from blindspot.studies.evidence.scores import Measure, ScoreTable
-from blindspot.types import Float64, Variant
+from blindspot.types import Float64
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.variants import Variant
 
 # Figure 4's; ids of measures.
 PIVOTS = ("mr", "sst2", "cr")

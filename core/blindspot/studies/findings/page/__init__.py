@@ -16,13 +16,13 @@ from blindspot.studies.findings.page import cards, own
 from blindspot.studies.findings.page.reading import collected
 from blindspot.studies.report.page import report_buttons
 from blindspot.texts import counted, listed
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.pickers import Picks
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.doors import doors
 from blindspot.ui.widgets.tables import dataset_title
+from blindspot.variants import Variant
 
 SHOWN = 8  # cards at first
 OF_EACH = 2  # of these, of every level

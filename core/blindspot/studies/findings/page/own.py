@@ -14,11 +14,11 @@ from blindspot.runs.default_models import is_own, is_undeployed
 from blindspot.studies.compare.page.reading import compared, tested
 from blindspot.studies.compare.rows import Comparison, Row
 from blindspot.texts import counted
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import Picks, link_to
+from blindspot.variants import Variant
 
 MOST = 3  # comparisons
 LINES = 6  # of a card

@@ -10,8 +10,8 @@ from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Collected, RunsOf, Selection
-from blindspot.types import Variant
 from blindspot.ui.resources import cached, repository, settings
+from blindspot.variants import Variant
 
 
 def collected(variants: Sequence[Variant], metric: str, dataset: str) -> Collected:

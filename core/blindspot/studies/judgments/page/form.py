@@ -19,13 +19,13 @@ from blindspot.studies.judgments.page.shown import judgments
 from blindspot.studies.judgments.page.texts import ABOUT
 from blindspot.studies.judgments.rules import COUNT_TOLERANCE, INTRUDERS_FROM, LOG10_TOLERANCE, RANKS, Closeness, Rule
 from blindspot.studies.judgments.types import Task
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import known_datasets
 from blindspot.ui.resources import allowed, explained, repository, settings
 from blindspot.ui.turns import for_reader
 from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
 from blindspot.ui.widgets.work import task_button
+from blindspot.variants import Variant
 
 DEFAULT_VARIANTS = ("minilm", "minilm-static", "random-projection")
 DEFAULT_DATASET = "vocab-wordfreq"

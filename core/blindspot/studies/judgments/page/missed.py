@@ -10,9 +10,9 @@ from blindspot.studies.judgments.scoring import Missed, most_missed
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import Item, Task
 from blindspot.texts import counted
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets.browse_table import Pages
+from blindspot.variants import Variant
 
 _OPEN = "_missed_open"  # items whose expander is open
 

@@ -13,12 +13,12 @@ from blindspot.settings import prepare_runtime
 from blindspot.studies.judgments.automatic import Automatic, answer
 from blindspot.studies.judgments.page.shown import Judged
 from blindspot.studies.judgments.types import ItemSet
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
 from blindspot.ui.widgets.work import encode_button, fetch_button
+from blindspot.variants import Variant
 
 NOBODY = "none"
 

@@ -22,13 +22,13 @@ from blindspot.studies.judgments.scoring import By, PairTest, Scores
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import Task
 from blindspot.texts import counted
-from blindspot.types import Variant
 from blindspot.ui.boundary import fragment, repeated
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, scheme
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
+from blindspot.variants import Variant
 
 REFRESH_SECONDS = 3.0
 _SHOWN = "_votes_shown"  # the votes on the page

@@ -11,10 +11,10 @@ from blindspot.datasets.catalog import DATASETS, title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.store.records import RunRecord
 from blindspot.studies.judgments.scoring import Scores
-from blindspot.types import Variant
 from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import repository
 from blindspot.ui.widgets import tables
+from blindspot.variants import Variant
 
 OUTLIERS = "outliers"
 

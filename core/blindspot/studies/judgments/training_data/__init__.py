@@ -12,7 +12,7 @@ from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import Item, ItemSet, Task
-from blindspot.types import Variant
+from blindspot.variants import Variant
 
 
 def triplets(tally: Tally) -> Iterator[Triplet]:

@@ -10,15 +10,14 @@ from blindspot import ui
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry, find_dataset, title_of
 from blindspot.diagnostic import find_diagnostic
-from blindspot.encoders.catalog import canonical_encoder
+from blindspot.encoders.catalog import variant_named
 from blindspot.errors import BlindspotError
-from blindspot.names import current, in_address, is_ranking
+from blindspot.names import current, in_address
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.encoders_here import known_references
 from blindspot.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
 from blindspot.studies.lab.grid import entries as in_grids
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
-from blindspot.types import Variant
 from blindspot.ui.gone import readable_datasets, usable
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks
@@ -46,10 +45,9 @@ TRIED = 8  # corpora that are compared to find one to offer
 def form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
     left, right, place = *st.columns(2), ui.options()
-    known = known_references(settings(), repository())
     names = some_named(
         "Models",
-        [one for one in known if not is_ranking(one)],
+        known_references(settings(), repository(), rankings=False),
         default=list(DEFAULT_ENCODERS),
         key="lab_enc",
         name=current().model,
@@ -169,7 +167,7 @@ def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list
     except BlindspotError as error:
         st.error(as_text(explained(error)), icon=":material/error:")
         return None
-    variants = [Variant(canonical_encoder(name), "none") for name in names]
+    variants = [variant_named(name) for name in names]
     references = tuple(dict.fromkeys(variant.encoder for variant in usable(variants)))
     if not references:
         return None

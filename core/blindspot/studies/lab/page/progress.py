@@ -26,7 +26,6 @@ from blindspot.studies.lab.grid import (
     stored_runs,
 )
 from blindspot.studies.lab.page.form import address, fit_note
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, jobs, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
@@ -34,6 +33,7 @@ from blindspot.ui.widgets.addressed import some_named
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.missing_runs import runs_to_compute
 from blindspot.ui.widgets.work import run_button
+from blindspot.variants import Variant
 
 MANY_CELLS = 2_000  # runs of a grid that a page starts at once
 DECIMALS = (4, 3, 2)

@@ -14,7 +14,7 @@ from blindspot.studies.lab.grid import FULL, REDUCTIONS, Scores, cannot_be, requ
 from blindspot.studies.lab.page.form import fit_note
 from blindspot.studies.lab.page.progress import LabView, offer
 from blindspot.studies.lab.verdicts import in_words, verdicts
-from blindspot.transforms.chain import STEPS, TransformChain
+from blindspot.transforms.chain import STEPS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets.choices import one_of
@@ -84,7 +84,7 @@ def _lines(scores: Scores) -> list[figures.SizeLine]:
             if setting.size == FULL:
                 full = own
                 points[own] = float(value)
-            elif argument := TransformChain.parse(setting.chain).steps[-1].argument:
+            elif argument := setting.steps[-1].argument:
                 points.setdefault(argument, float(value))
         if points:
             sizes = tuple(sorted(points))

@@ -15,7 +15,6 @@ from blindspot.studies.threshold.page import views
 from blindspot.studies.threshold.page.source import Source, say_pairs, source
 from blindspot.studies.threshold.page.views import ThresholdView
 from blindspot.studies.threshold.pairs import Measured, Rule
-from blindspot.types import Variant
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, scheme
@@ -24,6 +23,7 @@ from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.views import View, choose_view
+from blindspot.variants import Variant
 
 CUTS = 20  # steps of the scores' range
 

@@ -18,11 +18,11 @@ from blindspot.runs.spaces import Space
 from blindspot.space.page import open_picked
 from blindspot.store.records import RunRecord
 from blindspot.studies.threshold.pairs import Measured, of_runs, of_spaces
-from blindspot.types import Variant
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import missing_runs, tables
 from blindspot.ui.widgets.two_variants import two_names, two_variants
+from blindspot.variants import Variant
 
 OFFERED = {"stsb-test": "scored", "mrpc": "paraphrases or not", "demo-scored": "built in"}
 

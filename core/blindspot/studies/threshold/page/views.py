@@ -17,12 +17,12 @@ from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Poin
 from blindspot.studies.threshold import answer, figures
 from blindspot.studies.threshold.page.source import Source
 from blindspot.studies.threshold.pairs import Measured, Rule
-from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import tab_named
+from blindspot.variants import Variant
 
 BY_DIGEST: Keys = {Measured: lambda measured: measured.digest}
 MOST_FLIPPED = 200  # in the table

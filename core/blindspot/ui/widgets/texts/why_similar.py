@@ -17,11 +17,12 @@ from blindspot.runs.why_similar import PairOfTexts
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.transforms.contributions import CannotExplain, Contributions, Way
-from blindspot.types import CancelToken, Variant
+from blindspot.types import CancelToken
 from blindspot.ui.boundary import said_of
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, load, repository, scheme, settings
 from blindspot.ui.turns import turn
+from blindspot.variants import Variant
 
 MOST_MODELS = ABREAST = 2
 

@@ -1,0 +1,85 @@
+"""References to models as values: read once, then passed on. Whether there is such a model: ``encoders.catalog``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+from urllib.parse import unquote
+
+BM25 = "bm25"
+FILES = ("vectors", "table", "run")  # schemes of references to one file
+_RUN, _FUSION = "run:", "fuse:"
+_WITH_PATH = ("file", "dir", *FILES)
+_STEP = re.compile(r"python:(.+)/((?:epoch-\d+-)?step-\d+|epoch-\d+|call-\d+)")
+_VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    """A model by its reference, which has vectors: ``minilm``, ``dir:PATH?max_length=128``."""
+
+    text: str
+    has_vectors: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def models(self) -> tuple[ModelRef, ...]:
+        """The models that make its scores: itself, or those of a fusion."""
+        return (self,)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether it names a file or folder, whose path is nobody else's business."""
+        return any(model.text.partition(":")[0] in _WITH_PATH for model in self.models if ":" in model.text)
+
+    @staticmethod
+    def parse(text: str) -> ModelRef:
+        """The model of a reference: a ``RankingRef`` or ``FusionRef`` where it has no vectors."""
+        if not text.startswith(_FUSION):
+            is_ranking = version_of(text)[0] == BM25 or text.startswith(_RUN)
+            return RankingRef(text) if is_ranking else ModelRef(text)
+        split = [unquote(part).rpartition("~") for part in version_of(text)[0].removeprefix(_FUSION).split("+")]
+        parts = ((model, chain) if mark else (chain, "none") for model, mark, chain in split)
+        return FusionRef(text, tuple((ModelRef.parse(model), chain) for model, chain in parts))
+
+
+class RankingRef(ModelRef):
+    """A model that ranks documents without vectors: keyword search, ``run:FILE``, or a fusion."""
+
+    has_vectors = False
+
+
+@dataclass(frozen=True)
+class FusionRef(RankingRef):
+    """``fuse:A+B``, in which A and B are percent-encoded: a ``+`` in a transform or a path is ``%2B``.
+
+    ``parts`` are its models, each with its transform (``none`` by default).
+    """
+
+    parts: tuple[tuple[ModelRef, str], ...]
+
+    @property
+    def models(self) -> tuple[ModelRef, ...]:
+        return tuple(model for model, _ in self.parts)
+
+
+def version_of(reference: str) -> tuple[str, str]:
+    """The model of a reference and its older version, "" for the current one.
+
+    An older version, ``MODEL@version-REVISION``, is the model as it was when it was run; its weights are gone, and only
+    stored results remain.
+    """
+    found = _VERSION.fullmatch(reference)
+    return (found[1], found[2]) if found else (reference, "")
+
+
+def step_of(reference: str) -> tuple[str, str]:
+    """The training of a reference and its step, as ``blindspot.Evaluator`` names them: ``python:TRAINING/step-20``.
+
+    ("", "") for any other model, and for an older version: its step was trained again.
+    """
+    found = _STEP.fullmatch(reference)
+    return (found[1], found[2]) if found and not version_of(reference)[1] else ("", "")

@@ -1,0 +1,57 @@
+"""An encoder with a transform chain: what is compared everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from blindspot import names
+from blindspot.references import FusionRef, ModelRef
+from blindspot.transforms.chain import TransformChain
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An encoder with a transform chain; its id is ``<encoder reference>~<transform chain>``.
+
+    Stored variants may name what this version lacks, so they are compared by their text, and read when asked for.
+    """
+
+    encoder: str
+    transform: str
+
+    SEPARATOR = "~"
+
+    def __str__(self) -> str:
+        return f"{self.encoder}{self.SEPARATOR}{self.transform}"
+
+    @cached_property
+    def model(self) -> ModelRef:
+        """The encoder, as a value."""
+        return ModelRef.parse(self.encoder)
+
+    @cached_property
+    def chain(self) -> TransformChain:
+        """The transform, as a value; raises ``InputError`` if this version lacks a step of it."""
+        return TransformChain.parse(self.transform)
+
+    @property
+    def label(self) -> str:
+        """Display name: the model's name (``blindspot.names``), with its transform if any."""
+        model = names.current().model(self.encoder)
+        return model if self.transform == "none" else f"{model} + {self.transform}"
+
+    def label_within(self, width: int) -> str:
+        """The label for narrow places: at most ``width`` characters, if that leaves eight for the model's name, which
+        is cut in the middle; the transform stays, since a menu would cut it off."""
+        within = names.current().model_within
+        if self.transform == "none":
+            return within(self.encoder, width)
+        return f"{within(self.encoder, max(width - len(self.transform) - 3, 8))} + {self.transform}"
+
+    @classmethod
+    def parse(cls, text: str) -> Variant:
+        if isinstance(ModelRef.parse(text), FusionRef):  # its models have transforms, and itself none
+            return cls(text.removesuffix(f"{cls.SEPARATOR}none"), "none")
+        encoder, separator, transform = text.rpartition(cls.SEPARATOR)
+        return cls(encoder, transform) if separator else cls(text, "none")
