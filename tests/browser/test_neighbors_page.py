@@ -14,11 +14,10 @@ ITEM = "() => new URLSearchParams(location.search).get('item')"
 
 def test_a_neighbor_is_walked_to_and_an_own_text_is_linked(reader: Callable[..., Reader], demo_address: str) -> None:
     visitor = reader().open(f"{demo_address}/neighbors?enc=minilm~none&enc=minilm~center&item=7")
-    visitor.see("overlap_boxes")
+    first = visitor.page.locator("[class*='st-key-near_']").get_by_test_id("stDataFrameResizable")
+    expect(first).to_be_visible()
     visitor.set_properties().healthy()
-    # the table is a canvas: its first row's box to choose stands at its left
-    first = visitor.page.locator("[class*='st-key-near_1']").get_by_test_id("stDataFrameResizable")
-    first.click(position={"x": 16, "y": 55})
+    first.click(position={"x": 300, "y": 55})  # the table is a canvas: the text at rank 1
     visitor.page.wait_for_function(ITEM + " !== '7'", timeout=PATIENCE_MS)
     visitor.set_properties().healthy()
     visitor.press("walk_back")

@@ -102,6 +102,7 @@ def test_a_baseline_that_is_picked_is_shown_among_picked_models(open_app: OpenAp
     assert app.session_state["_picks"].variants == (LSA,), "nothing is compared with a baseline there"
 
 
+@pytest.mark.matrix
 def test_doors_leave_nothing_behind_once_there_are_results(open_app: OpenApp, three: Path) -> None:
     """An element in their place: of a container, Streamlit keeps what was in it, faded, until the page is whole."""
     for page in ("findings", "compare", "overview"):

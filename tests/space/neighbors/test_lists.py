@@ -25,6 +25,7 @@ from blindspot.store.repository import Repository
 from blindspot.transforms.chain import TransformChain
 from blindspot.types import CancelToken
 from blindspot.variants import Variant
+from tests.support.retrieval_world import made
 from tests.support.small_world import DOG, DOG_IS, DOG_THE, SMALL_PAIRS, GramEncoder, register_encoder
 from tests.support.world import World
 
@@ -58,6 +59,32 @@ def test_the_neighbors_of_an_item(spaces: tuple[Space, ...], metric: Similarity,
         if not approximate:
             # float32 vectors of equal texts are equal, so ties are in order of the numbers
             assert found.items.tolist()[:3] == others[:3]
+
+
+@pytest.mark.parametrize("metric", Similarity)
+def test_of_a_retrieval_set_only_documents_are_found(metric: Similarity) -> None:
+    """Against sorted loops; a text that is both a query and a document is no neighbor of its own."""
+    random = np.random.default_rng(3)
+    documents = ["a shared text", *(f"document {number}" for number in range(9))]
+    data = made("small", ["query one", "a shared text", "query two"], documents, [{1: 1}, {0: 1}, {}])
+    covered = np.array([0, 1, *range(4, 12)])  # one query, one document have no vector
+    spaces = [
+        Space(Variant(name, "none"), data, covered, random.normal(size=(10, 5)).astype(np.float32), name)
+        for name in ("one", "two")
+    ]
+    found_in = [number for number in covered.tolist() if data.items[number] in documents]
+    assert neighbors.candidates(spaces[0]).tolist() == found_in
+    assert [data.items[covered[row]] for row in neighbors.sample(spaces[0])] == ["query one", "a shared text"]
+    for space in spaces:
+        many = neighbors.of_many(space, metric, np.arange(10), 4)
+        for row, item in enumerate(covered.tolist()):
+            truth = dict(zip(covered.tolist(), similarity_to_all(np.asarray(space.vectors), row, metric), strict=True))
+            expected = sorted((n for n in found_in if n != item), key=lambda n: (-truth[n], n))
+            found = neighbors.of_item(space, metric, item, neighbors.depth(spaces))
+            assert found.items.tolist() == expected[: neighbors.depth(spaces)]
+            np.testing.assert_allclose(found.similarity, [truth[n] for n in found.items.tolist()], atol=1e-6)
+            assert many[row].tolist() == expected[:4]
+            assert neighbors.of_vector(space, metric, space.vectors[row], 1).items[0] in found_in
 
 
 def test_an_items_own_text_lands_where_the_item_is(spaces: tuple[Space, ...], settings: Settings) -> None:

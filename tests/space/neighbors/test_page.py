@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -18,7 +17,7 @@ from blindspot.ui.widgets.item_search import NOTHING
 from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, chart_named, table, written
-from tests.support.small_world import CAT, DOG, DOG_IS, SMALL_PAIRS, GramEncoder
+from tests.support.small_world import CAT, DOG, SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 
 THREE = loaders.pair_set("three", pairs=[("a dog", "the dog")], background=["some cat"])
@@ -40,28 +39,43 @@ def world(module_world: World) -> Path:
     return module_world.cache
 
 
-def lists(app: AppTest) -> list[Any]:
-    return [frame.value for frame in app.dataframe if "rank" in frame.value and "similarity" in frame.value]
+def by_rank(app: AppTest) -> Any:
+    """The table of neighbors, a column per model; None where there is none."""
+    return next((frame.value for frame in app.dataframe if list(frame.value.columns)[:1] == ["rank"]), None)
+
+
+def models(app: AppTest) -> list[str]:
+    found = by_rank(app)
+    return [] if found is None else list(found.columns[1:])
 
 
 def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> None:
     number = SMALL_PAIRS.items.index(DOG)
-    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], item=str(number), k="6")
+    app = open_app(
+        world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], item=str(number), statistics="true"
+    )
     assert not app.exception
     variants = [Variant("trigrams", "none"), Variant("bigrams", "none")]
     spaces = open_spaces(variants, SMALL_PAIRS, make_settings(world))
-    expected = [neighbors.of_item(space, Similarity.COS, number, 6) for space in spaces]
-    for frame, one in zip(lists(app), expected, strict=True):
-        assert frame["text"].tolist() == [SMALL_PAIRS.items[item] for item in one.items]
-        np.testing.assert_allclose(frame["similarity"], one.similarity)
-        assert dict(zip(frame["text"], frame["relation"], strict=True))[DOG_IS] == "● match"
-        other = expected[1] if one is expected[0] else expected[0]
-        shared = [item in other.items for item in one.items]
-        assert frame["found by"].tolist() == ["all" if is_shared else "this" for is_shared in shared]
-    (found,) = neighbors.overlaps(expected, 6)
-    here = table(app, "shared").iloc[0]
-    assert here["shared"] == f"{found.shared} of 6"
-    assert here["Jaccard@6"] == pytest.approx(found.jaccard)
+    expected = [neighbors.of_item(space, Similarity.COS, number, 5) for space in spaces]
+    table_of_lists = by_rank(app)
+    assert table_of_lists["rank"].tolist() == [1, 2, 3, 4, 5]
+    matches = 0
+    for name, one, other in zip(models(app), expected, expected[::-1], strict=True):
+        assert name == one.variant.label
+        for cell, item, similarity in zip(table_of_lists[name], one.items.tolist(), one.similarity, strict=True):
+            value, _, shown = cell.partition(" ")
+            assert float(value) == pytest.approx(similarity, abs=5e-4)
+            assert shown.startswith("✓") == (item in other.items)
+            shown = shown.removeprefix("✓ ")
+            assert shown.startswith("●") == (item in SMALL_PAIRS.related(number))
+            matches += shown.startswith("●")
+            assert shown.removeprefix("● ") == SMALL_PAIRS.items[item]
+    assert matches
+    (found,) = neighbors.overlaps(expected, 5)
+    here = table(app, "Jaccard@5").iloc[0]
+    assert here["shared"] == f"{found.shared} of 5"
+    assert here["Jaccard@5"] == pytest.approx(found.jaccard)
     assert here["rank-biased overlap"] == pytest.approx(found.rbo)
     (ranks,) = [element.proto.body for element in app.get("html") if "<table" in element.proto.body]
     assert all(f">{rank}</th>" in ranks for rank in (1, 5))
@@ -119,17 +133,18 @@ def test_a_search_finds_items_also_misspelt(open_app: OpenApp, world: Path) -> N
 @pytest.mark.parametrize("length", [1, 10_000])
 def test_an_own_text_is_encoded(open_app: OpenApp, world: Path, length: int) -> None:
     text = ("A dog rests. " * 800)[:length] if length > 1 else "x"
-    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text)
+    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text, k="10")
     assert not app.exception
-    assert [len(frame) for frame in lists(app)] == [10, 10]
+    assert len(models(app)) == 2
+    assert len(by_rank(app)) == 10
 
 
 @pytest.mark.parametrize(("text", "said"), [("   ", "The text is empty"), ("x" * 20_001, "has 20,001 characters")])
 def test_a_text_that_cannot_be_asked_about(open_app: OpenApp, world: Path, text: str, said: str) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text)
+    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text, statistics="true")
     assert not app.exception
     assert said in written(app)
-    assert lists(app) == []
+    assert models(app) == []
     assert chart_named(app, "overlap_boxes")["data"], "what is not about the query is shown"
 
 
@@ -143,32 +158,31 @@ def test_what_has_no_vector_is_said_and_by_whom(open_app: OpenApp, world: Path) 
     assert "15 of 18 texts" in written(app)
     app = open_app(world, "neighbors", **SMALL, enc=both, q="unheard of")
     assert "No vector: lacks does not know this text" in written(app)
-    assert len(lists(app)) == 1
+    assert len(models(app)) == 1
     app = open_app(world, "neighbors", **SMALL, enc=both, item="99999")
     assert "99999" in written(app)
     assert not app.exception
 
 
 def test_a_dataset_of_three_items(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", data="three", enc=["trigrams~none", "bigrams~none"])
+    app = open_app(world, "neighbors", data="three", enc=["trigrams~none", "bigrams~none"], statistics="true")
     assert not app.exception
-    assert [len(frame) for frame in lists(app)] == [2, 2]
-    assert len(app.dataframe[0].value) == 2
+    assert (len(models(app)), len(by_rank(app))) == (2, 2)
     assert "CKA is not defined for fewer than four" in written(app)
 
 
 def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbors", **SMALL, enc="trigrams~none")
     assert not app.exception
-    (one,) = lists(app)
-    assert "found by" not in one
+    assert len(models(app)) == 1
+    assert "✓" not in "".join(by_rank(app).iloc[:, 1])
     assert "Only one model is shown" in written(app)
 
 
 def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc=["constant~none", "trigrams~none"])
+    app = open_app(world, "neighbors", **SMALL, enc=["constant~none", "trigrams~none"], statistics="true")
     assert not app.exception
-    assert "These are all equally similar to the query" in written(app)
+    assert "these are all equally similar to the query" in written(app)
     assert "nor for a space whose vectors are all the same" in written(app)
     assert chart_named(app, "cka_matrix")["data"][0]["text"][0] == ["–", "–"]
 
@@ -179,7 +193,7 @@ def test_without_picks_the_first_four_that_are_encoded(
     monkeypatch.setattr("blindspot.space.page.MOST_SIDE_BY_SIDE", 3)
     app = open_app(world, "neighbors", **SMALL)
     assert not app.exception
-    assert len(lists(app)) == 3
+    assert len(models(app)) == 3
     assert "Shown: the first 3 of 4 models that this dataset is encoded with." in written(app)
 
 
@@ -188,7 +202,7 @@ def test_what_is_picked_and_not_encoded_is_offered(open_app: OpenApp, world: Pat
     assert not app.exception
     assert "is not encoded by constant yet" in written(app)
     assert not app.button(key="encode_here").disabled
-    assert len(lists(app)) == 1
+    assert len(models(app)) == 1
 
 
 def test_an_empty_store_is_offered_an_encoder_and_the_offer_works(open_app: OpenApp, tmp_path: Path) -> None:

@@ -132,9 +132,10 @@ def _print(
 ) -> None:
     what = "your text" if found.item is None else f"text {found.item}"
     if found.lists:
+        texts = len(neighbors.candidates(spaces[0]))
         shown = text if len(text) <= 80 else f"{text[:80]} …"
         output.print_table(
-            f"Nearest to {what} '{shown}' of {len(spaces[0].items):,} texts in {title_of(dataset.id)}, {metric.value}",
+            f"Nearest to {what} '{shown}' of {texts:,} texts in {title_of(dataset.id)}, {metric.value}",
             ["rank", *(one.variant.label for one in found.lists)],
             [
                 [

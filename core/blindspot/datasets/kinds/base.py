@@ -255,9 +255,14 @@ class Dataset(ABC):
         """
         return np.empty(0, dtype=np.int64)
 
+    @property
+    def candidates(self) -> Int64:
+        """``[c] int64``, ascending: numbers of the items that can be found for a query; all in most kinds."""
+        return np.arange(len(self.items), dtype=np.int64)
+
     @cached_property
     def asked(self) -> frozenset[str]:
-        """Their texts."""
+        """The texts that ask."""
         return frozenset(self.items[number] for number in self.asking.tolist())
 
     def rows_as_queries(self, numbers: Int32, vectors: int) -> Int32:

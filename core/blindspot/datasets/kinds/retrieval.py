@@ -131,6 +131,11 @@ class RetrievalDataset(Dataset):
     def asking(self) -> Int64:
         return np.unique(self.queries).astype(np.int64)
 
+    @cached_property
+    def candidates(self) -> Int64:
+        """Those of documents: nobody looks for a query."""
+        return np.unique(self.documents).astype(np.int64)
+
     @property
     def rows_that_ask(self) -> Int64:
         """``[q] int64``, ascending: numbers of the queries among the texts that are ``encoded``."""

@@ -68,39 +68,69 @@ class Agreement:
         return overlap.order_of_disagreement(self.jaccard, self.rbo)
 
 
+def candidates(space: Space) -> Int64:
+    """``[c] int64``, ascending: numbers of the space's items that a list can have; of a retrieval set its documents."""
+    return np.intersect1d(space.items, space.dataset.candidates, assume_unique=True)
+
+
 def depth(spaces: Sequence[Space], *, is_item: bool = True) -> int:
     """How many neighbors a query can have, at most ``LONGEST``; an item is not its own neighbor."""
-    return min(LONGEST, len(spaces[0].items) - is_item)
+    return min(LONGEST, len(candidates(spaces[0])) - is_item)
 
 
 def of_item(space: Space, metric: Similarity, item: int, k: int, *, approximate: bool = False) -> Neighbors:
-    """The ``k`` nearest of an item of the space, itself left out."""
+    """The ``k`` nearest candidates to an item of the space, itself left out."""
     row = space.place_of(item)
     if row is None:
         raise ValueError(f"the space has no item {item}")
-    return _in_numbers(space, _index(space, metric, approximate).of_rows(np.array([row]), k))
+    found = _of_rows(space, metric, np.array([row], dtype=np.int64), k, approximate)
+    return Neighbors(space.variant, found.rows[0], found.similarity[0])
 
 
 def of_vector(space: Space, metric: Similarity, vector: Float32, k: int, *, approximate: bool = False) -> Neighbors:
-    """The ``k`` nearest items of any vector ``[d] float32``."""
-    return _in_numbers(space, _index(space, metric, approximate).of_vectors(vector[None, :], k))
-
-
-def _in_numbers(space: Space, found: Nearest) -> Neighbors:
-    return Neighbors(space.variant, space.items[found.rows[0]], found.similarity[0])
+    """The ``k`` nearest candidates to any vector ``[d] float32``."""
+    found = _index(space, metric, approximate).of_vectors(vector[None, :], k)
+    return Neighbors(space.variant, candidates(space)[found.rows[0]], found.similarity[0])
 
 
 def sample(space: Space, most: int = SAMPLE) -> Int64:
-    """Rows that serve as queries, ascending: all of a few, else a seeded sample, the same in spaces of one size."""
-    n = len(space.items)
-    if n <= max(ALL_QUERIES, most):
-        return np.arange(n, dtype=np.int64)
-    return np.sort(np.random.default_rng(SEED).choice(n, size=most, replace=False)).astype(np.int64)
+    """Rows that ask, ascending, the same in spaces over the same items: all, of a retrieval set those of its queries;
+    of many a seeded sample."""
+    asking = np.intersect1d(space.items, space.dataset.asking) if _has_roles(space) else space.items
+    return np.searchsorted(space.items, _few(asking, most)).astype(np.int64)
+
+
+def _has_roles(space: Space) -> bool:
+    """Whether some items ask and others answer."""
+    return len(space.dataset.candidates) < len(space.dataset.items)
+
+
+def _few(numbers: Int64, most: int) -> Int64:
+    if len(numbers) <= max(ALL_QUERIES, most):
+        return numbers
+    return np.sort(np.random.default_rng(SEED).choice(numbers, size=most, replace=False)).astype(np.int64)
 
 
 def of_many(space: Space, metric: Similarity, rows: Int64, k: int) -> Int64:
-    """The ``k`` nearest rows of many rows of a space, ``[q, k] int64``."""
-    return _index(space, metric, False).of_rows(rows, k).rows
+    """Numbers of the ``k`` nearest candidates to many rows of a space, ``[q, k] int64``."""
+    return _of_rows(space, metric, rows, k, False).rows
+
+
+def _of_rows(space: Space, metric: Similarity, rows: Int64, k: int, approximate: bool) -> Nearest:
+    """The nearest candidates, by their numbers, to rows of the space: a row that is a candidate is left out itself."""
+    index, numbers = _index(space, metric, approximate), candidates(space)
+    places = np.searchsorted(numbers, space.items[rows])
+    is_candidate = numbers[np.minimum(places, len(numbers) - 1)] == space.items[rows]
+    if is_candidate.all():
+        found = index.of_rows(places, k)
+        return Nearest(numbers[found.rows], found.similarity)
+    out = Nearest(np.empty((len(rows), k), np.int64), np.empty((len(rows), k)))
+    parts = [(~is_candidate, index.of_vectors(np.asarray(space.vectors[rows[~is_candidate]]), k))]
+    if is_candidate.any():
+        parts.append((is_candidate, index.of_rows(places[is_candidate], k)))
+    for some, nearest in parts:
+        out.rows[some], out.similarity[some] = numbers[nearest.rows], nearest.similarity
+    return out
 
 
 def measured(space: Space, metric: Similarity, k: int) -> Quality:
@@ -131,21 +161,29 @@ def agreements(lists: Mapping[Variant, Int64], k: int) -> list[Agreement]:
 
 def cka(a: Space, b: Space) -> float:
     """Debiased linear CKA of two spaces over the same items, of many a seeded sample; NaN where it is undefined."""
-    rows = sample(a, ITEMS_FOR_CKA)
+    rows = _few(np.arange(len(a.items), dtype=np.int64), ITEMS_FOR_CKA)
     return overlap.linear_cka(a.vectors[rows], b.vectors[rows])
 
 
 @dataclass(frozen=True)
 class _Keyed:
-    """Vectors of a space, compared by its digest: arguments of a cached function."""
+    """A space, compared by its digest: arguments of a cached function."""
 
     digest: str
     metric: Similarity
-    vectors: Float32 = field(compare=False)
+    space: Space = field(compare=False)
 
     @classmethod
     def of(cls, space: Space, metric: Similarity) -> _Keyed:
-        return cls(space.digest, metric, space.vectors)
+        roles = space.dataset.content_digest if _has_roles(space) else ""
+        return cls(space.digest + roles, metric, space)
+
+    @property
+    def vectors(self) -> Float32:
+        """Of its candidates, ``[c, d]``."""
+        if not _has_roles(self.space):
+            return self.space.vectors
+        return self.space.vectors[np.searchsorted(self.space.items, candidates(self.space))]
 
 
 def _index(space: Space, metric: Similarity, approximate: bool) -> ExactIndex | ApproximateIndex:

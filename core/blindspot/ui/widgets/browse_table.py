@@ -72,20 +72,50 @@ def choose_row(
         chosen: the value whose row is marked at first.
         look: further arguments of ``st.dataframe``.
     """
-    key = f"{table}_{page}_{zlib.crc32(str((drawn, list(values), list(frame.columns))).encode())}"
-    on_screen = f"_{table}_on_screen"
-    st.session_state[on_screen] = key
 
-    def take() -> None:
-        # A browser that has not removed an older table yet sends that one's choice again, as if it were new.
-        rows = st.session_state[key].selection.rows if st.session_state[on_screen] == key else []
+    def take(selection: Any) -> None:
+        rows = selection.rows
         if rows and rows[0] < len(values):  # a visitor can send any number
             choose(values[rows[0]])
 
     look.setdefault("selection_mode", "single-row")
     if chosen in values:
         look["selection_default"] = {"selection": {"rows": [values.index(chosen)], "columns": [], "cells": []}}
-    tables.draw(frame, hide_index=True, key=key, on_select=take, **look)
+    _draw_to_choose(frame, (drawn, list(values)), take, f"{table}_{page}", table, look)
+
+
+def choose_cell(
+    frame: pd.DataFrame,
+    values: Mapping[str, Sequence[Value]],
+    choose: Callable[[Value], object],
+    *,
+    table: str,
+    **look: Any,
+) -> None:
+    """A table in which the reader can choose a cell of the columns of ``values``, which has one per row; others do
+    nothing. As ``choose_row``."""
+
+    def take(selection: Any) -> None:
+        for row, column in selection.cells:
+            if column in values and 0 <= row < len(values[column]):
+                choose(values[column][row])
+
+    _draw_to_choose(frame, dict(values), take, table, table, {**look, "selection_mode": "single-cell"})
+
+
+def _draw_to_choose(
+    frame: pd.DataFrame, drawn: object, take: Callable[[Any], None], name: str, table: str, look: dict[str, Any]
+) -> None:
+    key = f"{name}_{zlib.crc32(str((drawn, list(frame.columns))).encode())}"
+    on_screen = f"_{table}_on_screen"
+    st.session_state[on_screen] = key
+
+    def changed() -> None:
+        # A browser that has not removed an older table yet sends that one's choice again, as if it were new.
+        if st.session_state[on_screen] == key:
+            take(st.session_state[key].selection)
+
+    tables.draw(frame, hide_index=True, key=key, on_select=changed, **look)
 
 
 # Streamlit cannot scroll, and the server's policy forbids inline scripts.

@@ -9,7 +9,7 @@ from blindspot import ui
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.numerics.neighbors.exact import FEWEST_DIMENSIONS_CODED
 from blindspot.numerics.neighbors.overlap import P
-from blindspot.space.neighbors.lists import ITEMS_FOR_CKA, SAMPLE
+from blindspot.space.neighbors.lists import ITEMS_FOR_CKA, SAMPLE, depth
 from blindspot.space.neighbors.page import lists, overlap, query
 from blindspot.space.neighbors.page.query import Query
 from blindspot.space.page import Opened, open_picked
@@ -60,7 +60,8 @@ Moffat and Zobel 2010), extrapolated from the first $k$ ranks, with $X_d$ texts 
 $$\mathrm{{RBO}} = \frac{{X_k}}{{k}}\,p^k + \frac{{1-p}}{{p}} \sum_{{d=1}}^{{k}} \frac{{X_d}}{{d}}\,p^d$$
 
 with $p = {P:g}$. Lists have no ties, since equally similar texts are ordered by number. With more than 2,000 texts, a
-seeded sample of {SAMPLE:,} serves as queries; their neighbors come from all texts.
+seeded sample of {SAMPLE:,} serves as queries; their neighbors come from all texts. Of a retrieval set, its queries ask
+and only its documents can be found.
 
 **CKA.** Linear centered kernel alignment (Kornblith et al. 2019),
 $\mathrm{{HSIC}}(K, L) / \sqrt{{\mathrm{{HSIC}}(K, K)\,\mathrm{{HSIC}}(L, L)}}$ with $K = XX^\top$, $L = YY^\top$,
@@ -81,15 +82,19 @@ def show() -> None:
     """The page."""
     picks = ui.page("Neighbors", "What does each model retrieve, and where do models disagree?")
     opened = open_picked(picks)
-    if opened is not None and len(opened.spaces[0].items) < 2:
-        st.info("This dataset has only one text. Pick a larger one.", icon=":material/info:")
+    if opened is not None and depth(opened.spaces) < 1:
+        st.info("This dataset has only one text to find. Pick a larger one.", icon=":material/info:")
     elif opened is not None:
         headline = st.container()
         asked = query.pick(opened)
-        k = lists.depth_picker(opened)
         answer = None
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
         if asked is not None:
-            query.show(asked)
+            with left:
+                query.show(asked)
+        with right:
+            k = lists.depth_picker(opened)
+        if asked is not None:
             answer = lists.answer(opened, asked, k)
             _links(opened, asked)
         overlap.show(opened, answer, k, headline)

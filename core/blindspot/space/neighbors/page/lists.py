@@ -15,6 +15,7 @@ from blindspot.figures.html_tables import ranks_table
 from blindspot.numerics.neighbors.approximate import Quality
 from blindspot.numerics.neighbors.overlap import in_how_many
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import number
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.space.neighbors import free_text
@@ -27,15 +28,17 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.turns import turn
-from blindspot.ui.widgets.browse_table import choose_row
+from blindspot.ui.widgets.addressed import names_of_variants
+from blindspot.ui.widgets.browse_table import choose_cell
+from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.texts import why_similar
 from blindspot.variants import Variant
 
-FEWEST, DEFAULT_K = 5, 10
+RANKS_LISTED = (5, 10, 20, 50)
 APPROXIMATE_FROM = 20_000  # items: with fewer, the index gains nothing
-SHORT = 20  # characters on average: three lists fit side by side
-LINE = 34  # characters that fit beside a bar, about
-ROW, WRAPPED = 35, 82  # pixels of a row with one line, and of one with wrapped text
+LINE = 100  # characters in a line of the table, in all of its columns
+ROW, WRAPPED, LINE_HEIGHT = 35, 66, 20  # pixels: of a row of one line, of two (Streamlit wraps from 65), of each more
+MOST_LINES = 4
 MOST_HEIGHT = 900
 
 
@@ -49,19 +52,9 @@ class Answer:
 
 def depth_picker(opened: Opened) -> int:
     """How many neighbors to list: no more than the dataset has."""
-    asked = options().slider(
-        "Neighbors (k)",
-        min_value=FEWEST,
-        max_value=neighbors.LONGEST,
-        value=DEFAULT_K,
-        key="k",
-        bind="query-params",
-        help="How many neighbors are listed and compared.",
-    )
-    most = len(opened.spaces[0].items) - 1
-    if most < asked:
-        st.caption(f"With {most + 1} texts, each has only {most} neighbors.")
-    return min(int(asked), most)
+    most = neighbors.depth(opened.spaces)
+    offered = [count for count in RANKS_LISTED if count < most]
+    return one_of("Ranks", [*offered, most] if len(offered) < len(RANKS_LISTED) else offered, "k")
 
 
 def answer(opened: Opened, query: Query, k: int) -> Answer | None:
@@ -78,9 +71,8 @@ def answer(opened: Opened, query: Query, k: int) -> Answer | None:
     if not lists:
         return None
     found = Answer(k, lists)
-    _side_by_side(opened, query, found)
+    _by_rank(opened, query, found)
     _why(opened, query, found)
-    _at_ranks(opened, found)
     return found
 
 
@@ -153,82 +145,64 @@ def _notes(placed: Sequence[Placed]) -> None:
             st.caption(f"{as_text(one.variant.label)} has no vector for {words} and uses the mean of the other words.")
 
 
-def _side_by_side(opened: Opened, query: Query, found: Answer) -> None:
-    texts = opened.dataset.items
-    shown = np.stack([one.items[: found.k] for one in found.lists])
-    in_words = {len(shown): "all", 1: "this"}
-    marks = [[in_words.get(n, f"{n} of {len(shown)}") for n in row] for row in in_how_many(shown).tolist()]
-    found_related = opened.dataset.related(query.item) if query.item is not None else {}
-    related = {
-        item: "match" if name == "match" else ", ".join(map(subset_in_words, name.split(", ")))
-        for item, name in found_related.items()
-    }
-    lengths = [len(texts[item]) for item in shown.ravel()]
-    abreast = 3 if float(np.mean(lengths)) <= SHORT and len(found.lists) == 3 else min(len(found.lists), 2)
-    for start in range(0, len(found.lists), abreast):
-        for place, column in enumerate(st.columns(abreast), start):
-            if place < len(found.lists):
-                with column:
-                    marked = marks[place] if len(shown) > 1 else []
-                    _list(opened, found.lists[place], found.k, marked, related, max(lengths))
-    relation = "● related to the query in the dataset (its match, or a rewrite). " if related else ""
-    st.caption(
-        f"{relation}Similarities of different models are not comparable, only the order of texts. Select a row to "
-        "make it the query."
-    )
-    if related:
-        _missed(found, related)
-
-
-def _list(
-    opened: Opened, one: Neighbors, k: int, marks: Sequence[str], related: Mapping[int, str], longest: int
-) -> None:
-    items = one.items[:k].tolist()
-    frame = pd.DataFrame(
-        {
-            "rank": range(1, len(items) + 1),
-            "text": [opened.dataset.items[item] for item in items],
-            "similarity": one.similarity[:k],
-        }
-    )
-    if marks:
-        frame["found by"] = marks
-    if related:
-        frame["relation"] = [f"● {related[item]}" if item in related else "" for item in items]
-    name = opened.names[one.variant]
-    st.markdown(f"**{as_text(one.variant.label)}**")
+def _by_rank(opened: Opened, query: Query, answer: Answer) -> None:
+    """A row per rank, a column per model; what another model has too, and what the dataset relates, is marked."""
+    items = np.stack([one.items[: answer.k] for one in answer.lists])
+    found_by = in_how_many(items)
+    related = _related(opened, query)
+    several = len(set(related.values())) > 1
+    dots = {item: f"● {name}: " if several else "● " for item, name in related.items()}
+    names = names_of_variants([str(one.variant) for one in answer.lists])
+    columns = {names(str(one.variant)): row.tolist() for one, row in zip(answer.lists, items, strict=True)}
+    frame = pd.DataFrame({"rank": range(1, answer.k + 1)})
+    for (name, numbers), one, counts in zip(columns.items(), answer.lists, found_by.tolist(), strict=True):
+        frame[name] = [
+            f"{number(similarity, '.3f')} {_mark(count, len(items))}{dots.get(item, '')}{opened.dataset.items[item]}"
+            for item, similarity, count in zip(numbers, one.similarity[: answer.k].tolist(), counts, strict=True)
+        ]
+    longest = max(len(text) for name in columns for text in frame[name])
+    lines = min(MOST_LINES, -(-longest * len(columns) // LINE))
+    row = ROW if lines == 1 else WRAPPED + LINE_HEIGHT * (lines - 2)
     column = st.column_config
-    row = WRAPPED if longest > LINE else ROW
-    choose_row(  # the item of a chosen row is the next query
+    choose_cell(  # the item of a chosen cell is the next query
         frame,
-        items,
+        columns,
         choose,
-        table=f"near_{name}",
-        drawn=str(one.variant),
+        table="near",
         row_height=row,
-        height=min(ROW + 3 + row * len(items), MOST_HEIGHT),
-        column_config={
-            # together no wider than half of a page
-            "rank": column.NumberColumn(width=40),
-            "text": column.TextColumn(width=100 if longest <= SHORT else 158),
-            "similarity": column.ProgressColumn(
-                min_value=min(0.0, float(one.similarity[:k].min())),
-                max_value=max(1.0, float(one.similarity[0])),
-                format="%.4f",
-                width=88,
-            ),
-            "found by": column.TextColumn(
-                width=72, help="Models that have it among their nearest k: all, only this one, or some"
-            ),
-            "relation": column.TextColumn(width=80),
-        },
+        height=min(ROW + 3 + row * answer.k, MOST_HEIGHT),
+        column_config={"rank": column.NumberColumn(width=44)}
+        | {name: column.TextColumn(width=680 // len(columns)) for name in columns},
     )
-    if one.are_alike(k):
-        st.caption("These are all equally similar to the query, so their order means nothing.")
+    marks = [
+        "✓ found by all of these models" + (" (✓2: by two)" if len(items) > 2 else "") if len(items) > 1 else "",
+        f"● {'related to the query' if several else related[next(iter(related))]} in the dataset" if related else "",
+        "similarities of different models cannot be compared" if len(items) > 1 else "",
+        "select a text to make it the query",
+    ]
+    said = "; ".join(filter(None, marks))
+    st.caption(f"{said[0].upper()}{said[1:]}.")
+    _missed(answer, related)
+    if alike := ", ".join(as_text(one.variant.label) for one in answer.lists if one.are_alike(answer.k)):
+        st.caption(f"In {alike} these are all equally similar to the query, so their order means nothing.")
+
+
+def _mark(count: int, models: int) -> str:
+    if count == 1:
+        return ""
+    return "✓ " if count == models else f"✓{count} "
+
+
+def _related(opened: Opened, query: Query) -> dict[int, str]:
+    """How the dataset relates other texts to the query, in words."""
+    relations = {} if query.item is None else opened.dataset.related(query.item)
+    return {item: ", ".join(map(subset_in_words, name.split(", "))) for item, name in relations.items()}
 
 
 def _missed(found: Answer, related: Mapping[int, str]) -> None:
     """Name the models with no related text among the k nearest."""
+    if not related:
+        return
     within = {one.variant: set(one.items[: found.k].tolist()) for one in found.lists}
     without = [as_text(variant.label) for variant, items in within.items() if items.isdisjoint(related)]
     if without:
@@ -256,12 +230,12 @@ def _why(opened: Opened, query: Query, found: Answer) -> None:
     why_similar.show(asked, ("query", "neighbor"))
 
 
-def _at_ranks(opened: Opened, found: Answer) -> None:
+def at_ranks(opened: Opened, found: Answer) -> None:
     deepest = min(len(one.items) for one in found.lists)
     ranks = [rank for rank in RANKS if rank <= deepest]
     if len(ranks) < 2:
         return
-    st.markdown(f"**Results at ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}**")
+    st.markdown(f"**This query at ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}**")
     columns = {f"{one.variant.label}": [opened.dataset.items[one.items[r - 1]] for r in ranks] for one in found.lists}
     st.html(ranks_table(columns, ranks, opened.scheme, "Neighbors at chosen ranks"))
     st.caption(

@@ -17,14 +17,13 @@ from blindspot.runs.spaces import Space
 from blindspot.space.neighbors import figures
 from blindspot.space.neighbors import lists as neighbors
 from blindspot.space.neighbors.lists import Agreement
-from blindspot.space.neighbors.page.lists import Answer
+from blindspot.space.neighbors.page.lists import Answer, at_ranks
 from blindspot.space.neighbors.page.query import choose
 from blindspot.space.page import Opened
 from blindspot.texts import counted, from_change
 from blindspot.types import Float64, Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
-from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants
 from blindspot.ui.widgets.browse_table import Pages, choose_row
 from blindspot.ui.widgets.choices import one_of
@@ -58,29 +57,40 @@ class Measure(StrEnum):
 
 def show(opened: Opened, answer: Answer | None, k: int, headline: DeltaGenerator) -> None:
     """Show how far the models agree; the headline goes into its own place, above the query."""
-    st.subheader("Where do models disagree?", anchor=False)
     if len(opened.spaces) < 2:
         st.info(
             "Only one model is shown. Pick or encode another one to see where they disagree.", icon=":material/info:"
         )
-        return
-    if answer is not None and len(answer.lists) > 1:
-        _this_query(answer)
-    rows = neighbors.sample(opened.spaces[0])
-    with st.spinner(f"Looking up the neighbors of {len(rows):,} texts in every model …", show_time=True):
-        found = _agreements(opened.spaces, opened.metric, k)
-    with headline:
-        _headline(opened, found)
-    measure = one_of(
-        "Overlap",
-        Measure,
-        "overlap",
-        f"- **jaccard**: texts in both lists of {k} divided by texts in either.\n- **rbo**: rank-biased overlap, in "
-        f"which agreement at the top counts more (p = {P:g}: the first ten ranks have 86% of the weight).",
-    )
-    _distribution(opened, answer, found, measure, len(rows))
-    _matrices(opened, found, measure)
-    _disagreements(opened, rows, found, k)
+    rows, found = neighbors.sample(opened.spaces[0]), list[Agreement]()
+    if len(opened.spaces) > 1:
+        with st.spinner(f"Looking up the neighbors of {len(rows):,} texts in every model …", show_time=True):
+            found = _agreements(opened.spaces, opened.metric, k)
+        with headline:
+            _headline(opened, found)
+        _disagreements(opened, rows, found, k)
+    statistics = st.expander("Statistics", icon=":material/query_stats:", key="statistics", bind="query-params")
+    if statistics.open:
+        with statistics:
+            _statistics(opened, answer, found, rows)
+
+
+def _statistics(opened: Opened, answer: Answer | None, found: Sequence[Agreement], rows: Int64) -> None:
+    """Overlap for this query and over many, similarity of whole spaces, and how lists drift from the query."""
+    if answer is not None:
+        if found:
+            _this_query(answer)
+        at_ranks(opened, answer)
+    if found:
+        measure = one_of(
+            "Overlap",
+            Measure,
+            "overlap",
+            f"- **jaccard**: texts in both lists of {found[0].depth} divided by texts in either.\n- **rbo**: "
+            f"rank-biased overlap, in which agreement at the top counts more (p = {P:g}: the first ten ranks have 86% "
+            "of the weight).",
+        )
+        _distribution(opened, answer, found, measure, len(rows))
+        _matrices(opened, found, measure)
 
 
 def _headline(opened: Opened, found: Sequence[Agreement]) -> None:
@@ -97,8 +107,6 @@ def _headline(opened: Opened, found: Sequence[Agreement]) -> None:
         f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(said)}, over "
         f"{queries}."
     )
-    if about := tables.about_dataset(opened.dataset.id):
-        st.caption(about)
     _built_in(found)
 
 
@@ -163,7 +171,6 @@ _cka = cached(64, "Comparing the spaces as a whole …")(neighbors.cka)
 def _distribution(
     opened: Opened, answer: Answer | None, found: Sequence[Agreement], measure: Measure, queries: int
 ) -> None:
-    items = len(opened.spaces[0].items)
     k = found[0].depth
     here = neighbors.overlaps(answer.lists, answer.k) if answer is not None else []
     own = {_pair(opened, o.a, o.b): o.jaccard if measure is Measure.JACCARD else o.rbo for o in here}
@@ -171,11 +178,19 @@ def _distribution(
     values = {_pair(opened, f.a, f.b): measure.of(f) for f in found}
     figure = figures.overlap_boxes(values, own, f"{measure.in_words} of the {k} nearest", opened.scheme)
     st.plotly_chart(figure, key="overlap_boxes")
-    which = f"all {items:,} texts" if queries == items else f"{queries:,} of {items:,} texts, always the same sample"
+    which = _queries(opened, queries)
     st.caption(
         f"{measure.in_words.capitalize()}: {measure.meaning}. Queries: {which}. Box: the middle half, with "
         "median and (dashed) mean; whiskers: 5% to 95%. 1: the same neighbors; 0: none in common."
     )
+
+
+def _queries(opened: Opened, queries: int) -> str:
+    """Which texts were queries, and among which their neighbors are."""
+    items, documents = len(opened.spaces[0].items), len(neighbors.candidates(opened.spaces[0]))
+    if documents < items:
+        return f"{counted(queries, 'query', 'queries')} of the dataset, among its {documents:,} documents"
+    return f"all {items:,} texts" if queries == items else f"{queries:,} of {items:,} texts, always the same sample"
 
 
 def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> None:
@@ -205,7 +220,7 @@ def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> N
 
 
 def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: int) -> None:
-    st.markdown("**Queries on which two models disagree most**")
+    st.subheader("Where do two models disagree most?", anchor=False)
     by_name = {str(variant): variant for variant in opened.names}
     one_name, other_name = two_names(list(by_name))
     if other_name is None:
@@ -219,10 +234,7 @@ def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: i
     nearest = {v: _of_many(s, opened.metric) for s in opened.spaces if (v := s.variant) in {a, b}}
     texts = opened.dataset.items
     first = {
-        v: [
-            from_change(texts[opened.spaces[0].items[lists[i, 0]]], texts[item])
-            for i, item in zip(shown, items, strict=True)
-        ]
+        v: [from_change(texts[lists[i, 0]], texts[item]) for i, item in zip(shown, items, strict=True)]
         for v, lists in nearest.items()
     }
     frame = pd.DataFrame(
