@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -28,15 +28,23 @@ def dot(variant: Variant, name: str, value: float, interval: Interval | None) ->
     return dict(zip(DOT, (variant, name, value, low, high), strict=True))
 
 
-def dots(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str) -> go.Figure:
+def dots(
+    rows: pd.DataFrame,
+    styles: Mapping[Variant, Style],
+    scheme: Scheme,
+    *,
+    axis: str,
+    names: Sequence[str] = (),
+) -> go.Figure:
     """Values with their 95% intervals, a row per name, variants below each other.
 
     Args:
         rows: columns ``DOT``; low and high are NaN without an interval.
+        names: of the rows from top to bottom, also of those without a value; as in ``rows`` if left out.
     """
     figure = go.Figure()
     variants = list(dict.fromkeys(rows["variant"]))
-    names = list(dict.fromkeys(rows["name"]))
+    names = list(names) or list(dict.fromkeys(rows["name"]))
     for i, variant in enumerate(variants):
         style, own = styles[variant], rows[rows["variant"] == variant]
         offset = (i - (len(variants) - 1) / 2) * 0.7 / len(variants)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from blindspot.diagnostics.words import figures as words
 from blindspot.diagnostics.words.categorization import shares
+from blindspot.figures.dots import DOT, dot
 from blindspot.figures.theme import Scheme, styles
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.variants import Variant
 
 A, B = Variant("one<b>", "none"), Variant("two", "center")
@@ -16,21 +19,24 @@ SCHEMES = pytest.mark.parametrize("scheme", list(Scheme))
 
 @SCHEMES
 def test_measured_marks_are_filled_and_published_ones_hollow(scheme: Scheme) -> None:
-    lines = [
-        words.Line(A.label, {"rg": 0.5, "an": 0.25}, A),
-        words.Line(B.label, {"an": 0.1}, B),
-        words.Line("CBOW", {"rg": 0.74}),
-    ]
+    rows = [dot(A, "rg", 50.0, Interval(40.0, 58.0)), dot(A, "<an>", 25.0, None), dot(B, "<an>", 10.0, None)]
     looks = styles([A, B], scheme)
-    figure = words.table_dots(lines, {"rg": "rg", "an": "<an>"}, looks, scheme, axis="")
+    figure = words.task_dots(
+        pd.DataFrame(rows, columns=DOT), {"CBOW": {"<an>": 74.0}}, ["rg", "<an>"], looks, scheme, axis=""
+    )
     first, second, published = figure.data
     assert (first.name, published.name) == ("one_b_", "CBOW, published")
-    assert (list(first.x), list(first.y)) == ([50.0, 25.0], ["rg", "&lt;an&gt;"])
-    assert list(second.y) == ["&lt;an&gt;"]
+    assert list(first.x) == [50.0, 25.0]
+    assert (list(first.error_x.array), list(first.error_x.arrayminus)) == ([8.0, 0.0], [10.0, 0.0])
+    assert [round(y) for y in (*first.y, *second.y, *published.y)] == [0, 1, 1, 1]
+    assert list(figure.layout.yaxis.ticktext) == ["rg", "&lt;an&gt;"]
     assert published.marker.symbol.endswith("-open")
     assert not first.marker.symbol.endswith("-open")
     assert first.marker.color == looks[A].color != published.marker.color
-    assert list(figure.layout.yaxis.categoryarray) == ["&lt;an&gt;", "rg"]  # plotly counts from below
+    alone = words.task_dots(
+        pd.DataFrame([], columns=DOT), {"CBOW": {"rg": 74.0}}, ["rg", "<an>"], looks, scheme, axis=""
+    )
+    assert list(alone.layout.yaxis.ticktext) == ["rg", "&lt;an&gt;"]
 
 
 @SCHEMES

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from blindspot.datasets.catalog import title_of
 from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.datasets.published.chunked import chunked_sentences
 from blindspot.datasets.published.word_relations import (
@@ -21,6 +22,8 @@ from blindspot.datasets.published.word_relations import (
 )
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words.analogy import ENTRY
+from blindspot.diagnostics.words.page import table as table_of_words
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import percent
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
@@ -77,6 +80,20 @@ CHUNKS = chunked_sentences(
 )
 
 
+SCORES = {
+    "analogy": "accuracy",
+    "categorization": "purity",
+    "outliers": "accuracy",
+    "thematic_fit": "accuracy",
+    "chunking": "f1",
+}
+
+
+def of_analogies(app: AppTest) -> list[str]:
+    """The table's cells of the analogies, a model each."""
+    return list(table(app, "score").set_index("task").loc[title_of(ASKED.id)].drop("score"))
+
+
 @pytest.fixture(scope="module")
 def runs(module_world: World) -> dict[str, RunRecord]:
     """Two encoders on small sets in the built-in ones' places; lacks has seen its own words only."""
@@ -106,9 +123,10 @@ def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: 
     app = open_app(tmp_path, "words")
     assert "**minilm** solves" not in written(app)
     assert [b.label for b in app.button if b.label.startswith("Run")] == ["Run"] * 6 + ["Run the demo"]
-    assert table(app, "rg")["model"].tolist()[0] == "CBOW, published"
-    assert len(table(app, "rg")) == 6
-    assert table(app, "rg")[["esslli", "batt"]].isna().all().all()
+    frame = table(app, "score").set_index("task")
+    assert len(frame.columns) == 7
+    assert frame.loc[title_of("rg65"), "CBOW, published"] == "74.0"
+    assert not {title_of("categories-esslli"), title_of("categories-battig")} & set(frame.index), "not comparable"
     assert "esslli has no published score" in written(app)
 
 
@@ -116,11 +134,16 @@ def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: 
 def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     app = open_app(cache, "words", words_support="own")
     assert "not comparable" in written(app)
-    frame = table(app, "demo an")
-    assert frame["model"].tolist() == ["lacks", "trigrams"]  # published ones have no score of these sets
-    assert set(frame) == {"model", "demo classes", "demo an", "demo outliers", "demo fit", "demo chunks"}
-    assert frame["demo an"].tolist()[1] == pytest.approx(100 * runs["analogy trigrams"].metrics["accuracy"])
-    assert frame["demo classes"].tolist()[0] == pytest.approx(100 * runs["categorization lacks"].metrics["purity"])
+    frame = table(app, "score").set_index("task")
+    assert list(frame) == ["score", "lacks", "trigrams"]  # published ones have no score of these sets
+    assert list(frame.index) == list(map(title_of, (KINDS.id, ASKED.id, ODD.id, DONE.id, CHUNKS.id)))
+    for run, score in SCORES.items():
+        for encoder in ("lacks", "trigrams"):
+            cell = frame.loc[title_of(runs[f"{run} {encoder}"].plan.dataset), encoder]
+            assert float(cell.removeprefix("↑ ")) == pytest.approx(
+                100 * runs[f"{run} {encoder}"].metrics[score], abs=0.051
+            )
+    assert table_of_words._cell(table_of_words._Score(51.23, Interval(48.0, 54.32)), 51.2) == "↑ 51.2 (48.0 to 54.3)"
     traces = chart(app, 0)["data"]
     assert [t["name"] for t in traces] == ["lacks", "trigrams"]
     assert "on 5 datasets some model lacks words" in written(app)
@@ -128,28 +151,26 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path
     assert few in written(app)
     assert "answered among 12 to 13 words" in written(app)
     app = open_app(cache, "words", words_support="own", words_published="false", enc=["trigrams~none"])
-    assert table(app, "demo an")["model"].tolist() == ["trigrams"]
-    for run, score in (
-        ("analogy", "accuracy"),
-        ("categorization", "purity"),
-        ("outliers", "accuracy"),
-        ("thematic_fit", "accuracy"),
-    ):
-        assert f"**{percent(runs[f'{run} trigrams'].metrics[score], 1)}**" in written(app)
+    assert list(table(app, "score")) == ["task", "score", "trigrams"]
+    solved = f"**{percent(runs['analogy trigrams'].metrics['accuracy'], 1)}**"
+    assert solved in written(app)
+    found = f"**{percent(runs['outliers trigrams'].metrics['accuracy'], 1)}**"
+    app = open_app(cache, "words", words_support="own", enc=["trigrams~none"], data=ODD.id)
+    assert found in written(app), "of the picked dataset"
 
 
 @pytest.mark.heavy
 def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "words")
-    assert table(app, "demo an")["demo an"].notna().sum() == 1
+    assert of_analogies(app).count("–") == 1
     assert "on other words are not shown" in written(app)
     request = replace(module_world.request("analogy", "trigrams", ASKED.id), support=("lacks",))
     common = pipeline.run(request, module_world.settings, module_world.repository).record
     module_world.repository.database.close()
     app = open_app(cache, "words")
-    both = table(app, "demo an")["demo an"].tolist()[:2]
-    assert both[1] == pytest.approx(100 * common.metrics["accuracy"])
-    assert not np.isnan(both[0])
+    _, trigrams = of_analogies(app)
+    assert float(trigrams.removeprefix("↑ ").split()[0]) == pytest.approx(100 * common.metrics["accuracy"], abs=0.051)
+    assert "–" not in of_analogies(app)
 
 
 @pytest.mark.heavy

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 
+import pandas as pd
 import plotly.graph_objects as go
 
+from blindspot.figures.dots import dots
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
 from blindspot.types import Float64, Int64
@@ -15,55 +16,45 @@ from blindspot.variants import Variant
 
 HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "cross-open")
 LABEL_WIDTH = 30
-ROW_HEIGHT = 30
-SIZE = 11  # pixels of a mark
 MANY = 30  # classes: cells of more have no numbers
 
 
-@dataclass(frozen=True)
-class Line:
-    """Scores as fractions by task, of a variant or, if that is None, of a published embedding."""
-
-    name: str
-    values: Mapping[str, float]
-    variant: Variant | None = None
-
-
-def table_dots(
-    lines: Sequence[Line], tasks: Mapping[str, str], styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str
+def task_dots(
+    measured: pd.DataFrame,
+    published: Mapping[str, Mapping[str, float]],
+    tasks: Sequence[str],
+    styles: Mapping[Variant, Style],
+    scheme: Scheme,
+    *,
+    axis: str,
 ) -> go.Figure:
-    """A row per task, a mark per line at its score: filled if measured, hollow and without color if published.
+    """A row per task: measured scores filled, with their intervals; published ones hollow and without color.
 
     Args:
-        tasks: titles of the rows, by the names that the lines have.
+        measured: columns ``DOT``, named by task.
+        published: scores by name of the embedding and by task.
+        tasks: from top to bottom.
     """
-    figure = go.Figure()
-    titles = {name: escape(title, quote=False) for name, title in tasks.items()}
-    hollow = 0
-    for line in lines:
-        shown = [task for task in tasks if task in line.values]
-        if line.variant is None:
-            marker = {"symbol": HOLLOW[hollow % len(HOLLOW)], "size": 9, "color": ink(scheme), "line": {"width": 1.2}}
-            hollow += 1
-        else:
-            style = styles[line.variant]
-            marker = {"symbol": style.symbol, "size": SIZE, "color": style.color}
-        name = escape(line.name, quote=False)
+    figure = dots(measured, styles, scheme, axis=axis, names=tasks)
+    for number, (name, scores) in enumerate(published.items()):
         figure.add_scatter(
-            name=name if line.variant else f"{name}, published",
-            x=[100 * line.values[task] for task in shown],
-            y=[titles[task] for task in shown],
+            name=f"{escape(name, quote=False)}, published",
+            x=list(scores.values()),
+            y=[tasks.index(task) for task in scores],
             mode="markers",
-            marker=marker,
-            opacity=0.65 if line.variant is None else 0.85,
-            hovertemplate="%{y}: %{x:.1f}<extra>%{fullData.name}</extra>",
-            legendgroup="published" if line.variant is None else "measured",
+            marker={
+                "symbol": HOLLOW[number % len(HOLLOW)],
+                "size": 9,
+                "color": ink(scheme),
+                "line": {"width": 1.2},
+            },
+            opacity=0.65,
+            customdata=[escape(task, quote=False) for task in scores],
+            hovertemplate="%{customdata}: %{x:.1f}<extra>%{fullData.name}</extra>",
         )
-    figure.update_xaxes(title=axis, rangemode="tozero")
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(titles.values())[::-1])
-    apply_layout(figure, scheme, height=150 + ROW_HEIGHT * len(tasks))
+    figure.update_xaxes(rangemode="tozero")
     return figure.update_layout(
-        showlegend=True, legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0}
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0}
     )
 
 

@@ -29,11 +29,12 @@ def show() -> None:
     if shown.runs:
         with ui.errors_shown():
             headline.show(shown)
-    table.show(shown)
-    if shown.runs:
+        table.show(shown)
         choose_view(shown, VIEWS)
     with ui.errors_shown():
         table.offer(shown)
+    if not shown.runs:
+        table.show(shown)
     run = {diagnostic for diagnostic, _ in shown.runs}
     for entry in map(find_diagnostic, SHOWN):
         if entry.id != "similarity" or entry.id in run:

@@ -1,8 +1,6 @@
-"""Headline of the page Words: the first model's scores with their intervals, then those of the others."""
+"""Headline of the page Words: the first model's score with its interval, then those of the others."""
 
 from __future__ import annotations
-
-import streamlit as st
 
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
@@ -15,13 +13,13 @@ from blindspot.numerics.statistics.written import ci, percent
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui.headline import NAMED, Rival, in_words, rivals
+from blindspot.ui.headline import show as draw
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
 
 
 def show(shown: WordsView) -> None:
-    """A sentence on each task: on the first set of each that the first model was run on."""
-    said = []
+    """One sentence, of the first model: on the picked dataset if it was run on it, else on the first of its tasks."""
     sentences = {
         "analogy": _analogies,
         "categorization": _categories,
@@ -29,15 +27,18 @@ def show(shown: WordsView) -> None:
         "thematic_fit": _cases,
         "chunking": _chunks,
     }
-    for diagnostic, sentence in sentences.items():
-        tasks = (t for t in TASKS if t.diagnostic == diagnostic and t.metric in {"accuracy", "purity", "f1"})
-        task = next((t for t in tasks if shown.variants[0] in shown.of(t)), None)
-        if task is not None:
-            runs = [shown.of(task)[v] for v in shown.variants if v in shown.of(task)]
-            said.append(sentence(task, runs))
-    with st.container(key="words_headline", gap="xsmall"):
-        for one in said:
-            st.markdown(one)
+    tasks = [
+        task
+        for diagnostic in sentences
+        for task in TASKS
+        if task.diagnostic == diagnostic
+        and task.metric in {"accuracy", "purity", "f1"}
+        and shown.variants[0] in shown.of(task)
+    ]
+    if tasks:
+        task = next((one for one in tasks if one.dataset == shown.picks.dataset), tasks[0])
+        runs = [shown.of(task)[v] for v in shown.variants if v in shown.of(task)]
+        draw(sentences[task.diagnostic](task, runs))
 
 
 def _analogies(task: Task, runs: list[RunRecord]) -> str:

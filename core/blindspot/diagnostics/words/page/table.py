@@ -23,7 +23,10 @@ from blindspot.diagnostics.words.schnabel_table import (
     published,
 )
 from blindspot.errors import BlindspotError
+from blindspot.figures.dots import DOT, dot
 from blindspot.figures.theme import Scheme, Style
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import interval, number
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
@@ -32,7 +35,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import explained, repository, scheme, settings
+from blindspot.ui.resources import cached, explained, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
@@ -114,9 +117,9 @@ def _params_of(diagnostic: str, rule: Rule) -> dict[str, str]:
 
 
 def show(shown: WordsView) -> None:
-    """Dots of the tasks that were run, then the table: measured rows, then published ones of the same tasks.
+    """Dots of the tasks that were run, then the table, measured columns before published ones of the same tasks.
 
-    Without runs the table is the published one.
+    Without runs both show what was published.
     """
     tasks = [t for t in TASKS if shown.of(t)] or [t for t in TASKS if t.group in IN_PAPER]
     if shown.own:
@@ -137,17 +140,29 @@ def show(shown: WordsView) -> None:
         bind="query-params",
         help=f"{SOURCE}: six embeddings of 50 dimensions, trained on Wikipedia of 2008.",
     )
-    measured = [figures.Line(v.label, _scores(shown, v, tasks), v) for v in shown.variants]
-    names = {t.name for t in tasks}
-    others = [figures.Line(model, scores) for model, scores in published().items() if names & scores.keys()]
-    others = others if with_published else []
-    if lines := [*(line for line in measured if line.values), *others]:
-        scored = " or ".join(dict.fromkeys(ABOUT[t.diagnostic][0] for t in tasks))
-        titles = {t.name: _title(t) for t in tasks}
-        figure = figures.table_dots(lines, titles, shown.styles, shown.scheme, axis=f"{scored}, × 100")
-        st.plotly_chart(figure, key="words_table_dots")
-        _table(shown, measured, others, tasks)
-        _notes(shown, names, with_published=bool(others))
+    scores = {(variant, task): score for task in tasks for variant, score in _scores(shown, task).items()}
+    names = {t.name: _title(t) for t in tasks}
+    others = {
+        model: {names[name]: 100 * value for name, value in row.items() if name in names}
+        for model, row in (published() if with_published else {}).items()
+        if names.keys() & row.keys()
+    }
+    tasks = [
+        t for t in tasks if any(t == task for _, task in scores) or any(names[t.name] in row for row in others.values())
+    ]
+    if not tasks:
+        return
+    measured = pd.DataFrame(
+        [dot(variant, _title(task), score.value, score.interval) for (variant, task), score in scores.items()],
+        columns=DOT,
+    )
+    scored = " or ".join(dict.fromkeys(ABOUT[t.diagnostic][0] for t in tasks))
+    figure = figures.task_dots(
+        measured, others, list(map(_title, tasks)), shown.styles, shown.scheme, axis=f"{scored}, × 100"
+    )
+    st.plotly_chart(figure, key="words_table_dots")
+    _table(shown, scores, others, tasks)
+    _notes(shown, names, with_published=bool(others))
 
 
 def _title(task: Task) -> str:
@@ -155,28 +170,49 @@ def _title(task: Task) -> str:
     return f"{title_of(task.dataset)}{f', {part}' if part else ''}"
 
 
-def _scores(shown: WordsView, variant: Variant, tasks: Sequence[Task]) -> dict[str, float]:
-    runs = [(task, run) for task in tasks if (run := shown.of(task).get(variant))]
-    return {task.name: run.metrics[task.metric] for task, run in runs if task.metric in run.metrics}
+@dataclass(frozen=True)
+class _Score:
+    """A score, times 100, with its interval if it has one."""
+
+    value: float
+    interval: Interval | None
+
+
+def _scores(shown: WordsView, task: Task) -> dict[Variant, _Score]:
+    """By variant, in the order of the table's columns."""
+    runs = [run for v in shown.variants if (run := shown.of(task).get(v)) and task.metric in run.metrics]
+    return {run.plan.variant: _score(run, task.metric) for run in runs}
+
+
+@cached(256)
+def _score(run: RunRecord, metric: str) -> _Score:
+    (scores,) = find_diagnostic(run.plan.diagnostic).item_scores([run], repository())
+    ends = scores[metric].estimate.interval if metric in scores else None
+    return _Score(100 * run.metrics[metric], ends and Interval(100 * ends.low, 100 * ends.high))
 
 
 def _table(
-    shown: WordsView, measured: Sequence[figures.Line], others: Sequence[figures.Line], tasks: Sequence[Task]
+    shown: WordsView,
+    scores: Mapping[tuple[Variant, Task], _Score],
+    others: Mapping[str, Mapping[str, float]],
+    tasks: Sequence[Task],
 ) -> None:
-    frame = pd.DataFrame({"model": [*(r.name for r in measured), *(f"{r.name}, published" for r in others)]})
-    for task in tasks:
-        values = [100 * r.values.get(task.name, float("nan")) for r in (*measured, *others)]
-        frame[task.name] = pd.Series(values, dtype=float)
-    columns = {
-        t.name: st.column_config.Column(
-            _title(t),
-            help=f"{ABOUT[t.diagnostic][0]} × 100" + (f"; {t.name} in the paper" if t.group in IN_PAPER else ""),
-        )
-        for t in tasks
+    frame = pd.DataFrame({"task": [_title(task) for task in tasks]})
+    frame["score"] = [ABOUT[task.diagnostic][0] for task in tasks]
+    best = {
+        task: max(own)
+        for task in tasks
+        if len(own := [round(s.value, 1) for (_, t), s in scores.items() if t == task]) > 1
     }
-    # The highest of the measured ones only: published scores are on other words.
-    marked = tables.mark_highest(frame, len(measured))
-    st.dataframe(marked, hide_index=True, column_config=columns, placeholder="–", key="words_table")
+    for variant in shown.variants:
+        frame[variant.label] = [
+            "–" if (score := scores.get((variant, task))) is None else _cell(score, best.get(task)) for task in tasks
+        ]
+    for name, values in others.items():
+        frame[f"{name}, published"] = [
+            "–" if (value := values.get(_title(task))) is None else number(value, ".1f") for task in tasks
+        ]
+    st.dataframe(frame, hide_index=True, key="words_table", column_config={"task": {"pinned": True}})
     if part := _incomplete(shown):
         st.caption(as_text(f"Incomplete: {part}."))
     if few := _few(shown, tasks):
@@ -184,6 +220,11 @@ def _table(
             as_text(f"So few that only large differences can be significant: {', '.join(few)}."),
             icon=":material/warning:",
         )
+
+
+def _cell(score: _Score, best: float | None) -> str:
+    mark = f"{tables.HIGHEST} " if best is not None and round(score.value, 1) == best else ""
+    return f"{mark}{number(score.value, '.1f')}" + (f" ({interval(score.interval, '.1f')})" if score.interval else "")
 
 
 def _incomplete(shown: WordsView) -> str:
@@ -213,7 +254,10 @@ def _few(shown: WordsView, tasks: Sequence[Task]) -> list[str]:
 
 
 def _notes(shown: WordsView, names: Collection[str], *, with_published: bool) -> None:
-    said = [f"{tables.HIGHEST} highest measured score of its column, whether or not the difference is significant."]
+    said = [
+        f"Scores × 100, with 95% intervals where there are any. {tables.HIGHEST} highest measured score of its task, "
+        "whether or not the difference is significant."
+    ]
     of_analogies = [run for (name, _), runs in shown.runs.items() if name == "analogy" for run in runs.values()]
     if candidates := [int(run.metrics["candidates"]) for run in of_analogies]:
         low, high = min(candidates), max(candidates)
@@ -222,11 +266,14 @@ def _notes(shown: WordsView, names: Collection[str], *, with_published: bool) ->
         )
     if with_published:
         said.append(
-            f"Hollow marks: published, {SOURCE}; not directly comparable. The paper answers analogies among more than "
+            f"Hollow: published, {SOURCE}; not directly comparable. The paper answers analogies among more than "
             "100,000 words, and does not say whether its correlations are Spearman's (as here) or Pearson's."
         )
         said += [f"{name} has no published score: {why}." for name, why in NOT_COMPARABLE.items() if name in names]
-    st.caption(as_text(" ".join(said)))
+    st.caption(as_text(said[0]))
+    if more := said[1:]:
+        with st.expander("What these scores compare with", icon=":material/info:"):
+            st.markdown(as_text(" ".join(more)))
 
 
 # --- missing runs
