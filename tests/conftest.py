@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Mode, Settings, prepare_runtime
 from blindspot.store.repository import Repository
 from blindspot.workspace import demo
@@ -131,6 +131,6 @@ def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = make_settings(tmp_path_factory.mktemp("demo") / "cache")
     repository = Repository.at(settings.store)
     for variant in (demo.FIRST, demo.CENTERED):
-        request = pipeline.request("evalrank", variant.encoder, variant.transform, "demo-pairs", {}, settings)
+        request = requesting.request("evalrank", variant.encoder, variant.transform, "demo-pairs", {}, settings)
         pipeline.run(request, settings, repository)
     return settings.cache

@@ -158,6 +158,27 @@ def test_no_module_imports_itself_by_a_detour() -> None:
     graph.prepare()  # raises CycleError
 
 
+# Where somebody names a chain: arguments, an address, a file, a page's field; and ``Variant.chain`` for what is stored.
+PARSING_CHAINS = {
+    "blindspot.variants": 1,
+    "blindspot.encoders.catalog": 1,
+    "blindspot.runs.sweeps": 1,
+    "blindspot.studies.lab.page.form": 2,
+    "blindspot.diagnostics.evalrank.page.what_if": 1,
+}
+
+
+def test_references_are_read_at_the_edges_and_a_run_has_values() -> None:
+    texts = {name: sources.text(path) for name, path in modules().items()}
+    counts = {name: text.count("TransformChain.parse(") for name, text in texts.items()}
+    assert {name: count for name, count in counts.items() if count} == PARSING_CHAINS
+    for stage in ("planning", "pipeline"):
+        assert ".parse(" not in texts[f"blindspot.runs.{stage}"]
+    assert texts["blindspot.runs.pipeline"].count("\n") < 400
+    for syntax in ("bm25", "run:", "fuse:"):
+        assert syntax not in texts["blindspot.names"].lower()
+
+
 LOOK = """
 import importlib, json, sys
 for module in json.loads(sys.argv[1]):

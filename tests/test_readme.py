@@ -18,7 +18,7 @@ from benchmarks.catalog import BENCHMARKS
 from blindspot.datasets.catalog import find_datasets
 from blindspot.diagnostic import all_diagnostics
 from blindspot.documentation import contents
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.settings import PACKAGE, ROOT, VARIABLES, Settings
 from tests.support.commands import COMMAND, parse
 from tests.support.tables import each
@@ -79,7 +79,7 @@ def test_a_command_of_the_readme_is_one_that_exists(line: Typed, settings: Setti
         for encoder in params["encoder"]:
             for dataset in filter(_is_here, params["dataset"]):
                 for transform in params["transform"] or ["none"]:
-                    pipeline.request(params["diagnostic"], encoder, transform, dataset, given, settings)
+                    requesting.request(params["diagnostic"], encoder, transform, dataset, given, settings)
     for dataset in params.get("ids") or []:
         assert find_datasets([dataset])
     for name in params.get("names") or []:

@@ -20,7 +20,7 @@ from blindspot.datasets.published import pairs as loaders
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.errors import BlindspotError
-from blindspot.runs import pipeline, sweeps
+from blindspot.runs import pipeline, requesting, sweeps
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import Sweep
 from blindspot.settings import Mode, Settings
@@ -103,7 +103,7 @@ def _requests(
     sweep = Sweep(tuple(encoder_ids), ("none",), tuple(there), tuple(diagnostic_ids))
     plain = list(sweeps.expand(sweep, settings).requests)
     first = [request for request in plain if request.variant.encoder == encoder_ids[0]]
-    return plain + [pipeline.with_transform(request, "center") for request in first]
+    return plain + [requesting.with_transform(request, "center") for request in first]
 
 
 def _files(folder: Path, settings: Settings) -> tuple[str, str]:

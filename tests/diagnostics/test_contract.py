@@ -28,7 +28,7 @@ from blindspot.diagnostic import Diagnostic, DiagnosticResult, all_diagnostics
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import Cancelled
 from blindspot.names import in_address
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import changes, headline_tests
 from blindspot.runs.findings import Finding, Material
 from blindspot.runs.requests import RunRequest
@@ -62,7 +62,7 @@ class Case:
     def request(self) -> RunRequest:
         """That of the first run."""
         plan = self.runs[0].plan
-        return pipeline.request(
+        return requesting.request(
             self.entry.id, plan.variant.encoder, plan.variant.transform, plan.dataset, {}, self.settings
         )
 

@@ -18,7 +18,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.doctor.mending import Mend, mends
 from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts
 from blindspot.files.in_use import holding, use
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
@@ -66,7 +66,7 @@ def killed_run(repository: Repository, run_id: str = "killed") -> None:
 def test_a_healthy_cache_has_nothing_to_mend(settings: Settings, repository: Repository) -> None:
     assert names(settings, repository) == []
     assert not settings.cache.exists()
-    request = pipeline.request("evalrank", "random-projection-64", "none", "demo-pairs", {}, settings)
+    request = requesting.request("evalrank", "random-projection-64", "none", "demo-pairs", {}, settings)
     pipeline.run(request, settings, repository)
     for path in settings.embeddings.iterdir():
         os.utime(path, (0, 0))

@@ -11,7 +11,7 @@ import pytest
 from blindspot.encoders.base import RolePrompts
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.roles import RoleEncoder, by_role, role_prompts
-from blindspot.runs import estimates, manifests, pipeline, why_similar
+from blindspot.runs import estimates, manifests, pipeline, requesting, why_similar
 from blindspot.runs.embeddings import embedded_of
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.settings import Settings
@@ -43,7 +43,7 @@ def test_a_run_has_the_vectors_of_encode_query_and_encode_document(
     from sentence_transformers import SentenceTransformer
 
     register_dataset(monkeypatch, DATA)
-    request = pipeline.request("retrieval", f"dir:{folder}", "none", DATA.id, {}, settings)
+    request = requesting.request("retrieval", f"dir:{folder}", "none", DATA.id, {}, settings)
     run = pipeline.run(request, settings, repository).record
     model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
     matrix = embedded_of(run, settings).matrix
@@ -166,8 +166,8 @@ def test_an_estimate_names_the_prompts_that_some_run_does_not_apply(
 ) -> None:
     register_dataset(monkeypatch, DATA)
     name = f"dir:{folder}"
-    retrieval = pipeline.request("retrieval", name, "none", DATA.id, {}, settings)
-    pairs = pipeline.request("evalrank", name, "none", "demo-pairs", {}, settings)
+    retrieval = requesting.request("retrieval", name, "none", DATA.id, {}, settings)
+    pairs = requesting.request("evalrank", name, "none", "demo-pairs", {}, settings)
     (info,) = estimates.estimate([retrieval], settings, repository).infos.values()
     assert dict(info.unused_prompts) == {"clustering": "cluster: "}
     for requests in ([retrieval, pairs], [pairs, retrieval]):
@@ -227,7 +227,7 @@ def test_words_are_not_weighed_under_two_prompts_and_that_is_one_sentence(
     pair = PairOfTexts((DATA.query_texts[0], DATA.document_texts[0]), (int(DATA.queries[0]), int(DATA.documents[0])))
     found = {}
     for prompt in ("", "?prompt=", "?query_prompt=ask%3A%20&document_prompt="):
-        request = pipeline.request("retrieval", f"dir:{folder}{prompt}", "none", DATA.id, {}, settings)
+        request = requesting.request("retrieval", f"dir:{folder}{prompt}", "none", DATA.id, {}, settings)
         run = pipeline.run(request, settings, repository).record
         try:
             found[prompt] = why_similar.of_run(pair, run, DATA, settings, repository, CancelToken())

@@ -24,7 +24,7 @@ from blindspot.encoders.cache import TEXTS_PER_CHUNK
 from blindspot.errors import BlindspotError, InputError
 from blindspot.jobs import queue as jobs
 from blindspot.jobs.queue import Job, JobQueue, JobState
-from blindspot.runs import estimates, pipeline
+from blindspot.runs import estimates, pipeline, requesting
 from blindspot.runs.cluster import sweeps
 from blindspot.runs.cluster.sweeps import ClusterSweep
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
@@ -95,7 +95,7 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> GramEncoder:
 @pytest.fixture
 def ask(settings: Settings) -> Ask:
     def asked(encoder: str, transform: str = "none", dataset: str = "demo-pairs") -> RunRequest:
-        return pipeline.request("evalrank", encoder, transform, dataset, {}, settings)
+        return requesting.request("evalrank", encoder, transform, dataset, {}, settings)
 
     return asked
 
@@ -687,7 +687,7 @@ from tests.support.small_world import Gate, GramEncoder, register_encoder, wait_
 settings, gate = Settings.from_environment(), Gate()
 register_encoder(pytest.MonkeyPatch(), GramEncoder("slow", before=gate))
 queue = JobQueue(settings, Repository.at(settings.store))
-queue.submit("long", [pipeline.request("evalrank", "slow", "none", "demo-pairs", {}, settings)])
+queue.submit("long", [requesting.request("evalrank", "slow", "none", "demo-pairs", {}, settings)])
 gate.open()
 wait_until(lambda: gate.reached == 2)
 if sys.argv[1] == "interrupted":

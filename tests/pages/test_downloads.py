@@ -30,7 +30,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.errors import InputError
 from blindspot.jobs import visitors
 from blindspot.jobs.visitors import Visitor
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import ASSETS, Mode, Settings
 from blindspot.space.maps import page as map_view
 from blindspot.store.repository import Repository
@@ -171,7 +171,7 @@ def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Re
         found[diagnostic] = upload = uploads.add(uploads.tabulate(name, data, True, home).contents(), data, home)
         for encoder in ("trigrams", "bigrams"):
             pipeline.run(
-                pipeline.request(diagnostic, encoder, "none", upload.reference, {}, home),
+                requesting.request(diagnostic, encoder, "none", upload.reference, {}, home),
                 home, repository, keep_embeddings=True
             )  # fmt: skip
     judgments = Judgments.at(settings.store)

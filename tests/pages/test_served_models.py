@@ -16,7 +16,7 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.served import client, encoder
 from blindspot.encoders.served.probes import PROBES
 from blindspot.errors import InputError
-from blindspot.runs import estimates, pipeline
+from blindspot.runs import estimates, pipeline, requesting
 from blindspot.runs.encoders_here import add, read_library
 from blindspot.settings import Mode, Settings
 from blindspot.store.repository import Repository
@@ -147,7 +147,7 @@ def test_estimates_count_texts_and_tokens_once(site: EmbeddingSite, tmp_path: Pa
     settings = make_settings(tmp_path)
     repository = Repository.at(settings.store)
     requests = [
-        pipeline.request("evalrank", f"api:{site.url}/v1#{model}", transform, "demo-pairs", {}, settings)
+        requesting.request("evalrank", f"api:{site.url}/v1#{model}", transform, "demo-pairs", {}, settings)
         for model in ("m", "m?batch=8", "n")
         for transform in ("none", "center")
     ]
@@ -208,7 +208,7 @@ def test_another_model_behind_the_address_is_said_and_kept_apart(
 ) -> None:
     repository = Repository.at(settings.store)
     reference = f"api:{site.url}/v1#m"
-    request = pipeline.request("evalrank", reference, "none", "demo-pairs", {}, settings)
+    request = requesting.request("evalrank", reference, "none", "demo-pairs", {}, settings)
     first = pipeline.run(request, settings, repository).record
     site.embed = lambda texts: np.abs(hash_vectors(texts))
     repository.database.close()
@@ -238,7 +238,7 @@ def test_showing_stored_results_asks_nothing(site: EmbeddingSite, open_app: Open
     settings = make_settings(tmp_path)
     reference = f"api:{site.url}/v1#m"
     repository = Repository.at(settings.store)
-    pipeline.run(pipeline.request("evalrank", reference, "none", "demo-pairs", {}, settings), settings, repository)
+    pipeline.run(requesting.request("evalrank", reference, "none", "demo-pairs", {}, settings), settings, repository)
     sent = len(site.requests)
     for page in ("overview", "models", "run", "evalrank", "findings", "compare", "neighbors"):
         app = open_app(tmp_path, page, variants=f"{reference}~none", dataset="demo-pairs")
@@ -259,7 +259,7 @@ def test_a_demo_names_no_server(
     demo = replace(make_settings(tmp_path), mode=Mode.DEMO)
     for reference in (f"api:{site.url}/v1#m", f"fuse:bm25+api:{site.url}/v1%23m"):
         with pytest.raises(InputError):
-            pipeline.request("evalrank", reference, "none", "demo-pairs", {}, demo)
+            requesting.request("evalrank", reference, "none", "demo-pairs", {}, demo)
     with pytest.raises(InputError):
         resolve_encoder(f"api:{site.url}/v1#m", demo).encode(["a"], CancelToken())
     assert not site.requests

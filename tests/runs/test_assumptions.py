@@ -9,7 +9,7 @@ import pytest
 
 import blindspot as bs
 from blindspot.encoders.catalog import resolve_encoder
-from blindspot.runs import encoders_here, manifests, pipeline
+from blindspot.runs import encoders_here, manifests, pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken
@@ -125,7 +125,7 @@ def test_weights_in_half_precision_are_computed_in_float32(folder: Path, setting
 def test_no_similarity_is_missed_where_none_is_used(
     folder: Path, pairs: Path, settings: Settings, repository: Repository
 ) -> None:
-    request = pipeline.request("evalrank", f"dir:{folder}", "none", f"file:{pairs}", {}, settings)
+    request = requesting.request("evalrank", f"dir:{folder}", "none", f"file:{pairs}", {}, settings)
     run = pipeline.run(request, settings, repository).record
     probing = replace(run, plan=replace(run.plan, diagnostic="probing", params={}))
     assert [SIMILARITY in " ".join(manifests.assumptions([one])) for one in (run, probing)] == [True, False]

@@ -17,7 +17,7 @@ from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import InputError
 from blindspot.files.in_use import holding, last_used, use
 from blindspot.files.writing import bytes_of
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.cache_limit import evictable, keep_to_limit
 from blindspot.runs.log import path_of
 from blindspot.settings import ROOT, Settings
@@ -136,7 +136,7 @@ def test_a_job_keeps_what_it_read_and_a_reader_its_map(settings: Settings) -> No
 def test_a_run_makes_room_and_what_went_is_computed_again(settings: Settings, repository: Repository) -> None:
     old = aged(settings.maps / "old.npz", 100_000, 9)
     settings = limited(settings, 1000)
-    request = pipeline.request("evalrank", "random-projection-64", "none", "demo-pairs", {}, settings)
+    request = requesting.request("evalrank", "random-projection-64", "none", "demo-pairs", {}, settings)
     first = pipeline.run(request, settings, repository)
     assert not old.exists()
     its_own = {each.kind for each in evictable(settings)}

@@ -17,7 +17,7 @@ from blindspot.encoders.catalog import ENCODERS, SCHEMES, SchemeEntry, resolve_e
 from blindspot.errors import BlindspotError, InputError
 from blindspot.references import BM25
 from blindspot.runs import encoders_here as shelf
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.encoders_here import (
     CATALOG,
     UNKNOWN,
@@ -65,7 +65,7 @@ def twins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(encoder: str, settings: Settings, repository: Repository, transform: str = "none") -> None:
-    request = pipeline.request("evalrank", encoder, transform, SMALL_PAIRS.id, {}, settings)
+    request = requesting.request("evalrank", encoder, transform, SMALL_PAIRS.id, {}, settings)
     pipeline.run(request, settings, repository)
 
 
@@ -247,7 +247,7 @@ def test_a_removed_encoder_comes_back_when_it_is_checked_or_used_again(
     add("twin:a", settings, repository)
     assert names(settings, repository) == ["twin:a", "twin:b"]
     remove("twin:a", settings, repository)
-    request = pipeline.request("evalrank", "twin:a", "none", SMALL_PAIRS.id, {}, settings)
+    request = requesting.request("evalrank", "twin:a", "none", SMALL_PAIRS.id, {}, settings)
     pipeline.run(request, settings, repository, keep_embeddings=True)  # a drill-down that encodes again
     assert names(settings, repository) == ["twin:a", "twin:b"]
     assert read_library(settings, repository).removed == ()

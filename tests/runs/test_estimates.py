@@ -13,7 +13,7 @@ from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.diagnostics.transfer.definition import ENTRY, FOLDS
-from blindspot.runs import estimates, pipeline
+from blindspot.runs import estimates, pipeline, requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store import records
@@ -23,7 +23,7 @@ from tests.support.world import World
 
 
 def asked(settings: Settings, encoder: str, dataset: str = "demo-pairs", transform: str = "none") -> RunRequest:
-    return pipeline.request("evalrank", encoder, transform, dataset, {}, settings)
+    return requesting.request("evalrank", encoder, transform, dataset, {}, settings)
 
 
 @pytest.mark.parametrize("name", ["demo-pairs", "demo-minimal", "demo-words"])
@@ -92,7 +92,7 @@ def test_what_was_run_is_in_the_store_and_gives_the_speed(world: World) -> None:
 def test_other_parameters_or_another_support_are_other_runs(world: World) -> None:
     world.add(GramEncoder("grams"))
     pipeline.run(asked(world.settings, "grams"), world.settings, world.repository)
-    other = pipeline.request("evalrank", "grams", "none", "demo-pairs", {"metric": "l2"}, world.settings)
+    other = requesting.request("evalrank", "grams", "none", "demo-pairs", {"metric": "l2"}, world.settings)
     assert estimates.stored_requests([asked(world.settings, "grams"), other], world.repository) == {
         asked(world.settings, "grams")
     }
@@ -105,7 +105,7 @@ def test_common_support_that_leaves_nothing_out_is_found_once_all_have_run(world
         world.add(encoder)
     world.add(SMALL_PAIRS)
     names = ("trigrams", "bigrams")
-    both = [pipeline.request("evalrank", name, "none", SMALL_PAIRS.id, {}, world.settings, names) for name in names]
+    both = [requesting.request("evalrank", name, "none", SMALL_PAIRS.id, {}, world.settings, names) for name in names]
     assert [request.support for request in both] == [("bigrams",), ("trigrams",)]
     pipeline.run(both[0], world.settings, world.repository)
     assert estimates.stored_requests(both, world.repository) == set()  # nobody knows yet what the other one covers
@@ -129,7 +129,7 @@ def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(
     dimension = GramEncoder("grams").info.dimension
 
     def wanted(dataset: str, classifier: str) -> RunRequest:
-        return pipeline.request("transfer", "grams", "none", dataset, {"classifier": classifier}, world.settings)
+        return requesting.request("transfer", "grams", "none", dataset, {"classifier": classifier}, world.settings)
 
     def seconds(request: RunRequest) -> float:
         (run,) = estimates.estimate([request], world.settings, world.repository).runs

@@ -16,7 +16,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import pairs as explore
 from blindspot.diagnostics.evalrank.pairs import Relation, around_match
 from blindspot.errors import InputError
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.pipeline import RunOutcome
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -36,7 +36,7 @@ def run(world: World) -> Run:
     world.add(ANIMALS)
 
     def run(encoder: str, *, support: tuple[str, ...] = (), **params: str) -> RunOutcome:
-        request = pipeline.request("evalrank", encoder, "none", "animals", params, world.settings, support)
+        request = requesting.request("evalrank", encoder, "none", "animals", params, world.settings, support)
         return pipeline.run(request, world.settings, world.repository)
 
     return run

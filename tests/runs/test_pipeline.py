@@ -23,7 +23,7 @@ from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import TEXTS_PER_CHUNK, EmbeddingCache
 from blindspot.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.pipeline import RunOutcome
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
@@ -40,7 +40,7 @@ Run = Callable[..., RunOutcome]
 
 
 def asked(settings: Settings, transform: str = "none", dataset: str = "demo-pairs", **params: str) -> RunRequest:
-    return pipeline.request("evalrank", "minilm", transform, dataset, params, settings)
+    return requesting.request("evalrank", "minilm", transform, dataset, params, settings)
 
 
 @pytest.fixture(scope="module")
@@ -288,7 +288,7 @@ def test_bad_ids_are_refused_before_any_work(
 ) -> None:
     right = {"diagnostic": "evalrank", "encoder": "minilm", "transform": "none", "dataset": "demo-pairs", "params": {}}
     with pytest.raises(InputError) as caught:
-        pipeline.request(**{**right, **wrong}, settings=settings)
+        requesting.request(**{**right, **wrong}, settings=settings)
     assert caught.value.what == complaint
     assert caught.value.remedy == f"did you mean '{nearest}'?"
     assert caught.value.exit_code == 2
@@ -303,7 +303,7 @@ def test_a_transform_that_means_nothing_is_refused(settings: Settings, transform
 
 
 def test_a_stored_run_can_be_asked_for_again(encoded: RunOutcome, shared_settings: Settings) -> None:
-    assert pipeline.request_of(encoded.record, shared_settings) == asked(shared_settings)
+    assert requesting.request_of(encoded.record, shared_settings) == asked(shared_settings)
 
 
 # --- what goes wrong

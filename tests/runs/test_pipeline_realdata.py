@@ -19,7 +19,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import DataCorrupt
 from blindspot.numerics.similarity import Similarity
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.pipeline import RunOutcome
 from blindspot.runs.spaces import open_spaces
 from blindspot.settings import Settings
@@ -47,7 +47,7 @@ def sentences(shared_settings: Settings) -> PairSet:
 
 def run(settings: Settings, repository: Repository, metric: str) -> RunOutcome:
     """Encodes the 24,957 sentences when it is first called in a session: about a minute on two cores."""
-    request = pipeline.request("evalrank", "minilm", "center", "evalrank-sent", {"metric": metric}, settings)
+    request = requesting.request("evalrank", "minilm", "center", "evalrank-sent", {"metric": metric}, settings)
     return pipeline.run(request, settings, repository)
 
 
@@ -180,7 +180,7 @@ def test_a_truncated_real_file_is_refused_before_anything_is_stored(
     pairs = fetch.local_path(find_dataset("evalrank-sent").files[0], settings)
     pairs.write_bytes(pairs.read_bytes()[:-1])
     store = Repository.at(tmp_path / "results.duckdb")
-    request = pipeline.request("evalrank", "minilm", "center", "evalrank-sent", {}, settings)
+    request = requesting.request("evalrank", "minilm", "center", "evalrank-sent", {}, settings)
     with pytest.raises(DataCorrupt) as caught:
         pipeline.run(request, settings, store)
     assert "884,823 bytes instead of 884,824" in str(caught.value)
@@ -197,7 +197,7 @@ TOY_VECTORS = "evalrank/src/models/word_emb/toy_emb.txt"
 def as_toolkit(
     encoder: str, dataset: str, settings: Settings, repository: Repository, *, transform: str = "none", **params: str
 ) -> RunOutcome:
-    request = pipeline.request("evalrank", encoder, transform, dataset, params, settings)
+    request = requesting.request("evalrank", encoder, transform, dataset, params, settings)
     return pipeline.run(request, settings, repository)
 
 

@@ -22,7 +22,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.errors import InputError
 from blindspot.files.writing import sha256_of
-from blindspot.runs import pipeline, sweeps
+from blindspot.runs import requesting, sweeps
 from blindspot.runs.sweeps import RemainingTime, Sweep
 from blindspot.settings import Mode, Settings
 from tests.conftest import make_settings
@@ -171,7 +171,7 @@ def test_a_sweep_is_the_runs_that_one_would_ask_for_one_by_one(
         entry = find_diagnostic(diagnostic)
         if entry.dataset_kind is find_dataset(dataset).kind:
             params = {"metric": metric} if entry.parameters else {}
-            expected.add(pipeline.request(diagnostic, encoder, chain, dataset, params, at))
+            expected.add(requesting.request(diagnostic, encoder, chain, dataset, params, at))
     assert len(requests) == len(set(requests))
     assert set(requests) == expected
 

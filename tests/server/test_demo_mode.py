@@ -37,7 +37,7 @@ from blindspot.jobs import visitors
 from blindspot.jobs.queue import JobQueue
 from blindspot.jobs.visitors import Visitor
 from blindspot.runs import encoders_here as encoder_library
-from blindspot.runs import pipeline, sweeps
+from blindspot.runs import requesting, sweeps
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
 from blindspot.runs.sweeps import Sweep
 from blindspot.server import headers as hosting
@@ -122,7 +122,7 @@ WAYS = [
     Way("another visitor's upload", lambda w: asked(w, dataset=w.upload.reference), FILES),
     Way(
         "another visitor's upload, from one's own place",
-        lambda w: pipeline.request("evalrank", "minilm", "none", w.upload.reference, {}, w.me.place.settings),
+        lambda w: requesting.request("evalrank", "minilm", "none", w.upload.reference, {}, w.me.place.settings),
         FILES,
     ),
     Way(
@@ -235,7 +235,7 @@ def test_what_is_computed_of_an_upload_is_the_visitors_and_goes_with_them(world:
     visitor = visitors.begin(world.settings, world.queue)
     upload = keep(PAIRS + b"a third,the third\n", visitor)
     place = visitor.place
-    request = pipeline.request("evalrank", "random-projection", "none", upload.reference, {}, place.settings)
+    request = requesting.request("evalrank", "random-projection", "none", upload.reference, {}, place.settings)
     world.queue.submit("mine", [request], visitor.name, place)
     until(lambda: not world.queue.active())
     (job,) = world.queue.jobs()

@@ -16,7 +16,7 @@ from benchmarks.app_server import serving
 from blindspot.doctor import readiness
 from blindspot.errors import BlindspotError, InputError
 from blindspot.jobs.queue import JobQueue
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import READ_ONLY, ROOT, Settings
 from blindspot.store.repository import Repository
 from tests.support.commands import Command
@@ -71,7 +71,7 @@ def test_nothing_is_written(only_read: Settings, blindspot: Command) -> None:
         repository.delete(run)
     with pytest.raises(BlindspotError):
         repository.remember_alias("a", "b")
-    request = pipeline.request_of(run, only_read)
+    request = requesting.request_of(run, only_read)
     assert pipeline.run(request, only_read, repository).record.run_id == run.run_id  # what is stored is found
     queue = JobQueue(only_read, repository)
     with pytest.raises(InputError):

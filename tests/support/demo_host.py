@@ -15,7 +15,7 @@ from pathlib import Path
 from blindspot.datasets import uploads
 from blindspot.jobs.queue import JobQueue
 from blindspot.jobs.visitors import Visitor
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import ROOT, Settings
 from blindspot.store.repository import Repository
@@ -55,7 +55,7 @@ def keep(data: bytes, visitor: Visitor, name: str = "pairs.csv") -> uploads.Uplo
 
 
 def asked(w: World, encoder: str = "minilm", dataset: str = "demo-pairs", fit_on: str = "") -> RunRequest:
-    return pipeline.request("evalrank", encoder, "none", dataset, {}, w.settings, fit_on=fit_on)
+    return requesting.request("evalrank", encoder, "none", dataset, {}, w.settings, fit_on=fit_on)
 
 
 def until(condition: Callable[[], bool]) -> None:

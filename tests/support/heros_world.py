@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -52,7 +52,7 @@ def run_heros(
     settings: Settings, encoder: str, dataset: str, transform: str = "none", diagnostic: str = "heros"
 ) -> RunRecord:
     """A run through the whole pipeline."""
-    request = pipeline.request(diagnostic, encoder, transform, dataset, {}, settings)
+    request = requesting.request(diagnostic, encoder, transform, dataset, {}, settings)
     return pipeline.run(request, settings, Repository.at(settings.store)).record
 
 

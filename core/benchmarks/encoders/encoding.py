@@ -19,7 +19,7 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.references import Dtype
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import DataMissing
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, Float32, Progress, no_progress
@@ -169,7 +169,7 @@ def _stored(encoder: SentenceTransformerEncoder, texts: Sequence[str]) -> Float3
 
 def _seconds(transform: str, params: dict[str, str], settings: Settings, repository: Repository) -> float:
     """Seconds of a run that is not in the store yet."""
-    request = pipeline.request("evalrank", "minilm", transform, "demo-pairs", params, settings)
+    request = requesting.request("evalrank", "minilm", transform, "demo-pairs", params, settings)
     start = perf_counter()
     outcome = pipeline.run(request, settings, repository)
     seconds = perf_counter() - start

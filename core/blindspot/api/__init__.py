@@ -36,7 +36,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.errors import BlindspotError, InputError, LibraryMissing
 from blindspot.files.writing import write_atomically
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import compare_runs
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Selection
@@ -155,7 +155,7 @@ def run(
     dataset = given.reference_of(data, entry.dataset_kind, columns, place.settings)
     variant = models.variant_of(model, name, partial(_texts, dataset, place))
     chain = transform or variant.transform
-    request = pipeline.request(entry.id, variant.encoder, chain, dataset, params, place.settings)
+    request = requesting.request(entry.id, variant.encoder, chain, dataset, params, place.settings)
     return Run.of(pipeline.run(request, place.settings, place.repository).record, place)
 
 

@@ -20,7 +20,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders import in_process
 from blindspot.errors import InputError, naming_extras
 from blindspot.references import step_of
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.studies.training import steps as training
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class Evaluator:
     def _reference(self, data: Any, diagnostic: str, columns: Mapping[str, str] | None) -> str:
         """The reference of data that can be evaluated on."""
         reference = given.reference_of(data, find_diagnostic(diagnostic).dataset_kind, columns, self._place.settings)
-        pipeline.request(diagnostic, "random-projection", "none", reference, {}, self._place.settings)
+        requesting.request(diagnostic, "random-projection", "none", reference, {}, self._place.settings)
         fetch.load(find_dataset(reference), self._place.settings)
         return reference
 
@@ -291,7 +291,7 @@ class Evaluator:
 
     def _run(self, diagnostic: str, encoder: str, dataset: str) -> Run:
         settings, repository = self._place.settings, self._place.repository
-        request = pipeline.request(diagnostic, encoder, "none", dataset, {}, settings)
+        request = requesting.request(diagnostic, encoder, "none", dataset, {}, settings)
         return Run.of(pipeline.run(request, settings, repository).record, self._place)
 
     def _metric(self, diagnostic: str, name: str) -> str:

@@ -23,7 +23,7 @@ from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.errors import InputError
-from blindspot.runs import estimates, manifests, pipeline
+from blindspot.runs import estimates, manifests, pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -52,7 +52,7 @@ def run(
         raise InputError("there is no dataset", expected="--dataset, or --queries, --documents and --judgments")
     compared = encoder if support is Support.COMMON else []
     requests = [
-        pipeline.request(diagnostic, e, t, d, params, settings, compared, fit_on)
+        requesting.request(diagnostic, e, t, d, params, settings, compared, fit_on)
         for d in datasets
         for e in encoder
         for t in transform or ["none"]

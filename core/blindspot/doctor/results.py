@@ -16,7 +16,7 @@ from blindspot.encoders.catalog import canonical_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files.writing import bytes_of
 from blindspot.references import ModelRef
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.inputs.rankings import opened
 from blindspot.settings import Settings
 from blindspot.store.inspection import StoreFacts, inspect
@@ -60,7 +60,7 @@ def _interrupted(runs: Iterable[RunRecord], settings: Settings) -> Iterator[Find
         name = f"run {run.run_id[:8]}"
         forget = f"blindspot runs delete {run.run_id}"
         try:
-            label = pipeline.request_of(run, settings).label
+            label = requesting.request_of(run, settings).label
         except InputError as error:
             yield note(STORE, name, f"interrupted, and cannot be continued here: {error}", f"forget it: {forget}")
             continue

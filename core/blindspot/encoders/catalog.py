@@ -432,13 +432,13 @@ def variant_named(encoder: str, transform: str = "none") -> Variant:
 
 def model_alone(name: str) -> str:
     """The reference of a model with vectors, named without a transform; raises ``InputError``."""
-    variant = Variant.parse(name)
-    reference = canonical_encoder(variant.encoder)
-    if not ModelRef.parse(reference).has_vectors:
+    asked = Variant.parse(name)
+    model = variant_named(asked.encoder).model
+    if not model.has_vectors:
         raise InputError(f"'{name}' ranks documents without vectors", expected="a model with vectors")
-    if variant.transform != "none":
-        raise InputError(f"'{name}' has a transform", expected=f"the model alone: {variant.encoder}")
-    return reference
+    if asked.transform != "none":
+        raise InputError(f"'{name}' has a transform", expected=f"the model alone: {asked.encoder}")
+    return model.text
 
 
 def _version(reference: str) -> tuple[str, str]:

@@ -19,7 +19,15 @@ from blindspot import policy
 from blindspot.datasets.own import rankings
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
-from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, entry_of, resolve_encoder
+from blindspot.encoders.catalog import (
+    ENCODERS,
+    RANKINGS,
+    SCHEMES,
+    canonical_encoder,
+    entry_of,
+    resolve_encoder,
+    variant_named,
+)
 from blindspot.encoders.named import encoder_named
 from blindspot.encoders.roles import role_prompts, without_prompt
 from blindspot.encoders.served.encoder import Connection, ServedEncoder, tested
@@ -236,7 +244,7 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
         InputError: a malformed reference, or it cannot be used.
         BlindspotError: a failed download, damaged files.
     """
-    model = ModelRef.parse(canonical_encoder(reference.strip()))
+    model = variant_named(reference.strip()).model
     if not model.has_vectors:
         ranking = ranking_of(model, settings)
         return CheckedEncoder(model.text, ranking.identity, ranking.info)

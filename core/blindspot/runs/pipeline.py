@@ -1,164 +1,46 @@
-"""The pipeline of every computation.
-
-``request`` validates a request. ``run`` takes it through its stages: load, plan (identify the run), prepare the
-embeddings, compute, store.
-"""
+"""The pipeline of every computation: ``run`` takes a request (``requesting``) through its stages. They are load and
+plan, which identify the run (``planning``), prepare the embeddings, compute, store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Unpack
 
 import numpy as np
 
-from blindspot import names, policy
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, dataset_for, find_dataset
-from blindspot.datasets.kinds import KINDS
-from blindspot.datasets.kinds.base import Dataset, DatasetKind, Part
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import (
-    FIT_ON,
-    Diagnostic,
     DiagnosticResult,
-    Preparation,
-    all_diagnostics,
-    find_diagnostic,
 )
-from blindspot.encoders.base import Encoder, EncoderInfo, VerifiedEncoder, VocabularyEncoder
-from blindspot.encoders.cache import Embedded, EmbeddingCache, EmbeddingFacts
-from blindspot.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder, variant_named
+from blindspot.encoders.base import EncoderInfo, VocabularyEncoder
+from blindspot.encoders.cache import Embedded
+from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.device import device_for_ranking
 from blindspot.encoders.gpu import self_check
 from blindspot.encoders.gpu.self_check import Placement, place_ranking
-from blindspot.encoders.rankings.base import Ranking
-from blindspot.encoders.transformer.passages import in_passages, without_documents
-from blindspot.errors import InputError, naming_extras
+from blindspot.errors import naming_extras
 from blindspot.numerics.ranking.rescoring import Twice
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.threads import undisturbed_blas
-from blindspot.references import FusionRef, ModelRef
-from blindspot.runs import manifests
+from blindspot.runs import manifests, planning
 from blindspot.runs.at_work import at_work
 from blindspot.runs.inputs import fitting
-from blindspot.runs.inputs.fitting import FitDataset
-from blindspot.runs.inputs.rankings import ranking_of
-from blindspot.runs.inputs.repaired import check_repair
-from blindspot.runs.inputs.roles import Texts, check_sides, rows_of_part, texts_of, transformed
+from blindspot.runs.inputs.roles import rows_of_part, transformed
 from blindspot.runs.log import FOUND, JobLine
-from blindspot.runs.requests import EncodeRequest, RunRequest, plan_of
+from blindspot.runs.planning import Planned, Results, Work
+from blindspot.runs.requests import EncodeRequest, RunRequest
 from blindspot.settings import Settings, prepare_runtime
-from blindspot.store.records import RunPlan, RunQuery, RunRecord, RunState
+from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import FittedChain
 from blindspot.transforms.trained_flows import TrainedFlows
-from blindspot.types import Bool, CancelToken, Float32, Float64, Progress, Stopwatch, no_progress
-from blindspot.variants import Variant
+from blindspot.types import Bool, CancelToken, Float32, Float64, Progress, no_progress
 
 KEPT_BYTES = 1 << 27  # of transformed embeddings: a hundred thousand of 300 dimensions
-
-
-def request(
-    diagnostic: str,
-    encoder: str,
-    transform: str,
-    dataset: str,
-    params: Mapping[str, str],
-    settings: Settings,
-    support: Iterable[str] = (),
-    fit_on: str = "",
-) -> RunRequest:
-    """Check everything that can be checked without work, and make the request canonical.
-
-    Args:
-        params: of the diagnostic; may contain ``fit_on``.
-        support: encoders to compare with; those with a vector for every text change nothing.
-        fit_on: the dataset to fit the transform on instead of the ranked items (held out).
-
-    Raises:
-        InputError: an unknown id, parameter or value; a diagnostic that does not fit the dataset; a dataset that cannot
-            be fitted on (``fitting.checked``).
-    """
-    entry = find_diagnostic(diagnostic)
-    for reference in (encoder, *support):
-        policy.check_encoder(reference, settings)
-    for reference in (dataset, fit_on, params.get(FIT_ON, "")):
-        policy.check_dataset(reference, settings)
-    dataset_entry = find_dataset(dataset_for(dataset, entry.dataset_kind))
-    if dataset_entry.kind is not entry.dataset_kind:
-        raise InputError(
-            f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind.in_words}",
-            expected=f"a {entry.dataset_kind.in_words}",
-            remedy=dataset_entry.own.instead(entry.dataset_kind) if dataset_entry.own else "",
-        )
-    variant = variant_named(encoder, transform)
-    reference, chain = variant.encoder, variant.chain
-    if passages_of(reference) and entry.dataset_kind is not DatasetKind.RETRIEVAL:
-        raise without_documents(reference, entry.id)
-    policy.check_transform(variant.transform, settings)
-    checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
-    preparation = entry.preparation(checked)
-    check_sides(entry, checked, chain)
-    if not variant.model.has_vectors:
-        _check_ranking(variant, entry, settings)
-    else:
-        resolved, protocol = resolve_encoder(reference, settings), checked["protocol"] if preparation else ""
-        check_repair(chain, resolved, settings)
-        if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, protocol):
-            checked[FIT_ON] = held_out
-    others = {canonical_encoder(other) for other in support if may_leave_out(other)} - {reference}
-    for other in others:
-        resolve_encoder(other, settings)
-    ranks_a_part = KINDS[entry.dataset_kind].has_parts and preparation is None
-    return RunRequest(
-        diagnostic,
-        variant,
-        dataset_entry.id,
-        tuple(sorted(checked.items())),
-        tuple(sorted(others)) if ranks_a_part else (),  # a protocol that prepares vectors itself ranks everything
-    )
-
-
-def _check_ranking(variant: Variant, entry: Diagnostic, settings: Settings) -> None:
-    """Raise ``InputError`` unless the ranking can be used, and by this diagnostic."""
-    name = names.current().model(variant.encoder)
-    if not entry.takes_rankings:
-        able = ", ".join(one.id for one in all_diagnostics().values() if one.takes_rankings)
-        raise InputError(
-            f"{entry.id} compares vectors, and {name} ranks documents without any",
-            expected="a model with vectors",
-            remedy=f"use {name} in {able}",
-        )
-    if variant.chain.steps:
-        raise InputError(
-            f"{name} has no vectors that {variant.transform} could change",
-            expected="the transform none",
-            remedy="a fusion names transforms in its models: fuse:minilm~center+bm25"
-            if isinstance(variant.model, FusionRef)
-            else "",
-        )
-    ranking_of(variant.model, settings)
-
-
-def with_transform(request: RunRequest, transform: str, fit_on: str = "") -> RunRequest:
-    """The request with another (canonical) transform chain; ``fit_on`` as originally asked for."""
-    params = {name: value for name, value in request.params if name != FIT_ON}
-    variant = Variant(request.variant.encoder, transform)
-    check_sides(find_diagnostic(request.diagnostic), params, variant.chain)
-    if held_out := fitting.needed(fit_on, variant.chain, request.dataset):
-        params[FIT_ON] = held_out
-    return replace(request, variant=variant, params=tuple(sorted(params.items())))
-
-
-def request_of(record: RunRecord, settings: Settings) -> RunRequest:
-    """The request of a stored run; raises ``InputError`` if this version lacks something that it names."""
-    plan, variant = record.plan, record.plan.variant
-    return request(
-        plan.diagnostic, variant.encoder, variant.transform, plan.dataset, plan.params, settings, plan.support
-    )
 
 
 @dataclass(frozen=True)
@@ -173,34 +55,6 @@ class RunOutcome:
     record: RunRecord
     computed: bool
     changed: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-
-
-# --- the stages of a run
-
-
-class Results(Protocol):
-    """Where finished runs are kept: a store, or a folder of result packs. Methods as of ``Repository``."""
-
-    def runs(self, **wanted: Unpack[RunQuery]) -> list[RunRecord]: ...
-
-    def running(self, plan: RunPlan) -> AbstractContextManager[int]: ...
-
-    def finish(
-        self,
-        run_seq: int,
-        entry: Diagnostic,
-        dataset: Dataset,
-        result: DiagnosticResult,
-        timings: Mapping[str, float],
-        manifest: Mapping[str, Any],
-        ranked: Part | None = None,
-    ) -> None: ...
-
-    def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None: ...
-
-    def remember_alias(self, dataset: str, dataset_digest: str) -> None: ...
-
-    def remember_own_columns(self, dataset: Dataset) -> None: ...
 
 
 def run(
@@ -226,9 +80,9 @@ def run(
     line = JobLine("run", request.diagnostic, request.variant.label, request.dataset)
     with at_work(settings, line), naming_extras(request.variant.label):
         prepare_runtime(settings)
-        work = _Work(settings, repository, progress, cancel or CancelToken())
-        named = _load(request, work)
-        planned = _plan(named, work)
+        work = Work(settings, repository, progress, cancel or CancelToken())
+        named = planning.load(request, work)
+        planned = planning.plan(named, work)
         line.run_id = planned.plan.run_id
         stored = _stored(planned, work)
         if stored:
@@ -248,82 +102,6 @@ def run(
     return RunOutcome(repository.runs(run_id=planned.plan.run_id)[0], computed=True)
 
 
-@dataclass(frozen=True)
-class _Work:
-    """Context of a run: settings, store, progress, cancellation, and its timings."""
-
-    settings: Settings
-    repository: Results
-    progress: Progress
-    cancel: CancelToken
-    watch: Stopwatch = field(default_factory=Stopwatch)
-
-    @property
-    def cache(self) -> EmbeddingCache:
-        return EmbeddingCache(self.settings.embeddings)
-
-
-@dataclass(frozen=True, eq=False)
-class _Named:
-    """A request with everything it names loaded; ``held_out`` is the other dataset to fit the transform on."""
-
-    request: RunRequest
-    entry: Diagnostic
-    preparation: Preparation | None
-    dataset_entry: DatasetEntry
-    dataset: Dataset
-    texts: Texts | Ranking
-    held_out: FitDataset | None
-
-    @property
-    def ranking(self) -> Ranking | None:
-        """The model if it has no vectors."""
-        return self.texts if isinstance(self.texts, Ranking) else None
-
-    @property
-    def encoded(self) -> Texts:
-        """What is encoded."""
-        if isinstance(self.texts, Ranking):
-            raise TypeError(f"{self.request.variant.encoder} has no vectors")
-        return self.texts
-
-    @property
-    def encoder(self) -> Encoder:
-        return self.encoded.encoder
-
-    @property
-    def model(self) -> Encoder | Ranking:
-        return self.ranking or self.encoder
-
-    @property
-    def digest(self) -> str:
-        """Key of the model's embeddings, or of its ranking."""
-        ranking = self.ranking
-        return ranking.digest(self.dataset.texts_digest) if ranking else self.encoded.embedding_digest
-
-    def covered(self, embedded: Embedded | None) -> Bool:
-        """Which items have a vector, ``[n] bool``, whatever their roles; all of a ranking, and where documents are cut,
-        since models that cut leave nothing out."""
-        n = len(self.dataset.items)
-        is_cut = self.dataset.whole is not self.dataset
-        return np.ones(n, dtype=np.bool_) if embedded is None or is_cut else embedded.covered[:n]
-
-    @property
-    def may_rank_a_part(self) -> bool:
-        """Whether the covered items are part of the run's identity."""
-        return self.preparation is None and bool(self.request.support or self.model.info.is_partial)
-
-
-@dataclass(frozen=True, eq=False)
-class _Planned:
-    """The plan that identifies a run; ``embedded`` and ``part`` (of the dataset) if only covered items are ranked."""
-
-    named: _Named
-    plan: RunPlan
-    embedded: Embedded | None = None
-    part: Part | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class _Vectors:
     """``embeddings [n, d]`` of the ranked items, transformed; ``finer`` ones that the best are compared with again."""
@@ -338,7 +116,7 @@ class _Vectors:
 class _Inputs:
     """What is computed on; ``vectors`` is None for a ranking, which then has ``encoded`` what it needs."""
 
-    planned: _Planned
+    planned: Planned
     vectors: _Vectors | None
     encoded: Sequence[tuple[EncoderInfo, Embedded]]
 
@@ -348,67 +126,25 @@ class _Inputs:
         return self.planned.part.dataset if self.planned.part else self.planned.named.dataset
 
 
-def _load(request: RunRequest, work: _Work) -> _Named:
-    with work.watch.measure("load"):
-        dataset = fetch.load(find_dataset(request.dataset), work.settings, work.progress, work.cancel)
-        held_out = fitting.load(dict(request.params), work.settings, work.progress, work.cancel)
-        _verify(request.variant.model, work.settings, work.progress, work.cancel)
-        return _named(request, dataset, held_out, work.settings)
-
-
-def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, settings: Settings) -> _Named:
-    entry = find_diagnostic(request.diagnostic)
-    preparation = entry.preparation(dict(request.params))
-    model, reference = request.variant.model, request.variant.encoder
-    texts: Texts | Ranking
-    if not model.has_vectors:
-        texts = ranking_of(model, settings, dataset.asked)
-    else:
-        encoder = resolve_encoder(reference, settings)
-        dataset = in_passages(dataset, reference, encoder)
-        encoder = preparation.look_up(encoder) if preparation else encoder
-        texts = texts_of(entry, dict(request.params), encoder, dataset)
-    return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, texts, held_out)
-
-
-def _verify(model: ModelRef, settings: Settings, progress: Progress, cancel: CancelToken) -> None:
-    """Ask servers which models they have now, also those of a fusion: a run's identity depends on it."""
-    for one in model.models:
-        encoder = resolve_encoder(one.text, settings) if one.has_vectors else None
-        if isinstance(encoder, VerifiedEncoder):
-            progress("asking the server", 0, 1)
-            encoder.verify(cancel)
-
-
-def _plan(named: _Named, work: _Work) -> _Planned:
-    if not named.may_rank_a_part:
-        return _Planned(named, plan_of(named.request, named.digest, named.dataset, None, True, named.held_out))
-    with work.watch.measure("encode"):
-        embedded = None if named.ranking else _encoded_by_role(named.encoded, work)
-        part, own_support = _support(named, named.covered(embedded), work)
-    plan = plan_of(named.request, named.digest, named.dataset, part, own_support, named.held_out)
-    return _Planned(named, plan, embedded, part)
-
-
-def _stored(planned: _Planned, work: _Work) -> RunRecord | None:
+def _stored(planned: Planned, work: Work) -> RunRecord | None:
     found = work.repository.runs(run_id=planned.plan.run_id, state=RunState.DONE)
     if found and found[0].plan.dataset != planned.plan.dataset:  # a copy of a file
         work.repository.remember_alias(planned.plan.dataset, planned.plan.dataset_digest)
     return found[0] if found else None
 
 
-def _keep(planned: _Planned, work: _Work, keep_embeddings: bool) -> None:
+def _keep(planned: Planned, work: Work, keep_embeddings: bool) -> None:
     """Restore what pages read of a stored run if it was deleted: embeddings, trained flow."""
     named = planned.named
     is_trained = named.request.variant.chain.is_trained
     if named.ranking or not (keep_embeddings or is_trained):
         return
-    embedded = _encoded_by_role(named.encoded, work)
+    embedded = work.encoded_by_role(named.encoded)
     if is_trained and not named.held_out:
         _transformed(planned, embedded, None, work)
 
 
-def _prepare(planned: _Planned, work: _Work) -> _Inputs:
+def _prepare(planned: Planned, work: Work) -> _Inputs:
     named, corpus, embedded = planned.named, None, planned.embedded
     if named.ranking:
         inputs = _Inputs(planned, None, ())
@@ -416,7 +152,7 @@ def _prepare(planned: _Planned, work: _Work) -> _Inputs:
             return replace(inputs, encoded=named.ranking.encode(_queries_of(inputs.ranked), work.progress, work.cancel))
     if embedded is None:
         with work.watch.measure("encode"):
-            embedded = _encoded_by_role(named.encoded, work)
+            embedded = work.encoded_by_role(named.encoded)
     if named.held_out:
         with work.watch.measure("encode"):
             corpus = named.held_out.vectors(named.encoded.of_documents, work.settings, work.progress, work.cancel)
@@ -427,7 +163,7 @@ def _prepare(planned: _Planned, work: _Work) -> _Inputs:
         return _Inputs(planned, vectors, [(named.encoder.info, embedded)])
 
 
-def _compute(inputs: _Inputs, work: _Work) -> DiagnosticResult:
+def _compute(inputs: _Inputs, work: Work) -> DiagnosticResult:
     planned, entry = inputs.planned, inputs.planned.named.entry
     params, ranking, vectors = planned.plan.params, planned.named.ranking, inputs.vectors
     with work.watch.measure("compute"), undisturbed_blas():
@@ -451,7 +187,7 @@ def _place_ranking(vectors: _Vectors, dataset: Dataset, settings: Settings) -> P
     return place_ranking(float(len(dataset.queries)) * vectors.embeddings.size, settings.cache / self_check.FOLDER)
 
 
-def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: _Work) -> None:
+def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: Work) -> None:
     work.cancel.check()  # a short computation may be over before it looks
     planned, named, vectors = inputs.planned, inputs.planned.named, inputs.vectors
     covered = named.covered(vectors.embedded if vectors else None)
@@ -484,40 +220,6 @@ def _queries_of(dataset: Dataset) -> RetrievalDataset:
     return dataset
 
 
-def _encoded_by_role(texts: Texts, work: _Work) -> Embedded:
-    return work.cache.encode(texts.encoder, texts.texts, texts.digest, work.progress, work.cancel)
-
-
-def _encoded(encoder: Encoder, dataset: Dataset, work: _Work) -> Embedded:
-    return work.cache.encode(encoder, dataset.encoded, dataset.encoded_digest, work.progress, work.cancel)
-
-
-def _support(named: _Named, own: Bool, work: _Work) -> tuple[Part | None, bool]:
-    """The part that can be ranked, and whether it is all that the encoder covers (``own [n] bool``).
-
-    Raises:
-        InputError: nothing is left, or the encoder lacks a text of a dataset without parts (minimal pairs).
-    """
-    request, dataset = named.request, named.dataset
-    if not dataset.has_parts:
-        if own.all():
-            return None, True
-        raise InputError(
-            f"'{request.variant.encoder}' has a vector for {np.count_nonzero(own):,} of the {len(own):,} texts "
-            f"of '{dataset.id}', and none for '{dataset.items[int(np.argmin(own))]}'",
-            expected=f"an encoder that has one for every text, since {request.diagnostic} compares each original with "
-            "all its rewrites",
-        )
-    support = own
-    for reference in request.support:
-        support = support & _encoded(resolve_encoder(reference, work.settings), dataset.whole, work).covered
-    part = dataset.part(support)
-    if not len(part.rows):
-        whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
-        raise dataset.nothing_left(len(part.items), whose)
-    return part, bool(np.array_equal(own, support))
-
-
 def with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ranked: Part | None) -> DiagnosticResult:
     """The result with its coverage, and with item numbers of the whole dataset if only a part was ranked."""
     if not dataset.has_parts:
@@ -533,7 +235,7 @@ _LAST_TRANSFORMED: dict[tuple[str, ...], tuple[Float32, FittedChain]] = {}
 
 
 def _transformed(
-    planned: _Planned, embedded: Embedded, corpus: Float32 | None, work: _Work
+    planned: Planned, embedded: Embedded, corpus: Float32 | None, work: Work
 ) -> tuple[Float32 | Float64, FittedChain]:
     """The ranked items' embeddings after the fitted transform, and the transform.
 
@@ -564,13 +266,13 @@ def _transformed(
     return embeddings, fitted
 
 
-def _of_part(planned: _Planned, embedded: Embedded) -> Float32:
+def _of_part(planned: Planned, embedded: Embedded) -> Float32:
     """The embeddings of what is ranked."""
     part, matrix = planned.part, embedded.matrix
     return matrix if part is None else matrix[rows_of_part(part, planned.named.dataset, len(matrix))]
 
 
-def _made(fitted: FittedChain, planned: _Planned, vectors: Float32) -> Float32:
+def _made(fitted: FittedChain, planned: Planned, vectors: Float32) -> Float32:
     """The embeddings of what is ranked, ``vectors``, after a transform."""
     return transformed(fitted, vectors, planned.part.dataset if planned.part else planned.named.dataset)
 
@@ -591,14 +293,14 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
     held_out = fitting.load_here(dict(request.params), settings)
     if request.fit_on and held_out is None:
         return None
-    work = _Work(settings, repository, no_progress, CancelToken())
-    named = _named(request, fetch.load(dataset_entry, settings), held_out, settings)
+    work = Work(settings, repository, no_progress, CancelToken())
+    named = planning.named_by(request, fetch.load(dataset_entry, settings), held_out, settings)
     if named.may_rank_a_part:
         others = (resolve_encoder(other, settings).identity for other in request.support)
         needed = [other.embedding_digest(named.dataset.texts_digest) for other in others]
         if any(work.cache.read(digest) is None for digest in (*([] if named.ranking else [named.digest]), *needed)):
             return None
-    run_id = _plan(named, work).plan.run_id
+    run_id = planning.plan(named, work).plan.run_id
     return next(iter(repository.runs(run_id=run_id, state=RunState.DONE)), None)
 
 
@@ -610,29 +312,16 @@ def encode(
     cancel: CancelToken | None = None,
 ) -> Embedded:
     """Encode a dataset's texts, or find them in the cache; raises ``BlindspotError``."""
-    work = _Work(settings, repository, progress, cancel or CancelToken())
+    work = Work(settings, repository, progress, cancel or CancelToken())
     line = JobLine("encode", "", request.encoder, request.dataset)
     with at_work(settings, line), naming_extras(request.encoder):
-        encoder, dataset = to_encode(request, settings, progress, work.cancel)
-        embedded = _encoded(encoder, dataset, work)
+        encoder, dataset = planning.to_encode(request, settings, progress, work.cancel)
+        embedded = work.encoded(encoder, dataset)
         if embedded.encoded_now or embedded.copied_now:
             repository.remember_embedding(embedded.facts, encoder.info)
         else:
             line.outcome = FOUND
     return embedded
-
-
-def to_encode(
-    request: EncodeRequest, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
-) -> tuple[Encoder, Dataset]:
-    """The encoder of a request, and the dataset whose ``encoded`` texts it encodes; raises ``BlindspotError``."""
-    prepare_runtime(settings)
-    cancel = cancel or CancelToken()
-    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
-    reference = canonical_encoder(request.encoder)
-    _verify(ModelRef.parse(reference), settings, progress, cancel)
-    encoder = resolve_encoder(reference, settings)
-    return encoder, in_passages(dataset, reference, encoder)
 
 
 def _changed(stored: Mapping[str, float], now: Mapping[str, float]) -> dict[str, tuple[float, float]]:

@@ -22,11 +22,11 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own.files import is_own
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.diagnostic import Diagnostic, find_diagnostic
-from blindspot.encoders.catalog import ENCODERS, canonical_encoder, passages_of
+from blindspot.encoders.catalog import ENCODERS, passages_of, variant_named
 from blindspot.errors import InputError, unknown
 from blindspot.files.writing import read_limited
 from blindspot.references import ModelRef
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.transforms.chain import TransformChain
@@ -112,11 +112,11 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
         kinds_read = {one.kind for one in read}
         dataset_kinds |= {one.id: one.kind for one in read}
         unfit += [(e.id, one.id) for one in read for e in entries.values() if e.dataset_kind not in kinds_read]
-    encoders = [ModelRef.parse(one) for one in dict.fromkeys(map(canonical_encoder, sweep.encoders))]
+    encoders = list(dict.fromkeys(variant_named(one).model for one in sweep.encoders))
     for dataset, kind in dataset_kinds.items():
         fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
         first += [
-            pipeline.request(
+            requesting.request(
                 entry.id,
                 encoder.text,
                 _chain(encoder, chains),
@@ -138,7 +138,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
         )
     policy.of(settings).check_planned(sum(len(chains) if r.variant.model.has_vectors else 1 for r in first))
     rest = [
-        pipeline.with_transform(request, chain, sweep.fit_on)
+        requesting.with_transform(request, chain, sweep.fit_on)
         for encoder in dict.fromkeys(r.variant.encoder for r in first if r.variant.model.has_vectors)
         for chain in chains[1:]
         for request in first

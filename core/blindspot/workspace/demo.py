@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from blindspot.datasets.published.tatoeba import BOTH, PARALLEL
 from blindspot.jobs.queue import Task
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.space.maps.maps import MapRequest
@@ -75,12 +75,12 @@ def _of_languages(settings: Settings) -> list[RunRequest]:
     sets, (encoder, transform) = PARALLEL[LANGUAGES], (FIRST.encoder, FIRST.transform)
     datasets = [sets.member(code, direction) for code in sets.codes for direction in BOTH]
     params = {"candidates": "matches"}
-    return [pipeline.request("evalrank", encoder, transform, one, params, settings) for one in datasets]
+    return [requesting.request("evalrank", encoder, transform, one, params, settings) for one in datasets]
 
 
 def _requests(tasks: Sequence[tuple[str, str]], variants: Sequence[Variant], settings: Settings) -> list[RunRequest]:
     return [
-        pipeline.request(diagnostic, variant.encoder, variant.transform, dataset, {}, settings)
+        requesting.request(diagnostic, variant.encoder, variant.transform, dataset, {}, settings)
         for variant in variants
         for diagnostic, dataset in tasks
     ]

@@ -20,7 +20,7 @@ from blindspot.datasets.own import files as own
 from blindspot.datasets.own.pairs import OwnPairs
 from blindspot.datasets.own.retrieval import OwnRetrieval
 from blindspot.errors import InputError
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.settings import Settings
 from tests.support.own_files import check_refused, text, write
 from tests.support.tables import each
@@ -136,7 +136,7 @@ def test_named_columns_and_back(tmp_path: Path) -> None:
 def test_an_error_says_how_to_read_it_as_the_other_kind(tmp_path: Path, settings: Settings) -> None:
     path = text("csv", "query,document\nwho,a text\nwhat,b text\n")(tmp_path)
     with pytest.raises(InputError) as caught:
-        pipeline.request("evalrank", "random-projection", "none", f"file:{path}", {}, settings)
+        requesting.request("evalrank", "random-projection", "none", f"file:{path}", {}, settings)
     reference = caught.value.remedy.rpartition(": ")[2].strip('"')
     assert find_dataset(reference).kind is DatasetKind.PAIR_SET
     pairs = find_dataset(reference).own

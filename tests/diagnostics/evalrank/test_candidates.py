@@ -23,7 +23,7 @@ from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import InputError
 from blindspot.numerics.ranking.ranks import Exclusions
 from blindspot.numerics.similarity import Similarity
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import compare_runs
 from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import TransformChain
@@ -140,7 +140,7 @@ def test_ids_of_runs_among_all_texts_are_those_of_before(world: World) -> None:
         fit_on = "demo-pairs" if "fit_on" in asked else ""
         ids = set()
         for named in ({}, {"candidates": "all"}):  # naming the default changes nothing
-            request = pipeline.request(
+            request = requesting.request(
                 "evalrank", encoder, transform, "small-pairs", params | named, world.settings, support, fit_on
             )
             assert "candidates" not in dict(request.params)
@@ -150,7 +150,7 @@ def test_ids_of_runs_among_all_texts_are_those_of_before(world: World) -> None:
     other = world.run("evalrank", "trigrams", "small-pairs", candidates="matches")
     assert other.run_id not in IDS.values()
     assert other.plan.params == {"metric": "cos", "protocol": "definition", "candidates": "matches"}
-    again = pipeline.request_of(other, world.settings)
+    again = requesting.request_of(other, world.settings)
     assert pipeline.run(again, world.settings, world.repository).record.run_id == other.run_id
 
 

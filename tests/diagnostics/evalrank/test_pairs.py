@@ -17,7 +17,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import RankedItem, around_match, pair_table
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU, Relation
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
 from tests.support.small_world import CAT, DOG, DOG_IS, DOG_THE, SMALL_PAIRS
@@ -139,7 +139,7 @@ def test_without_the_embeddings_it_says_what_to_do_and_running_again_helps(small
     assert isinstance(caught.value, BlindspotError)
 
     again = pipeline.run(
-        pipeline.request_of(run, small.settings), small.settings, small.repository, keep_embeddings=True
+        requesting.request_of(run, small.settings), small.settings, small.repository, keep_embeddings=True
     )
     assert not again.computed
     assert around_match(*arguments) == before

@@ -23,7 +23,7 @@ from blindspot.diagnostics.evalrank.trust import (
 )
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.numerics.ranking.problem import TAU
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -174,7 +174,7 @@ def test_own_and_common_support_are_each_others_counterpart(
         references.append(f"vectors:{file}")
 
     def run(support: list[str]) -> RunRecord:
-        request = pipeline.request("evalrank", references[0], "none", f"file:{pairs}", {}, settings, support)
+        request = requesting.request("evalrank", references[0], "none", f"file:{pairs}", {}, settings, support)
         return pipeline.run(request, settings, repository).record
 
     own = run([])

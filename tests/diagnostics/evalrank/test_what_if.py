@@ -18,7 +18,7 @@ from blindspot.errors import InputError
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.pairs import Dependence, difference
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import TransformChain
@@ -122,7 +122,7 @@ def test_a_partial_encoder_is_ranked_on_its_run_s_items(world: World, tmp_path: 
 
     def run(transform: str, metric: Similarity) -> RunRecord:
         support, params = [second] if common else [], {"metric": metric}
-        request = pipeline.request("evalrank", first, transform, "animals", params, world.settings, support)
+        request = requesting.request("evalrank", first, transform, "animals", params, world.settings, support)
         return pipeline.run(request, world.settings, world.repository).record
 
     what_if._transformed.cache_clear()

@@ -20,7 +20,7 @@ from blindspot.diagnostics.frequency import corpus_ranks, definition
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -66,7 +66,7 @@ def encoders(monkeypatch: pytest.MonkeyPatch, words: Vocabulary) -> tuple[str, s
 
 
 def run(encoder: str, settings: Settings, *support: str) -> RunRecord:
-    request = pipeline.request("frequency", encoder, "none", "toy", {}, settings, support)
+    request = requesting.request("frequency", encoder, "none", "toy", {}, settings, support)
     return pipeline.run(request, settings, Repository.at(settings.store)).record
 
 
@@ -179,9 +179,9 @@ def test_a_small_vocabulary_has_no_neighbors_and_a_tiny_one_no_classes(
 
 def test_other_datasets_are_refused_and_vocabularies_by_other_diagnostics(settings: Settings) -> None:
     with pytest.raises(InputError, match="frequency does not run on 'demo-words', a pair set"):
-        pipeline.request("frequency", "minilm", "none", "demo-words", {}, settings)
+        requesting.request("frequency", "minilm", "none", "demo-words", {}, settings)
     with pytest.raises(InputError, match="evalrank does not run on 'vocab-wordfreq', a vocabulary with frequencies"):
-        pipeline.request("evalrank", "minilm", "none", "vocab-wordfreq", {}, settings)
+        requesting.request("evalrank", "minilm", "none", "vocab-wordfreq", {}, settings)
 
 
 @pytest.mark.heavy

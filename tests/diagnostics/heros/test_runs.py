@@ -21,7 +21,7 @@ from blindspot.datasets.published.minimal_pairs import SUBSETS, minimal_pair_set
 from blindspot.diagnostics.heros.definition import ENTRY, ORDERINGS
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import InputError
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import entry_of_both
 from blindspot.settings import Settings
 from blindspot.store.records import RunState
@@ -139,7 +139,7 @@ def test_a_partial_encoder_that_covers_all_is_computed_and_needs_no_support_of_o
         lines = [f"{w} {' '.join(f'{x:.3f}' for x in rng.standard_normal(3))}\n" for w in words]
         (tmp_path / f"{name}.txt").write_text("".join(lines))
         references.append(f"vectors:{tmp_path / name}.txt")
-    request = pipeline.request("heros", references[0], "none", own.id, {}, environment, references)
+    request = requesting.request("heros", references[0], "none", own.id, {}, environment, references)
     assert request.support == ()
     record = pipeline.run(request, environment, Repository.at(environment.store)).record
     assert record.plan.own_support
@@ -193,8 +193,8 @@ def test_rows_and_texts_are_stored_and_exported(
 
 def test_a_stored_run_can_be_asked_for_again(own: MinimalPairSet, environment: Settings) -> None:
     record = run_heros(environment, "trigrams", own.id, "center")
-    request = pipeline.request("heros", "trigrams", "center", own.id, {}, environment)
-    assert pipeline.request_of(record, environment) == request
+    request = requesting.request("heros", "trigrams", "center", own.id, {}, environment)
+    assert requesting.request_of(record, environment) == request
     assert record.manifest["transform"]["fitted_on"] == f"{len(own.items)} items of {request.dataset}"
     assert record.manifest["params"] == {}
 

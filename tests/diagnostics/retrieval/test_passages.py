@@ -13,7 +13,7 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.references import Passages
 from blindspot.encoders.transformer.passages import TokenCutter
 from blindspot.errors import InputError
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.manifests import truncation_warnings
 from blindspot.store.records import RunRecord
 from blindspot.types import CancelToken, Float64
@@ -129,7 +129,7 @@ def test_transforms_are_fitted_on_passages(made: World, cut: Cut) -> None:
 
 
 def test_a_part_of_the_documents_has_its_passages(made: World, cut: Cut, similarity: Float64) -> None:
-    request = pipeline.request(ENTRY.id, MODEL, "none", DATA.id, {}, made.settings, ["lacking"])
+    request = requesting.request(ENTRY.id, MODEL, "none", DATA.id, {}, made.settings, ["lacking"])
     run = pipeline.run(request, made.settings, made.repository).record
     assert run.metrics["documents"] == len(DATA.documents) - 1
     exact = np.delete(best(cut, similarity), 2, axis=1)

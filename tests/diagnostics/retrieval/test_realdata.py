@@ -10,7 +10,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval.definition import BM25, ENTRY
 from blindspot.encoders.rankings import bm25
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.embeddings import embedded_of
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -25,7 +25,7 @@ ENCODER = "random-projection-64"
 def test_scores_are_those_of_trec_eval(shared_settings: Settings, shared_repository: Repository, name: str) -> None:
     runs = {}
     for ties in ("expected", "trec_eval"):
-        request = pipeline.request(ENTRY.id, ENCODER, "none", name, {"ties": ties}, shared_settings)
+        request = requesting.request(ENTRY.id, ENCODER, "none", name, {"ties": ties}, shared_settings)
         runs[ties] = pipeline.run(request, shared_settings, shared_repository).record
     data = fetch.load(find_dataset(name), shared_settings)
     assert isinstance(data, RetrievalDataset)

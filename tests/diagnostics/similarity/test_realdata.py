@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 
@@ -24,7 +24,7 @@ def test_public_scores_of_minilm(
     shared_settings: Settings, shared_repository: Repository, dataset: str, published: float
 ) -> None:
     """Spearman over all pairs, cosine."""
-    request = pipeline.request("similarity", "minilm", "none", dataset, {"metric": "cos"}, shared_settings)
+    request = requesting.request("similarity", "minilm", "none", dataset, {"metric": "cos"}, shared_settings)
     run = pipeline.run(request, shared_settings, shared_repository).record
     assert 100 * run.metrics["spearman"] == pytest.approx(published, abs=0.05)
     assert run.coverage["pairs_covered"] == run.coverage["pairs"]
@@ -33,7 +33,7 @@ def test_public_scores_of_minilm(
 def test_the_toolkits_word_vectors(shared_settings: Settings, shared_repository: Repository) -> None:
     path = Path(shared_settings.mirror) / "evalrank/src/models/word_emb/toy_emb.txt"
     params = {"metric": "cos", "protocol": "toolkit"}
-    request = pipeline.request("similarity", f"vectors:{path}", "none", "ws353", params, shared_settings)
+    request = requesting.request("similarity", f"vectors:{path}", "none", "ws353", params, shared_settings)
     metrics = pipeline.run(request, shared_settings, shared_repository).record.metrics
     found = [round(100 * metrics[name], 2) for name in ("pearson", "spearman", "kendall")]
     assert found == [31.86, 22.20, 16.04]

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from blindspot.encoders.catalog import resolve_encoder
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, Float32
@@ -35,7 +35,7 @@ def one_thread() -> Iterator[None]:
 
 def metrics_of(dataset: str, classifier: str, settings: Settings, shared_repository: Repository) -> dict[str, float]:
     params = {"classifier": classifier}
-    request = pipeline.request("transfer", "random-projection", "none", dataset, params, settings)
+    request = requesting.request("transfer", "random-projection", "none", dataset, params, settings)
     return dict(pipeline.run(request, settings, shared_repository).record.metrics)
 
 

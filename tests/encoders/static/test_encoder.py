@@ -16,7 +16,7 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.roles import PromptedEncoder
 from blindspot.encoders.static.encoder import StaticEncoder
 from blindspot.errors import InputError
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken
@@ -146,7 +146,7 @@ def test_a_static_model_runs_through_the_pipeline(
 ) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
     folder = saved(tmp_path / "m", **MODELS["word pieces"]())
-    request = pipeline.request("evalrank", f"dir:{folder}", "none", SMALL_PAIRS.id, {}, settings)
+    request = requesting.request("evalrank", f"dir:{folder}", "none", SMALL_PAIRS.id, {}, settings)
     record = pipeline.run(request, settings, Repository.at(settings.store)).record
     assert record.manifest["embeddings"]["truncated_share"] == 0
     assert 0 < record.metrics["mrr"] <= 1

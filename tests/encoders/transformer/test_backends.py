@@ -19,7 +19,7 @@ from blindspot.encoders.roles import assumed_of
 from blindspot.encoders.transformer import backends
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import BlindspotError, InputError
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.encoders_here import WITH_PARAMETERS, read_library
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -427,7 +427,7 @@ def test_a_run_with_a_back_end_is_stored_beside_torchs(settings: Settings, monke
     repository = Repository.at(settings.store)
     scores = {}
     for reference in ("minilm", "minilm?backend=openvino"):
-        request = pipeline.request("evalrank", reference, "none", SMALL_PAIRS.id, {}, settings)
+        request = requesting.request("evalrank", reference, "none", SMALL_PAIRS.id, {}, settings)
         scores[reference] = pipeline.run(request, settings, repository).record.metrics
     one, other = scores.values()
     assert one.keys() == other.keys()

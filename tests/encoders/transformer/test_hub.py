@@ -24,7 +24,7 @@ from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.encoders.transformer.hub import HubEncoder
 from blindspot.errors import InputError
 from blindspot.runs import encoders_here as encoder_library
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import ROOT, Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken
@@ -271,7 +271,7 @@ def test_the_revision_is_that_of_the_files(folder: Path, settings: Settings) -> 
 def test_a_folder_runs_through_the_pipeline(folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
     monkeypatch.chdir(folder.parent)
-    request = pipeline.request("evalrank", "dir:my model?max_length=6", "none", SMALL_PAIRS.id, {}, settings)
+    request = requesting.request("evalrank", "dir:my model?max_length=6", "none", SMALL_PAIRS.id, {}, settings)
     assert request.variant.encoder == f"dir:{folder}?max_length=6"
     record = pipeline.run(request, settings, Repository.at(settings.store)).record
     assert record.plan.variant == request.variant

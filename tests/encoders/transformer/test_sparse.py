@@ -20,7 +20,7 @@ from blindspot.encoders.transformer import encoder as encoders
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.ranking.ranks import rank_pairs
 from blindspot.numerics.similarity import Similarity
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, no_progress
@@ -123,7 +123,7 @@ def test_a_sparse_model_runs_through_the_pipeline(
     folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
-    request = pipeline.request("evalrank", f"dir:{folder}", "none", SMALL_PAIRS.id, {}, settings)
+    request = requesting.request("evalrank", f"dir:{folder}", "none", SMALL_PAIRS.id, {}, settings)
     record = pipeline.run(request, settings, Repository.at(settings.store)).record
     assert record.dimension == PIECES
     assert 0 < record.metrics["mrr"] <= 1

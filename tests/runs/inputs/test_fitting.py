@@ -15,7 +15,7 @@ from blindspot.doctor.results import command
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
-from blindspot.runs import pipeline, sweeps
+from blindspot.runs import pipeline, requesting, sweeps
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -42,7 +42,7 @@ def world(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def asked(settings: Settings, fit_on: str = "", transform: str = "abtt:1", **params: str) -> RunRequest:
-    return pipeline.request("evalrank", "trigrams", transform, "small-pairs", params, settings, fit_on=fit_on)
+    return requesting.request("evalrank", "trigrams", transform, "small-pairs", params, settings, fit_on=fit_on)
 
 
 def test_it_is_the_transform_fitted_there_by_hand(world: Settings, repository: Repository) -> None:
@@ -81,7 +81,7 @@ def test_it_is_a_run_of_its_own_that_says_so(world: Settings, repository: Reposi
     found = pipeline.find(held_out, world, repository)
     assert found is not None
     assert found.run_id == plan.run_id
-    assert pipeline.request_of(found, world) == held_out
+    assert requesting.request_of(found, world) == held_out
     assert not pipeline.run(held_out, world, repository).computed
     assert pipeline.run(held_out, world, repository, again=True).changed == {}
     # Pages ask for runs by their exact parameters.
@@ -119,7 +119,7 @@ def test_what_cannot_be_fitted_elsewhere_is_refused(world: Settings) -> None:
         asked(world, "other-pairs", protocol="toolkit")
     for transform in ("center", "none"):
         with pytest.raises(InputError, match="learns from the very texts that it encodes"):
-            pipeline.request("evalrank", "lsa", transform, "small-pairs", {}, world, fit_on="other-pairs")
+            requesting.request("evalrank", "lsa", transform, "small-pairs", {}, world, fit_on="other-pairs")
 
 
 def test_an_encoder_that_knows_none_of_those_texts_is_refused(
@@ -132,10 +132,10 @@ def test_an_encoder_that_knows_none_of_those_texts_is_refused(
     reference = f"table:{tmp_path / 't.npy'}"
     only = [text for text in OTHER.items if text not in SMALL_PAIRS.items]
     assert len(only) < len(OTHER.items)  # it knows one
-    request = pipeline.request("evalrank", reference, "center", "small-pairs", {}, world, fit_on="demo-minimal")
+    request = requesting.request("evalrank", reference, "center", "small-pairs", {}, world, fit_on="demo-minimal")
     with pytest.raises(InputError, match="has a vector for none of the items of 'demo-minimal'"):
         pipeline.run(request, world, repository)
-    known = pipeline.request("evalrank", reference, "center", "small-pairs", {}, world, fit_on="other-pairs")
+    known = requesting.request("evalrank", reference, "center", "small-pairs", {}, world, fit_on="other-pairs")
     assert pipeline.run(known, world, repository).record.manifest["transform"]["fitted_on"] == "1 items of other-pairs"
 
 
@@ -155,7 +155,7 @@ diagnostics = "evalrank"
     file.write_text(f'{text}fit_on = "other-pairs"', "utf-8")
     requests = sweeps.expand(sweeps.read_toml(file), world).requests
     assert set(requests) == {
-        pipeline.request("evalrank", "trigrams", t, d, {}, world, fit_on="other-pairs")
+        requesting.request("evalrank", "trigrams", t, d, {}, world, fit_on="other-pairs")
         for t in ("none", "center", "truncate:4", "abtt:1")
         for d in ("small-pairs", "other-pairs")
     }

@@ -22,7 +22,7 @@ from blindspot.names import name_of_model
 from blindspot.numerics.ranking.graded import NAMES
 from blindspot.policy import check_encoder
 from blindspot.references import FusionRef, ModelRef
-from blindspot.runs import encoders_here, estimates, pipeline, sweeps
+from blindspot.runs import encoders_here, estimates, pipeline, requesting, sweeps
 from blindspot.runs.comparison import compare_runs
 from blindspot.runs.manifests import ranking_notes
 from blindspot.settings import Mode
@@ -223,7 +223,7 @@ def test_a_ranking_is_computed_again_to_the_same(made: World) -> None:
         record = pipeline.run(request, made.settings, made.repository).record
         assert pipeline.find(request, made.settings, made.repository) == record
         assert not pipeline.run(request, made.settings, made.repository, again=True).changed
-        assert pipeline.request_of(record, made.settings) == request
+        assert requesting.request_of(record, made.settings) == request
         assert json.dumps(dict(record.manifest))
 
 
@@ -241,7 +241,7 @@ def test_rankings_are_compared_on_what_word_vectors_cover(made: World, tmp_path:
     path.write_text("".join(f"{word} {i % 7} {i % 5} 1\n" for i, word in enumerate(words[::2])))
     partial = canonical_encoder(f"vectors:{path}")
     made_by = [
-        pipeline.request(ENTRY.id, name, "none", toy.NAME, {}, made.settings, (partial,)) for name in (partial, model)
+        requesting.request(ENTRY.id, name, "none", toy.NAME, {}, made.settings, (partial,)) for name in (partial, model)
     ]
     runs = [pipeline.run(request, made.settings, made.repository).record for request in made_by]
     assert runs[0].coverage["items_covered"] <= runs[0].coverage["items"]

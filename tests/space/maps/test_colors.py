@@ -12,7 +12,7 @@ from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published import scored_pairs
 from blindspot.diagnostic import find_diagnostic
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.space.maps import colors as map_colors
 from blindspot.store.repository import Repository
@@ -38,7 +38,7 @@ def test_the_rank_of_the_match_is_that_of_the_best_match_in_the_stored_run(
     variant = Variant("trigrams", "none")
     assert map_colors.by_rank_of_match(SMALL_PAIRS, variant, PARAMS, repository) is None
     record = pipeline.run(
-        pipeline.request("evalrank", "trigrams", "none", SMALL_PAIRS.id, {}, settings), settings, repository
+        requesting.request("evalrank", "trigrams", "none", SMALL_PAIRS.id, {}, settings), settings, repository
     ).record
     found = map_colors.by_rank_of_match(SMALL_PAIRS, variant, PARAMS, repository)
     assert found is not None

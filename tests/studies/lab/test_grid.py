@@ -11,7 +11,7 @@ import pytest
 from blindspot.datasets.published import pairs as loaders
 from blindspot.errors import InputError
 from blindspot.jobs.queue import JobQueue
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.repository import Repository
 from blindspot.studies.lab import grid
@@ -131,7 +131,7 @@ def test_what_cannot_be_is_known_before(lab: World, asked: tuple[RunRequest, ...
 
 
 def test_what_cannot_be_for_too_few_items(lab: World) -> None:
-    request = pipeline.request("evalrank", "random-projection", "none", "demo-pairs", {}, lab.settings)
+    request = requesting.request("evalrank", "random-projection", "none", "demo-pairs", {}, lab.settings)
     few = replace(request, variant=Variant("random-projection", "whiten:300"))
     assert cannot_be(few, lab.settings) == ""
 

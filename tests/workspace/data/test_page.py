@@ -17,7 +17,7 @@ from blindspot.datasets.own import files as own
 from blindspot.datasets.own import guess
 from blindspot.datasets.published.pairs import evalrank
 from blindspot.names import in_address
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.settings import ASSETS, Settings
 from blindspot.store.repository import Repository
 from blindspot.types import digest_of_strings
@@ -468,7 +468,7 @@ def test_nothing_is_removed_while_it_is_computed_on(
     stored = uploaded(settings)
     register_encoder(monkeypatch, GramEncoder("slow", before=gate))
     app = open_app(tmp_path, "data", data=in_address(stored.reference))
-    job = jobs().submit("slow", [pipeline.request("evalrank", "slow", "none", stored.reference, {}, settings)])
+    job = jobs().submit("slow", [requesting.request("evalrank", "slow", "none", stored.reference, {}, settings)])
     wait_until(lambda: gate.reached == 1)
     app.run()
     assert not any(b.key == "remove_for_good" for b in app.button)

@@ -12,7 +12,7 @@ from blindspot.cli.shards import Shard
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, planning
 from blindspot.runs.packs import arrays
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.requests import EncodeRequest
@@ -48,7 +48,7 @@ def encode(
                 embedded = pipeline.encode(request, settings, Repository.at(settings.store), progress)
                 said = {"texts": embedded.facts.texts, "encoded": embedded.encoded_now}
             else:
-                model, loaded = pipeline.to_encode(request, settings, progress)
+                model, loaded = planning.to_encode(request, settings, progress)
                 parts = arrays.Parts(folder_at(out or put_together), model, loaded.encoded, loaded.encoded_digest)
                 if out:
                     new = arrays.encode(parts, part.number, part.of, progress)

@@ -17,7 +17,7 @@ from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import find_dataset
 from blindspot.errors import BlindspotError, InputError, library_missing
 from blindspot.files.writing import disk_error
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -145,7 +145,7 @@ def _failure_of(error: BaseException) -> BlindspotError:
 
 def _run(name: str, dataset: str, params: dict[str, str], settings: Settings, repository: Repository) -> RunRecord:
     variant, entry = Variant.parse(name), sides.diagnostic_of(find_dataset(dataset).kind)
-    request = pipeline.request(entry.id, variant.encoder, variant.transform, dataset, params, settings)
+    request = requesting.request(entry.id, variant.encoder, variant.transform, dataset, params, settings)
     with output.progress(request.label) as progress:
         return pipeline.run(request, settings, repository, progress).record
 

@@ -21,7 +21,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval
 from blindspot.numerics.thresholds.calibration import Way, calibrate
 from blindspot.numerics.thresholds.curves import CarriedOver, carried_over, wished
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.threshold import answer
@@ -104,7 +104,7 @@ def _measured(
         similarity = find_diagnostic("similarity")
         by_run = {}
         for variant in variants:
-            request = pipeline.request(
+            request = requesting.request(
                 similarity.id, variant.encoder, variant.transform, entry.id, {"metric": metric.value}, settings
             )
             output.announce([request], settings)

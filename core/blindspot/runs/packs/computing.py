@@ -85,7 +85,7 @@ class _Begun:
 
 
 class PackResults:
-    """A folder of packs in place of a store (``pipeline.Results``), for one thread."""
+    """A folder of packs in place of a store (``planning.Results``), for one thread."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder

@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.diagnostics.retrieval.definition import BM25
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import declared
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -41,7 +41,7 @@ def reached(
     found = []
     for model in MODELS:
         params = {name: value for name, value in run.plan.params.items() if name != FIT_ON}
-        wanted = pipeline.request(run.plan.diagnostic, model, "none", run.plan.dataset, params, settings)
+        wanted = requesting.request(run.plan.diagnostic, model, "none", run.plan.dataset, params, settings)
         with shown(wanted.label) as progress:
             record = pipeline.run(wanted, settings, repository, progress).record
         found.append(Reached(Variant(model, "none").label, record.metrics[score]))

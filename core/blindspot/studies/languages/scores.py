@@ -23,7 +23,7 @@ from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import level_of_each, quantile, wilson_interval
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import with_ci
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -101,14 +101,14 @@ def cells_of(
     """The runs of a model on languages, both directions of each in turn, so that texts are encoded once.
 
     Raises:
-        InputError: as ``pipeline.request``.
+        InputError: as ``requesting.request``.
     """
     params = {CANDIDATES.name: MATCHES, "metric": metric}
     return [
         Cell(
             language,
             way,
-            pipeline.request(ENTRY.id, encoder, transform, sets.member(language.code, way), params, settings),
+            requesting.request(ENTRY.id, encoder, transform, sets.member(language.code, way), params, settings),
         )
         for language in wanted
         for way in BOTH

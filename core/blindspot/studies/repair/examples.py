@@ -21,7 +21,7 @@ from blindspot.encoders.base import Encoder
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import InputError
 from blindspot.names import current
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.inputs.roles import texts_of
 from blindspot.runs.training_data.evaluated import evaluated
 from blindspot.runs.training_data.examples import MOST, Triplet, sources, triplets_of
@@ -219,6 +219,6 @@ def _triplets(
     if isinstance(vectors.dataset, MinimalPairSet):
         return list(all_triplets(vectors.dataset))
     diagnostic = next(one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.has_triplets)
-    request = pipeline.request(diagnostic.id, encoder.identity.reference, "none", entry.id, {}, settings)
+    request = requesting.request(diagnostic.id, encoder.identity.reference, "none", entry.id, {}, settings)
     run = pipeline.run(request, settings, repository, progress, cancel, keep_embeddings=True).record
     return triplets_of(run, settings, repository, most=MOST, margin=WHATEVER, cancel=cancel)

@@ -28,7 +28,7 @@ from blindspot.numerics.statistics.compare import PairedTest, corrected
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence, difference, p_values
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import headline_tests
 from blindspot.runs.training_data.examples import Triplet
 from blindspot.settings import Settings
@@ -282,7 +282,7 @@ def damage(
     entry = entry_of(reference)
     runs = []
     for chain in ("none", repair.chain, random.chain):
-        request = pipeline.request(entry.id, encoder, chain, reference, {}, settings)
+        request = requesting.request(entry.id, encoder, chain, reference, {}, settings)
         runs.append(pipeline.run(request, settings, repository, progress, cancel).record)
     found = headline_tests(entry, [(runs[1], runs[0]), (runs[2], runs[0]), (runs[1], runs[2])], repository)
     over_nothing, _, over_random = found

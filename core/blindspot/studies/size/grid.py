@@ -10,7 +10,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import model_alone, resolve_encoder
 from blindspot.errors import InputError, unknown
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.texts import counted
@@ -166,13 +166,13 @@ def grid_of(
     """A grid, checked as far as possible without work.
 
     Raises:
-        InputError: see ``settings_of``, ``entry_of`` and ``pipeline.request``; a model without vectors, or with a
+        InputError: see ``settings_of``, ``entry_of`` and ``requesting.request``; a model without vectors, or with a
             transform of its own.
     """
     reference = model_alone(encoder)
     entry = entry_of(dataset, diagnostic)
     made = settings_of(resolve_encoder(reference, settings).info.dimension, dimensions, precisions, by, rescored)
     requests = tuple(
-        pipeline.request(entry.id, reference, setting.chain, dataset, params or {}, settings) for setting in made
+        requesting.request(entry.id, reference, setting.chain, dataset, params or {}, settings) for setting in made
     )
     return Grid(entry, reference, requests[0].dataset, made, requests)

@@ -10,7 +10,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset, title_of
 from blindspot.diagnostic import Diagnostic
 from blindspot.errors import BlindspotError
-from blindspot.runs import estimates, pipeline
+from blindspot.runs import estimates, requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord, RunState
 from blindspot.ui import gone
@@ -169,7 +169,9 @@ def _compute(entry: Diagnostic, lacking: Sequence[Variant], dataset: str, params
     requests = []
     for variant in gone.usable(lacking, rankings=entry.takes_rankings):
         try:
-            requests.append(pipeline.request(entry.id, variant.encoder, variant.transform, dataset, params, settings()))
+            requests.append(
+                requesting.request(entry.id, variant.encoder, variant.transform, dataset, params, settings())
+            )
         except BlindspotError as error:
             st.warning(as_text(explained(error)), icon=":material/report:")
     if requests:

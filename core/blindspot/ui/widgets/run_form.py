@@ -10,7 +10,7 @@ from blindspot import names
 from blindspot.diagnostic import Diagnostic
 from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
 from blindspot.errors import BlindspotError
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.encoders_here import can_encode, known_references
 from blindspot.transforms.chain import READY_CHAINS, STEPS
 from blindspot.ui.markdown import as_text
@@ -64,7 +64,7 @@ def run_form(entry: Diagnostic, dataset: str, params: Mapping[str, str]) -> None
     )
     try:
         # An emptied picker gives None, which is no encoder either.
-        request = pipeline.request(entry.id, reference or "", chain or "", dataset, params, settings())
+        request = requesting.request(entry.id, reference or "", chain or "", dataset, params, settings())
     except BlindspotError as error:
         st.error(as_text(explained(error)))
         title, requests = "", []

@@ -11,7 +11,7 @@ from blindspot.datasets.catalog import title_of as called
 from blindspot.errors import BlindspotError
 from blindspot.jobs.demo import demo_tasks
 from blindspot.jobs.queue import Job, JobState, Task
-from blindspot.runs import estimates, pipeline
+from blindspot.runs import estimates, requesting
 from blindspot.runs.cluster.sweeps import ClusterSweep
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
 from blindspot.runs.sending import sendings
@@ -77,7 +77,7 @@ def demo_button(*, key: str) -> None:
 def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str) -> None:
     """A button that computes stored runs again."""
     try:
-        requests = [pipeline.request_of(run, settings()) for run in runs]
+        requests = [requesting.request_of(run, settings()) for run in runs]
     except BlindspotError as error:  # made by a version that knew other encoders or datasets
         st.caption(explained(error))
     else:

@@ -20,7 +20,7 @@ from blindspot.figures.theme import SEQUENTIAL, shade
 from blindspot.names import Kind
 from blindspot.numerics.similarity import Similarity
 from blindspot.references import ModelRef
-from blindspot.runs import encoders_here, pipeline
+from blindspot.runs import encoders_here, requesting
 from blindspot.runs.encoders_here import EncoderSummary, Library
 from blindspot.studies.setup_check.page import setup_check
 from blindspot.texts import counted
@@ -361,7 +361,7 @@ def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> No
     try:
         entry = _testing(reference, dataset)
         params = {"metric": picks.metric} if any(p.name == "metric" for p in entry.parameters) else {}
-        requests = [pipeline.request(entry.id, reference, "none", dataset, params, settings())]
+        requests = [requesting.request(entry.id, reference, "none", dataset, params, settings())]
     except BlindspotError as error:  # its folder is gone, or the dataset's file
         st.warning(f"This model cannot run now: {as_text(explained(error))}")
         return

@@ -12,7 +12,7 @@ import streamlit as st
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import FIT_ON, Diagnostic, all_diagnostics, find_diagnostic, in_words
 from blindspot.errors import BlindspotError
-from blindspot.runs import manifests, pipeline
+from blindspot.runs import manifests, requesting
 from blindspot.runs.manifests import NOT_THERE
 from blindspot.runs.requests import Repetition
 from blindspot.store.records import RunRecord, RunState
@@ -210,7 +210,7 @@ def _repeat(runs: Sequence[RunRecord]) -> None:
     tasks: list[Repetition] = []
     for run in runs:
         try:
-            tasks.append(Repetition(run.run_id, pipeline.request_of(run, settings())))
+            tasks.append(Repetition(run.run_id, requesting.request_of(run, settings())))
         except BlindspotError as error:  # made by a version that knew other encoders or datasets
             _say(False, f"{run.run_id} cannot be repeated: {explained(error)}")
     submit_each(tasks)

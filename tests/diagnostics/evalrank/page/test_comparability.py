@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.store.records import RunRecord
 from tests.support.animals import write_vectors
 from tests.support.pages import OpenApp, dots_of_evalrank, written
@@ -47,7 +47,7 @@ def test_runs_on_different_items_are_not_mixed_and_a_common_one_is_offered(open_
     world, dataset, runs = made
     settings, repository = world.settings, world.repository
     both = [r.plan.variant.encoder for r in (runs["first"], runs["second"])]
-    requests = [pipeline.request("evalrank", e, "none", dataset, {}, settings, both) for e in both]
+    requests = [requesting.request("evalrank", e, "none", dataset, {}, settings, both) for e in both]
     common = [pipeline.run(request, settings, repository).record for request in requests]
     try:
         app = open_pairs(open_app, made)

@@ -18,7 +18,7 @@ from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published import vocabularies
 from blindspot.diagnostics.frequency import classes
 from blindspot.names import in_address
-from blindspot.runs import pipeline
+from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, Float32
@@ -98,7 +98,7 @@ def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp,
     assert "Not computed yet: trigrams, trigrams + center" in written(app)
     assert "Compute" in [b.label for b in app.button]
     assert not lines(app)
-    requests = [pipeline.request("frequency", "trigrams", t, "toy-words", {}, settings) for t in ("none", "center")]
+    requests = [requesting.request("frequency", "trigrams", t, "toy-words", {}, settings) for t in ("none", "center")]
     runs = [pipeline.run(request, settings, Repository.at(settings.store)) for request in requests]
     app = open_app(settings.cache, "frequency", **query)
     assert list(lines(app)) == ["trigrams", "trigrams + center", "shuffled labels, mean"]
@@ -110,7 +110,7 @@ def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp,
 @pytest.mark.heavy
 def test_variants_are_compared_on_the_words_that_all_have(open_app: OpenApp, cache: Path, world: World) -> None:
     for encoder, support in (("trigrams", ()), ("trigrams", ("lacks",)), ("lacks", ("trigrams",))):
-        request = pipeline.request("frequency", encoder, "none", "toy-words", {}, world.settings, support)
+        request = requesting.request("frequency", encoder, "none", "toy-words", {}, world.settings, support)
         pipeline.run(request, world.settings, world.repository)
     app = open_app(cache, "frequency", data="toy-words", enc=["trigrams~none", "lacks~none"])
     assert "items that all these models have a vector for" in written(app)

@@ -12,7 +12,7 @@ from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.page.shown import button_for
 from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from blindspot.errors import BlindspotError
-from blindspot.runs import manifests, pipeline
+from blindspot.runs import manifests, requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -58,7 +58,7 @@ def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Coll
     everybody = [v.encoder for v in plans]
     try:
         requests = [
-            pipeline.request(p.diagnostic, v.encoder, v.transform, p.dataset, p.params, settings(), everybody)
+            requesting.request(p.diagnostic, v.encoder, v.transform, p.dataset, p.params, settings(), everybody)
             for v, p in plans.items()
         ]
     except BlindspotError as error:

@@ -18,7 +18,7 @@ from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme, Style
 from blindspot.numerics.statistics.compare import FILTERED, MAIN
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
@@ -79,7 +79,7 @@ def button_for(
     """A button that computes a run again under another transform or other parameters, or why it cannot be."""
     plan = run.plan
     try:
-        request = pipeline.request(
+        request = requesting.request(
             plan.diagnostic, plan.variant.encoder, transform, plan.dataset, params, settings(), support
         )
     except BlindspotError as error:  # the encoder or the dataset's file is gone, though the embeddings may not be

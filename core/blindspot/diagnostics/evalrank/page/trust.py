@@ -38,7 +38,7 @@ from blindspot.diagnostics.evalrank.trust import (
 from blindspot.errors import BlindspotError
 from blindspot.files.tables import MAX_ROWS
 from blindspot.policy import MOST_NAMED
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.ui.boundary import redraw_page
@@ -222,7 +222,7 @@ def _offer(
     support: Sequence[str] = (),
 ) -> None:
     try:
-        request = pipeline.request(
+        request = requesting.request(
             run.plan.diagnostic, run.plan.variant.encoder, transform, run.plan.dataset, params, settings(), support
         )
     except BlindspotError as error:

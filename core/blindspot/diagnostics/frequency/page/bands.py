@@ -21,7 +21,7 @@ from blindspot.diagnostics.frequency.page.shown import MOST_VARIANTS, FrequencyV
 from blindspot.errors import BlindspotError
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
@@ -120,7 +120,7 @@ def _offer(shown: FrequencyView, lacking: Sequence[Variant]) -> None:
     everybody = [space.variant.encoder for space in shown.spaces]
     try:
         requests = [
-            pipeline.request(
+            requesting.request(
                 ENTRY.id, v.encoder, v.transform, shown.dataset.id, shown.picks.params, settings(), everybody
             )
             for v in lacking

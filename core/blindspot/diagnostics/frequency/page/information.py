@@ -19,7 +19,7 @@ from blindspot.diagnostics.frequency.figures.classes import CHANCE
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.written import ci
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.spaces import Space
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import pick_dataset
@@ -155,7 +155,8 @@ def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.Da
         st.info(as_text(f"Not computed yet: {names}. About ten seconds each."))
         encoders = [v.encoder for v in wanted]
         requests = [
-            pipeline.request(ENTRY.id, v.encoder, v.transform, vocabulary.id, {}, settings(), encoders) for v in lacking
+            requesting.request(ENTRY.id, v.encoder, v.transform, vocabulary.id, {}, settings(), encoders)
+            for v in lacking
         ]
         run_button("Compute", f"Frequency on {shown.entry.title}", requests, key="frequency_run")
     have = [variant for variant in wanted if variant in runs]

@@ -15,7 +15,7 @@ from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.figures.theme import Scheme, Style
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import row
@@ -79,7 +79,7 @@ def offer(entry: Diagnostic, dataset: str, picks: Picks, runs: Sequence[RunRecor
     """Offer to compute what is missing: picked models, a first run, another model."""
 
     def two_poolings() -> None:
-        requests = [pipeline.request(entry.id, e, "none", dataset, {}, settings()) for e in ("minilm", "minilm-cls")]
+        requests = [requesting.request(entry.id, e, "none", dataset, {}, settings()) for e in ("minilm", "minilm-cls")]
         run_button("Compare two poolings of MiniLM", f"HEROS on {dataset}", requests, key="run_first")
 
     missing_runs.offer(entry, picks, runs, dataset, {}, "HEROS run", first=two_poolings)

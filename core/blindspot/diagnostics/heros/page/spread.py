@@ -17,7 +17,7 @@ from blindspot.diagnostics.heros.transforms import ChainProfile, chain_profile, 
 from blindspot.errors import BlindspotError
 from blindspot.figures import theme
 from blindspot.numerics.statistics.density import Quantiles, density
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
@@ -174,7 +174,7 @@ def _offer(shown: HerosView, encoder: str, missing: Sequence[str]) -> None:
         return
     try:
         requests = [
-            pipeline.request(shown.entry.id, encoder, chain, shown.dataset, {}, settings()) for chain in missing
+            requesting.request(shown.entry.id, encoder, chain, shown.dataset, {}, settings()) for chain in missing
         ]
     except BlindspotError as error:  # an encoder or a file that is gone
         st.caption(f"More post-processing cannot be run: {as_text(explained(error))}")

@@ -13,7 +13,7 @@ from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot
 from blindspot.numerics.statistics.correlations import KINDS
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets import tables
@@ -69,7 +69,7 @@ def offer(shown: SimilarityView) -> None:
         return
     params = shown.picks.params
     try:
-        requests = [pipeline.request(ENTRY.id, v.encoder, v.transform, DATASET, params, settings()) for v in lacking]
+        requests = [requesting.request(ENTRY.id, v.encoder, v.transform, DATASET, params, settings()) for v in lacking]
     except BlindspotError as error:
         st.warning(as_text(explained(error)))
         return

@@ -12,7 +12,7 @@ from blindspot.datasets.own import files as own_files
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS
 from blindspot.diagnostics.transfer.page.runs import Offered, TaskPage, TransferView
 from blindspot.errors import BlindspotError
-from blindspot.runs import estimates, pipeline
+from blindspot.runs import estimates, requesting
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
@@ -118,7 +118,7 @@ def _requests(
     """
     everybody = () if own else [variant.encoder for variant in variants]
     return [
-        pipeline.request(
+        requesting.request(
             page.entry.id, v.encoder, v.transform, task, {"classifier": name, "seed": seed}, settings(), everybody
         )
         for task in tasks

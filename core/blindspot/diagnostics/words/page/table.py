@@ -27,7 +27,7 @@ from blindspot.figures.dots import DOT, dot
 from blindspot.figures.theme import Scheme, Style
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval, number
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
 from blindspot.ui import gone
@@ -327,7 +327,7 @@ def _requests(tasks: Sequence[Task], variants: Sequence[Variant], shown: WordsVi
     everybody = () if shown.own else [v.encoder for v in variants]
     wanted = [(t, v) for t in tasks for v in variants if not shown.own or v not in shown.of(t)]
     return [
-        pipeline.request(
+        requesting.request(
             t.diagnostic, v.encoder, v.transform, t.dataset, _params_of(t.diagnostic, shown.rule), settings(), everybody
         )
         for t, v in wanted

@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.written import interval, number, p_in_cell
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
 from blindspot.studies.compare.costs import CostKind, written
@@ -195,7 +195,7 @@ def _same_for(encoder: str, only: Variant) -> list[RunRequest]:
     for run in repository().runs(variants=[only], metrics=[]):
         plan = run.plan
         try:
-            request = pipeline.request(plan.diagnostic, encoder, "none", plan.dataset, plan.params, settings())
+            request = requesting.request(plan.diagnostic, encoder, "none", plan.dataset, plan.params, settings())
         except BlindspotError:  # a file that is gone
             continue
         found[request] = None

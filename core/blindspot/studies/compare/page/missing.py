@@ -8,7 +8,7 @@ import streamlit as st
 
 from blindspot.datasets.catalog import title_of
 from blindspot.errors import BlindspotError
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare.page.shown import CompareView
 from blindspot.studies.compare.rows import Missing, Why
@@ -57,7 +57,7 @@ def _requests(one: Missing, able: Iterable[Variant]) -> list[RunRequest]:
         # Both anew where they ranked different items: each on what the other covers too.
         others = [v.encoder for v in one.lacking if v != variant] if one.why is Why.OTHER_ITEMS else []
         try:
-            made = pipeline.request(
+            made = requesting.request(
                 one.diagnostic, variant.encoder, variant.transform, one.dataset, dict(one.params), settings(), others
             )
         except BlindspotError:

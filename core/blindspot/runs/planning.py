@@ -1,0 +1,226 @@
+"""From a request to the plan that identifies its run: what it names is loaded, and encoded where that decides what is
+ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Unpack
+
+import numpy as np
+
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.kinds.base import Dataset, Part
+from blindspot.diagnostic import (
+    Diagnostic,
+    DiagnosticResult,
+    Preparation,
+    find_diagnostic,
+)
+from blindspot.encoders.base import Encoder, EncoderInfo, VerifiedEncoder
+from blindspot.encoders.cache import Embedded, EmbeddingCache, EmbeddingFacts
+from blindspot.encoders.catalog import resolve_encoder, variant_named
+from blindspot.encoders.rankings.base import Ranking
+from blindspot.encoders.transformer.passages import in_passages
+from blindspot.errors import InputError
+from blindspot.references import ModelRef
+from blindspot.runs.inputs import fitting
+from blindspot.runs.inputs.fitting import FitDataset
+from blindspot.runs.inputs.rankings import ranking_of
+from blindspot.runs.inputs.roles import Texts, texts_of
+from blindspot.runs.requests import EncodeRequest, RunRequest, plan_of
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.records import RunPlan, RunQuery, RunRecord
+from blindspot.types import Bool, CancelToken, Progress, Stopwatch, no_progress
+
+
+class Results(Protocol):
+    """Where finished runs are kept: a store, or a folder of result packs. Methods as of ``Repository``."""
+
+    def runs(self, **wanted: Unpack[RunQuery]) -> list[RunRecord]: ...
+
+    def running(self, plan: RunPlan) -> AbstractContextManager[int]: ...
+
+    def finish(
+        self,
+        run_seq: int,
+        entry: Diagnostic,
+        dataset: Dataset,
+        result: DiagnosticResult,
+        timings: Mapping[str, float],
+        manifest: Mapping[str, Any],
+        ranked: Part | None = None,
+    ) -> None: ...
+
+    def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None: ...
+
+    def remember_alias(self, dataset: str, dataset_digest: str) -> None: ...
+
+    def remember_own_columns(self, dataset: Dataset) -> None: ...
+
+
+@dataclass(frozen=True)
+class Work:
+    """Context of a run: settings, store, progress, cancellation, and its timings."""
+
+    settings: Settings
+    repository: Results
+    progress: Progress
+    cancel: CancelToken
+    watch: Stopwatch = field(default_factory=Stopwatch)
+
+    @property
+    def cache(self) -> EmbeddingCache:
+        return EmbeddingCache(self.settings.embeddings)
+
+    def encoded(self, encoder: Encoder, dataset: Dataset) -> Embedded:
+        """A dataset's texts."""
+        return self.cache.encode(encoder, dataset.encoded, dataset.encoded_digest, self.progress, self.cancel)
+
+    def encoded_by_role(self, texts: Texts) -> Embedded:
+        """Texts that are queries or documents."""
+        return self.cache.encode(texts.encoder, texts.texts, texts.digest, self.progress, self.cancel)
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """A request with everything it names loaded; ``held_out`` is the other dataset to fit the transform on."""
+
+    request: RunRequest
+    entry: Diagnostic
+    preparation: Preparation | None
+    dataset_entry: DatasetEntry
+    dataset: Dataset
+    texts: Texts | Ranking
+    held_out: FitDataset | None
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """The model if it has no vectors."""
+        return self.texts if isinstance(self.texts, Ranking) else None
+
+    @property
+    def encoded(self) -> Texts:
+        """What is encoded."""
+        if isinstance(self.texts, Ranking):
+            raise TypeError(f"{self.request.variant.encoder} has no vectors")
+        return self.texts
+
+    @property
+    def encoder(self) -> Encoder:
+        return self.encoded.encoder
+
+    @property
+    def model(self) -> Encoder | Ranking:
+        return self.ranking or self.encoder
+
+    @property
+    def digest(self) -> str:
+        """Key of the model's embeddings, or of its ranking."""
+        ranking = self.ranking
+        return ranking.digest(self.dataset.texts_digest) if ranking else self.encoded.embedding_digest
+
+    def covered(self, embedded: Embedded | None) -> Bool:
+        """Which items have a vector, ``[n] bool``, whatever their roles; all of a ranking, and where documents are cut,
+        since models that cut leave nothing out."""
+        n = len(self.dataset.items)
+        is_cut = self.dataset.whole is not self.dataset
+        return np.ones(n, dtype=np.bool_) if embedded is None or is_cut else embedded.covered[:n]
+
+    @property
+    def may_rank_a_part(self) -> bool:
+        """Whether the covered items are part of the run's identity."""
+        return self.preparation is None and bool(self.request.support or self.model.info.is_partial)
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """The plan that identifies a run; ``embedded`` and ``part`` (of the dataset) if only covered items are ranked."""
+
+    named: Named
+    plan: RunPlan
+    embedded: Embedded | None = None
+    part: Part | None = None
+
+
+def load(request: RunRequest, work: Work) -> Named:
+    with work.watch.measure("load"):
+        dataset = fetch.load(find_dataset(request.dataset), work.settings, work.progress, work.cancel)
+        held_out = fitting.load(dict(request.params), work.settings, work.progress, work.cancel)
+        _verify(request.variant.model, work.settings, work.progress, work.cancel)
+        return named_by(request, dataset, held_out, work.settings)
+
+
+def named_by(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, settings: Settings) -> Named:
+    entry = find_diagnostic(request.diagnostic)
+    preparation = entry.preparation(dict(request.params))
+    model, reference = request.variant.model, request.variant.encoder
+    texts: Texts | Ranking
+    if not model.has_vectors:
+        texts = ranking_of(model, settings, dataset.asked)
+    else:
+        encoder = resolve_encoder(reference, settings)
+        dataset = in_passages(dataset, reference, encoder)
+        encoder = preparation.look_up(encoder) if preparation else encoder
+        texts = texts_of(entry, dict(request.params), encoder, dataset)
+    return Named(request, entry, preparation, find_dataset(request.dataset), dataset, texts, held_out)
+
+
+def _verify(model: ModelRef, settings: Settings, progress: Progress, cancel: CancelToken) -> None:
+    """Ask servers which models they have now, also those of a fusion: a run's identity depends on it."""
+    for one in model.models:
+        encoder = resolve_encoder(one.text, settings) if one.has_vectors else None
+        if isinstance(encoder, VerifiedEncoder):
+            progress("asking the server", 0, 1)
+            encoder.verify(cancel)
+
+
+def plan(named: Named, work: Work) -> Planned:
+    if not named.may_rank_a_part:
+        return Planned(named, plan_of(named.request, named.digest, named.dataset, None, True, named.held_out))
+    with work.watch.measure("encode"):
+        embedded = None if named.ranking else work.encoded_by_role(named.encoded)
+        part, own_support = _support(named, named.covered(embedded), work)
+    plan = plan_of(named.request, named.digest, named.dataset, part, own_support, named.held_out)
+    return Planned(named, plan, embedded, part)
+
+
+def _support(named: Named, own: Bool, work: Work) -> tuple[Part | None, bool]:
+    """The part that can be ranked, and whether it is all that the encoder covers (``own [n] bool``).
+
+    Raises:
+        InputError: nothing is left, or the encoder lacks a text of a dataset without parts (minimal pairs).
+    """
+    request, dataset = named.request, named.dataset
+    if not dataset.has_parts:
+        if own.all():
+            return None, True
+        raise InputError(
+            f"'{request.variant.encoder}' has a vector for {np.count_nonzero(own):,} of the {len(own):,} texts "
+            f"of '{dataset.id}', and none for '{dataset.items[int(np.argmin(own))]}'",
+            expected=f"an encoder that has one for every text, since {request.diagnostic} compares each original with "
+            "all its rewrites",
+        )
+    support = own
+    for reference in request.support:
+        support = support & work.encoded(resolve_encoder(reference, work.settings), dataset.whole).covered
+    part = dataset.part(support)
+    if not len(part.rows):
+        whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
+        raise dataset.nothing_left(len(part.items), whose)
+    return part, bool(np.array_equal(own, support))
+
+
+def to_encode(
+    request: EncodeRequest, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> tuple[Encoder, Dataset]:
+    """The encoder of a request, and the dataset whose ``encoded`` texts it encodes; raises ``BlindspotError``."""
+    prepare_runtime(settings)
+    cancel = cancel or CancelToken()
+    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
+    asked = variant_named(request.encoder)
+    _verify(asked.model, settings, progress, cancel)
+    encoder = resolve_encoder(asked.encoder, settings)
+    return encoder, in_passages(dataset, asked.encoder, encoder)
