@@ -15,7 +15,7 @@ from blindspot.variants import Variant
 
 
 def compared(a: Variant, b: Variant, picks: Picks) -> Comparison:
-    return _compared(*_place(), str(a), str(b), picks.metric, picks.protocol, _repository=repository())
+    return _compared(*_place(), a, b, picks.metric, picks.protocol, _repository=repository())
 
 
 def tested(picks: Picks) -> dict[str, frozenset[tuple[str, str, str]]]:
@@ -31,14 +31,13 @@ def changed_items(found: Comparison) -> Changed:
 
 
 def of_several(variants: Sequence[Variant], picks: Picks) -> several.ByPair:
-    names = tuple(str(variant) for variant in variants)
-    return _several(*_place(), names, picks.metric, picks.protocol, _repository=repository())
+    return _several(*_place(), tuple(variants), picks.metric, picks.protocol, _repository=repository())
 
 
 def costs_of(variants: Sequence[Variant]) -> dict[Variant, Cost]:
     """Cost of each; the store's digest is read once."""
     place = _place()
-    return {variant: _cost(*place, str(variant), _repository=repository()) for variant in variants}
+    return {variant: _cost(*place, variant, _repository=repository()) for variant in variants}
 
 
 def _place() -> tuple[str, str]:
@@ -50,14 +49,14 @@ def _place() -> tuple[str, str]:
 def _compared(
     store: str,  # noqa: ARG001 - decides, with the digest, what there is
     digest: str,  # noqa: ARG001
-    a: str,
-    b: str,
+    a: Variant,
+    b: Variant,
     metric: str,
     protocol: str,
     _repository: Repository,
 ) -> Comparison:
     picked = {"metric": metric, "protocol": protocol}
-    return rows.compare(Variant.parse(a), Variant.parse(b), _repository, picked)
+    return rows.compare(a, b, _repository, picked)
 
 
 @cached(16, "Comparing …", shared=True)
@@ -85,20 +84,20 @@ def _changed(
 def _several(
     store: str,  # noqa: ARG001 - decides, with the digest, what there is
     digest: str,  # noqa: ARG001
-    names: tuple[str, ...],
+    variants: tuple[Variant, ...],
     metric: str,
     protocol: str,
     _repository: Repository,
 ) -> several.ByPair:
     picked = {"metric": metric, "protocol": protocol}
-    return rows.compare_all([Variant.parse(name) for name in names], _repository, picked)
+    return rows.compare_all(variants, _repository, picked)
 
 
 @cached(64, shared=True)
 def _cost(
     store: str,  # noqa: ARG001 - decides, with the digest, what there is
     digest: str,  # noqa: ARG001
-    variant: str,
+    variant: Variant,
     _repository: Repository,
 ) -> Cost:
-    return costs.cost_of(Variant.parse(variant), _repository)
+    return costs.cost_of(variant, _repository)

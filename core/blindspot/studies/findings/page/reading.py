@@ -18,23 +18,20 @@ def collected(variants: Sequence[Variant], metric: str, dataset: str) -> Collect
     """The findings of picked variants; see ``Selection``."""
     store = repository()
     place = str(settings().store)
-    return _collected(
-        store.digest(), tuple(str(v) for v in variants), metric, dataset, place, _repository=store, _settings=settings()
-    )
+    return _collected(store.digest(), tuple(variants), metric, dataset, place, _repository=store, _settings=settings())
 
 
 @cached(32, "Computing findings …", shared=True)
 def _collected(
     digest: str,  # noqa: ARG001 - decides, with the rest, what there is
-    variants: tuple[str, ...],
+    variants: tuple[Variant, ...],
     metric: str,
     dataset: str,
     store: str,
     _repository: Repository,
     _settings: Settings,
 ) -> Collected:
-    chosen = tuple(Variant.parse(v) for v in variants)
-    selection = Selection(chosen, metric, (dataset,) if dataset else ())
+    selection = Selection(variants, metric, (dataset,) if dataset else ())
     return collection.collect(_repository, _settings, selection, making=partial(_making, store))
 
 
