@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from blindspot.datasets import uploads
-from blindspot.datasets.made import making
 from blindspot.datasets.own.columns import UnclearColumns
+from blindspot.datasets.perturbations import making
 from blindspot.errors import BlindspotError, Cancelled, InputError, LibraryMissing
 from blindspot.jobs import in_child
 from blindspot.policy import WorkLimits
@@ -87,14 +87,14 @@ REASONS: Mapping[str, Sequence[str]] = {
     ],
     "asked in a turn": [f"blindspot.runs.why_similar.{name}" for name in ("PairOfTexts", "of_space")],
     "of what was read or made in the process before, within its limits; linear in it": [
-        *("blindspot.datasets.made.making.rows", "….counts", "….reasons", "pandas.DataFrame", "….first_rows"),
+        *("blindspot.datasets.perturbations.making.rows", "….counts", "….reasons", "pandas.DataFrame", "….first_rows"),
         *(f"blindspot.figures.html_tables.{name}" for name in ("folded", "is_long")),
         "blindspot.datasets.uploads.add",
         *(f"blindspot.datasets.training_overlap.{name}" for name in ("overlap", "remember", "forget")),
     ],
     "names and sizes": [
         *(f"blindspot.datasets.uploads.{name}" for name in ("shown_name", "folder_of", "folder_of_files")),
-        "blindspot.datasets.made.keeping.name_of",
+        "blindspot.datasets.perturbations.keeping.name_of",
     ],
     "short names, compared with those in the store": [
         *("blindspot.studies.judgments.raters.nickname", "blindspot.studies.judgments.types.session_name"),
@@ -107,8 +107,8 @@ REASONS: Mapping[str, Sequence[str]] = {
 }
 CHEAP = {called for reason in REASONS.values() for called in reason}
 WITHIN = {
-    "blindspot.datasets.made.making.propose",
-    "blindspot.datasets.made.making.rewrites",
+    "blindspot.datasets.perturbations.making.propose",
+    "blindspot.datasets.perturbations.making.rewrites",
     "blindspot.studies.sentence.asking.answer",
     "blindspot.studies.sentence.asking.explained",
     "blindspot.datasets.uploads.tabulate",

@@ -8,7 +8,7 @@ from typing import Any
 
 from blindspot.api import models
 from blindspot.api.place import place_of
-from blindspot.datasets.made import making
+from blindspot.datasets.perturbations import making
 from blindspot.encoders.catalog import variant_named
 from blindspot.errors import InputError
 from blindspot.studies.sentence import asking

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 import blindspot as bs
 from blindspot import policy
 from blindspot.datasets import uploads
-from blindspot.datasets.made.rules import RULES
+from blindspot.datasets.perturbations.rules import RULES
 from blindspot.encoders.catalog import ENCODERS, entry_of, resolve_encoder
 from blindspot.errors import InputError
 from blindspot.runs import own_scale

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot.datasets import uploads
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.made import making
+from blindspot.datasets.perturbations import making
 from blindspot.settings import Mode
 from tests.conftest import make_settings
 from tests.support.data_page import rows

@@ -11,10 +11,10 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, check_file
-from blindspot.datasets.made import making, source
-from blindspot.datasets.made.making import Form, Made
-from blindspot.datasets.made.rule import Rule
-from blindspot.datasets.made.rules import KINDS
+from blindspot.datasets.perturbations import making, source
+from blindspot.datasets.perturbations.making import Form, Made
+from blindspot.datasets.perturbations.rule import Rule
+from blindspot.datasets.perturbations.rules import KINDS
 from blindspot.errors import InputError
 from blindspot.files.writing import read_limited, write_atomically
 

@@ -9,7 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.cli.variants import variants_of
-from blindspot.datasets.made import making
+from blindspot.datasets.perturbations import making
 from blindspot.runs.own_scale import DATASET, Scale
 from blindspot.runs.requests import EncodeRequest
 from blindspot.settings import Settings

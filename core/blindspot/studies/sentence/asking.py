@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from blindspot import policy
-from blindspot.datasets.made import making
+from blindspot.datasets.perturbations import making
 from blindspot.encoders import resident
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from blindspot import ui
-from blindspot.datasets.made import keeping, making
-from blindspot.datasets.made.making import Made
+from blindspot.datasets.perturbations import keeping, making
+from blindspot.datasets.perturbations.making import Made
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.runs import own_scale

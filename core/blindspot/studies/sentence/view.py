@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from blindspot.datasets.made import making
-from blindspot.datasets.made.making import Made
-from blindspot.datasets.made.rules import RULES
+from blindspot.datasets.perturbations import making
+from blindspot.datasets.perturbations.making import Made
+from blindspot.datasets.perturbations.rules import RULES
 from blindspot.runs.own_scale import Scale
 from blindspot.texts import counted, listed
 from blindspot.transforms.contributions import Contributions

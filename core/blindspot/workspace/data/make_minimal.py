@@ -13,10 +13,10 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
-from blindspot.datasets.made import keeping, making, source
-from blindspot.datasets.made.making import Made, Proposal
-from blindspot.datasets.made.measured import MEASURED, SENTENCES
-from blindspot.datasets.made.rules import KINDS
+from blindspot.datasets.perturbations import keeping, making, source
+from blindspot.datasets.perturbations.making import Made, Proposal
+from blindspot.datasets.perturbations.measured import MEASURED, SENTENCES
+from blindspot.datasets.perturbations.rules import KINDS
 from blindspot.errors import BlindspotError
 from blindspot.figures.html_tables import marked
 from blindspot.texts import counted, word_changes

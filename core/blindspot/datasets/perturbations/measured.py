@@ -1,6 +1,6 @@
 """Yield and precision of each kind of change on 100 sentences written for this project, judged by hand.
 
-The sentences and a verdict for each rule and sentence are in ``tests/datasets/made``; a test computes these
+The sentences and a verdict for each rule and sentence are in ``tests/datasets/perturbations``; a test computes these
 numbers from them. The rules were corrected on the same sentences, so that precision on others is lower.
 """
 

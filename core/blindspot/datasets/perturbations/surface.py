@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-from blindspot.datasets.made import english, lexicon
-from blindspot.datasets.made.rule import Changed, Context, Passed
+from blindspot.datasets.perturbations import english, lexicon
+from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 
 FEWEST_LETTERS = 5  # of a word that gets a typo: from shorter ones, other words come about
 _SPACE = re.compile(r"(?<=\S) (?=\S)")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from blindspot.datasets.made import english
-from blindspot.datasets.made.rule import Change, Changed, Context, Passed
+from blindspot.datasets.perturbations import english
+from blindspot.datasets.perturbations.rule import Change, Changed, Context, Passed
 from blindspot.texts import counted
 
 PLACES = 10

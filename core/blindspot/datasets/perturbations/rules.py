@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from blindspot.datasets.made import degrees, names, negation, numbers, order, surface, surroundings, times
-from blindspot.datasets.made.rule import Change, Meaning, Rule
+from blindspot.datasets.perturbations import degrees, names, negation, numbers, order, surface, surroundings, times
+from blindspot.datasets.perturbations.rule import Change, Meaning, Rule
 from blindspot.errors import InputError, unknown
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from blindspot.datasets.made import english, lexicon
-from blindspot.datasets.made.rule import Changed, Context, Passed
+from blindspot.datasets.perturbations import english, lexicon
+from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 
 PERSON, PLACE, DEMONYM = "person", "place", "people or language"
 TITLE_CASE = 0.6  # share of capital words from which on capitals say nothing

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from blindspot.datasets.made import english, lexicon
-from blindspot.datasets.made.rule import Changed, Context, Passed
+from blindspot.datasets.perturbations import english, lexicon
+from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 from blindspot.texts import is_negated
 
 _TIMES = "day|week|month|year|morning|evening|night|spring|summer|autumn|winter|season|" + "|".join(lexicon.WEEKDAYS)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from blindspot.datasets.made import english
+from blindspot.datasets.perturbations import english
 
 LONGEST = 4_000  # characters of a text that rules read: a page
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blindspot.datasets.made import names
-from blindspot.datasets.made.measured import MEASURED, SENTENCES, Measured
-from blindspot.datasets.made.rule import Changed, Meaning, Passed
-from blindspot.datasets.made.rules import KINDS, RULES, rules_of
+from blindspot.datasets.perturbations import names
+from blindspot.datasets.perturbations.measured import MEASURED, SENTENCES, Measured
+from blindspot.datasets.perturbations.rule import Changed, Meaning, Passed
+from blindspot.datasets.perturbations.rules import KINDS, RULES, rules_of
 from blindspot.diagnostics.heros import definition
 from blindspot.errors import InputError
 from tests.support.tables import each
@@ -61,7 +61,7 @@ def test_the_guide_shows_them() -> None:
 
 
 def test_heros_reads_the_meaning_from_the_names_of_rewrites() -> None:
-    from blindspot.datasets.made import making
+    from blindspot.datasets.perturbations import making
 
     for rule in RULES.values():
         kept = definition.meaning_of(making.column_of(rule)) is definition.Meaning.KEPT

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from unicodedata import name as unicode_name
 
-from blindspot.datasets.made import lexicon
+from blindspot.datasets.perturbations import lexicon
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from blindspot.datasets.made import english, lexicon
-from blindspot.datasets.made.rule import Changed, Context, Passed
+from blindspot.datasets.perturbations import english, lexicon
+from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 
 _AMBIGUOUS = ("May", "March", "August")
 _MONTHS = "|".join([*lexicon.MONTHS, *(month.lower() for month in lexicon.MONTHS if month not in _AMBIGUOUS)])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from blindspot.datasets.made import english, lexicon
-from blindspot.datasets.made.english import Word
-from blindspot.datasets.made.rule import Changed, Context, Passed
+from blindspot.datasets.perturbations import english, lexicon
+from blindspot.datasets.perturbations.english import Word
+from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 from blindspot.texts import is_negated
 
 _ADDED = frozenset("only just also merely".split())  # "not only" is no negation

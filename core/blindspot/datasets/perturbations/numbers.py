@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from blindspot.datasets.made import english, lexicon, times
-from blindspot.datasets.made.rule import Changed, Context, Passed
+from blindspot.datasets.perturbations import english, lexicon, times
+from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 
 _NUMBER = re.compile(
     r"(?<![\w.,:/#-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w:/-]|[.,]\d)"

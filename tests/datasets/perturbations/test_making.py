@@ -10,9 +10,9 @@ import pytest
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.fetch import load
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
-from blindspot.datasets.made import making, source
-from blindspot.datasets.made.making import Form, propose, rows
-from blindspot.datasets.made.rules import KINDS
+from blindspot.datasets.perturbations import making, source
+from blindspot.datasets.perturbations.making import Form, propose, rows
+from blindspot.datasets.perturbations.rules import KINDS
 from blindspot.errors import InputError
 from blindspot.settings import Settings
 from tests.support.tables import each

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from blindspot.datasets.made import english, lexicon, numbers
-from blindspot.datasets.made.english import Word
-from blindspot.datasets.made.rule import Changed, Context, Passed
+from blindspot.datasets.perturbations import english, lexicon, numbers
+from blindspot.datasets.perturbations.english import Word
+from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 
 FEWEST_WORDS = 4
 MOST_IN_PHRASE = 4  # words of a subject or an object

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from blindspot.datasets import uploads
-from blindspot.datasets.made import making
+from blindspot.datasets.perturbations import making
 from blindspot.datasets.uploads import Upload
 from blindspot.settings import Settings
 
