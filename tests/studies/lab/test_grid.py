@@ -17,12 +17,12 @@ from blindspot.store.repository import Repository
 from blindspot.studies.lab import grid
 from blindspot.studies.lab.grid import (
     Grid,
-    Reading,
+    Measure,
     Setting,
     Task,
     cannot_be,
     headlines,
-    readings,
+    measures,
     requests,
     usual_tasks,
 )
@@ -74,13 +74,13 @@ def test_stored_cells_are_found_and_the_others_are_not(lab: World, asked: tuple[
 
 def test_scores_stand_where_they_belong(lab: World, asked: tuple[RunRequest, ...]) -> None:
     found = grid.stored_runs(asked, lab.repository)
-    wanted = (Reading(EVALRANK, "mrr"), Reading(GEOMETRY, "align"), Reading(GEOMETRY, "anisotropy"))
+    wanted = (Measure(EVALRANK, "mrr"), Measure(GEOMETRY, "align"), Measure(GEOMETRY, "anisotropy"))
     table = grid.score_cells(asked, found, wanted)
     assert table.encoders == GRID.encoders
     assert len(table.settings) == 6 + 3 + 3
     for row, encoder in enumerate(table.encoders):
         for column, setting in enumerate(table.settings):
-            task = setting.reading.task
+            task = setting.measure.task
             runs = [
                 run
                 for request, run in found.items()
@@ -88,10 +88,10 @@ def test_scores_stand_where_they_belong(lab: World, asked: tuple[RunRequest, ...
                 and request.variant == Variant(encoder, setting.chain)
                 and dict(request.params).get("metric", "cos") == setting.metric
             ]
-            expected = runs[0].metrics[setting.reading.score] if runs else float("nan")
+            expected = runs[0].metrics[setting.measure.score] if runs else float("nan")
             np.testing.assert_equal(table.values[row, column], expected)
     assert np.isnan(table.values).sum() == 4
-    assert [s.reading.score for s in table.ranked.settings] == ["mrr"] * 4 + ["align"] * 2
+    assert [s.measure.score for s in table.ranked.settings] == ["mrr"] * 4 + ["align"] * 2
 
 
 def test_common_support_is_answered_by_a_run_over_all_items(lab: World, asked: tuple[RunRequest, ...]) -> None:
@@ -151,7 +151,7 @@ def test_tasks() -> None:
 
 def test_readings_have_a_direction_or_describe() -> None:
     tasks = (EVALRANK, Task("heros", "demo-minimal"), GEOMETRY)
-    found = readings(tasks)
+    found = measures(tasks)
     assert [r.score for r in headlines(tasks)] == ["mrr", "synonym>antonym", "align"]
     by_name = {r.score: r.direction for r in found}
     assert by_name["mrr"] == by_name["synonym>antonym"] == 1
@@ -175,7 +175,7 @@ def test_usual_tasks_follow_the_picked_dataset() -> None:
 
 
 def test_settings_tell_size_from_transform() -> None:
-    setting = Setting.of(Reading(EVALRANK, "mrr"), "cos", TransformChain.parse("center+truncate:8+normalize"))
+    setting = Setting.of(Measure(EVALRANK, "mrr"), "cos", TransformChain.parse("center+truncate:8+normalize"))
     assert (setting.transform, setting.size, setting.chain) == (
         "center+normalize",
         "truncate:8",
@@ -184,19 +184,19 @@ def test_settings_tell_size_from_transform() -> None:
 
 
 def test_whitening_to_fewer_dimensions_is_another_size_of_the_same_transform() -> None:
-    reading = Reading(EVALRANK, "mrr")
-    settings = [Setting.of(reading, "cos", TransformChain.parse(chain)) for chain in ("whiten", "whiten:3")]
+    measure = Measure(EVALRANK, "mrr")
+    settings = [Setting.of(measure, "cos", TransformChain.parse(chain)) for chain in ("whiten", "whiten:3")]
     assert [(s.transform, s.size) for s in settings] == [("whiten", "full"), ("whiten", "whiten:3")]
     assert contexts(settings, Knob.SIZE) == [[0, 1]]
     assert contexts(settings, Knob.TRANSFORM) == []
 
 
 def test_the_same_steps_in_another_order_are_not_laid_to_another_choice() -> None:
-    reading = Reading(EVALRANK, "mrr")
+    measure = Measure(EVALRANK, "mrr")
     chains = ("truncate:8+whiten", "whiten+truncate:8")
-    one_metric = [Setting.of(reading, "cos", TransformChain.parse(chain)) for chain in chains]
+    one_metric = [Setting.of(measure, "cos", TransformChain.parse(chain)) for chain in chains]
     assert all(contexts(one_metric, knob) == [] for knob in Knob)
-    both = [Setting.of(reading, metric, TransformChain.parse(chain)) for chain in chains for metric in ("cos", "l2")]
+    both = [Setting.of(measure, metric, TransformChain.parse(chain)) for chain in chains for metric in ("cos", "l2")]
     assert contexts(both, Knob.METRIC) == [[0, 1], [2, 3]]
     assert contexts(both, Knob.TRANSFORM) == []
 

@@ -15,7 +15,7 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
 from blindspot.store.repository import Repository
-from blindspot.studies.lab.grid import Grid, Reading, Scores, Task, changes, requests, score_cells, stored_runs
+from blindspot.studies.lab.grid import Grid, Measure, Scores, Task, changes, requests, score_cells, stored_runs
 from blindspot.studies.lab.page.headline import sure
 from blindspot.studies.lab.verdicts import effects, in_words, verdicts
 from blindspot.ui import resources
@@ -48,7 +48,7 @@ def table(cache: Path, *scores: str) -> Scores:
     settings = make_settings(cache)
     asked = requests(GRID, settings)
     found = stored_runs(asked, Repository.at(settings.store))
-    wanted = [Reading(task, score) for task, score in zip(TASKS, scores, strict=False)]
+    wanted = [Measure(task, score) for task, score in zip(TASKS, scores, strict=False)]
     return score_cells(asked, found, wanted)
 
 
@@ -84,15 +84,15 @@ def test_every_score_has_its_largest_change(cache: Path) -> None:
     settings = make_settings(cache)
     asked = requests(GRID, settings)
     found = stored_runs(asked, Repository.at(settings.store))
-    both = [Reading(TASKS[0], "mrr"), Reading(TASKS[0], "hits@1")]
-    for reading in both:
-        own = [one for one in changes(asked, found, both) if one.reading == reading]
-        assert own == changes(asked, found, [reading])
+    both = [Measure(TASKS[0], "mrr"), Measure(TASKS[0], "hits@1")]
+    for measure in both:
+        own = [one for one in changes(asked, found, both) if one.measure == measure]
+        assert own == changes(asked, found, [measure])
         for one in own:
-            assert one.gain == one.run.metrics[reading.score] - one.plain.metrics[reading.score]
-    described = Reading(TASKS[1], "align")
+            assert one.gain == one.run.metrics[measure.score] - one.plain.metrics[measure.score]
+    described = Measure(TASKS[1], "align")
     assert changes(asked, found, [described]), "nothing else is there"
-    assert {one.reading for one in changes(asked, found, [described, both[0]])} == {both[0]}
+    assert {one.measure for one in changes(asked, found, [described, both[0]])} == {both[0]}
 
 
 def test_two_models_with_one_setting_in_common_have_no_order_to_keep(open_app: OpenApp, cache: Path) -> None:

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blindspot.studies.lab.grid import Reading, Scores, Setting, Task
+from blindspot.studies.lab.grid import Measure, Scores, Setting, Task
 from blindspot.studies.lab.verdicts import Knob, Lead, contexts, effects, in_words, verdicts
 from blindspot.transforms.chain import TransformChain
 
 NAN = float("nan")
-MRR, HITS = (Reading(Task("evalrank", "demo-pairs"), score) for score in ("mrr", "hits@1"))
-ALIGN = Reading(Task("geometry", "demo-pairs"), "align")
+MRR, HITS = (Measure(Task("evalrank", "demo-pairs"), score) for score in ("mrr", "hits@1"))
+ALIGN = Measure(Task("geometry", "demo-pairs"), "align")
 
 
-def grid(chains: tuple[str, ...], metrics: tuple[str, ...] = ("cos", "l2"), readings: tuple[Reading, ...] = (MRR,)):
-    return tuple(Setting.of(r, m, TransformChain.parse(c)) for r in readings for c in chains for m in metrics)
+def grid(chains: tuple[str, ...], metrics: tuple[str, ...] = ("cos", "l2"), measures: tuple[Measure, ...] = (MRR,)):
+    return tuple(Setting.of(r, m, TransformChain.parse(c)) for r in measures for c in chains for m in metrics)
 
 
 def table(settings_: tuple[Setting, ...], **rows: list[float]) -> Scores:
@@ -86,11 +86,11 @@ def test_choices_that_always_turn_the_order_come_before_those_that_often_do() ->
 
 def test_the_score_is_one_too_and_less_may_be_better() -> None:
     """By MRR a is better; by align (less is better) b is, whose matches are nearer."""
-    settings_ = grid(("none",), metrics=("cos",), readings=(MRR, ALIGN))
+    settings_ = grid(("none",), metrics=("cos",), measures=(MRR, ALIGN))
     (verdict,) = verdicts(table(settings_, a=[0.9, 0.5], b=[0.8, 0.4]))
     assert (verdict.leads, verdict.trails) == (1, 1)
     assert verdict.first == "a", "of equally many the one named first"
-    assert [flip.knob for flip in verdict.flips] == [Knob.READING]
+    assert [flip.knob for flip in verdict.flips] == [Knob.MEASURE]
     assert [w.value for w in verdict.flips[0].where] == [ALIGN.label]
 
 
@@ -115,7 +115,7 @@ def test_coarser_decimals_make_ties() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0, NAN]), min_size=8, max_size=8), min_size=2, max_size=3))
 def test_like_the_loops(rows: list[list[float]]) -> None:
-    settings_ = grid(("none", "whiten"), readings=(MRR, HITS))
+    settings_ = grid(("none", "whiten"), measures=(MRR, HITS))
     scores = table(settings_, **{f"e{i}": row for i, row in enumerate(rows)})
     found = {frozenset((v.first, v.second)): v for v in verdicts(scores)}
     for a, b in itertools.combinations(range(len(rows)), 2):
@@ -149,17 +149,17 @@ def test_effects_by_hand() -> None:
 
 
 def test_contexts_hold_all_other_choices() -> None:
-    settings_ = grid(("none", "whiten", "center"), readings=(MRR, HITS))
+    settings_ = grid(("none", "whiten", "center"), measures=(MRR, HITS))
     groups = contexts(settings_, Knob.TRANSFORM)
     assert len(groups) == 4
     for group in groups:
         assert len(group) == 3
-        assert len({(settings_[i].metric, settings_[i].reading) for i in group}) == 1
+        assert len({(settings_[i].metric, settings_[i].measure) for i in group}) == 1
 
 
 def test_nothing_to_rank_by() -> None:
-    described = Setting.of(Reading(Task("geometry", "demo-pairs"), "anisotropy"), "cos", TransformChain.parse("none"))
+    described = Setting.of(Measure(Task("geometry", "demo-pairs"), "anisotropy"), "cos", TransformChain.parse("none"))
     scores = table((described, *grid(("none",))), a=[1, 1, NAN], b=[2, 1, 1])
-    assert [s.reading.score for s in scores.ranked.settings] == ["mrr"]
+    assert [s.measure.score for s in scores.ranked.settings] == ["mrr"]
     assert effects(scores.ranked) == ()
     assert pytest.approx(1.0) == scores.ranked.values[0, 0]

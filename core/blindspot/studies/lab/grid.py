@@ -76,7 +76,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Measure:
     """A score of a task that ranks encoders, written ``evalrank@demo-pairs:mrr``."""
 
     task: Task
@@ -130,7 +130,7 @@ class Setting:
         chain, steps: the whole chain.
     """
 
-    reading: Reading
+    measure: Measure
     metric: str
     transform: str
     size: str
@@ -138,11 +138,11 @@ class Setting:
     steps: tuple[StepCall, ...]
 
     @classmethod
-    def of(cls, reading: Reading, metric: str, chain: TransformChain) -> Setting:
+    def of(cls, measure: Measure, metric: str, chain: TransformChain) -> Setting:
         steps = chain.steps
         sizes = [str(step) for step in steps if step.name in REDUCTIONS or (step.name == WHITEN and step.argument)]
         rest = [WHITEN if step.name == WHITEN else str(step) for step in steps if step.name not in REDUCTIONS]
-        return cls(reading, metric, "+".join(rest) or "none", "+".join(sizes) or FULL, str(chain), steps)
+        return cls(measure, metric, "+".join(rest) or "none", "+".join(sizes) or FULL, str(chain), steps)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -151,13 +151,13 @@ class Setting:
 
     @property
     def label(self) -> str:
-        return f"{self.reading.score} · {self.chain} · {self.metric}"
+        return f"{self.measure.score} · {self.chain} · {self.metric}"
 
 
-def readings(tasks: Iterable[Task]) -> tuple[Reading, ...]:
+def measures(tasks: Iterable[Task]) -> tuple[Measure, ...]:
     """Every score that can rank encoders or describes their space, task by task, the headline first."""
     return tuple(
-        Reading(task, metric.name)
+        Measure(task, metric.name)
         for task in tasks
         for metric in sorted(task.entry.metrics, key=lambda m: m.name != task.entry.headline)
         if not metric.is_count and not metric.name.endswith(_NOT_RANKED)
@@ -165,8 +165,8 @@ def readings(tasks: Iterable[Task]) -> tuple[Reading, ...]:
     )
 
 
-def headlines(tasks: Iterable[Task]) -> tuple[Reading, ...]:
-    return tuple(Reading(task, task.entry.headline) for task in tasks)
+def headlines(tasks: Iterable[Task]) -> tuple[Measure, ...]:
+    return tuple(Measure(task, task.entry.headline) for task in tasks)
 
 
 def requests(grid: Grid, settings: Settings) -> tuple[RunRequest, ...]:
@@ -293,7 +293,7 @@ class Scores:
     @property
     def directions(self) -> Float64:
         """1 if more is better, -1 if less is, 0 if neither, ``[s]``."""
-        return np.array([setting.reading.direction for setting in self.settings], dtype=np.float64)
+        return np.array([setting.measure.direction for setting in self.settings], dtype=np.float64)
 
     def only(self, keep: Sequence[int]) -> Scores:
         """Some of the settings, by their numbers."""
@@ -314,22 +314,22 @@ class Scores:
 
 
 def score_cells(
-    requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Reading]
+    requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Measure]
 ) -> Scores:
-    """The table of a grid: encoders in the order of the requests, settings by reading, transform, then metric."""
+    """The table of a grid: encoders in the order of the requests, settings by measure, transform, then metric."""
     encoders = tuple(dict.fromkeys(request.variant.encoder for request in requests))
     rows = {encoder: i for i, encoder in enumerate(encoders)}
     places: dict[Setting, int] = {}
     cells: list[tuple[int, int, float]] = []
-    for reading in wanted:
-        own = [r for r in requests if Task(r.diagnostic, r.dataset) == reading.task]
+    for measure in wanted:
+        own = [r for r in requests if Task(r.diagnostic, r.dataset) == measure.task]
         chains = {chain: i for i, chain in enumerate(dict.fromkeys(r.variant.transform for r in own))}
         for request in sorted(own, key=lambda r: chains[r.variant.transform]):
-            setting = _setting(reading, request)
+            setting = _setting(measure, request)
             column = places.setdefault(setting, len(places))
             run = found.get(request)
-            if run is not None and reading.score in run.metrics:
-                cells.append((rows[request.variant.encoder], column, run.metrics[reading.score]))
+            if run is not None and measure.score in run.metrics:
+                cells.append((rows[request.variant.encoder], column, run.metrics[measure.score]))
     values = np.full((len(encoders), len(places)), np.nan)
     for row, column, value in cells:
         values[row, column] = value
@@ -340,7 +340,7 @@ def score_cells(
 class Change:
     """The score of an encoder under a setting, against its score without post-processing under the first metric."""
 
-    reading: Reading
+    measure: Measure
     setting: Setting
     plain_setting: Setting
     run: RunRecord
@@ -349,36 +349,36 @@ class Change:
     @property
     def gain(self) -> float:
         """Positive if the setting's score is better, or simply higher if it has no direction."""
-        higher = self.run.metrics[self.reading.score] - self.plain.metrics[self.reading.score]
-        return higher * (self.reading.direction or 1)
+        higher = self.run.metrics[self.measure.score] - self.plain.metrics[self.measure.score]
+        return higher * (self.measure.direction or 1)
 
 
 def changes(
-    requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Reading]
+    requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Measure]
 ) -> list[Change]:
-    """Every stored score that is not an encoder's plain one and can be compared with it, reading by reading.
+    """Every stored score that is not an encoder's plain one and can be compared with it, measure by measure.
 
     Scores that describe a space count only where no other is there.
     """
-    own = [(reading, change) for reading in wanted for change in _changes(requests, found, reading)]
-    decisive = [change for reading, change in own if not reading.is_described]
+    own = [(measure, change) for measure in wanted for change in _changes(requests, found, measure)]
+    decisive = [change for measure, change in own if not measure.is_described]
     return decisive or [change for _, change in own]
 
 
-def _changes(requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], reading: Reading) -> list[Change]:
-    own = [r for r in requests if Task(r.diagnostic, r.dataset) == reading.task]
-    known = [r for r in own if r in found and reading.score in found[r].metrics]
+def _changes(requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], measure: Measure) -> list[Change]:
+    own = [r for r in requests if Task(r.diagnostic, r.dataset) == measure.task]
+    known = [r for r in own if r in found and measure.score in found[r].metrics]
     first = metric_of(own[0]) if own else ""
     plain = {r.variant.encoder: r for r in known if r.variant.transform == "none" and metric_of(r) == first}
     return [
-        Change(reading, _setting(reading, r), _setting(reading, before), found[r], found[before])
+        Change(measure, _setting(measure, r), _setting(measure, before), found[r], found[before])
         for r in known
         if (before := plain.get(r.variant.encoder)) is not None and before != r
     ]
 
 
-def _setting(reading: Reading, request: RunRequest) -> Setting:
-    return Setting.of(reading, metric_of(request), request.variant.chain)
+def _setting(measure: Measure, request: RunRequest) -> Setting:
+    return Setting.of(measure, metric_of(request), request.variant.chain)
 
 
 def share_seen(tested: Dataset, corpus: Dataset) -> float:

@@ -21,11 +21,11 @@ class Knob(StrEnum):
     METRIC = "similarity"
     TRANSFORM = "transform"
     SIZE = "size"
-    READING = "score"
+    MEASURE = "score"
 
     def choice(self, setting: Setting) -> str:
         """The value that a setting has for it."""
-        return setting.reading.label if self is Knob.READING else str(getattr(setting, self.name.lower()))
+        return setting.measure.label if self is Knob.MEASURE else str(getattr(setting, self.name.lower()))
 
     def context(self, setting: Setting) -> tuple[str, ...]:
         """The values of all other choices."""
@@ -148,7 +148,7 @@ def _verdict(scores: Scores, a: int, b: int, signs: Float64) -> Order:
     if trails > leads:
         a, b, signs, leads, trails = b, a, -signs, trails, leads
     flips = tuple(_flips(scores.settings, signs))
-    choices = {Knob.READING.context(scores.settings[i]) for i in np.flatnonzero(~np.isnan(signs)).tolist()}
+    choices = {Knob.MEASURE.context(scores.settings[i]) for i in np.flatnonzero(~np.isnan(signs)).tolist()}
     return Order(scores.encoders[a], scores.encoders[b], leads, trails, int((signs == 0).sum()), flips, len(choices))
 
 

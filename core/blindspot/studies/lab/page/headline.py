@@ -26,13 +26,13 @@ def show(shown: LabView) -> None:
 
 def _largest(shown: LabView) -> str:
     """How many scores change significantly, and the largest change of each."""
-    found = changes(shown.requests, shown.found, shown.readings)
+    found = changes(shown.requests, shown.found, shown.measures)
     if not found:
         return ""
     so_far = f"{len(shown.found):,} of {len(shown.requests):,} runs computed"
     of_each = [
-        max((one for one in found if one.reading == reading), key=lambda one: abs(one.gain))
-        for reading in dict.fromkeys(one.reading for one in found)
+        max((one for one in found if one.measure == measure), key=lambda one: abs(one.gain))
+        for measure in dict.fromkeys(one.measure for one in found)
     ]
     tested = [_tested(one, len(found)) for one in of_each]
     scores = counted(len(of_each), "score")
@@ -46,8 +46,8 @@ def _largest(shown: LabView) -> str:
 
 
 def _line(one: Change, tested: PairedTest | None, tried: int) -> str:
-    reading, before, after = one.reading, *(run.metrics[one.reading.score] for run in (one.plain, one.run))
-    what = f"{as_text(reading.name)}, {as_text(title_of(reading.task.dataset))}"
+    measure, before, after = one.measure, *(run.metrics[one.measure.score] for run in (one.plain, one.run))
+    what = f"{as_text(measure.name)}, {as_text(title_of(measure.task.dataset))}"
     if before == after:
         return f"{what}: none."
     return (
@@ -82,7 +82,7 @@ def sure(tested: PairedTest | None, tried: int) -> str:
 
 def _tested(one: Change, tried: int) -> PairedTest | None:
     run, plain = one.run, one.plain
-    if one.reading.score != one.reading.task.entry.headline or run.plan.support_digest != plain.plan.support_digest:
+    if one.measure.score != one.measure.task.entry.headline or run.plan.support_digest != plain.plan.support_digest:
         return None
     return _difference(run, plain, tried)
 

@@ -16,11 +16,11 @@ from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import (
     Grid,
-    Reading,
+    Measure,
     Scores,
     cannot_be,
     headlines,
-    readings,
+    measures,
     requests,
     score_cells,
     stored_runs,
@@ -46,8 +46,8 @@ class LabView:
 
     Attributes:
         requests, found: the runs of the grid, and those that are stored.
-        readings: the scores that the reader chose, in order.
-        scores: of these readings under all the grid's settings.
+        measures: the scores that the reader chose, in order.
+        scores: of these measures under all the grid's settings.
         ranked: those that encoders are ranked by: scores that describe the space only if they were chosen.
         decimals: that scores are rounded to before ranking.
         styles: by encoder.
@@ -56,7 +56,7 @@ class LabView:
     grid: Grid
     requests: tuple[RunRequest, ...]
     found: Mapping[RunRequest, RunRecord]
-    readings: tuple[Reading, ...]
+    measures: tuple[Measure, ...]
     scores: Scores
     ranked: Scores
     decimals: int
@@ -88,7 +88,7 @@ def stored(grid: Grid) -> LabView | None:
         fit_note(grid)
     if not found:
         return None
-    wanted, by, decimals = _readings(grid)
+    wanted, by, decimals = _measures(grid)
     scores = score_cells(asked, found, wanted)
     return LabView(
         grid,
@@ -96,7 +96,7 @@ def stored(grid: Grid) -> LabView | None:
         found,
         wanted,
         scores,
-        scores.only([i for i, s in enumerate(scores.settings) if s.reading in by]).ranked,
+        scores.only([i for i, s in enumerate(scores.settings) if s.measure in by]).ranked,
         decimals,
         _encoder_styles(grid),
         scheme(),
@@ -143,10 +143,10 @@ def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], k
             run_button(f"Compute {len(missing):,}", title, missing, key=f"lab_run_{key}")
 
 
-def _readings(grid: Grid) -> tuple[tuple[Reading, ...], tuple[Reading, ...], int]:
+def _measures(grid: Grid) -> tuple[tuple[Measure, ...], tuple[Measure, ...], int]:
     """The shown scores, by default each task's main one; those that rank encoders; the decimals to compare."""
-    options = {_address(reading): reading for reading in readings(grid.tasks)}
-    usual = [_address(reading) for reading in headlines(grid.tasks)]
+    options = {_address(measure): measure for measure in measures(grid.tasks)}
+    usual = [_address(measure) for measure in headlines(grid.tasks)]
     place = ui.options()
     names = some_named(
         "Scores",
@@ -168,8 +168,8 @@ def _readings(grid: Grid) -> tuple[tuple[Reading, ...], tuple[Reading, ...], int
     return wanted, tuple(r for r in wanted if not r.is_described), decimals
 
 
-def _address(reading: Reading) -> str:
-    return f"{address(reading.task)}:{reading.score}"
+def _address(measure: Measure) -> str:
+    return f"{address(measure.task)}:{measure.score}"
 
 
 def _encoder_styles(grid: Grid) -> dict[str, Style]:

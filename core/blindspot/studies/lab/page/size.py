@@ -42,14 +42,14 @@ def show(shown: LabView) -> None:
         bind="query-params",
         help="Sizes larger than a model's own are left out, except for random projection.",
     )
-    options = {reading.label: reading for reading in shown.readings}
+    options = {measure.label: measure for measure in shown.measures}
     picked = right.selectbox("Score", list(options), key="lab_size_score", persist_state="session")
-    reading = options.get(str(picked), shown.readings[0])
+    measure = options.get(str(picked), shown.measures[0])
     metric = shown.grid.metrics[0]
     if len(shown.grid.metrics) > 1:
         metric = one_of("Similarity", shown.grid.metrics, "lab_size_metric")
     chains = ("none", *(f"{method}:{int(size)}" for size in sorted(sizes)))
-    grid = replace(shown.grid, transforms=chains, metrics=(metric,), tasks=(reading.task,))
+    grid = replace(shown.grid, transforms=chains, metrics=(metric,), tasks=(measure.task,))
     try:
         wanted = [r for r in requests(grid, settings()) if not cannot_be(r, settings())]
     except BlindspotError as error:
@@ -57,11 +57,11 @@ def show(shown: LabView) -> None:
         return
     found = stored_runs(wanted, repository())
     offer(wanted, found, "size")
-    scores = score_cells(wanted, found, (reading,))
+    scores = score_cells(wanted, found, (measure,))
     lines = _lines(scores)
     if not lines:
         return
-    st.plotly_chart(figures.size_lines(lines, reading.label, shown.styles, shown.scheme), key="lab_size_lines")
+    st.plotly_chart(figures.size_lines(lines, measure.label, shown.styles, shown.scheme), key="lab_size_lines")
     st.caption(as_text(f"By {method}: {METHODS[method]}. Larger marks: a model's own size, unchanged."))
     if STEPS[method].learns:
         fit_note(grid, "lab_size_fit")

@@ -10,7 +10,7 @@ import streamlit as st
 
 from blindspot.figures import grids
 from blindspot.numerics.statistics import rankings
-from blindspot.studies.lab.grid import Reading, Scores
+from blindspot.studies.lab.grid import Measure, Scores
 from blindspot.studies.lab.page.progress import LabView
 from blindspot.studies.lab.verdicts import Effect, Knob, Order, effects, in_words, verdicts
 from blindspot.texts import counted
@@ -24,35 +24,35 @@ MOST_VERDICTS = 40
 
 def grid(shown: LabView) -> None:
     """A heat map per chosen score."""
-    for reading in shown.readings:
+    for measure in shown.measures:
         with st.container():  # keeps its place, so that a first figure moves nothing below
-            _one(shown, reading)
+            _one(shown, measure)
     with st.expander("The numbers", icon=":material/table:"):
         st.dataframe(_numbers(shown.scores), hide_index=True, key="lab_numbers")
 
 
-def _one(shown: LabView, reading: Reading) -> None:
-    keep = [i for i, setting in enumerate(shown.scores.settings) if setting.reading == reading]
+def _one(shown: LabView, measure: Measure) -> None:
+    keep = [i for i, setting in enumerate(shown.scores.settings) if setting.measure == measure]
     scores = shown.scores.only(keep)
-    st.markdown(f"**{as_text(reading.label)}**")
+    st.markdown(f"**{as_text(measure.label)}**")
     if np.isnan(scores.values).all():
         st.caption("No runs yet: compute the grid above.")
         return
     missing, cells = int(np.isnan(scores.values).sum()), scores.values.size
     scores = scores.without_gaps()
     labels = [f"{setting.chain} · {setting.metric}" for setting in scores.settings]
-    figure = grids.score_grid(scores.values, scores.encoders, labels, reading.direction, shown.scheme)
-    st.plotly_chart(figure, key=f"lab_grid_{reading}")
-    what = next((m.description for m in reading.task.entry.metrics if m.name == reading.score), "")
+    figure = grids.score_grid(scores.values, scores.encoders, labels, measure.direction, shown.scheme)
+    st.plotly_chart(figure, key=f"lab_grid_{measure}")
+    what = next((m.description for m in measure.task.entry.metrics if m.name == measure.score), "")
     order = {
         1: "Higher is better: bluer.",
         -1: "Lower is better: bluer.",
         0: "It describes the space; neither is better.",
     }
-    said = [f"{what[:1].upper()}{what[1:]}.", order[reading.direction]]
-    if reading.is_described and reading.direction:
+    said = [f"{what[:1].upper()}{what[1:]}.", order[measure.direction]]
+    if measure.is_described and measure.direction:
         said.append("It only describes the space, so it is not in the sentences above.")
-    if not any(parameter.name == "metric" for parameter in reading.task.entry.parameters):
+    if not any(parameter.name == "metric" for parameter in measure.task.entry.parameters):
         said.append("Cosine only.")
     if missing:
         dashes = " (–), rows and columns without a score left out" if cells > missing else ""
@@ -62,7 +62,7 @@ def _one(shown: LabView, reading: Reading) -> None:
 
 def _numbers(scores: Scores) -> pd.DataFrame:
     columns: dict[str, list[object]] = {
-        "score": [s.reading.label for s in scores.settings],
+        "score": [s.measure.label for s in scores.settings],
         "post-processing": [s.chain for s in scores.settings],
         "similarity": [s.metric for s in scores.settings],
     }
@@ -145,7 +145,7 @@ def _first(scores: Scores) -> Scores:
 
 
 def _labels(scores: Scores) -> list[str]:
-    several = len({s.reading for s in scores.settings}) > 1
+    several = len({s.measure for s in scores.settings}) > 1
     return [s.label if several else f"{s.chain} · {s.metric}" for s in scores.settings]
 
 
