@@ -18,7 +18,7 @@ import pytest
 import typer
 
 from blindspot import cli
-from blindspot.datasets.own.files import tabulate
+from blindspot.datasets.user_data.files import tabulate
 from blindspot.errors import LONGEST_PART, InputError, visible
 from blindspot.runs import encoders_here, pipeline, requesting
 from blindspot.settings import Settings

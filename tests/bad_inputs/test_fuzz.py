@@ -18,7 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own import files as own
+from blindspot.datasets.user_data import files as own
 from blindspot.encoders import references
 from blindspot.encoders.catalog import canonical_encoder
 from blindspot.encoders.table import files as table_files

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from blindspot.datasets.own import retrieval_folder
+from blindspot.datasets.user_data import retrieval_folder
 from blindspot.errors import InputError
 from blindspot.settings import ASSETS
 from tests.support.retrieval_folders import TREC, folder

@@ -13,8 +13,8 @@ import pytest
 from blindspot.datasets import fetch, uploads
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own import files as own
-from blindspot.datasets.own.pairs import OwnPairs
+from blindspot.datasets.user_data import files as own
+from blindspot.datasets.user_data.pairs import OwnPairs
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files import tables as own_files
 from blindspot.names import in_address

@@ -11,8 +11,8 @@ import pytest
 
 from blindspot.datasets import catalog, fetch, uploads
 from blindspot.datasets.catalog import DATASETS
-from blindspot.datasets.own import files as own
 from blindspot.datasets.uploads import Upload
+from blindspot.datasets.user_data import files as own
 from blindspot.doctor import content
 from blindspot.doctor.findings import Finding, State, guarded
 from blindspot.settings import Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own import files as own
+from blindspot.datasets.user_data import files as own
 from blindspot.diagnostics.evalrank import what_if
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files import tables as own_files

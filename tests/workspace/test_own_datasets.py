@@ -10,7 +10,7 @@ import pytest
 
 from blindspot.cli import main
 from blindspot.datasets import uploads
-from blindspot.datasets.own import files as own
+from blindspot.datasets.user_data import files as own
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError

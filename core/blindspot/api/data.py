@@ -15,9 +15,9 @@ import pyarrow as pa
 from blindspot.datasets.catalog import dataset_for, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.named import dataset_named
-from blindspot.datasets.own.kinds import OWN_KINDS
-from blindspot.datasets.own.reference import ROLES, NamedColumns, reference_of_files, with_columns
-from blindspot.datasets.own.retrieval_folder.options import COLUMN_OPTIONS, FORMS
+from blindspot.datasets.user_data.kinds import OWN_KINDS
+from blindspot.datasets.user_data.reference import ROLES, NamedColumns, reference_of_files, with_columns
+from blindspot.datasets.user_data.retrieval_folder.options import COLUMN_OPTIONS, FORMS
 from blindspot.errors import InputError, unknown
 from blindspot.files.writing import write_atomically
 from blindspot.settings import Settings

@@ -13,8 +13,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from blindspot.datasets.named import dataset_named
-from blindspot.datasets.own.reference import ROLES, NamedColumns, is_own, reference_of_files, with_columns
-from blindspot.datasets.own.retrieval_folder.options import FORMS
+from blindspot.datasets.user_data.reference import ROLES, NamedColumns, is_own, reference_of_files, with_columns
+from blindspot.datasets.user_data.retrieval_folder.options import FORMS
 from blindspot.diagnostic import parameters
 from blindspot.encoders.catalog import variant_named
 from blindspot.errors import InputError

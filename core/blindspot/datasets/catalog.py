@@ -16,11 +16,6 @@ from blindspot.datasets.entries import (
 )
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own import files as own
-from blindspot.datasets.own import retrieval_folder
-from blindspot.datasets.own.columns import OwnSource
-from blindspot.datasets.own.kinds import OWN_KINDS
-from blindspot.datasets.own.reference import ROLES, OwnReference
 from blindspot.datasets.published import minimal_pairs, retrieval, scored_pairs, semantoneg, vocabularies
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published.chunked import CHUNKED
@@ -31,6 +26,11 @@ from blindspot.datasets.published.scored_pairs.similarity_sets import SIMILARITY
 from blindspot.datasets.published.tatoeba import PARALLEL
 from blindspot.datasets.published.transfer_tasks import INTENTS, LABELED
 from blindspot.datasets.published.word_relations import RELATIONS
+from blindspot.datasets.user_data import files as own
+from blindspot.datasets.user_data import retrieval_folder
+from blindspot.datasets.user_data.columns import OwnSource
+from blindspot.datasets.user_data.kinds import OWN_KINDS
+from blindspot.datasets.user_data.reference import ROLES, OwnReference
 from blindspot.errors import InputError, unknown
 from blindspot.settings import ASSETS
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
-from blindspot.datasets.own.columns import OwnSource
+from blindspot.datasets.user_data.columns import OwnSource
 
 EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
 EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"

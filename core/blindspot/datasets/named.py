@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from blindspot.datasets.catalog import DATASETS
-from blindspot.datasets.own.reference import is_own
+from blindspot.datasets.user_data.reference import is_own
 from blindspot.errors import InputError
 
 

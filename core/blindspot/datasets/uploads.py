@@ -23,12 +23,12 @@ from uuid import uuid4
 from blindspot import policy
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own import files as own
-from blindspot.datasets.own import retrieval_folder
-from blindspot.datasets.own.columns import OwnFile
-from blindspot.datasets.own.retrieval_folder import FolderFiles, OwnRetrievalFolder, guesses_of
-from blindspot.datasets.own.retrieval_folder.guess import Grid, Guess
-from blindspot.datasets.own.retrieval_folder.options import FolderOptions
+from blindspot.datasets.user_data import files as own
+from blindspot.datasets.user_data import retrieval_folder
+from blindspot.datasets.user_data.columns import OwnFile
+from blindspot.datasets.user_data.retrieval_folder import FolderFiles, OwnRetrievalFolder, guesses_of
+from blindspot.datasets.user_data.retrieval_folder.guess import Grid, Guess
+from blindspot.datasets.user_data.retrieval_folder.options import FolderOptions
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files.tables import Texts
 from blindspot.files.writing import cannot_write, make_folder, sha256_of

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from blindspot.datasets.catalog import find_dataset
-from blindspot.datasets.own import files as own
+from blindspot.datasets.user_data import files as own
 from blindspot.diagnostic import all_diagnostics
 from blindspot.doctor.findings import Finding, note, ok, problem, size
 from blindspot.encoders.catalog import canonical_encoder

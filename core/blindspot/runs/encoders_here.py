@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from blindspot import policy
-from blindspot.datasets.own import rankings
+from blindspot.datasets.user_data import rankings
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from blindspot.encoders.catalog import (

@@ -19,8 +19,8 @@ from blindspot import policy
 from blindspot.datasets import vector_sources
 from blindspot.datasets.catalog import FAMILIES, DatasetEntry, dataset_for, find_datasets
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own.files import is_own
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS, passages_of, variant_named
 from blindspot.errors import InputError, unknown

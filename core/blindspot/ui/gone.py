@@ -13,7 +13,7 @@ import streamlit as st
 from blindspot import names
 from blindspot.datasets.catalog import DatasetEntry, find_dataset
 from blindspot.datasets.kinds.base import Dataset
-from blindspot.datasets.own.files import is_own, path_of
+from blindspot.datasets.user_data.files import is_own, path_of
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError
 from blindspot.references import ModelRef

@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, family_of, find_dataset, title_of
-from blindspot.datasets.own.files import is_own
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address

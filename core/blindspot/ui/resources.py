@@ -23,7 +23,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.entries import DatasetEntry, SourceFile
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset
-from blindspot.datasets.own.files import is_own
+from blindspot.datasets.user_data.files import is_own
 from blindspot.datasets.word_frequency import Frequencies
 from blindspot.diagnostic import all_diagnostics
 from blindspot.figures.theme import Scheme

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from blindspot import policy
 from blindspot.datasets import training_overlap, uploads
 from blindspot.datasets.catalog import OWN_FILE, canonical_dataset
-from blindspot.datasets.own.files import is_own
 from blindspot.datasets.uploads import Upload
+from blindspot.datasets.user_data.files import is_own
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings

@@ -12,10 +12,10 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.vocabulary import Vocabulary
-from blindspot.datasets.own import files as own
-from blindspot.datasets.own.columns import COUNT
-from blindspot.datasets.own.vocabulary import OwnVocabulary
 from blindspot.datasets.published import vocabularies
+from blindspot.datasets.user_data import files as own
+from blindspot.datasets.user_data.columns import COUNT
+from blindspot.datasets.user_data.vocabulary import OwnVocabulary
 from blindspot.errors import DataCorrupt, InputError
 from blindspot.settings import Settings
 from tests.support.own_files import read_as

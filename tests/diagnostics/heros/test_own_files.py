@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot.datasets.own import files as own
-from blindspot.datasets.own.minimal_pairs import OwnMinimalPairs
 from blindspot.datasets.published.minimal_pairs import SUBSETS
+from blindspot.datasets.user_data import files as own
+from blindspot.datasets.user_data.minimal_pairs import OwnMinimalPairs
 from blindspot.diagnostics.heros.definition import ENTRY, ORDERINGS
 from blindspot.settings import ASSETS, Settings
 from blindspot.store.repository import Repository

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own import files as own
 from blindspot.datasets.published import scored_pairs
+from blindspot.datasets.user_data import files as own
 from blindspot.diagnostics.similarity import bands, learned
 from blindspot.diagnostics.similarity.learned import LearnRequest
 from blindspot.names import in_address

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own.files import tabulate
+from blindspot.datasets.user_data.files import tabulate
 from blindspot.names import in_address
 from blindspot.runs import estimates
 from tests.conftest import make_settings

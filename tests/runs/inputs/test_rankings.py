@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot.datasets.own import rankings
+from blindspot.datasets.user_data import rankings
 from blindspot.diagnostic import all_diagnostics
 from blindspot.diagnostics.retrieval.definition import ENTRY, column_of
 from blindspot.diagnostics.retrieval.exports import trec_run

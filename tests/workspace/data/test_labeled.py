@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own.labeled_texts import OwnLabeledTexts
+from blindspot.datasets.user_data.labeled_texts import OwnLabeledTexts
 from tests.conftest import make_settings
 from tests.support.data_page import keep, picker, rows, upload
 from tests.support.pages import OpenApp, written

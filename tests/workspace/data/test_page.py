@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, SourceFile, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own import files as own
-from blindspot.datasets.own import guess
 from blindspot.datasets.published.pairs import evalrank
+from blindspot.datasets.user_data import files as own
+from blindspot.datasets.user_data import guess
 from blindspot.names import in_address
 from blindspot.runs import requesting
 from blindspot.settings import ASSETS, Settings

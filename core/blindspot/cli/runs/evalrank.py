@@ -14,8 +14,8 @@ from blindspot.cli.runs.finished import RunId, finished_run, named, score_json
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.datasets.own.files import is_own, path_of
 from blindspot.datasets.training_overlap import TrainingSet
+from blindspot.datasets.user_data.files import is_own, path_of
 from blindspot.diagnostic import Diagnostic, find_diagnostic, in_words
 from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
 from blindspot.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind

@@ -13,7 +13,7 @@ from blindspot.cli.variants import opened, variants_of
 from blindspot.datasets.catalog import OWN_FILE, canonical_dataset, dataset_for, find_dataset, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
-from blindspot.datasets.own.files import UnclearKind
+from blindspot.datasets.user_data.files import UnclearKind
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.errors import InputError

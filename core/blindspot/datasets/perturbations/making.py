@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from blindspot.datasets.own.attributes import PREFIX
-from blindspot.datasets.own.minimal_pairs import MARK
 from blindspot.datasets.perturbations import names
 from blindspot.datasets.perturbations.rule import Changed, Passed, Rule
 from blindspot.datasets.perturbations.rules import rules_of
+from blindspot.datasets.user_data.attributes import PREFIX
+from blindspot.datasets.user_data.minimal_pairs import MARK
 from blindspot.errors import InputError
 from blindspot.texts import counted
 from blindspot.types import digest_of_strings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from blindspot.datasets.own.columns import is_blank
+from blindspot.datasets.user_data.columns import is_blank
 from blindspot.errors import InputError, unknown
 from blindspot.files import tables
 from blindspot.files.tables import MAX_CELL, ColumnKind, FileTable, is_unicode

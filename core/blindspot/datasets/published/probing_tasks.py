@@ -1,6 +1,6 @@
 """Two built-in probing tasks, made from the built-in sentences by the rules of SentEval's (Conneau et al. 2018).
 
-SentEval's ten tasks are not in the catalog: users name their own copies (``blindspot.datasets.own.probing``).
+SentEval's ten tasks are not in the catalog: users name their own copies (``blindspot.datasets.user_data.probing``).
 """
 
 from __future__ import annotations

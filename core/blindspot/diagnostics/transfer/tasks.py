@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from blindspot.datasets.kinds.probing import Probe, probe_of
-from blindspot.datasets.own.files import is_own, path_of
 from blindspot.datasets.published.transfer_tasks import LABELED
+from blindspot.datasets.user_data.files import is_own, path_of
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.store.records import RunRecord

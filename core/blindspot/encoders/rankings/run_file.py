@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.datasets.own import rankings
-from blindspot.datasets.own.rankings import Rankings
+from blindspot.datasets.user_data import rankings
+from blindspot.datasets.user_data.rankings import Rankings
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo
 from blindspot.encoders.rankings.base import Way, WithoutModels, info_of
 from blindspot.encoders.references import FileReference

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import combinations
 
 from blindspot.datasets.catalog import DATASETS, title_of
-from blindspot.datasets.own.files import is_own
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected

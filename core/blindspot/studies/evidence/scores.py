@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from blindspot.datasets.catalog import DATASETS, catalogued, title_of
-from blindspot.datasets.own.files import is_own
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Reading, all_diagnostics, find_diagnostic
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
 from blindspot.encoders.catalog import entry_of

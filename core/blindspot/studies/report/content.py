@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from blindspot.datasets.catalog import title_of
-from blindspot.datasets.own.files import is_own
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, in_words
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.statistics.written import interval, number, p_in_cell

@@ -14,8 +14,8 @@ from blindspot.datasets.catalog import DatasetEntry, SourceFile, catalogued, fin
 from blindspot.datasets.fetch import DataState, FileState
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own.files import is_own, path_of
 from blindspot.datasets.uploads import Upload
+from blindspot.datasets.user_data.files import is_own, path_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.diagnostics.retrieval import published
 from blindspot.errors import BlindspotError

@@ -11,13 +11,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own.columns import MATCH, QUERY, ColumnReading, OwnFile, UnclearColumns
-from blindspot.datasets.own.files import OwnTable, path_of
-from blindspot.datasets.own.guess import BY_NAME
-from blindspot.datasets.own.kinds import OWN_KINDS
-from blindspot.datasets.own.labeled_texts import OwnLabeledTexts
-from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.datasets.uploads import SentFolder, Upload
+from blindspot.datasets.user_data.columns import MATCH, QUERY, ColumnReading, OwnFile, UnclearColumns
+from blindspot.datasets.user_data.files import OwnTable, path_of
+from blindspot.datasets.user_data.guess import BY_NAME
+from blindspot.datasets.user_data.kinds import OWN_KINDS
+from blindspot.datasets.user_data.labeled_texts import OwnLabeledTexts
+from blindspot.datasets.user_data.retrieval_folder.options import FolderOptions
 from blindspot.diagnostic import Picker
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.errors import BlindspotError, InputError

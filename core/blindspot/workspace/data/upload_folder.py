@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own.retrieval_folder import PREFERRED, OwnRetrievalFolder, splits_of
-from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.datasets.uploads import SentFolder
+from blindspot.datasets.user_data.retrieval_folder import PREFERRED, OwnRetrievalFolder, splits_of
+from blindspot.datasets.user_data.retrieval_folder.options import FolderOptions
 from blindspot.errors import BlindspotError
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached, explained, settings

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets.own.minimal_pairs import OwnMinimalPairs, subset_name
 from blindspot.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
+from blindspot.datasets.user_data.minimal_pairs import OwnMinimalPairs, subset_name
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.files.tables import FileTable
 from blindspot.ui.markdown import as_text

@@ -10,10 +10,10 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own.retrieval_folder import guess
-from blindspot.datasets.own.retrieval_folder.guess import BY_VALUES, Grid, Guess
-from blindspot.datasets.own.retrieval_folder.options import FORMS, FolderOptions
 from blindspot.datasets.uploads import SentFolder
+from blindspot.datasets.user_data.retrieval_folder import guess
+from blindspot.datasets.user_data.retrieval_folder.guess import BY_VALUES, Grid, Guess
+from blindspot.datasets.user_data.retrieval_folder.options import FORMS, FolderOptions
 from blindspot.errors import BlindspotError, InputError
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text

@@ -10,7 +10,7 @@ import streamlit as st
 
 from blindspot import names
 from blindspot.datasets.catalog import find_dataset, title_of
-from blindspot.datasets.own.files import is_own
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.encoders.base import EncoderIdentity, RolePrompts, prompt_warning, prompts_in_words
 from blindspot.encoders.references import with_roles

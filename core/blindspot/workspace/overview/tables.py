@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets.own.files import is_own
 from blindspot.datasets.published.tatoeba import place_of
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, Parameter
 from blindspot.runs.comparison import best_of_each
 from blindspot.store.records import Leaderboard, RunRecord, RunState

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from blindspot import names
 from blindspot.datasets.catalog import find_dataset, title_of
-from blindspot.datasets.own.files import is_own as is_own_dataset
+from blindspot.datasets.user_data.files import is_own as is_own_dataset
 from blindspot.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
 from blindspot.errors import BlindspotError, require
 from blindspot.runs import estimates, sweeps

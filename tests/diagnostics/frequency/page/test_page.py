@@ -13,9 +13,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own import files as own_files
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published import vocabularies
+from blindspot.datasets.user_data import files as own_files
 from blindspot.diagnostics.frequency import classes
 from blindspot.names import in_address
 from blindspot.runs import pipeline, requesting

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from blindspot.datasets.catalog import find_dataset, title_of
-from blindspot.datasets.own import files as own_files
+from blindspot.datasets.user_data import files as own_files
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS
 from blindspot.diagnostics.transfer.page.runs import Offered, TaskPage, TransferView
 from blindspot.errors import BlindspotError

@@ -1,0 +1,214 @@
+"""A user's own file (``file:PATH``), read as the kind that its header or its reference says, or folder
+(``dir:PATH``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.user_data import judged, probing, retrieval_folder
+from blindspot.datasets.user_data.columns import LABEL, SPLIT, OwnFile, OwnSource, UnclearColumns, is_blank
+from blindspot.datasets.user_data.guess import text_columns
+from blindspot.datasets.user_data.judged import Marks
+from blindspot.datasets.user_data.kinds import OWN_KINDS
+from blindspot.datasets.user_data.names import MARK_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES
+from blindspot.datasets.user_data.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
+from blindspot.errors import InputError
+from blindspot.files import tables
+from blindspot.files.tables import FileFormat, FileTable
+from blindspot.texts import column_key
+
+__all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
+
+_PERMISSIONS = "check the path and its permissions"
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """A file whose columns are known and whose texts are not yet."""
+
+    table: FileTable
+
+    @cached_property
+    def likeliest(self) -> DatasetKind:
+        """The kind that the header tells, else positive pairs. Computed once: it may have to read the cells."""
+        return next((kind for kind, each in OWN_KINDS.items() if each.matches_header(self.table)), DatasetKind.PAIR_SET)
+
+    @cached_property
+    def marks(self) -> tuple[Marks, ...]:
+        """The columns that say which pairs of texts are matches; none in a file of another kind."""
+        if self.likeliest not in _OF_PAIRS:
+            return ()
+        marks = judged.marks_in(self.table)
+        if not marks or self.likeliest in (DatasetKind.RETRIEVAL, DatasetKind.SCORED_PAIRS):
+            return marks
+        return marks if len(text_columns(self.table, {one.number for one in marks})[0]) >= 2 else ()
+
+    @cached_property
+    def kinds(self) -> tuple[DatasetKind, ...]:
+        """The kinds that it may be of: several where a column of two values may be read in several ways, and neither
+        its name nor another one decides."""
+        keys = {column_key(self.table.names[marks.number]) for marks in self.marks}
+        if not keys or self.likeliest is DatasetKind.RETRIEVAL:
+            return (self.likeliest,)
+        if self.likeliest is DatasetKind.SCORED_PAIRS:
+            names = {column_key(name) for name in self.table.names}
+            return _OF_MARKS if names.isdisjoint(SCORE_NAMES) else (self.likeliest,)
+        if self.likeliest is DatasetKind.LABELED_TEXTS:
+            used = {reading.use: reading.name for reading in OWN_KINDS[self.likeliest].readings(self.table)}
+            others = keys - {column_key(used[LABEL])}  # a topic labels texts, and beside it pairs are marked
+            is_weak = column_key(used[LABEL]) in WEAK_LABEL_NAMES or not others.isdisjoint(MARK_NAMES)
+            return (*_OF_MARKS, self.likeliest) if is_weak and SPLIT not in used else (self.likeliest,)
+        return _OF_MARKS
+
+    @property
+    def kind(self) -> DatasetKind:
+        """The kind that it is of.
+
+        Raises:
+            UnclearKind: it may be of several.
+        """
+        if len(self.kinds) > 1:
+            raise UnclearKind(self)
+        return self.kinds[0]
+
+    def contents(self, kind: DatasetKind | None = None, asked: Mapping[str, int] | None = None) -> OwnFile:
+        """The file's content, as its own kind or another; ``asked`` as in ``OwnFile.of``.
+
+        Raises:
+            UnclearColumns: nobody named the columns, and a column has no name or the kind is unclear.
+        """
+        if asked is None:
+            _check_nameless(self.table)
+        return OWN_KINDS[kind or self.kind].of(self.table, asked)
+
+    def reference_as(self, kind: DatasetKind) -> str:
+        """The reference that reads it as a kind."""
+        found = self.contents(kind)
+        return str(OwnReference(self.table.path, NamedColumns(kind, found.named)))
+
+
+def _check_nameless(table: FileTable) -> None:
+    """Refuse a header in which a column of something has no name, unless these are the numbers of the rows."""
+    for number, (name, cells) in enumerate(zip(table.names, table.cells, strict=True)):
+        if name.strip() or all(is_blank(cell) for cell in cells):
+            continue
+        if not any([str(cell) for cell in cells] == [str(n + start) for n in range(len(cells))] for start in (0, 1)):
+            raise UnclearColumns(
+                f"{table.path}: column {number + 1} has no name",
+                expected="a first line that names every column",
+                remedy="name it; if that line is no header, put one before it or remove it",
+            )
+
+
+class UnclearKind(UnclearColumns):
+    """A file that may be of several kinds: the reader has to choose."""
+
+    def __init__(self, table: OwnTable) -> None:
+        self.readings: dict[DatasetKind, str] = {}
+        for kind in table.kinds:
+            with suppress(InputError):  # it cannot be of this kind after all
+                self.readings[kind] = table.reference_as(kind)
+        column = ", ".join(f"'{table.table.names[marks.number][:40]}'" for marks in table.marks)
+        ways = "; ".join(f'"{reference}" reads {_MEANING[kind]}' for kind, reference in self.readings.items())
+        if not table.table.path.is_absolute():  # as a browser sent it: it has no reference
+            ways = "choose: " + "; ".join(_MEANING[kind] for kind in self.readings)
+        super().__init__(
+            f"{table.table.path}: column {column} has two values, which may say which rows are matches",
+            expected="to know how the rows are meant",
+            remedy=ways or "name the columns, for example with --query-column, --match-column and --mark-column",
+        )
+
+
+_OF_PAIRS = (DatasetKind.PAIR_SET, DatasetKind.RETRIEVAL, DatasetKind.SCORED_PAIRS, DatasetKind.LABELED_TEXTS)
+_OF_MARKS = (DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS, DatasetKind.RETRIEVAL)
+_MEANING = {
+    DatasetKind.PAIR_SET: "the marked rows as positive pairs (evalrank)",
+    DatasetKind.SCORED_PAIRS: "all rows as scored pairs (similarity, threshold)",
+    DatasetKind.RETRIEVAL: "all rows as queries and documents with grades (retrieval)",
+    DatasetKind.LABELED_TEXTS: "all rows as labeled texts (transfer)",
+}
+
+
+def fitting(reference: str, kind: DatasetKind) -> str:
+    """A reference that reads a user's file as the kind that a diagnostic needs, where the file has such a reading and
+    nobody named its columns; else the reference itself.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    found = OwnReference.parse(reference)
+    if found.options is not None or found.columns is not None:
+        return reference
+    table = _tabulated(found)
+    if kind in table.kinds and len(table.kinds) == 1:
+        return reference
+    return table.reference_as(kind) if table.marks and kind in {*table.kinds, *_OF_MARKS} else reference
+
+
+def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
+    """A file's content, and how its columns were read.
+
+    Args:
+        path: absolute; see ``tabulate``.
+        columns: as the user named them; by the header if left out.
+    """
+    found = tabulate(path, tables.read_bytes(path))
+    if columns is None:
+        return found.contents()
+    return found.contents(columns.kind, OWN_KINDS[columns.kind].uses_of(found.table, columns.named))
+
+
+def parse(path: Path, data: bytes) -> OwnFile:
+    """Content of a file's bytes: ``tabulate``, then ``OwnTable.contents``."""
+    return tabulate(path, data).contents()
+
+
+def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:
+    """The columns in a file's bytes: see ``tables.tabulate``. SentEval's files of probing tasks have no header."""
+    if tables.format_of(path) is FileFormat.TSV and probing.is_senteval(data):
+        return OwnTable(probing.of_senteval(tables.tabulate(path, data, header=False)))
+    return OwnTable(tables.tabulate(path, data, header))
+
+
+def find(reference: str) -> OwnSource:
+    """The file or folder of a reference; read once as long as it does not change."""
+    found = OwnReference.parse(reference)
+    if found.options is not None:
+        try:
+            return _read_folder_once(found, retrieval_folder.state_of(found.path, found.options))
+        except OSError as error:
+            raise InputError(f"cannot read {found.path}: {error.strerror or error}", remedy=_PERMISSIONS) from error
+    try:
+        stat = found.path.stat()
+    except (OSError, ValueError):
+        return read(found.path)  # says what is wrong
+    return _read_once(found, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+
+
+def _tabulated(reference: OwnReference) -> OwnTable:
+    """The columns of a file, read once as long as it does not change."""
+    try:
+        stat = reference.path.stat()
+    except (OSError, ValueError):
+        return tabulate(reference.path, tables.read_bytes(reference.path))  # says what is wrong
+    return _tabulated_once(reference.path, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+
+
+@lru_cache(maxsize=2)
+def _tabulated_once(path: Path, _state: tuple[int, int, int]) -> OwnTable:
+    return tabulate(path, tables.read_bytes(path))
+
+
+@lru_cache(maxsize=2)
+def _read_once(reference: OwnReference, _state: tuple[int, int, int]) -> OwnFile:
+    return read(reference.path, reference.columns)
+
+
+@lru_cache(maxsize=2)
+def _read_folder_once(reference: OwnReference, _state: tuple[tuple[str, int, int, int], ...]) -> OwnSource:
+    return retrieval_folder.read(reference.path, reference.options)

@@ -1,0 +1,164 @@
+"""Columns of two values beside a pair of texts, which say whether the two belong together: 0 and 1, yes and no.
+
+Such a file has several readings: as positive pairs, those rows that are marked; as scored pairs, all rows; as
+retrieval, the mark as a grade. The diagnostic decides; where none is named, the reader is asked.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from blindspot.datasets.user_data import attributes, guess
+from blindspot.datasets.user_data.columns import UnclearColumns, is_blank
+from blindspot.datasets.user_data.names import MARK_NAMES
+from blindspot.errors import InputError
+from blindspot.files.tables import FileTable
+from blindspot.texts import column_key
+
+# Values, the negative one first, by letters, digits and signs only.
+_TRUTHS = (
+    *(("0", "1"), ("-1", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("nein", "ja")),
+    *(("non", "oui"), ("negative", "positive"), ("neg", "pos"), ("different", "same"), ("unique", "duplicate")),
+    *(("distinct", "duplicate"), ("contradiction", "entailment"), ("wrong", "right"), ("incorrect", "correct")),
+    *(("off", "on"), ("bad", "good"), ("mismatch", "match"), ("dissimilar", "similar"), ("unrelated", "related")),
+)
+_NEGATIONS = ("not", "non", "no", "un", "ir", "in", "dis")
+# Names of columns about a row, which group rows whatever their values are.
+ABOUT = frozenset(
+    "split fold set subset part partition source origin lang language annotator rater user domain topic genre category "
+    "version batch answer sentiment intent".split()
+) | (guess.ABOUT - {"label", "labels"})
+
+
+@dataclass(frozen=True)
+class Marks:
+    """A column that marks pairs.
+
+    Attributes:
+        number: of the column.
+        positive: what a marked cell says, as the file has it.
+        why: how it was recognized.
+    """
+
+    number: int
+    positive: str
+    why: str
+
+
+def marks_in(table: FileTable) -> tuple[Marks, ...]:
+    """The columns that mark pairs: those of such a name, else all of such values."""
+    found: list[Marks] = []
+    keys = [column_key(name) for name in table.names]
+    for number, key in enumerate(keys):
+        cells = table.cells[number]
+        is_about = not key or key in ABOUT or table.names[number].startswith(attributes.PREFIX)
+        if is_about or (key not in MARK_NAMES and _are_row_numbers(cells)):
+            continue
+        if (positive := positive_of(cells)) is not None:
+            why = "by its name and values" if key in MARK_NAMES else "by its values"
+            found.append(Marks(number, positive, why))
+    named = [marks for marks in found if keys[marks.number] in MARK_NAMES]
+    return tuple(named or found)
+
+
+def mark_in(table: FileTable) -> Marks | None:
+    """The column that marks pairs; None where there is none.
+
+    Raises:
+        UnclearColumns: there are several.
+    """
+    found = marks_in(table)
+    if len(found) > 1:
+        names = [table.names[marks.number] for marks in found]
+        raise UnclearColumns(
+            f"{table.path}: several columns may say which rows are matches: {', '.join(map(repr, names))}",
+            expected="one such column",
+            remedy=f"name it with the texts, for example: --query-column NAME --match-column NAME --mark-column "
+            f"{shlex.quote(names[0])}",
+        )
+    return found[0] if found else None
+
+
+def _are_row_numbers(cells: Sequence[object]) -> bool:
+    return len(cells) == 2 and [_key(cell) for cell in cells] == ["0", "1"]
+
+
+def positive_of(cells: Sequence[object]) -> str | None:
+    """What the marked cells of a column say; None if it does not have the two values of a mark."""
+    shown: dict[str, str] = {}
+    for cell in cells:
+        if not is_blank(cell):
+            shown.setdefault(_key(cell), str(cell).strip())
+            if len(shown) > 2:
+                return None
+    if len(shown) != 2:
+        return None
+    one, other = shown
+    for negative, positive in ((one, other), (other, one)):
+        if (negative, positive) in _TRUTHS or negative in {f"{no}{positive}" for no in _NEGATIONS}:
+            return shown[positive]
+    return None
+
+
+def are_marked(table: FileTable, column: int) -> list[bool]:
+    """Which rows a column marks; whole numbers mark where they are above 0.
+
+    Raises:
+        InputError: a cell is empty, or the column does not mark rows.
+    """
+    cells = table.cells[column]
+    for row, cell in enumerate(cells):
+        if is_blank(cell):
+            raise InputError(
+                f"{table.where(row, column)}: nothing there",
+                expected="whether the row is a match, such as 1 or 0",
+                remedy="fill it in or remove the row",
+            )
+    if (positive := positive_of(cells)) is not None:
+        return [is_marked(cell, positive) for cell in cells]
+    values = [_number(cell) for cell in cells]
+    if all(value is not None and value.is_integer() for value in values):
+        return [value is not None and value > 0 for value in values]
+    row = next(row for row, value in enumerate(values) if value is None or not value.is_integer())
+    raise InputError(
+        f"{table.where(row, column)}: '{str(cells[row])[:40]}' does not say whether the row is a match",
+        expected="two values, such as 0 and 1, true and false or yes and no; or whole numbers, 0 for no match",
+    )
+
+
+def _number(cell: object) -> float | None:
+    try:
+        return float(_key(cell))
+    except ValueError:
+        return None
+
+
+def with_numbers(table: FileTable, column: int) -> FileTable:
+    """A table in which a column's marks are 0 and 1; numbers stay as they are."""
+    cells = table.cells[column]
+    positive = positive_of(cells)
+    if positive is None or all(is_numeral(cell) for cell in cells if not is_blank(cell)):
+        return table
+    numbers = [cell if is_blank(cell) else int(is_marked(cell, positive)) for cell in cells]
+    return replace(table, cells=(*table.cells[:column], numbers, *table.cells[column + 1 :]))
+
+
+def is_marked(cell: object, positive: str) -> bool:
+    """Whether a cell says what the marked cells say, as ``positive_of`` has it."""
+    return _key(cell) == _key(positive)
+
+
+def is_numeral(cell: object) -> bool:
+    """Whether a cell is a whole number, perhaps written as 1.0."""
+    return not isinstance(cell, bool) and re.fullmatch(r"-?\d+(\.0+)?", _key(cell)) is not None
+
+
+def _key(cell: object) -> str:
+    """A value by letters, digits and signs only: 1.0 is 1, "Not duplicate" is notduplicate."""
+    text = str(cell).strip().casefold()
+    if re.fullmatch(r"-?\d+\.0*", text):
+        text = text.partition(".")[0]
+    return text if re.fullmatch(r"-?[\d.e]+", text) else re.sub(r"[\W_]+", "", text)

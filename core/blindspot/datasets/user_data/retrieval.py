@@ -1,0 +1,394 @@
+"""Queries and their documents in a user's file: a document per row, or lists of relevant and other documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from blindspot.datasets.kinds.base import DatasetKind, Rows
+from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
+from blindspot.datasets.user_data import judged
+from blindspot.datasets.user_data.columns import (
+    CANDIDATES,
+    DOCUMENT,
+    MARK,
+    MATCH,
+    NEGATIVES,
+    QUERY,
+    RELEVANCE,
+    TITLE,
+    OwnFile,
+    Picker,
+    Role,
+    UnclearColumns,
+    check_text,
+    first_named,
+    is_blank,
+    shortened,
+    texts_of,
+)
+from blindspot.datasets.user_data.names import (
+    ASKING_NAMES,
+    DOCUMENT_NAMES,
+    FOUND_NAMES,
+    GRADE_NAMES,
+    LIST_NAMES,
+    NEGATIVE_NAMES,
+    QUERY_NAMES,
+    TITLE_NAMES,
+    WEAK_GRADE_NAMES,
+)
+from blindspot.datasets.user_data.pairs import OwnPairs
+from blindspot.errors import InputError
+from blindspot.files.tables import ColumnKind, FileTable, Texts, number_in
+from blindspot.texts import column_key, counted
+
+HIGHEST = 1_000  # grade
+_BY_NAME = "by its name"
+
+
+@dataclass(frozen=True)
+class OwnRetrieval(OwnFile):
+    """A file of queries and documents.
+
+    Queries of the same text are one, as are documents of the same title and text.
+
+    Attributes:
+        queries, documents: in the order in which they first appear; called q1, q2, ... and d1, d2, ...
+        judgments: in the file's order, each (query, document) once.
+    """
+
+    queries: tuple[Query, ...]
+    documents: tuple[Document, ...]
+    judgments: tuple[Judgment, ...]
+
+    kind = DatasetKind.RETRIEVAL
+    title = "retrieval"
+    form = "queries and documents (query and document, or query and positives)"
+    about = (
+        "a query and a document that is relevant to it, or a list of such documents (`positives`), for the page "
+        "*Retrieval*. Every query ranks all documents of the file."
+    )
+    matched_by = "where columns are called `query` and `document`, or `query` and `positives` with lists of texts"
+    counted = "queries"
+    roles = (
+        Role("query", QUERY, "the query"),
+        Role("document", DOCUMENT, "a document for it"),
+        Role("positives", DOCUMENT, "lists of relevant documents"),
+        Role("negatives", NEGATIVES, "documents that are not relevant, or lists of them", repeats=True),
+        Role("candidates", CANDIDATES, "lists of further documents, which nobody judged"),
+        Role("title", TITLE, "the document's title"),
+        Role("relevance", RELEVANCE, "the document's grade, 0 if it is not relevant"),
+    )
+    forms = (("query", "document"), ("query", "positives"))
+    optional = ("negatives", "title", "relevance", "candidates")
+    pickers = (
+        (Picker(QUERY), Picker(DOCUMENT, "One document per row, or a list of relevant ones")),
+        (
+            Picker(TITLE, "Title of the document", optional=True),
+            Picker(RELEVANCE, "Grade of the document: 0 is not relevant. Without it, all are relevant", optional=True),
+            Picker(NEGATIVES, "Documents that are not relevant", optional=True),
+            Picker(CANDIDATES, "Lists of further documents, which nobody judged", optional=True),
+        ),
+    )
+    choose = "Choose the columns of the query and the document."
+
+    @classmethod
+    def matches_header(cls, table: FileTable) -> bool:
+        found = _guess(table)
+        return QUERY in found and DOCUMENT in found and not _has_scores(table, found)
+
+    @classmethod
+    def uses_of(cls, table: FileTable, named: Sequence[tuple[str, str]]) -> dict[str, int]:
+        others = super().uses_of(table, [one for one in named if one[0] != NEGATIVES])
+        return others | _numbered([table.number(name) for role, name in named if role == NEGATIVES])
+
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        return tuple((role or NEGATIVES, name) for role, name in super().named)
+
+    @classmethod
+    def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        found = _guess(table)
+        marks = None if NEGATIVES in found else next(iter(judged.marks_in(table)), None)
+        if (QUERY not in found or DOCUMENT not in found) and marks is not None:
+            marks = judged.mark_in(table)
+            pair = {use: number for number, (use, _) in OwnPairs.by_header(table).items()}
+            found = {QUERY: pair[QUERY], DOCUMENT: pair[MATCH], RELEVANCE: pair[MARK]}
+        if QUERY not in found or DOCUMENT not in found:
+            raise UnclearColumns(
+                f"{table.path} has no query and document: {table.shown_names}",
+                expected="columns named query and document, or query and positives",
+                remedy="if it has them, name them with --query-column and --document-column",
+            )
+        uses = {number: (use, _BY_NAME) for use, number in found.items()}
+        if marks is not None and found.get(RELEVANCE) == marks.number:
+            uses[marks.number] = (RELEVANCE, marks.why)
+        return uses
+
+    @classmethod
+    def preselected(cls, table: FileTable) -> dict[str, int]:
+        """Those of the header, else the columns that would be a pair's."""
+        found = _guess(table)
+        if QUERY in found and DOCUMENT in found:
+            return found
+        try:
+            pair = {use: number for number, (use, _) in OwnPairs.by_header(table).items()}
+        except InputError:
+            return found
+        return found | {QUERY: pair[QUERY], DOCUMENT: pair[MATCH]}
+
+    @classmethod
+    def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
+        if RELEVANCE in numbers:
+            table = judged.with_numbers(table, numbers[RELEVANCE])
+        queries: dict[str, int] = {}
+        documents: dict[tuple[str, str], int] = {}
+        grades: dict[tuple[int, int], tuple[int, int]] = {}  # and the row
+        for row, (text, found) in enumerate(zip(texts_of(table, numbers[QUERY]), _found(table, numbers), strict=True)):
+            query = queries.setdefault(text, len(queries))
+            for title, document, grade in found:
+                pair = query, documents.setdefault((title, document), len(documents))
+                before, where = grades.setdefault(pair, (grade, row))
+                if before != grade:
+                    raise InputError(
+                        f"{table.where(row)}: grade {grade} for a document that has {before} for the same query in "
+                        f"{table.place(where)}",
+                        expected="one grade for each query and document (positives have 1, negatives 0)",
+                        remedy="remove one of the two",
+                    )
+        for row, cell in enumerate(table.cells[numbers[CANDIDATES]] if CANDIDATES in numbers else ()):
+            if not _is_nothing(cell):
+                for text in _texts(table, row, numbers[CANDIDATES]):
+                    documents.setdefault(("", text), len(documents))
+        if len(documents) < 2:
+            raise InputError(f"{table.path} has {counted(len(documents), 'document')}", expected="at least 2 to rank")
+        if not any(grade >= RELEVANT for grade, _ in grades.values()):
+            raise InputError(f"{table.path} has no relevant document", expected=f"grades of {RELEVANT} or more")
+        return (
+            tuple(Query(f"q{n}", text) for n, text in enumerate(queries, 1)),
+            tuple(Document(f"d{n}", title, text) for n, (title, text) in enumerate(documents, 1)),
+            tuple(Judgment(*pair, grade) for pair, (grade, _) in grades.items()),
+        )
+
+    @property
+    def rows(self) -> int:
+        return len(self.queries)
+
+    @cached_property
+    def distinct_texts(self) -> int:
+        return len({query.text for query in self.queries} | {document.whole for document in self.documents})
+
+    @cached_property
+    def _counts(self) -> str:
+        return counts_in_words(self.dataset(self.path.name))
+
+    @property
+    def description(self) -> str:
+        return "Queries and documents of your own: every query ranks all documents of the file."
+
+    @property
+    def summary(self) -> str:
+        return f"{self.path.name}: retrieval: {self._columns_in_words(', ')}; {self._counts}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self._counts.split("; "))
+
+    def columns_as(self, kind: DatasetKind) -> str:
+        grades = {judgment.grade for judgment in self.judgments}
+        if kind is not DatasetKind.PAIR_SET or self.used[DOCUMENT].kind is not ColumnKind.TEXT:
+            return ""
+        if NEGATIVES in self.used or CANDIDATES in self.used or not grades <= {0, 1}:
+            return ""
+        roles = {"query": QUERY, "match": DOCUMENT, "mark": RELEVANCE}
+        named = ((role, self.used[use].name) for role, use in roles.items() if use in self.used)
+        return "&".join(f"{role}={quote(name, safe='')}" for role, name in named)
+
+    def as_manifest(self) -> dict[str, Any]:
+        return super().as_manifest() | {"documents": len(self.documents), "judgments": len(self.judgments)}
+
+    def first_rows(self, n: int) -> Rows:
+        return first_queries(self.queries, self.documents, self.judgments, n)
+
+    def kept_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
+        judged = {judgment.document for judgment in self.judgments}
+        further = [one.text for number, one in enumerate(self.documents) if number not in judged]
+        for place, (query, document, grade) in enumerate(self.judgments):
+            text, found = self.queries[query].text, self.documents[document]
+            title = {"title": found.title} if found.title else {}
+            more: dict[str, list[str]] = {"candidates": further} if further and not place else {}
+            yield {"query": text, "document": found.text, **title, "relevance": grade, **more}
+
+    def dataset(self, dataset_id: str) -> RetrievalDataset:
+        return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgments)
+
+
+def first_queries(
+    queries: Sequence[Query], documents: Sequence[Document], judgments: Sequence[Judgment], n: int
+) -> Rows:
+    """The first ``n`` queries, each with its number of relevant documents and the first of them."""
+    of_query: dict[int, list[str]] = {number: [] for number in range(min(n, len(queries)))}
+    for query, document, grade in judgments:
+        if query in of_query and grade >= RELEVANT:
+            of_query[query].append(documents[document].whole)
+    cells = ((queries[q].text, len(found), found[0] if found else "") for q, found in of_query.items())
+    return Rows((QUERY, "relevant", "first relevant document"), tuple(cells))
+
+
+def counts_in_words(dataset: RetrievalDataset) -> str:
+    """Counts of a dataset, and what is unusual about them, with semicolons between."""
+    counts = dataset.counts
+    parts = [
+        f"{counted(counts.queries, 'query', 'queries')}, {counted(counts.documents, 'document')}",
+        f"{counted(counts.judgments, 'judgment')}, {counts.relevant:,} of them of a relevant document",
+    ]
+    if counts.unanswered:
+        parts.append(f"queries without a relevant document: {counts.unanswered:,}")
+    if counts.same_documents:
+        parts.append(f"documents with the text of another: {counts.same_documents:,}")
+    return "; ".join(parts)
+
+
+def grade_of(cell: object, place: str) -> int:
+    """A grade: a whole number, perhaps written as 1.0."""
+    grade = None if is_blank(cell) or isinstance(cell, bool) else _whole(cell)
+    if grade is None:
+        found = "nothing there" if is_blank(cell) else f"'{shortened(str(cell))}' is no grade"
+        raise InputError(f"{place}: {found}", expected="a whole number, 0 for a document that is not relevant")
+    if abs(grade) > HIGHEST:
+        raise InputError(f"{place}: a grade of {grade:,}", expected=f"at most {HIGHEST:,}")
+    return grade
+
+
+def _whole(cell: object) -> int | None:
+    try:
+        value = number_in(str(cell))
+        return int(value) if value.is_integer() else None
+    except (ValueError, OverflowError):
+        return None
+
+
+# --- which columns
+
+
+def _guess(table: FileTable) -> dict[str, int]:
+    """Per use the number of the column whose name says it."""
+    keys = [column_key(name) for name in table.names]
+    lists = (name for name in LIST_NAMES if name == LIST_NAMES[0] or _kind(table, keys, name) is ColumnKind.TEXTS)
+    negatives = [
+        number
+        for number, key in enumerate(keys)
+        if key in NEGATIVE_NAMES and keys.count(key) == 1 and table.kinds[number] is ColumnKind.TEXTS
+    ] or [number for number in [first_named(keys, NEGATIVE_NAMES[:1])] if number is not None]
+    found = {QUERY: first_named(keys, QUERY_NAMES)}
+    if triplets := _triplets(table, keys):
+        return triplets
+    if (as_list := first_named(keys, lists)) is not None:
+        found |= {
+            DOCUMENT: as_list,
+            **_numbered(negatives),
+            CANDIDATES: _texts_named(table, keys, CANDIDATES),
+        }
+        if found[QUERY] is None:
+            found[QUERY] = first_named(keys, ("question", "anchor", "userinput"))
+    else:
+        weak = (name for name in WEAK_GRADE_NAMES if keys.count(name) == 1 and _are_grades(table, keys.index(name)))
+        found |= {
+            DOCUMENT: first_named(keys, DOCUMENT_NAMES),
+            TITLE: first_named(keys, TITLE_NAMES),
+            CANDIDATES: _texts_named(table, keys, CANDIDATES),
+            RELEVANCE: first_named(keys, (*GRADE_NAMES, *weak)),
+        }
+        if first_named(keys, GRADE_NAMES) is not None:
+            found[QUERY] = first_named(keys, ASKING_NAMES)
+            found[DOCUMENT] = first_named(keys, (*DOCUMENT_NAMES, *FOUND_NAMES))
+        marks = judged.marks_in(table)
+        if found[RELEVANCE] is None and len(marks) == 1:
+            found[RELEVANCE] = marks[0].number
+    return {use: number for use, number in found.items() if number is not None}
+
+
+def _triplets(table: FileTable, keys: Sequence[str]) -> dict[str, int]:
+    """A query, a positive and negatives in columns of texts, as in training data: anchor, positive, negative_1, ..."""
+    query, positive = first_named(keys, ("anchor", *QUERY_NAMES, "question")), first_named(keys, ("positive", "pos"))
+    negatives = [
+        number for number, key in enumerate(keys) if _NEGATIVE.fullmatch(key) and table.kinds[number] is ColumnKind.TEXT
+    ]
+    if query is None or positive is None or not negatives or table.kinds[positive] is not ColumnKind.TEXT:
+        return {}
+    return {QUERY: query, DOCUMENT: positive, **_numbered(negatives)}
+
+
+_NEGATIVE = re.compile(r"(?:hard)?(?:neg|negative)\d*")
+
+
+def _numbered(columns: Sequence[int]) -> dict[str, int]:
+    """Several columns of negatives by use: the first is ``NEGATIVES``."""
+    return {NEGATIVES if n == 1 else f"{NEGATIVES} {n}": column for n, column in enumerate(columns, 1)}
+
+
+def _kind(table: FileTable, keys: Sequence[str], name: str) -> ColumnKind | None:
+    return table.kinds[keys.index(name)] if keys.count(name) == 1 else None
+
+
+def _texts_named(table: FileTable, keys: Sequence[str], name: str) -> int | None:
+    return keys.index(name) if _kind(table, keys, name) is ColumnKind.TEXTS else None
+
+
+def _are_grades(table: FileTable, number: int) -> bool:
+    return all(_whole(cell) is not None for cell in table.cells[number])
+
+
+def _has_scores(table: FileTable, found: Mapping[str, int]) -> bool:
+    """Whether these are rather scored pairs: a score that is no grade."""
+    keys = [column_key(name) for name in table.names]
+    return RELEVANCE not in found and first_named(keys, WEAK_GRADE_NAMES) is not None
+
+
+# --- what is in them
+
+
+def _found(table: FileTable, numbers: Mapping[str, int]) -> Iterator[list[tuple[str, str, int]]]:
+    """Per row the title, text and grade of its documents."""
+    grades, titles = (numbers.get(use) for use in (RELEVANCE, TITLE))
+    negatives = [number for use, number in numbers.items() if use.startswith(NEGATIVES)]
+    for row, cell in enumerate(table.cells[numbers[DOCUMENT]]):
+        texts = _texts(table, row, numbers[DOCUMENT])
+        if isinstance(cell, Texts) and (grades is not None or titles is not None):
+            other = table.names[numbers[RELEVANCE if grades is not None else TITLE]]
+            raise InputError(
+                f"{table.where(row, numbers[DOCUMENT])}: a list, beside the column '{other}'",
+                expected="one document per row where it has a title or a grade",
+            )
+        grade = 1 if grades is None else grade_of(table.cells[grades][row], table.where(row, grades))
+        found = [(_title(table, row, titles), text, grade) for text in texts]
+        for column in negatives:
+            if not _is_nothing(table.cells[column][row]):
+                found += [("", text, 0) for text in _texts(table, row, column)]
+        yield found
+
+
+def _texts(table: FileTable, row: int, column: int) -> Sequence[str]:
+    """A cell's text, or the texts of its list."""
+    cell, place = table.cells[column][row], table.where(row, column)
+    if not isinstance(cell, Texts):
+        return [check_text(cell, place)]
+    if not cell:
+        raise InputError(f"{place}: an empty list", expected="at least one document", remedy="remove the row")
+    return [check_text(text, f"{place}, text {n}") for n, text in enumerate(cell, 1)]
+
+
+def _is_nothing(cell: object) -> bool:
+    return cell is None or cell in ((), "")
+
+
+def _title(table: FileTable, row: int, column: int | None) -> str:
+    if column is None or is_blank(table.cells[column][row]):
+        return ""
+    return check_text(table.cells[column][row], table.where(row, column)).strip()

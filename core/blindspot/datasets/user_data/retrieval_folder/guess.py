@@ -1,0 +1,139 @@
+"""Guesses at the columns of documents, queries and judgments: by their names, else by their values.
+
+Ids are the columns of different values that the judgments name; a text is the longest column; grades are whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+
+from blindspot.datasets.user_data import judged
+from blindspot.datasets.user_data.retrieval_folder import headers
+from blindspot.datasets.user_data.retrieval_folder.options import DOCUMENTS, FORMS, JUDGMENTS, QUERIES
+from blindspot.datasets.user_data.retrieval_folder.source import Source
+
+BY_NAME, BY_VALUES = "by its name", "by its values"
+_SIDES = {headers.QUERY: QUERIES, headers.DOCUMENT: DOCUMENTS}  # of a judgment
+_WORDS: Mapping[str, Sequence[str]] = {
+    DOCUMENTS: ("doc", "corpus", "passage", "article", "collection"),
+    QUERIES: ("quer", "question", "topic", "search", "asked"),
+    JUDGMENTS: ("judg", "qrel", "relevan", "label", "rating", "grade"),
+}
+Grid = tuple[Sequence[str], Sequence[Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A column for a role, by its number, and why."""
+
+    number: int
+    why: str
+
+
+def columns(sources: Iterable[Source]) -> dict[str, dict[str, Guess]]:
+    """The likeliest columns per part and role; roles that nothing speaks for are left out, and so are parts that are
+    no table."""
+    grids = {source.part: grid for source in sources if (grid := source.grid()) is not None}
+    found = {part: _by_name(part, names) for part, (names, _) in grids.items()}
+    judgments = grids.get(JUDGMENTS)
+    for part in (DOCUMENTS, QUERIES):
+        if part in grids:
+            _of_texts(grids[part], found[part], judgments)
+    if judgments is not None:
+        ids = {part: set(grids[part][1][found[part][headers.ID].number]) for part in found if headers.ID in found[part]}
+        _of_judgments(judgments, found[JUDGMENTS], ids)
+    return found
+
+
+def parts(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Which of three files is which: the name of the file by part, where the most columns are understood.
+
+    Args:
+        files: bytes by name.
+    """
+
+    def understood(names: Sequence[str]) -> float:
+        sources = [Source(part, Path(name), files[name], {}) for part, name in zip(FORMS, names, strict=True)]
+        found = columns(sources)
+        roles = sum(len({*source.form.needed} & found.get(source.part, {}).keys()) for source in sources)
+        by_name = sum(guess.why == BY_NAME for each in found.values() for guess in each.values())
+        told = sum(
+            any(word in name.casefold() for word in _WORDS[part]) for part, name in zip(FORMS, names, strict=True)
+        )
+        longer = len(files[names[0]]) > len(files[names[1]])  # documents than queries
+        return roles + 0.3 * by_name + 2 * told + 0.2 * longer
+
+    best = max(permutations(sorted(files), len(FORMS)), key=understood)
+    return dict(zip(FORMS, best, strict=True))
+
+
+def named(sources: Sequence[Source]) -> tuple[tuple[str, str, str], ...]:
+    """(Part, role, name) of the columns that the names alone do not tell, where a guess is complete; else nothing."""
+    found = columns(sources)
+    out = []
+    for source in sources:
+        grid, guesses = source.grid(), found.get(source.part)
+        if grid is None or guesses is None:
+            continue
+        if not {*source.form.needed} <= guesses.keys():
+            return ()
+        out += [
+            (source.part, role, grid[0][guess.number])
+            for role, guess in guesses.items()
+            if guess.why == BY_VALUES or role in source.named
+        ]
+    return tuple(out)
+
+
+def _by_name(part: str, names: Sequence[str]) -> dict[str, Guess]:
+    return {
+        role: Guess(numbers[0], BY_NAME) for role, numbers in FORMS[part].by_name(names).items() if len(numbers) == 1
+    }
+
+
+def _of_texts(grid: Grid, found: dict[str, Guess], judgments: Grid | None) -> None:
+    """The id and the text of documents or queries."""
+    _, cells = grid
+    if headers.ID not in found:
+        distinct = [n for n in _free(grid, found) if cells[n] and len(set(cells[n])) == len(cells[n]) and all(cells[n])]
+        sides = [set(column) for column in judgments[1]] if judgments else []
+
+        def named_by_judgments(number: int) -> float:
+            ids = set(cells[number])
+            return max((len(side & ids) / max(len(side), 1) for side in sides), default=0.0)
+
+        best = max(distinct, key=named_by_judgments, default=None)
+        if best is not None and named_by_judgments(best) > 0:
+            found[headers.ID] = Guess(best, BY_VALUES)
+    if headers.TEXT not in found and (free := _free(grid, found)):
+        found[headers.TEXT] = Guess(max(free, key=lambda n: sum(map(len, cells[n]))), BY_VALUES)
+
+
+def _of_judgments(grid: Grid, found: dict[str, Guess], ids: Mapping[str, set[str]]) -> None:
+    """Both ids and the grade of judgments."""
+    _, cells = grid
+    for role, part in _SIDES.items():
+        if role in found or part not in ids:
+            continue
+        shares = {n: sum(cell in ids[part] for cell in cells[n]) / max(len(cells[n]), 1) for n in _free(grid, found)}
+        best = max(shares, key=lambda n: shares[n], default=None)
+        if best is not None and shares[best] > 0:
+            found[role] = Guess(best, BY_VALUES)
+    if headers.GRADE not in found:
+        grades = [n for n in _free(grid, found) if cells[n] and _are_grades(cells[n])]
+        if grades:
+            found[headers.GRADE] = Guess(min(grades, key=lambda n: len(set(cells[n]))), BY_VALUES)
+
+
+def _are_grades(cells: Sequence[str]) -> bool:
+    return all(cell.strip().lstrip("-").removesuffix(".0").isdecimal() for cell in cells) or (
+        judged.positive_of(cells) is not None
+    )
+
+
+def _free(grid: Grid, found: Mapping[str, Guess]) -> list[int]:
+    taken = {guess.number for guess in found.values()}
+    return [number for number in range(len(grid[0])) if number not in taken]

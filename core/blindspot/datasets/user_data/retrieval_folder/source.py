@@ -1,0 +1,154 @@
+"""One of a folder's three files: documents, queries or judgments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from blindspot.datasets.user_data.columns import shortened
+from blindspot.datasets.user_data.retrieval_folder.headers import DOCUMENT, Form
+from blindspot.datasets.user_data.retrieval_folder.options import FORMS, JUDGMENTS
+from blindspot.errors import InputError
+from blindspot.files import tables
+from blindspot.files.tables import FileFormat, FileTable, Nested, Texts
+
+JSON_NAMES = {JUDGMENTS: ("query-id", "corpus-id", "score")}
+_JSON_ID = "_id"  # of documents and queries
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A file with its bytes.
+
+    Attributes:
+        part: ``DOCUMENTS``, ``QUERIES`` or ``JUDGMENTS``.
+        named: name of the column by role, where somebody named it.
+    """
+
+    part: str
+    path: Path
+    data: bytes
+    named: Mapping[str, str]
+
+    @property
+    def form(self) -> Form:
+        return FORMS[self.part]
+
+    @cached_property
+    def text(self) -> str:
+        return tables.whole_text(self.path, self.data)
+
+    @cached_property
+    def is_typed(self) -> bool:
+        """Whether its rows are those of a table with types: of Parquet, or of JSON under names of its own."""
+        ending = self.path.suffix.lower()
+        if ending in (f".{FileFormat.PARQUET}", f".{FileFormat.JSON}"):
+            return True
+        if ending != f".{FileFormat.JSONL}":
+            return False
+        return bool(self.named) or not self._is_beir
+
+    @cached_property
+    def _is_beir(self) -> bool:
+        """Whether the first object has one of BEIR's names; a broken one is the reader's to refuse."""
+        first = next((line for line in self.text.split("\n") if line.strip()), "")
+        try:
+            found = json.loads(first[: tables.MAX_LINE])
+        except (ValueError, RecursionError):
+            return True
+        return not isinstance(found, dict) or any(name in found for name in JSON_NAMES.get(self.part, (_JSON_ID,)))
+
+    @property
+    def is_marked_up(self) -> bool:
+        """Whether it is in TREC's elements."""
+        return self.text.lstrip().startswith("<")
+
+    @cached_property
+    def table(self) -> FileTable:
+        """Its rows, where these are typed."""
+        return tables.tabulate(self.path, self.data)
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a row of judgments has the ids of all relevant documents of a query: then there are no grades."""
+        if self.part != JUDGMENTS:
+            return False
+        named = self.named.get(DOCUMENT)
+        places = self.form.by_name(self.table.names)[DOCUMENT] if named is None else [self.table.number(named)]
+        return any(isinstance(cell, Texts | Nested) for place in places for cell in self.table.cells[place][:1])
+
+    def typed_rows(self) -> Iterator[tuple[str, Mapping[str, object]]]:
+        """Place of each row, for messages, and its cells by role.
+
+        Raises:
+            UnknownHeader: the names of the columns do not tell the roles.
+        """
+        form = replace(self.form, optional=()) if self.has_lists else self.form
+        columns = form.columns(self.path, self.table.names, 1, self.named, is_header=True) or {}
+        for row in range(len(self.table.places)):
+            yield self.table.where(row), {role: self.table.cells[number][row] for role, number in columns.items()}
+
+    def lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Line and cells of a table of texts.
+
+        In a .csv there are commas, semicolons or tabs between cells, elsewhere tabs. Judgments without a tab have white
+        space; comments before their first row are left out.
+        """
+        if self.part != JUDGMENTS or self.path.suffix == ".csv":
+            path = self.path.with_suffix(self.path.suffix if self.path.suffix == ".csv" else ".tsv")
+            rows = tables.separated(path, self.text, is_even=False)
+            is_ids = self.part == JUDGMENTS
+            for number, row in zip(rows.places, rows.cells, strict=True):
+                yield number, [cell.strip() for cell in row] if is_ids else row
+            return
+        begun = False
+        for number, line in numbered(self.text):
+            if not begun and line.startswith("# "):
+                continue
+            begun = True
+            cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
+            yield number, [cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell for cell in cells]
+
+    def grid(self) -> tuple[Sequence[str], Sequence[Sequence[str]]] | None:
+        """Names and cells of the columns, whether they are understood or not; None where there are none."""
+        ending = self.path.suffix.lower()
+        if self.is_typed or ending == f".{FileFormat.JSONL}":
+            return self.table.names, [["" if c is None else str(c) for c in cells] for cells in self.table.cells]
+        if self.is_marked_up:
+            return None
+        (_, names), *rows = self.lines()
+        even = [cells for _, cells in rows if len(cells) == len(names)]
+        return names, list(zip(*even, strict=True)) or [()] * len(names)
+
+
+def numbered(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers."""
+    return ((n, line.removesuffix("\r")) for n, line in enumerate(text.split("\n"), 1) if line.strip())
+
+
+def id_of(cell: object, place: str, what: str) -> str:
+    """An id in a typed table: a text, or a whole number."""
+    if isinstance(cell, str) and cell.strip():
+        return cell.strip()
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return str(cell)
+    if cell is None or cell == "":
+        raise InputError(f"{place}: no id of the {what}", expected="one in every row")
+    raise InputError(
+        f"{place}: the id {shortened(str(cell))} is no text and no whole number",
+        expected="a text, written alike in all files",
+        remedy='make them texts first: "1" and "1.0" are different ids',
+    )
+
+
+def ids_of(cell: object, place: str, what: str) -> Sequence[str]:
+    """The id in a cell, or all of a list of ids."""
+    if isinstance(cell, Texts | Nested):
+        found = cell.texts if isinstance(cell, Nested) else tuple(cell)
+        if not found:
+            raise InputError(f"{place}: {str(cell)[:40]} is no list of ids", expected="ids of documents, one at least")
+        return [id_of(one, place, what) for one in found]
+    return [id_of(cell, place, what)]
