@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
@@ -23,14 +24,15 @@ from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import TEXTS_PER_CHUNK, EmbeddingCache
 from blindspot.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
-from blindspot.runs import pipeline, requesting
+from blindspot.runs import pipeline, planning, requesting
 from blindspot.runs.pipeline import RunOutcome
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken
+from blindspot.types import CancelToken, no_progress
 from blindspot.variants import Variant
+from tests.support.small_world import GramEncoder, register_encoder
 from tests.support.tables import each
 
 ENTRY = find_diagnostic("evalrank")
@@ -318,6 +320,30 @@ def test_data_that_cannot_be_had_leave_no_run(settings: Settings, repository: Re
     with pytest.raises(DataCorrupt, match="blindspot data fetch evalrank-sent"):
         pipeline.run(asked(offline, dataset="evalrank-sent"), offline, repository)
     assert repository.runs() == []
+
+
+class Changing(GramEncoder):
+    """On a server, which is asked for its model while somebody else writes the file."""
+
+    path: Path
+
+    def verify(self, cancel: CancelToken) -> None:
+        cancel.check()
+        self.path.write_text("text1,text2\nsnow,ice\nsun,light\n")
+
+
+def test_a_file_that_changes_as_a_run_begins_is_described_as_it_was_read(
+    settings: Settings, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = Changing("changing")
+    register_encoder(monkeypatch, encoder)
+    encoder.path = tmp_path / "pairs.csv"
+    encoder.path.write_text("text1,text2\ncat,dog\nhouse,home\n")
+    read = hashlib.sha256(encoder.path.read_bytes()).hexdigest()
+    request = requesting.request("evalrank", "changing", "none", f"file:{encoder.path}", {}, settings)
+    named = planning.load(request, planning.Work(settings, repository, no_progress, CancelToken()))
+    assert "cat" in named.dataset.items
+    assert named.dataset_entry.revision == read != hashlib.sha256(encoder.path.read_bytes()).hexdigest()
 
 
 def test_a_run_cancelled_before_encoding_is_interrupted(settings: Settings, repository: Repository) -> None:

@@ -294,7 +294,8 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
     if request.fit_on and held_out is None:
         return None
     work = Work(settings, repository, no_progress, CancelToken())
-    named = planning.named_by(request, fetch.load(dataset_entry, settings), held_out, settings)
+    dataset = fetch.load(dataset_entry, settings)
+    named = planning.named_by(request, dataset_entry, dataset, held_out, settings)
     if named.may_rank_a_part:
         others = (resolve_encoder(other, settings).identity for other in request.support)
         needed = [other.embedding_digest(named.dataset.texts_digest) for other in others]

@@ -147,13 +147,21 @@ class Planned:
 
 def load(request: RunRequest, work: Work) -> Named:
     with work.watch.measure("load"):
-        dataset = fetch.load(find_dataset(request.dataset), work.settings, work.progress, work.cancel)
+        dataset_entry = find_dataset(request.dataset)
+        dataset = fetch.load(dataset_entry, work.settings, work.progress, work.cancel)
         held_out = fitting.load(dict(request.params), work.settings, work.progress, work.cancel)
         _verify(request.variant.model, work.settings, work.progress, work.cancel)
-        return named_by(request, dataset, held_out, work.settings)
+        return named_by(request, dataset_entry, dataset, held_out, work.settings)
 
 
-def named_by(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, settings: Settings) -> Named:
+def named_by(
+    request: RunRequest,
+    dataset_entry: DatasetEntry,
+    dataset: Dataset,
+    held_out: FitDataset | None,
+    settings: Settings,
+) -> Named:
+    """All that a request names; its datasets are loaded already."""
     entry = find_diagnostic(request.diagnostic)
     preparation = entry.preparation(dict(request.params))
     model, reference = request.variant.model, request.variant.encoder
@@ -165,7 +173,7 @@ def named_by(request: RunRequest, dataset: Dataset, held_out: FitDataset | None,
         dataset = in_passages(dataset, reference, encoder)
         encoder = preparation.look_up(encoder) if preparation else encoder
         texts = texts_of(entry, dict(request.params), encoder, dataset)
-    return Named(request, entry, preparation, find_dataset(request.dataset), dataset, texts, held_out)
+    return Named(request, entry, preparation, dataset_entry, dataset, texts, held_out)
 
 
 def _verify(model: ModelRef, settings: Settings, progress: Progress, cancel: CancelToken) -> None:
