@@ -172,6 +172,8 @@ def test_references_are_read_at_the_edges_and_a_run_has_values() -> None:
     texts = {name: sources.text(path) for name, path in modules().items()}
     counts = {name: text.count("TransformChain.parse(") for name, text in texts.items()}
     assert {name: count for name, count in counts.items() if count} == PARSING_CHAINS
+    models = {name: text.count("ModelRef.parse(") for name, text in texts.items() if name != "blindspot.references"}
+    assert sum(models.values()) <= 15, {name: count for name, count in models.items() if count}
     for stage in ("planning", "pipeline"):
         assert ".parse(" not in texts[f"blindspot.runs.{stage}"]
     assert texts["blindspot.runs.pipeline"].count("\n") < 400
