@@ -22,34 +22,37 @@ ARGUMENTS = (
     "--disable-background-networking --disable-component-update --disable-sync"
 ).split()
 
-# Notes when a control is pressed, when the script has then run to its end, and when anything on the page changed last;
-# by the page's own clock.
+# Notes when a control is pressed (clicked, or Enter in a box), and when what follows is drawn; by the page's own clock.
+# Drawn: the script has run to its end, nothing is marked as stale, and the browser has shown that. A script may be so
+# quick that the browser never shows it as running: then the page has changed, and not again for a second.
 _WATCH = """
 () => {
   const app = document.querySelector('[data-testid="stApp"]');
-  window.bench = {pressed: 0, ran: false, ended: 0, changed: 0};
+  window.bench = {pressed: 0, ran: false, ended: 0, changed: 0, drawn: 0};
   new MutationObserver(() => {
     if (app.getAttribute('data-test-script-state') !== 'notRunning') { bench.ran = true; bench.ended = 0; }
     else if (bench.ran) bench.ended = performance.now();
   }).observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
-  new MutationObserver(() => { bench.changed = performance.now(); }).observe(app, {childList: true, subtree: true});
-  document.addEventListener('pointerdown', () => {
-    bench.pressed = performance.now(); bench.ran = false; bench.ended = 0; bench.changed = 0;
-  }, {capture: true});
+  new MutationObserver(() => { bench.changed = performance.now(); }).observe(
+    app, {childList: true, subtree: true, characterData: true});
+  const look = () => {
+    const isStale = document.querySelector("[data-stale='true']");
+    if (bench.ended > 0 && !isStale) requestAnimationFrame(() => { bench.drawn = performance.now(); });
+    else if (!bench.ran && bench.changed > 0 && performance.now() - bench.changed > 1000 && !isStale)
+      bench.drawn = bench.changed;
+    else requestAnimationFrame(look);
+  };
+  const press = event => {
+    if (event.key && event.key !== 'Enter') return;
+    Object.assign(bench, {pressed: performance.now(), ran: false, ended: 0, changed: 0, drawn: 0});
+    requestAnimationFrame(look);
+  };
+  document.addEventListener('pointerdown', press, {capture: true});
+  document.addEventListener('keydown', press, {capture: true});
 }
 """
-# Settled: the script has run, nothing is marked as stale, and the browser has drawn two frames after that. A script may
-# be so quick that the browser never shows it as running: then the page has changed, and not again for a second.
-_SETTLED = """
-() => {
-  const quick = !bench.ran && bench.changed > 0 && performance.now() - bench.changed > 1000;
-  return (bench.ended > 0 || quick) && !document.querySelector("[data-stale='true']");
-}
-"""
-_DRAWN = """
-() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(
-  () => drawn(((bench.ended > 0 ? performance.now() : bench.changed) - bench.pressed) / 1000))))
-"""
+_DRAWN = "() => bench.drawn > 0"
+_SECONDS = "() => (bench.drawn - bench.pressed) / 1000"
 
 
 @dataclass(frozen=True)
@@ -126,9 +129,22 @@ def press(page: Page, what: Press) -> float:
             page.locator(what.menu).click()
             page.locator(what.selector).first.wait_for()
         page.locator(what.selector).first.click()
-        page.wait_for_function(_SETTLED)
-        seconds = float(page.evaluate(_DRAWN))
-        page.locator(what.sees).first.wait_for()
+        return _seconds(page, what.sees)
+
+
+def enter(page: Page, selector: str, text: str, sees: str) -> float:
+    """Put a text into a box and press Enter; seconds from Enter as ``press``."""
+    with _in_time(f"what follows Enter in {selector}"):
+        box = page.locator(selector)
+        box.fill(text)
+        box.press("Enter")
+        return _seconds(page, sees)
+
+
+def _seconds(page: Page, sees: str) -> float:
+    page.wait_for_function(_DRAWN)
+    seconds = float(page.evaluate(_SECONDS))
+    page.locator(sees).first.wait_for()
     return seconds
 
 

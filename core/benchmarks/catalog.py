@@ -176,6 +176,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             app.interaction,
         ),
         Benchmark(
+            "try_again",
+            "Try it in a browser: Enter to settled, p95, of sentences that were asked before, and the first time",
+            100.0,
+            True,
+            app.try_again,
+            {"try_again_first": 1_000.0},
+        ),
+        Benchmark(
             "cold_start",
             "streamlit run to the first page's heading in a browser, and to its first finding",
             4.0,

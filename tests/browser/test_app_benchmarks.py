@@ -85,6 +85,10 @@ def test_clicks_and_a_cold_start_are_measured_in_a_browser(monkeypatch: pytest.M
     (result,) = app.interaction(no_progress)
     assert (result.name, result.unit, len(result.samples)) == ("interaction", "s", 3)
     assert min(result.samples) > 0
+    monkeypatch.setattr(app, "ASKED", 2)
+    again, first = app.try_again(no_progress)
+    assert [result.name for result in (again, first)] == ["try_again", "try_again_first"]
+    assert all(len(result.samples) == 2 and min(result.samples) > 1 for result in (again, first)), "milliseconds"
     heading, finding = app.cold_start(no_progress)
     assert (heading.name, finding.name) == ("cold_start", "cold_start_finding")
     assert 0 < heading.value <= finding.value

@@ -38,7 +38,7 @@ def test_a_sentence_and_lines_by_keyboard_alone(reader: Callable[..., Reader], d
     expect(page.get_by_text("rewrites that change the meaning are more similar")).to_have_count(2)
     visitor.set_properties().healthy()
     visitor.address_has(f"sentence={SENTENCE}")
-    tab_to(visitor, "try_example_0", "BUTTON")
+    tab_to(visitor, "try_examples", "BUTTON")
     keys.press("Enter")
     expect(page.get_by_role("table", name="Changes the meaning")).to_contain_text("Monday")
     expect(visitor.at("sentence").get_by_role("textbox")).to_have_value(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from html import escape
 from itertools import combinations
 from pathlib import Path
 from statistics import median
@@ -22,6 +23,7 @@ from blindspot.runs import own_scale
 from blindspot.settings import Settings
 from blindspot.space.neighbors import free_text
 from blindspot.studies.sentence.asking import MOST_LINES, MOST_MODELS, try_sentence
+from blindspot.studies.sentence.page import EXAMPLES
 from blindspot.studies.sentence.view import APART, LinesView, SentenceView
 from blindspot.types import CancelToken
 from blindspot.variants import Variant
@@ -171,21 +173,24 @@ def test_page_command_and_function_show_one_view(
     assert unlisted
     monkeypatch.setitem(ENCODERS, SMALL.encoder, unlisted)  # the page offers what is listed
     app = open_app(settings.cache, "try_it", sentence=SENTENCE, try_models=[str(RANDOM), str(SMALL)])
+    (tables,) = (table for table in html(app) if 'role="table"' in table)
     for judged in sentence.models:
-        assert f"**{judged.label}**: {judged.said}" in written(app).replace("\\", "")
-    tables = "".join(table for table in html(app) if 'role="table"' in table)
+        assert f"<b>{judged.label}</b>: {escape(judged.said)}" in tables
     for rewrite in sentence.rewrites:
         assert (f"{rewrite.name}: " in tables) is rewrite.is_counted
         assert all(f"{value:.3f}" in tables for value in rewrite.similarities if rewrite.is_counted)
     assert tables.count("<ins") >= 4
     assert tables.count('title="more similar') == sum(sum(rewrite.above) for rewrite in sentence.rewrites)
-    assert "Not applied: date" in written(app)
+    assert "Not applied: date" in tables
     assert SENTENCE not in "".join(path.read_text("utf-8", "ignore") for path in files(settings)), "nothing is stored"
     app.toggle(key="try_apart").set_value(True).run()
     assert "position 10: " in "".join(html(app))
 
-    app.button(key="try_example_0").click().run()
-    assert "Glasgow" in "".join(html(app))
+    for example in EXAMPLES[0], EXAMPLES[2]:
+        app.button_group(key="try_examples").set_value(example).run()
+        assert app.text_input(key="sentence").value == example
+        assert app.button_group(key="try_examples").value is None, "it can be pressed again"
+    assert "tablets" in "".join(html(app))
     assert app.query_params["sentence"] == app.text_input(key="sentence").value
     app.text_input(key="sentence").set_value("x" * 1_900).run()
     assert "sentence" not in app.query_params

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from blindspot.datasets.perturbations import keeping, making
 from blindspot.datasets.perturbations.making import Made
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
+from blindspot.figures.theme import Scheme
 from blindspot.runs import own_scale
 from blindspot.runs.default_models import is_own
 from blindspot.runs.encoders_here import known_references
@@ -24,9 +26,7 @@ from blindspot.studies.sentence.view import (
     Answer,
     Compared,
     Explained,
-    Judged,
     LinesView,
-    SentenceView,
     lines_view,
     sentence_view,
     texts_of,
@@ -34,6 +34,7 @@ from blindspot.studies.sentence.view import (
 from blindspot.texts import counted, listed
 from blindspot.transforms.contributions import CannotExplain, Contributions
 from blindspot.types import CancelToken, digest_of_strings
+from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import VIEW
@@ -42,7 +43,6 @@ from blindspot.ui.resources import allowed, cached, explained, repository, schem
 from blindspot.ui.turns import for_reader, turn
 from blindspot.ui.widgets.addressed import give_text, names_of_variants, some_named, tab_named, take_text
 from blindspot.ui.widgets.texts import why_similar
-from blindspot.ui.widgets.texts.why_similar import Asked
 from blindspot.variants import Variant
 
 TITLE = "Try it"
@@ -85,10 +85,11 @@ def show() -> None:
     ui.page(TITLE, "Which rewrites of a sentence does each model take for the same?")
     with ui.errors_shown():
         view = tab_named("View", list(VIEWS), key=VIEW, name=VIEWS.__getitem__)
+        offered = _offered()
         if view == SENTENCE:
-            _sentence()
+            _sentence(offered)
         else:
-            _lines()
+            _lines(offered)
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)
 
@@ -96,7 +97,9 @@ def show() -> None:
 # --- what is asked for
 
 
-def _sentence() -> None:
+@fragment
+def _sentence(offered: Offered) -> None:
+    """Redrawn alone, and of few elements, each of which costs milliseconds: what was asked before comes at once."""
     longest = allowed().line
     take_text("sentence", longest + 1)
     text = st.text_input(
@@ -108,17 +111,15 @@ def _sentence() -> None:
     )
     if not give_text("sentence", text):
         _too_long_for_a_link()
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="try_examples"):
-        st.caption("Examples:", width="content")
-        for number, example in enumerate(EXAMPLES):
-            st.button(example, key=f"try_example_{number}", type="tertiary", on_click=_put, args=("sentence", example))
-    variants = _models()
+    st.pills("Examples", EXAMPLES, key="try_examples", on_change=_put_example)
+    variants = _models(offered)
     if not text.strip() or not variants:
         return
-    _show_sentence(text, variants)
+    _show_sentence(text, variants, offered)
 
 
-def _lines() -> None:
+@fragment
+def _lines(offered: Offered) -> None:
     longest = allowed().line
     most = MOST_LINES * (longest + 1)
     take_text("lines", most)
@@ -136,14 +137,14 @@ def _lines() -> None:
     with st.container(horizontal=True, gap="small", key="try_examples"):
         st.button("Compare", key="try_compare", type="primary", width="content")  # leaving the box sends its text
         st.button("An example", key="try_example_lines", type="tertiary", on_click=_put, args=("lines", EXAMPLE_LINES))
-    variants = _models()
+    variants = _models(offered)
     lines = tuple(line.strip() for line in typed.splitlines() if line.strip())
     if not lines or not variants:
         return
     if len(lines) == 1:
         st.info("Type a second line to compare with, or see the rewrites of this one.", icon=":material/info:")
         return
-    _show_lines(lines, variants)
+    _show_lines(lines, variants, offered)
 
 
 def _too_long_for_a_link() -> None:
@@ -154,16 +155,35 @@ def _put(key: str, text: str) -> None:
     st.session_state[key] = text
 
 
-def _models() -> list[Variant]:
+def _put_example() -> None:
+    """Put the example that was pressed into the box; none stays pressed."""
+    if example := st.session_state["try_examples"]:
+        _put("sentence", example)
+        st.session_state["try_examples"] = None
+
+
+@dataclass(frozen=True)
+class Offered:
+    """Models to choose from, and which of them have runs; variants, as strings."""
+
+    models: tuple[str, ...]
+    stored: tuple[str, ...]
+
+
+def _offered() -> Offered:
     known = [str(Variant(one, "none")) for one in known_references(shared_settings(), repository())]
-    stored = [str(variant) for variant in repository().variants()]
-    offered = [one for one in dict.fromkeys([*DEFAULT, *known, *stored]) if Variant.parse(one).model.has_vectors]
-    _prefer_own(offered, stored)
+    stored = tuple(str(variant) for variant in repository().variants())
+    found = dict.fromkeys([*DEFAULT, *known, *stored])
+    return Offered(tuple(one for one in found if Variant.parse(one).model.has_vectors), stored)
+
+
+def _models(offered: Offered) -> list[Variant]:
+    _prefer_own(offered)
     chosen = some_named(
         "Models",
-        offered,
+        offered.models,
         key="try_models",
-        name=names_of_variants(offered),
+        name=names_of_variants(offered.models),
         default=DEFAULT,
         max_selections=MOST_MODELS,
         placeholder="Choose a model",
@@ -178,11 +198,11 @@ def _models() -> list[Variant]:
     return variants
 
 
-def _prefer_own(offered: Sequence[str], stored: Sequence[str]) -> None:
+def _prefer_own(offered: Offered) -> None:
     """At first, the newest model of the reader's own beside MiniLM, where there is one."""
     if "try_models" in st.session_state or "try_models" in st.query_params:
         return
-    own = [one for one in stored if one in offered and is_own(Variant.parse(one).encoder)]
+    own = [one for one in offered.stored if one in offered.models and is_own(Variant.parse(one).encoder)]
     if own:
         st.session_state["try_models"] = [DEFAULT[0], own[-1]]
 
@@ -217,12 +237,22 @@ def _revision(variant: Variant) -> str:
     return resolve_encoder(variant.encoder, shared_settings()).identity.embedding_digest("")
 
 
-def _answers(texts: tuple[str, ...], variants: Sequence[Variant]) -> list[Answer]:
-    """Of the models that can be asked; of the others what is wrong is said."""
+@dataclass(frozen=True)
+class Asked:
+    """A model that answered, by what its answers are kept."""
+
+    variant: Variant
+    revision: str
+    answer: Answer = field(compare=False)
+
+
+def _ask(texts: tuple[str, ...], variants: Sequence[Variant]) -> list[Asked]:
+    """The models that can be asked; of the others what is wrong is said."""
     found = []
     for variant in variants:
         try:
-            found.append(_answer(texts, variant, _revision(variant)))
+            revision = _revision(variant)
+            found.append(Asked(variant, revision, _answer(texts, variant, revision)))
         except BlindspotError as error:
             st.error(as_text(f"{variant.label}: {explained(error)}"), icon=":material/error:")
     return found
@@ -240,7 +270,7 @@ def _is_refused(lines: Sequence[str]) -> bool:
 # --- a sentence
 
 
-def _show_sentence(text: str, variants: Sequence[Variant]) -> None:
+def _show_sentence(text: str, variants: Sequence[Variant], offered: Offered) -> None:
     if _is_refused([text]):
         return
     made = _made(text)
@@ -252,73 +282,51 @@ def _show_sentence(text: str, variants: Sequence[Variant]) -> None:
         help="Your sentence with others after it, and at each of ten places among nine others. Not counted above.",
     )
     with above:
-        view = _rewrites(made, variants, with_apart=with_apart)
-    if view is None:
-        return
-    if apart := view.group(keeps=True, is_counted=False):
-        st.html(written.rewrites_table(view, apart, scheme(), "Padding and position"))
-    if view.passed_over:
-        st.caption(f"Not applied: {as_text(view.passed_in_words())}.")
-    _ways_on((text,), variants)
+        asked = _ask(texts_of(made, with_apart=with_apart), variants)
+        if not asked:
+            return
+        counted_ones, apart = _written(text, tuple(asked), with_apart, scheme(), made)
+        st.html(counted_ones)
+    if apart:
+        st.html(apart)
+    _ways_on((text,), variants, offered)
 
 
-def _rewrites(made: Made, variants: Sequence[Variant], *, with_apart: bool) -> SentenceView | None:
-    """Draw what is counted; None where no model can be asked."""
-    answers = _answers(texts_of(made, with_apart=with_apart), variants)
-    if not answers:
-        return None
-    view = sentence_view(made, answers)
-    for number, judged in enumerate(view.models):
-        _judged(view, number, judged)
-    if any(judged.scale for judged in view.models) and view.rewrites:
-        st.caption(written.LEGEND)
-    groups = (
-        ("Keeps the meaning", view.group(keeps=True)),
-        ("Changes the meaning", view.group(keeps=False)),
-    )
-    for column, (title, rewrites) in zip(st.columns(2), groups, strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            if rewrites:
-                st.html(written.rewrites_table(view, rewrites, scheme(), title))
-            else:
-                st.caption("No rule of this kind applies.")
-    st.caption(
-        f"Most similar first, by {as_text(view.models[0].label)}. Underlined: added. Struck through: removed. "
-        f"{written.ABOVE}: more similar than a rewrite that keeps the meaning."
-    )
-    return view
+def _key(asked: Asked) -> tuple[str, str]:
+    return str(asked.variant), asked.revision
 
 
-def _judged(view: SentenceView, number: int, judged: Judged) -> None:
-    with st.container(key=f"try_judged_{number}", gap="small"):
-        st.markdown(f"**{as_text(judged.label)}**: {as_text(judged.said)}")
-        for note in judged.notes:
-            st.caption(as_text(note))
-        if drawn := written.strip(view, number, scheme()):
-            st.html(drawn)
-        elif judged.scale is None:
-            st.caption("No scale of its own: it has vectors for too few of the built-in sentences.")
+@cached(256, shared=True, ttl=KEPT_SECONDS, keys={Asked: _key})
+def _written(
+    text: str,  # noqa: ARG001 - of the cache's key
+    asked: tuple[Asked, ...],
+    with_apart: bool,  # noqa: ARG001 - likewise
+    seen_in: Scheme,
+    _made: Made,
+) -> tuple[str, str]:
+    """HTML of what is counted, and of padding and position; "" where these are not asked for."""
+    view = sentence_view(_made, [one.answer for one in asked])
+    return written.sentence(view, seen_in), written.not_counted(view, seen_in)
 
 
 # --- lines
 
 
-def _show_lines(lines: tuple[str, ...], variants: Sequence[Variant]) -> None:
+def _show_lines(lines: tuple[str, ...], variants: Sequence[Variant], offered: Offered) -> None:
     if _is_refused(lines):
         return
-    answers = _answers(lines, variants)
-    if not answers:
+    asked = _ask(lines, variants)
+    if not asked:
         return
     why: list[Explained] = []
     if len(lines) == 2:
-        why = [_explained((lines[0], lines[1]), a.variant, _revision(a.variant)) for a in answers]
-    view = lines_view(lines, answers, why)
+        why = [_explained((lines[0], lines[1]), one.variant, one.revision) for one in asked]
+    view = lines_view(lines, [one.answer for one in asked], why)
     if len(lines) == 2:
         _two(view)
     else:
         _many(view)
-    _ways_on(lines, variants)
+    _ways_on(lines, variants, offered)
 
 
 def _two(view: LinesView) -> None:
@@ -331,7 +339,7 @@ def _two(view: LinesView) -> None:
     why_similar.show(asked, ("first line", "second line"), most=MOST_MODELS)
 
 
-def _asked(view: LinesView, one: Compared, number: int) -> Asked:
+def _asked(view: LinesView, one: Compared, number: int) -> why_similar.Asked:
     def found(_cancel: CancelToken) -> Contributions:
         if one.contributions is None:
             raise CannotExplain(one.why_not)
@@ -340,7 +348,7 @@ def _asked(view: LinesView, one: Compared, number: int) -> Asked:
     texts = view.lines[0], view.lines[1]
     value = None if one.contributions is None else one.contributions.cosine
     key = digest_of_strings(["try", one.model, one.transform, repr(value), one.why_not, str(number)])
-    return Asked(Variant(one.model, one.transform), key, texts, found)
+    return why_similar.Asked(Variant(one.model, one.transform), key, texts, found)
 
 
 def _scale_and_notes(one: Compared) -> None:
@@ -365,7 +373,7 @@ def _many(view: LinesView) -> None:
 # --- ways on
 
 
-def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant]) -> None:
+def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant], offered: Offered) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="try_ways_on"):
         st.button(
             "Make this a test",
@@ -375,9 +383,8 @@ def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant]) -> None:
             args=(lines,),
             help="Keeps your text with its rewrites as minimal pairs, a dataset of your own for HEROS.",
         )
-        known = set(repository().variants())
         picks = Picks.current()
-        address = link_to(picks.dataset, picks.metric, [one for one in variants if one in known])
+        address = link_to(picks.dataset, picks.metric, [one for one in variants if str(one) in offered.stored])
         page_link(
             "neighbors",
             label="Find it in a dataset",

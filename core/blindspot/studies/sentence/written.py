@@ -9,7 +9,7 @@ from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked
 from blindspot.figures.theme import SEQUENTIAL, Scheme, faint, ink, shade
 from blindspot.figures.token_map import GROUND
 from blindspot.runs.own_scale import Spread
-from blindspot.studies.sentence.view import Compared, Disagreement, LinesView, Rewrite, SentenceView
+from blindspot.studies.sentence.view import Compared, Disagreement, Judged, LinesView, Rewrite, SentenceView
 from blindspot.texts import Change, Segment, word_changes
 
 NAME_WIDTH = 18  # characters of a model's name above a column
@@ -19,43 +19,100 @@ CLOSE = 45  # percent of the width: names closer to each other have no room on a
 _UNRELATED = {Scheme.LIGHT: "#CBD2DA", Scheme.DARK: "#465363"}
 _PARAPHRASES = {Scheme.LIGHT: "#A9CBE9", Scheme.DARK: "#28507A"}
 _KEEPS, _CHANGES = "○", "▲"
+NONE_APPLIES = '<p class="try-note">No rule of this kind applies.</p>'
 LEGEND = (
     f"{_KEEPS} keeps the meaning, {_CHANGES} changes it. Gray and blue: the middle 90% of pairs of unrelated built-in "
     "sentences and of built-in paraphrases in this model."
 )
 
 
-def rewrites_table(view: SentenceView, rewrites: Sequence[Rewrite], scheme: Scheme, label: str) -> str:
+def sentence(view: SentenceView, scheme: Scheme) -> str:
+    """What each model makes of the counted rewrites, on its own scale; the rewrites; which rules do not apply.
+
+    One piece of HTML, not an element of Streamlit's for each part: a browser draws it in half the time.
+    """
+    judged = [_judged(view, number, one, scheme) for number, one in enumerate(view.models)]
+    has_scales = any(one.scale for one in view.models) and view.rewrites
+    legend = f'<p class="try-note">{LEGEND}</p>' if has_scales else ""
+    groups = (
+        ("Keeps the meaning", view.group(keeps=True)),
+        ("Changes the meaning", view.group(keeps=False)),
+    )
+    tables = "".join(
+        f"<div><b>{title}</b>{_table(view, rewrites, title, scheme) if rewrites else NONE_APPLIES}</div>"
+        for title, rewrites in groups
+    )
+    how = (
+        f"Most similar first, by {view.models[0].label}. Underlined: added. Struck through: removed. "
+        f"{ABOVE}: more similar than a rewrite that keeps the meaning."
+    )
+    passed = f'<p class="try-note">Not applied: {escape(view.passed_in_words())}.</p>' if view.passed_over else ""
+    return (
+        f'{_style(scheme)}<div class="try">{"".join(judged)}{legend}<div class="try-groups">{tables}</div>'
+        f'<p class="try-note">{escape(how)}</p>{passed}</div>'
+    )
+
+
+def not_counted(view: SentenceView, scheme: Scheme) -> str:
+    """Padding and position; "" where they were not asked for."""
+    title, apart = "Padding and position", view.group(keeps=True, is_counted=False)
+    return f'{_style(scheme)}<div class="try">{_table(view, apart, title, scheme)}</div>' if apart else ""
+
+
+def _style(scheme: Scheme) -> str:
+    """Rules for both, since a browser checks each style that an element has of its own."""
+    quiet_text = f"color:{faint(scheme)};font-size:0.875rem"
+    return f"""<style>
+.try {{color:{ink(scheme)}}}
+.try p {{margin:0 0 0.5rem}}
+.try .try-note {{{quiet_text};margin:0.5rem 0}}
+.try-groups {{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem}}
+.try [role=table] {{font-size:0.88rem;margin-top:0.25rem}}
+.try [role=row] {{display:flex;flex-wrap:wrap;align-items:flex-start;padding:5px 4px;column-gap:8px;
+  border-bottom:1px solid {LINE[scheme]}}}
+.try-text {{flex:1 1 15rem;min-width:0;overflow-wrap:anywhere}}
+.try-text > span, .try [role=columnheader] {{color:{faint(scheme)};font-size:0.8rem}}
+.try-text > span {{display:block}}
+.try-numbers {{display:flex;margin-left:auto;font-variant-numeric:tabular-nums}}
+.try-numbers > div {{width:4.7rem;padding-right:1rem;text-align:right;overflow-wrap:anywhere}}
+.try-above {{display:inline-block;width:1rem;margin-right:-1rem}}
+.try-scale {{position:relative;height:54px;margin:2px 10px 8px 10px}}
+.try-scale > * {{position:absolute}}
+.try-line {{left:0;right:0;top:16px;height:1px;background:{LINE[scheme]}}}
+.try-band {{top:8px;height:17px;border-radius:3px}}
+.try-of {{top:35px;font-size:0.78rem;white-space:nowrap;color:{faint(scheme)}}}
+.try-scale > b {{top:17px;transform:translateX(-50%);font-size:13px;line-height:17px;font-weight:400}}
+.try-scale > b.try-keeps {{top:0}}
+</style>"""
+
+
+def _judged(view: SentenceView, number: int, judged: Judged, scheme: Scheme) -> str:
+    notes = "".join(f'<p class="try-note">{escape(note)}</p>' for note in judged.notes)
+    scale = _strip(view, number, scheme)
+    if judged.scale is None:
+        scale = '<p class="try-note">No scale of its own: it has vectors for too few of the built-in sentences.</p>'
+    return f"<p><b>{escape(judged.label)}</b>: {escape(judged.said)}</p>{notes}{scale}"
+
+
+def _table(view: SentenceView, rewrites: Sequence[Rewrite], label: str, scheme: Scheme) -> str:
     """A row per rewrite: its rule, its text with what changed marked, and its similarity in each model.
 
     Where there is little room, the numbers of a row are below its text.
     """
-    head = _row(Html("rewrite"), [model_name(one.label) for one in view.models], "columnheader", scheme)
-    rows = []
+    rows = [_row("rewrite", [escape(model_name(one.label)) for one in view.models], "columnheader")]
     for one in rewrites:
-        what = quiet(f"{one.name}: {' '.join(one.change.split())}", scheme, "display:block;font-size:0.8rem")
         text = marked(_worth_marking(word_changes(view.text, one.text)), scheme)
-        rows.append(
-            _row(Html(f"{what}{text}"), [_number(one, i, scheme) for i in range(len(view.models))], "cell", scheme)
-        )
-    return (
-        f'<div role="table" aria-label="{escape(label)}" style="font-size:0.88rem;color:{ink(scheme)}">'
-        f"{head}{''.join(rows)}</div>"
-    )
+        what = escape(f"{one.name}: {' '.join(one.change.split())}")
+        rows.append(_row(f"<span>{what}</span>{text}", [_number(one, i) for i in range(len(view.models))], "cell"))
+    return f'<div role="table" aria-label="{escape(label)}">{"".join(rows)}</div>'
 
 
-def _row(text: Html, numbers: Sequence[str], role: str, scheme: Scheme) -> str:
-    color = f";color:{faint(scheme)};font-size:0.8rem" if role == "columnheader" else ""
-    cells = "".join(
-        f'<div role="{role}" style="width:4.7rem;text-align:right;overflow-wrap:anywhere">'
-        f"{one if isinstance(one, Html) else escape(one)}</div>"
-        for one in numbers
-    )
+def _row(text: str, numbers: Sequence[str], role: str) -> str:
+    """Of HTML."""
+    cells = "".join(f'<div role="{role}">{one}</div>' for one in numbers)
     return (
-        f'<div role="row" style="display:flex;flex-wrap:wrap;align-items:flex-start;padding:5px 4px;column-gap:8px;'
-        f'border-bottom:1px solid {LINE[scheme]}{color}"><div role="{role}" style="flex:1 1 15rem;min-width:0;'
-        f'overflow-wrap:anywhere">{text}</div><div role="presentation" style="display:flex;margin-left:auto;'
-        f'font-variant-numeric:tabular-nums">{cells}</div></div>'
+        f'<div role="row"><div role="{role}" class="try-text">{text}</div>'
+        f'<div role="presentation" class="try-numbers">{cells}</div></div>'
     )
 
 
@@ -72,19 +129,18 @@ def model_name(label: str) -> str:
     return label if len(label) <= NAME_WIDTH else f"{label[: NAME_WIDTH - 1]}…"
 
 
-def _number(rewrite: Rewrite, model: int, scheme: Scheme) -> Html:
+def _number(rewrite: Rewrite, model: int) -> str:
     value = rewrite.similarities[model]
     if value is None:
-        return quiet("no vector", scheme)
-    cut = quiet(" cut off", scheme) if rewrite.cut[model] else ""
+        return "no vector"
+    cut = " cut off" if rewrite.cut[model] else ""
     if not rewrite.above[model]:
-        # as wide as the mark, so that the digits stand below each other
-        return Html(f'{value:.3f} <span style="visibility:hidden" aria-hidden="true">{ABOVE}</span>{cut}')
+        return f"{value:.3f}{cut}"
     said = "more similar than a rewrite that keeps the meaning"
-    return Html(f'<b>{value:.3f}</b> <span title="{said}" aria-label="{said}">{ABOVE}</span>{cut}')
+    return f'<b>{value:.3f}</b><span class="try-above" title="{said}" aria-label="{said}">{ABOVE}</span>{cut}'
 
 
-def strip(view: SentenceView, model: int, scheme: Scheme) -> str:
+def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
     """The counted rewrites on a model's own scale, as one line from its least similar to 1."""
     judged = view.models[model]
     shown = [(value, one) for one in view.rewrites if one.is_counted and (value := one.similarities[model]) is not None]
@@ -107,29 +163,25 @@ def strip(view: SentenceView, model: int, scheme: Scheme) -> str:
     if at[1] - at[0] < CLOSE:  # one label, so that two do not run into each other
         names, at = [" · ".join(names)], [sum(at) / 2]
     labels = "".join(
-        f'<span style="position:absolute;left:{where:.2f}%;top:35px;transform:translateX(-{where:.0f}%);'
-        f'font-size:0.78rem;white-space:nowrap;color:{faint(scheme)}">{name}</span>'
+        f'<span class="try-of" style="left:{where:.2f}%;transform:translateX(-{where:.0f}%)">{name}</span>'
         for name, where in zip(names, at, strict=True)
     )
     marks = "".join(
-        f'<span title="{escape(f"{one.name} {value:.3f}")}" style="position:absolute;left:{place(value):.2f}%;'
-        f"top:{'0' if one.keeps else '17px'};transform:translateX(-50%);font-size:13px;line-height:17px;"
-        f'color:{ink(scheme)}">{_KEEPS if one.keeps else _CHANGES}</span>'
+        f'<b class="{"try-keeps" if one.keeps else ""}" title="{escape(f"{one.name} {value:.3f}")}" '
+        f'style="left:{place(value):.2f}%">{_KEEPS if one.keeps else _CHANGES}</b>'
         for value, one in shown
     )
     said = f"{scale.in_words()} Rewrites: " + ", ".join(f"{one.name} {value:.3f}" for value, one in shown)
     return (
-        f'<div role="img" aria-label="{escape(said)}" style="position:relative;height:54px;margin:2px 10px 0 10px;'
-        f'color:{ink(scheme)}"><div style="position:absolute;left:0;right:0;top:16px;height:1px;'
-        f'background:{LINE[scheme]}"></div>{bands}{labels}{marks}</div>'
+        f'<div role="img" aria-label="{escape(said)}" class="try-scale"><div class="try-line"></div>'
+        f"{bands}{labels}{marks}</div>"
     )
 
 
 def _band(spread: Spread, place: Callable[[float], float], color: str) -> str:
     left, right = place(spread.low), place(spread.high)
     return (
-        f'<div style="position:absolute;left:{left:.2f}%;width:{max(right - left, 0.5):.2f}%;top:8px;height:17px;'
-        f'border-radius:3px;background:{color}"></div>'
+        f'<div class="try-band" style="left:{left:.2f}%;width:{max(right - left, 0.5):.2f}%;background:{color}"></div>'
     )
 
 
