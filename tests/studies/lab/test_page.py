@@ -66,6 +66,15 @@ def test_the_grid_shows_every_stored_cell(open_app: OpenApp, cache: Path) -> Non
     assert "3 of 36 runs" in written(app)
 
 
+def test_a_whole_grid_stands_above_the_form_and_a_part_below(open_app: OpenApp, cache: Path) -> None:
+    for encoders, is_above in ((list(ENCODERS), False), (["bigrams", "trigrams"], True)):
+        app = open_app(cache, "lab", **{**ADDRESS, "lab_enc": encoders})
+        # a tree is walked in the order of the page
+        elements = list(app.main)
+        figure = next(place for place, element in enumerate(elements) if element.type == "plotly_chart")
+        assert (figure < elements.index(app.multiselect(key="lab_enc"))) == is_above, encoders
+
+
 def test_the_headline_is_the_largest_change_with_its_interval(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS)
     mrr = table(cache, "mrr")

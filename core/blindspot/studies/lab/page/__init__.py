@@ -55,11 +55,16 @@ def show() -> None:
         hidden_parts=() if len(families) >= FEWEST_FAMILIES else (EVIDENCE,),
     )
     with ui.errors_shown():
-        top = st.container()  # the headline's place, since it needs what the form says
-        if (grid := form(picks)) and (shown := progress.stored(grid)):
+        # What the form asks for decides the answer, and a whole answer stands above the form.
+        top, whole = st.container(), st.container()
+        grid = form(picks)
+        shown = progress.stored(grid) if grid else None
+        part = st.container()
+        if shown:
             with top:
                 headline.show(shown)
-            choose_view(shown, VIEWS)
+            with whole if shown.is_whole else part:
+                choose_view(shown, VIEWS)
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)
         st.caption(

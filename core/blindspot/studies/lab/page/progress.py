@@ -46,6 +46,7 @@ class LabView:
 
     Attributes:
         requests, found: the runs of the grid, and those that are stored.
+        is_whole: whether all are that there can be.
         measures: the scores that the reader chose, in order.
         scores: of these measures under all the grid's settings.
         ranked: those that encoders are ranked by: scores that describe the space only if they were chosen.
@@ -56,6 +57,7 @@ class LabView:
     grid: Grid
     requests: tuple[RunRequest, ...]
     found: Mapping[RunRequest, RunRecord]
+    is_whole: bool
     measures: tuple[Measure, ...]
     scores: Scores
     ranked: Scores
@@ -94,6 +96,7 @@ def stored(grid: Grid) -> LabView | None:
         grid,
         asked,
         found,
+        len(found) == len(possible),
         wanted,
         scores,
         scores.only([i for i, s in enumerate(scores.settings) if s.measure in by]).ranked,
