@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -28,6 +29,8 @@ PATIENCE_SECONDS = 900  # beside the other tests; alone two minutes
 # What draws a page's content: figures, tables, lists in HTML, cards for raters.
 CONTENT = "[data-testid=stPlotlyChart], [data-testid=stDataFrame], [data-testid=stHtml]"
 CONTENT += ", [data-testid=stForm], [class*=st-key-judge], .st-key-docs_text, .st-key-try_examples"
+UNFINISHED = ("lab",)  # its grid is whole in no demo: the form that computes the rest comes after the sentence
+SCREEN, SEEN = 800, 100  # pixels: of a laptop's window, and that its content has in it at least
 EMPTY = ["empty", "doors", "run_demo", "no_scores", "no_runs_of_task", "to_encode"]  # containers and buttons
 
 
@@ -77,15 +80,31 @@ def test_each_run_was_computed_once(prepared: tuple[AppServer, Path]) -> None:
     assert set(runs.values()) == {1}
 
 
-def test_no_page_is_empty(prepared: tuple[AppServer, Path], reader: Callable[..., Reader]) -> None:
+def test_every_page_has_its_answer_in_the_first_screen(
+    prepared: tuple[AppServer, Path], reader: Callable[..., Reader]
+) -> None:
     server, _ = prepared
     visitor = reader()
+    visitor.page.set_viewport_size({"width": 1280, "height": SCREEN})
     for page in PAGES:
         visitor.open(f"{server.address}/{path_of(page)}")
         expect(visitor.page.locator(CONTENT).filter(visible=True).first).to_be_visible(timeout=60_000)
         visitor.set_properties().healthy()
         for key in EMPTY:
             assert visitor.at(key).count() == 0, (page, key)
+        assert page in UNFINISHED or top_of(visitor, CONTENT) < SCREEN - SEEN, (page, "its content begins too low")
+        sentence = visitor.page.locator(".st-key-headline").filter(visible=True)
+        assert page not in UNFINISHED or sentence.count(), page
+        for box in (sentence.nth(place).bounding_box() for place in range(sentence.count())):
+            assert box, page
+            assert box["y"] + box["height"] < SCREEN, (page, "its sentence ends below the first screen")
+
+
+def top_of(visitor: Reader, selector: str) -> float:
+    """Of what stands highest; ``inf`` without any."""
+    found = visitor.page.locator(selector).filter(visible=True)
+    boxes = [found.nth(place).bounding_box() for place in range(found.count())]
+    return min((box["y"] for box in boxes if box), default=math.inf)
 
 
 def test_the_screenshots_show_the_numbers_of_today(

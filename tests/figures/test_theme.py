@@ -106,6 +106,20 @@ def test_the_palette_is_used_up_before_a_color_comes_again(count: int) -> None:
         assert looks == styles(VARIANTS, Scheme.LIGHT, shown[::-1]), "the order in which they are shown is no matter"
 
 
+@pytest.mark.parametrize("scheme", Scheme)
+def test_baselines_are_gray_and_take_no_color_from_models(scheme: Scheme) -> None:
+    baselines = VARIANTS[1:9:3]
+    models = [variant for variant in VARIANTS if variant not in baselines]
+    looks = styles(VARIANTS, scheme, VARIANTS[:9], baselines)
+    assert list(looks) == VARIANTS
+    (gray,) = {looks[one].color for one in baselines}
+    assert gray not in {looks[one].color for one in models}
+    assert max(rgb(gray)) - min(rgb(gray)) < 0.1
+    assert contrast(rgb(gray), PAGE[scheme]) >= READABLE
+    assert len({(looks[one].symbol, looks[one].dash) for one in baselines}) == len(baselines)
+    assert {one: looks[one] for one in models} == dict(styles(models, scheme, VARIANTS[:9]))
+
+
 def test_light_and_dark_differ_in_color_only() -> None:
     light, dark = styles(VARIANTS, Scheme.LIGHT), styles(VARIANTS, Scheme.DARK)
     for variant in VARIANTS:

@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.figures.theme import Scheme, Style, apply_layout, set_properties
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import ci
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.variants import Variant
 
 ROW_ROOM = 16  # pixels of a variant in a row of dots
 ROW_MARGIN = 24  # and of the room between two rows
 LEGEND_LINE = 22
+MOST_LABELED = 30  # marks with their numbers beside them
 DOT = ["variant", "name", "value", "low", "high"]
 
 
@@ -35,22 +36,27 @@ def dots(
     *,
     axis: str,
     names: Sequence[str] = (),
+    spec: str = ".3f",
 ) -> go.Figure:
     """Values with their 95% intervals, a row per name, variants below each other.
 
     Args:
         rows: columns ``DOT``; low and high are NaN without an interval.
         names: of the rows from top to bottom, also of those without a value; as in ``rows`` if left out.
+        spec: of the numbers beside the marks, which stand there as long as there are few.
     """
-    figure = go.Figure()
+    figure, labels = go.Figure(), []
     variants = list(dict.fromkeys(rows["variant"]))
     names = list(names) or list(dict.fromkeys(rows["name"]))
     for i, variant in enumerate(variants):
         style, own = styles[variant], rows[rows["variant"] == variant]
         offset = (i - (len(variants) - 1) / 2) * 0.7 / len(variants)
+        places = [names.index(name) + offset for name in own["name"]]
+        ends = own["high"].fillna(own["value"])
+        labels += [(end, y, number(value, spec)) for end, y, value in zip(ends, places, own["value"], strict=True)]
         figure.add_scatter(
             x=own["value"].tolist(),
-            y=[names.index(name) + offset for name in own["name"]],
+            y=places,
             error_x=error_bars(own, style.color),
             mode="markers",
             name=escape(variant.label, quote=False),
@@ -70,7 +76,17 @@ def dots(
     figure.update_xaxes(title=axis)
     figure.update_layout(showlegend=True)
     height = 110 + max(ROW_ROOM * len(variants) + ROW_MARGIN, 44) * len(names) + LEGEND_LINE * len(variants)
-    return apply_layout(figure, scheme, height=height)
+    apply_layout(figure, scheme, height=height)
+    if len(labels) <= MOST_LABELED:
+        _label(figure, labels)
+    return figure
+
+
+def _label(figure: go.Figure, labels: Sequence[tuple[float, float, str]]) -> None:
+    """Numbers to the right of intervals' ends (x, y): as annotations, which need no room within the axes."""
+    look = {"showarrow": False, "xanchor": "left", "xshift": 8, "font": {"size": 11}}
+    annotations = [{"x": x, "y": y, "text": text, **look} for x, y, text in labels]
+    set_properties(figure.layout, annotations=annotations, margin={"r": 56})
 
 
 def error_bars(own: pd.DataFrame, color: str) -> dict[str, object]:

@@ -33,6 +33,7 @@ _COLORS = {
         *("#D1688F", "#C9C96A", "#7FBF7B", "#C79A7B"),
     ),
 }
+_GRAY = {Scheme.LIGHT: "#6B7280", Scheme.DARK: "#9CA3AF"}
 _INK = {Scheme.LIGHT: "#1B2430", Scheme.DARK: "#E6EAF0"}
 _FAINT = {Scheme.LIGHT: "#5B6673", Scheme.DARK: "#9AA7B5"}
 _GRID = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
@@ -66,13 +67,28 @@ def palette_size() -> int:
 
 
 def styles(
-    variants: Sequence[Variant], scheme: Scheme, shown: Collection[Variant] = frozenset()
+    variants: Sequence[Variant],
+    scheme: Scheme,
+    shown: Collection[Variant] = frozenset(),
+    gray: Collection[Variant] = frozenset(),
 ) -> Mapping[Variant, Style]:
     """The look of each variant by its place in ``variants``, which only ever grows at the end.
 
     The palette is shorter than many a store, so colors come again. Where two of ``shown`` would have the same, the
     later one takes another that none of them has, as long as there is one; its symbol and dash stay.
+
+    Args:
+        gray: baselines that nobody would deploy: they have no color, and are told apart by symbol and dash.
     """
+    gray = set(gray)
+    found = _in_color([v for v in variants if v not in gray], scheme, shown)
+    # Another symbol and dash than the first model has.
+    without = (variant for variant in variants if variant in gray)
+    found |= {v: replace(_mark(i), color=_GRAY[scheme]) for i, v in enumerate(without, 1)}
+    return {variant: found[variant] for variant in variants}
+
+
+def _in_color(variants: Sequence[Variant], scheme: Scheme, shown: Collection[Variant]) -> dict[Variant, Style]:
     colors = _COLORS[scheme]
     found = dict(zip(variants, looks(len(variants), scheme), strict=True))
     taken: set[str] = set()
@@ -98,10 +114,11 @@ def styles(
 def looks(n: int, scheme: Scheme) -> list[Style]:
     """``n`` distinct styles."""
     colors = _COLORS[scheme]
-    return [
-        Style(color=colors[i % len(colors)], symbol=_SYMBOLS[i % len(_SYMBOLS)], dash=_DASHES[i % len(_DASHES)])
-        for i in range(n)
-    ]
+    return [replace(_mark(i), color=colors[i % len(colors)]) for i in range(n)]
+
+
+def _mark(i: int) -> Style:
+    return Style(color="", symbol=_SYMBOLS[i % len(_SYMBOLS)], dash=_DASHES[i % len(_DASHES)])
 
 
 def of_no_model(rows: Sequence[Variant], scheme: Scheme) -> dict[Variant, Style]:

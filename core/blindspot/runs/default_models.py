@@ -25,6 +25,11 @@ def is_undeployed(encoder: str) -> bool:
     return name in UNDEPLOYED or name.startswith(f"{UNDEPLOYED[0]}-")
 
 
+def undeployed(variants: Iterable[Variant]) -> list[Variant]:
+    """Those of such baselines: figures have them in gray."""
+    return [variant for variant in variants if is_undeployed(variant.encoder)]
+
+
 def place_of(encoder: str) -> int:
     """0 for a user's own model, 2 for a baseline that nobody would deploy, 1 for any other: own ones come first."""
     return 0 if is_own(encoder) else 2 if is_undeployed(encoder) else 1

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostics.similarity import figures
-from blindspot.figures.dots import dots
+from blindspot.figures.dots import MOST_LABELED, dots
 from blindspot.figures.theme import Scheme, styles
 from blindspot.variants import Variant
 
@@ -31,6 +31,10 @@ def test_dots_with_and_without_intervals(scheme: Scheme) -> None:
     assert second.error_x.array == (0.0,)
     assert figure.layout.yaxis.ticktext == ("all &lt;i&gt;",)
     assert first.marker.symbol != second.marker.symbol
+    beside = [(label.x, label.y, label.text) for label in figure.layout.annotations]
+    assert beside == [(0.7, first.y[0], "0.500"), (0.2, second.y[0], "0.200")], "at the ends of the intervals"
+    many = pd.concat([rows.assign(name=f"row {i}") for i in range(MOST_LABELED)])
+    assert not dots(many, styles([A, B], scheme), scheme, axis="").layout.annotations
 
 
 @SCHEMES

@@ -27,7 +27,7 @@ def task_dots(
     rows: pd.DataFrame, baselines: Mapping[str, float], styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str
 ) -> go.Figure:
     """``blindspot.figures.dots`` with a row per task and a stroke at each row's baseline, by the row's name."""
-    figure = dots(rows, styles, scheme, axis=axis)
+    figure = dots(rows, styles, scheme, axis=axis, spec=".1%")
     names = list(dict.fromkeys(rows["name"]))
     known = [(names.index(name), value) for name, value in baselines.items() if name in names]
     x, y = [], []

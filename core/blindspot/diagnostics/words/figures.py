@@ -35,7 +35,7 @@ def task_dots(
         published: scores by name of the embedding and by task.
         tasks: from top to bottom.
     """
-    figure = dots(measured, styles, scheme, axis=axis, names=tasks)
+    figure = dots(measured, styles, scheme, axis=axis, names=tasks, spec=".1f")
     for number, (name, scores) in enumerate(published.items()):
         figure.add_scatter(
             name=f"{escape(name, quote=False)}, published",

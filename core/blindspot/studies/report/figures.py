@@ -16,6 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from blindspot.datasets.catalog import title_of
 from blindspot.figures.theme import Scheme, Style, apply_layout, styles
+from blindspot.runs.default_models import undeployed
 from blindspot.studies.compare.figures import drawn as forest_rows
 from blindspot.studies.compare.figures import forest
 from blindspot.studies.compare.rows import Comparison
@@ -38,13 +39,17 @@ def in_both_schemes(draw: Draw) -> dict[str, Any]:
     return {scheme.value: json.loads(draw(scheme).to_json()) for scheme in Scheme}
 
 
+def _looks(report: Report, scheme: Scheme) -> Mapping[Variant, Style]:
+    return styles(report.variants, scheme, report.variants, undeployed(report.variants))
+
+
 def differences(report: Report, found: Comparison) -> Draw | None:
     """The forest plot of the page Compare; None where it would have no row."""
     if not forest_rows(found.rows):
         return None
 
     def draw(scheme: Scheme) -> go.Figure:
-        looks = styles(report.variants, scheme, report.variants)
+        looks = _looks(report, scheme)
         names, both = (found.a.label, found.b.label), (looks[found.a], looks[found.b])
         return forest(found.rows, names, both, scheme, about_b=found.is_about_b)
 
@@ -72,7 +77,7 @@ def headline_dots(report: Report, runs: RunsOf) -> Draw | None:
             scores,
             list(dict.fromkeys(scores["dataset"])),
             entry.overview.axis,
-            styles(report.variants, scheme, report.variants),
+            _looks(report, scheme),
             scheme,
             is_at_most_one=not entry.headline_is_lower_better,
         )

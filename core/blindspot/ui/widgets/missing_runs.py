@@ -32,21 +32,23 @@ def fits(entry: Diagnostic, dataset: str) -> bool:
         return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
 
 
-def dataset_shown(entry: Diagnostic, picks: Picks) -> str:
-    """The picked dataset if it fits; else that of the newest run, with a caption that says so; "" without any."""
+def dataset_shown(entry: Diagnostic, picks: Picks, usual: str = "") -> str:
+    """The picked dataset if it fits; else that of the newest run, else ``usual``, with a caption that says so; "" where
+    that is "", too."""
     if fits(entry, picks.dataset):
         return picks.dataset
     newest = repository().finished(entry, metrics=[], limit=1)
-    if not newest:
-        return ""
-    found = newest[0].plan.dataset
-    text, button = st.columns([4, 1], vertical_alignment="center")
-    text.caption(
-        f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {entry.dataset_kind}. Shown: "
-        f"{tables.dataset_title(found)}."
-    )
-    button.button("Switch dataset", key="pick_shown", on_click=pick_dataset, args=(found,), width="stretch")
+    if found := newest[0].plan.dataset if newest else usual:
+        said = f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {entry.dataset_kind.in_words}. Shown: "
+        offer_switch(f"{said}{tables.dataset_title(found)}.", found)
     return found
+
+
+def offer_switch(said: str, dataset: str) -> None:
+    """Say (as Markdown) what another dataset than the picked one has to do with the page, and offer to pick it."""
+    with row():
+        st.caption(said, width="content")
+        st.button("Switch dataset", key="pick_shown", type="tertiary", on_click=pick_dataset, args=(dataset,))
 
 
 def offer_others(said: str, offered: Iterable[str], *, key: str, more: Mapping[str, str] | None = None) -> None:

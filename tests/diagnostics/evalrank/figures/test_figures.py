@@ -73,7 +73,7 @@ def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
             assert list(dots.marker.color) == [looks[variant].color for variant in variants]
             assert list(dots.marker.symbol) == [looks[variant].symbol for variant in variants]
             assert list(dots.y) == list(values.y) == list(range(len(variants))), "each value in its dot's row"
-            assert list(values.text) == [f"{value:.4f}" for value in given[name]]
+            assert list(values.text) == [f"{value:.3f}" for value in given[name]]
             assert values.textfont.color == ink(scheme)
             assert list(line.x) == [CEILING[name]] * 2
             low, high = figure.layout[f"xaxis{'' if axis == 1 else axis}"].range

@@ -62,11 +62,11 @@ def test_the_profile_is_what_is_stored(open_app: OpenApp, store: Store) -> None:
 
 def test_a_dataset_of_pairs_gives_way_to_the_built_in_one(open_app: OpenApp, store: Store) -> None:
     app = open_app(store[0], "heros")
-    assert app.button(key="pick_minimal")
+    assert app.button(key="pick_shown")
     assert len(app.get("plotly_chart")) == 3
-    app.button(key="pick_minimal").click().run()
+    app.button(key="pick_shown").click().run()
     assert app.sidebar.selectbox(key="data").value == "demo-minimal"
-    assert not [button for button in app.button if button.key == "pick_minimal"]
+    assert not [button for button in app.button if button.key == "pick_shown"]
 
 
 def test_intervals_are_printed_when_asked_for(open_app: OpenApp, store: Store) -> None:

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, set_properties
+from blindspot.numerics.statistics.written import number
 from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 330
@@ -96,7 +97,7 @@ def score_dots(
             if roomy
             else [room / 2 + (end[1] if end else value) for value, end in zip(values, ends, strict=True)],
             y=places,
-            text=[f"{value:.4f}" for value in values],
+            text=[number(value, ".3f") for value in values],
             textposition="top center" if roomy else "middle right",
             textfont={"color": ink(scheme), "size": 12 if roomy else 11},
             hoverinfo="skip",

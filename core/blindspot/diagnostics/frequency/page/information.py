@@ -22,8 +22,8 @@ from blindspot.numerics.statistics.written import ci
 from blindspot.runs import requesting
 from blindspot.runs.spaces import Space
 from blindspot.ui.markdown import as_text
-from blindspot.ui.pickers import pick_dataset
 from blindspot.ui.resources import cached, explained, repository, settings
+from blindspot.ui.widgets.missing_runs import offer_switch
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
@@ -109,14 +109,8 @@ def _instead(shown: FrequencyView, variants: Sequence[Variant]) -> None:
         return
     by_variant = {run.plan.variant: run for run in reversed(runs) if run.plan.dataset == newest}
     scores = [f"{v.label} {by_variant[v].metrics[ENTRY.headline]:.1%}" for v in variants if v in by_variant]
-    text, button = st.columns([4, 1], vertical_alignment="center")
-    text.caption(
-        as_text(
-            f"Computed here over the {shown.entry.unit}s of {shown.entry.title}. Other pages show the accuracy over "
-            f"words, on {title_of(newest)}: {', '.join(scores)}."
-        )
-    )
-    button.button("Switch dataset", key="pick_words", on_click=pick_dataset, args=(newest,), width="stretch")
+    said = f"Computed here over the {shown.entry.unit}s of {shown.entry.title}. Other pages show the accuracy over "
+    offer_switch(as_text(f"{said}words, on {title_of(newest)}: {', '.join(scores)}."), newest)
 
 
 def _table(found: Mapping[Variant, pd.DataFrame]) -> None:

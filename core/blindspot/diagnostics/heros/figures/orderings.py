@@ -29,7 +29,7 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
         rows: columns ``variant, name, value, low, high``, the name being the ordering's; all models with the same
             orderings.
     """
-    figure = dots(rows, styles, scheme, axis="share with this order (dotted: chance)")
+    figure = dots(rows, styles, scheme, axis="share with this order (dotted: chance)", spec=".1%")
     for variant, trace in zip(dict.fromkeys(rows["variant"]), figure.data, strict=True):
         own = rows[rows["variant"] == variant]
         shares = own[["value", "low", "high"]].map(lambda share: percent(share, 1)).to_numpy().tolist()

@@ -17,6 +17,7 @@ from blindspot.diagnostics.heros.page import (
 )
 from blindspot.diagnostics.heros.page import shown as runs
 from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.ui.widgets import missing_runs
 from blindspot.ui.widgets.views import View, choose_view
 
 # By their names, which are also in the address; the first is the default.
@@ -33,7 +34,7 @@ VIEWS: Mapping[str, View[HerosView]] = {
 def show() -> None:
     entry = find_diagnostic("heros")
     picks = ui.page("HEROS", entry.question)
-    dataset = runs.dataset_of(entry, picks)
+    dataset = missing_runs.dataset_shown(entry, picks, runs.DEFAULT)
     found = runs.finished_runs(entry, dataset, picks)
     with ui.errors_shown():
         runs.offer(entry, dataset, picks, found)

@@ -22,6 +22,7 @@ from blindspot.diagnostics.heros.page.shown import (
 )
 from blindspot.errors import BlindspotError
 from blindspot.store.records import RunRecord
+from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.resources import cached, explained
@@ -33,7 +34,7 @@ EXAMPLES, LONGEST_EXAMPLE = 6, 200  # rewrites, and characters of a text
 
 def show(shown: HerosView) -> None:
     """The headline, the heat map with intervals on demand, and the accuracy where runs have one."""
-    _headline(shown)
+    further = _headline(shown)
     st.markdown("**Similarity of a sentence and its rewrite** (1: same, 0: as unrelated sentences)")
     ends = _intervals(shown.runs, shown.subsets)
     values = {r.plan.variant: {subset: r.metrics[subset] for subset in shown.subsets} for r in shown.runs}
@@ -47,6 +48,8 @@ def show(shown: HerosView) -> None:
         f"Mean normalized cosine over {shown.runs[0].metrics['originals']:,.0f} sentences. {_expected(shown.subsets)}"
         f"Compare the values of one row; their order matters more than their size.{_shared_texts(shown)}"
     )
+    for sentence in further:
+        st.markdown(sentence)
     if about := tables.about_dataset(shown.dataset):
         st.caption(about)
     _example(shown)
@@ -87,21 +90,20 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_EXAMPLE else f"{text[:LONGEST_EXAMPLE]}…"
 
 
-def _headline(shown: HerosView) -> None:
-    """The first model's worst ordering and where the models differ most, if the subsets' names tell the meaning."""
+def _headline(shown: HerosView) -> list[str]:
+    """The first model's worst ordering, if the subsets' names tell the meaning. Returns what follows the figure: where
+    the models differ most, and what words alone get right."""
     try:
         worst, contrast = _worst_and_contrast(shown)
     except BlindspotError as error:
         st.warning(as_text(explained(error)))
-        return
+        return []
     if worst is None:
-        return
+        return []
     names = [named(run) for run in shown.runs]
-    with st.container(key="headline", gap="xsmall"):
-        st.markdown(orderings.finding_in_words(worst, names[0], subset_in_words))
-        if contrast:
-            st.markdown(orderings.contrast_in_words(contrast, names, subset_in_words))
-        st.markdown(words_alone.said(shown))
+    headline.show(orderings.finding_in_words(worst, names[0], subset_in_words))
+    further = [orderings.contrast_in_words(contrast, names, subset_in_words)] if contrast else []
+    return [*further, words_alone.said(shown)]
 
 
 @cached(16, keys=BY_RUNS)

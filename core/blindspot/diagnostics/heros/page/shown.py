@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-import streamlit as st
 
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.heros import browsing
@@ -18,10 +17,9 @@ from blindspot.figures.theme import Scheme, Style
 from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
-from blindspot.ui.options import row
-from blindspot.ui.pickers import Picks, pick_dataset
+from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import Keys, cached, repository, settings
-from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets import missing_runs
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
@@ -51,19 +49,6 @@ class HerosView:
 BY_RUNS: Keys = {
     HerosView: lambda shown: ([run.run_id for run in shown.runs], list(shown.subsets))
 }  # rows never change
-
-
-def dataset_of(entry: Diagnostic, picks: Picks) -> str:
-    """The picked dataset if it has minimal pairs, else the built-in one with a caption that says so."""
-    if missing_runs.fits(entry, picks.dataset):
-        return picks.dataset
-    with row():
-        st.caption(
-            f"{tables.dataset_title(picks.dataset)} (sidebar) has no rewrites. Shown: {tables.dataset_title(DEFAULT)}.",
-            width="content",
-        )
-        st.button("Switch dataset", key="pick_minimal", type="tertiary", on_click=pick_dataset, args=(DEFAULT,))
-    return DEFAULT
 
 
 def finished_runs(entry: Diagnostic, dataset: str, picks: Picks) -> list[RunRecord]:

@@ -138,7 +138,7 @@ def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord], more: list[dict
         for variant, run in runs.items()
         for name, found in _estimates(run.run_id, run.plan.diagnostic).items()
     ]
-    figure = dots(pd.DataFrame([*lines, *more], columns=DOT), shown.styles, shown.scheme, axis=axis)
+    figure = dots(pd.DataFrame([*lines, *more], columns=DOT), shown.styles, shown.scheme, axis=axis, spec=".1f")
     st.plotly_chart(figure, key="words_cases")
 
 

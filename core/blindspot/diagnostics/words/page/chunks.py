@@ -73,7 +73,7 @@ def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord]) -> None:
         for one in _by_kind(run.run_id).itertuples():
             record = dot(variant, str(one.kind), 100 * float(str(one.f1)), None)
             rows.append(record | {"low": 100 * _number(one.low), "high": 100 * _number(one.high)})
-    figure = dots(pd.DataFrame(rows, columns=DOT), shown.styles, shown.scheme, axis="F1, × 100")
+    figure = dots(pd.DataFrame(rows, columns=DOT), shown.styles, shown.scheme, axis="F1, × 100", spec=".1f")
     st.plotly_chart(figure, key="words_chunks")
     first = next(iter(runs.values()))
     least = min(runs.values(), key=lambda run: run.metrics["known_tokens"])

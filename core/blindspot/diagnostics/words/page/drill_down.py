@@ -59,7 +59,7 @@ def analogies(shown: WordsView) -> None:
         for name, value in run.metrics.items()
         if name.startswith(PREFIX)
     ]
-    figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis="accuracy, %")
+    figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis="accuracy, %", spec=".1f")
     st.plotly_chart(figure, key="words_sections")
     _questions(choose_variant(runs, "analogies_by"))
 
