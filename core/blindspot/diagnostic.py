@@ -20,6 +20,8 @@ from blindspot.encoders.rankings.base import Ranking
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.ranking.rescoring import Twice
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.estimate import Measured
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.transforms.chain import FittedChain, FlowSource, TransformChain
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
@@ -91,6 +93,7 @@ class Column:
 
 # Ranges of scores, both ends included.
 SHARE = (0.0, 1.0)
+ENDS = ("_low", "_high")  # of the names of stored ends of an interval
 SIGNED = (-1.0, 1.0)  # correlations and cosines
 NOT_NEGATIVE = (0.0, math.inf)
 ANY = (-math.inf, math.inf)
@@ -103,6 +106,7 @@ class Score:
     Attributes:
         higher_is_better: None for counts (``is_count``) and scores that only describe.
         range: lowest and highest possible value; for counts see ``bounds``.
+        is_end: whether it is an end of the 95% interval of the score that it is named after.
     """
 
     name: str
@@ -110,6 +114,7 @@ class Score:
     higher_is_better: bool | None
     is_count: bool = False
     range: tuple[float, float] = SHARE
+    is_end: bool = False
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -536,6 +541,16 @@ class Diagnostic:
         """Declaration of a computed score or its family; None for scores of a user's own subsets."""
         exact = (metric for metric in self.metrics if metric.name == name)
         return next(exact, next((family for family in self.families if name.startswith(family.name)), None))
+
+    def measured(self, metrics: Mapping[str, float], name: str) -> Measured | None:
+        """A stored score with its interval, if the run has stored one; None if the score itself is not there."""
+        if name not in metrics:
+            return None
+        low, high = (metrics.get(f"{name}{end}") for end in ENDS)
+        declared = self.declared(f"{name}{ENDS[0]}")  # those of a user's own subsets are not
+        is_interval = declared is None or declared.is_end
+        ends = Interval(low, high) if is_interval and low is not None and high is not None else None
+        return Measured(metrics[name], ends)
 
     def metrics_of(self, names: Iterable[str]) -> list[Score]:
         """The declared metrics among these, then the others (of a user's own subsets, say) in the given order."""

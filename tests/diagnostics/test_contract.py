@@ -120,6 +120,10 @@ def test_every_score_is_declared_and_within_its_range(case: Case) -> None:
             low, high = metric.bounds
             assert math.isfinite(value), name
             assert low - SLACK <= value <= high + SLACK, f"{name} = {value}, declared from {low} to {high}"
+            assert metric.is_end == ("95% interval" in metric.description), name
+            measured, end = case.entry.measured(run.metrics, name), case.entry.declared(f"{name}_low")
+            assert measured is not None
+            assert (measured.interval is not None) == (end is not None and end.is_end and end.name in run.metrics)
 
 
 def test_coverage_adds_up(case: Case) -> None:

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice, product
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 from numpy.random import Generator
+from threadpoolctl import threadpool_limits
 
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.chunked import ChunkedSentences
@@ -27,9 +29,11 @@ from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.datasets.published.pairs import pair_set
 from blindspot.datasets.published.scored_pairs import scored_pairs
+from blindspot.encoders.base import EncoderInfo
 from blindspot.runs.findings import Finding
 from blindspot.studies.findings.collection import Selection, collect
 from blindspot.types import CancelToken, Float32
+from blindspot.variants import Variant
 from tests.support.retrieval_world import made
 from tests.support.small_world import GramEncoder
 from tests.support.world import World, small_world
@@ -37,6 +41,7 @@ from tests.support.world import World, small_world
 VOCABULARY = tuple(f"{a}{b}{c}o" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgk")
 LENGTH = 6  # words of a sentence
 BASELINES = ("random-projection", "lsa")
+SIZES, DIMENSIONS = (3, 2, 4), (96, 83, 61)  # of models that know spelling alone; words have four letters
 
 
 class Null(StrEnum):
@@ -58,6 +63,11 @@ class Noise(GramEncoder):
         keys = [zlib.crc32(text.encode()) for text in texts]
         vectors = [np.random.default_rng([self.seed, key]).normal(size=self.info.dimension) for key in keys]
         return np.array(vectors, dtype=np.float32)
+
+
+def grams(size: int, dimension: int) -> GramEncoder:
+    info = EncoderInfo("Character n-grams", dimension, 0, 0, "", "", "")
+    return GramEncoder(f"grams-{size}-{dimension}", size, info=info)
 
 
 # --- data
@@ -228,7 +238,7 @@ def vocabulary(rng: Generator, is_true: bool) -> Dataset:
     """Truly frequent words begin with letters that come first."""
     some = sorted(rng.choice(VOCABULARY, 120, replace=False))
     words = [str(word) for word in (some if is_true else rng.permutation(some))]
-    counts = np.sort(rng.pareto(1.0, len(words)).round() + 1)[::-1].copy()
+    counts = np.repeat([100.0, 1.0], 60)  # one threshold: a mean over several is on the safe side
     queries = np.arange(0, len(words), 7, dtype=np.int32)
     return Vocabulary("null-vocabulary", tuple(words), counts, float(counts.sum()), queries)
 
@@ -271,36 +281,53 @@ DATA: Mapping[str, Callable[[Generator, bool], Dataset]] = MappingProxyType(
 # --- stores
 
 
-def models(null: Null, seed: int) -> list[GramEncoder]:
-    """Encoders to add to the catalog; the last one may take the name of a baseline."""
+def models(null: Null, seed: int, count: int) -> list[list[GramEncoder]]:
+    """Encoders to add to the catalog, ``count`` times those of one store; the last of several may take the name of a
+    baseline."""
     match null:
         case Null.RANDOM_VECTORS:
-            return [Noise("noise", seed=seed)]
+            return [[Noise(f"noise-{i}", seed=1_000 * seed + i)] for i in range(count)]
         case Null.SHUFFLED_LABELS:
-            return [GramEncoder()]
+            return [[grams(size, dimension)] for size, dimension in islice(product(SIZES, DIMENSIONS), count)]
         case Null.ITSELF:
-            return [GramEncoder(name) for name in ("one", "other", BASELINES[0])]
+            return [[GramEncoder(name) for name in ("one", "other", BASELINES[0])]]
+
+
+@dataclass(frozen=True)
+class NullWorld:
+    """Runs of every diagnostic by the baselines and by models that know nothing.
+
+    Each of ``stores`` are the models of one store: what is found in it is compared with the baselines alone, and
+    corrected by itself. So data and baselines, which take most of the time, are made once for several stores.
+    """
+
+    world: World
+    stores: tuple[tuple[str, ...], ...]
+
+    def found(self) -> Iterator[list[Finding]]:
+        """What is shown of each store's models."""
+        for names in self.stores:
+            own = Selection(tuple(map(Variant.parse, names)))
+            collected = collect(self.world.repository, self.world.settings, own)
+            assert not collected.failures, collected.failures
+            yield [one.finding for one in collected.discoveries]
 
 
 @contextmanager
-def null_store(null: Null, seed: int, folder: Path, only: Sequence[str] = tuple(DATA)) -> Iterator[World]:
-    """A store with every diagnostic's runs of the models and the baselines."""
-    with small_world(folder) as world:
-        encoders = models(null, seed)
-        world.add(*encoders)
-        own = [encoder.reference for encoder in encoders]
-        names = own if null is Null.ITSELF else [*own, *BASELINES]
+def null_world(
+    null: Null, seed: int, folder: Path, stores: int, only: Sequence[str] = tuple(DATA)
+) -> Iterator[NullWorld]:
+    """A world with so many stores; of a model against itself there is one, for nothing in it depends on the model."""
+    # Beside other work two BLAS threads wait for each other: LSA takes twenty times as long.
+    with small_world(folder) as world, threadpool_limits(1, user_api="blas"):
+        encoders = models(null, seed, stores)
+        own = [[encoder.reference for encoder in those] for those in encoders]
+        world.add(*(encoder for those in encoders for encoder in those))
+        names = dict.fromkeys([*(name for those in own for name in those), *(() if null is Null.ITSELF else BASELINES)])
         for place, name in enumerate(DATA):
             if name in only:
                 data = DATA[name](np.random.default_rng([46, seed, place]), null is Null.RANDOM_VECTORS)
                 world.add(data)
                 for encoder in names:
                     world.run(name.split()[0], encoder, data.id)
-        yield world
-
-
-def found(world: World) -> list[Finding]:
-    """What is shown of a store's models."""
-    collected = collect(world.repository, world.settings, Selection())
-    assert not collected.failures, collected.failures
-    return [one.finding for one in collected.discoveries]
+        yield NullWorld(world, tuple(tuple(those) for those in own))

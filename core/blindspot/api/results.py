@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -144,10 +143,9 @@ class Run:
         return sides.scores_of(self._record, self._place.repository)
 
     def _score(self, name: str, items: Mapping[str, ItemScores]) -> Score:
-        value = self.metrics[name]
-        low, high = (self.metrics.get(f"{name}_{end}", math.nan) for end in ("low", "high"))
-        if not math.isnan(low + high):  # as it is stored, it is printed everywhere
-            return Score(value, low, high)
+        value, stored = self.metrics[name], self._entry.measured(self.metrics, name)
+        if stored is not None and stored.interval is not None:  # as it is stored, it is printed everywhere
+            return Score(value, stored.low, stored.high)
         if name in items:
             found = items[name].estimate
             if found.interval is None:

@@ -154,7 +154,7 @@ def test_win_rates_are_those_of_a_loop_and_mirror_each_other(values: Float64) ->
             else:
                 assert won[a, b] == pytest.approx(loop(table, near, far), abs=1e-12)
                 assert won[a, b] + won[b, a] == pytest.approx(1.0, abs=1e-12)
-                assert won[a, b] == pytest.approx(orderings.rate(table, Ordering(near, far)).value, abs=1e-12)
+                assert won[a, b] == pytest.approx(orderings.rate(table, Ordering(near, far)).share.value, abs=1e-12)
 
 
 def test_a_rate_has_wilsons_interval() -> None:
@@ -162,9 +162,9 @@ def test_a_rate_has_wilsons_interval() -> None:
     values = rng.uniform(size=(150, 2))
     found = orderings.rate(Cosines(("a", "b"), values), Ordering("a", "b"))
     wins = int(np.count_nonzero(values[:, 0] > values[:, 1]))
-    assert found.value == wins / 150
+    assert found.share.value == wins / 150
     low, high = proportion_confint(wins, 150, method="wilson")
-    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=1e-12)
+    assert (found.share.low, found.share.high) == pytest.approx((low, high), abs=1e-12)
 
 
 # --- the headline
@@ -183,10 +183,12 @@ def test_a_finding_says_what_its_interval_allows(against: int, reading: Reading,
     share, negation = against / 100, [0.9] * against + [0.1] * (100 - against)
     found = orderings.worst(cosines(synonym=[0.5] * 100, negation=negation, formal=[0.99] * 100))
     assert found is not None
-    assert found.rate.value == share
+    assert found.rate.share.value == share
     assert found.reading is reading
-    assert (found.rate.interval.low, found.rate.interval.high) == pytest.approx(interval, abs=1e-4)
-    low, high = (percent(1 - end, 1).removesuffix("%") for end in (found.rate.interval.high, found.rate.interval.low))
+    assert (found.rate.share.interval.low, found.rate.share.interval.high) == pytest.approx(interval, abs=1e-4)
+    low, high = (
+        percent(1 - end, 1).removesuffix("%") for end in (found.rate.share.interval.high, found.rate.share.interval.low)
+    )
     said, half = orderings.finding_in_words(found, "E"), orderings.share_in_words(found)
     for words in (said, half):
         assert words.index("synonym") < words.index("negation")
@@ -210,12 +212,14 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     assert found is not None
     worst = max(rates, key=lambda pair: rates[pair][0])
     assert found.rate.ordering == Ordering(*worst)
-    assert found.rate.value == pytest.approx(rates[worst][0])
+    assert found.rate.share.value == pytest.approx(rates[worst][0])
     assert found.out_of == 4
-    interval = found.rate.interval
+    interval = found.rate.share.interval
     ends = f"{percent(1 - interval.high, 1)} to {percent(1 - interval.low, 1)}".replace("% ", " ")
     assert ends in orderings.finding_in_words(found, "E")
-    low, high = proportion_confint(60 * found.rate.value, 60, alpha=2 * 0.75 * 0.05 / 4, method="wilson")  # Bonferroni
+    low, high = proportion_confint(
+        60 * found.rate.share.value, 60, alpha=2 * 0.75 * 0.05 / 4, method="wilson"
+    )  # Bonferroni
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-12)
     apart = max(rates, key=lambda pair: max(rates[pair]) - min(rates[pair]))
     assert contrast is not None
@@ -263,7 +267,7 @@ def test_so_it_is_where_all_shares_have_a_rewrite_in_common(k: int) -> None:
         found = orderings.worst(Cosines(names, rng.random((150, 1 + k))))
         assert found is not None
         said += found.reading is Reading.SURPRISING
-        held += found.rate.interval.low <= 0.5 <= found.rate.interval.high
+        held += found.rate.share.interval.low <= 0.5 <= found.rate.share.interval.high
     print(f"HEROS, highest of {k}: said falsely {said / simulations:.3f}, coverage {held / simulations:.3f}")
     assert said / simulations <= 0.065
     assert 0.92 <= held / simulations <= 0.98
@@ -319,8 +323,8 @@ def test_where_every_original_is_there_twice_it_counts_once() -> None:
     assert (often[0].dependence.units, often[0].dependence.unit) == (30, "groups of sentences")
     ordering = Ordering(*names)
     narrow, rate, wide = (orderings.rate(c, ordering) for c in (Cosines(names, often[0].values), once[0], often[0]))
-    assert rate.value == wide.value == narrow.value
-    width = [one.interval.high - one.interval.low for one in (narrow, rate, wide)]
+    assert rate.share.value == wide.share.value == narrow.share.value
+    width = [one.share.interval.high - one.share.interval.low for one in (narrow, rate, wide)]
     assert width[0] < 0.75 * width[1]
     assert width[2] == pytest.approx(width[1], rel=0.08)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from blindspot.diagnostics.transfer.outcomes import Measure, Order, Outcomes, Wh
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import confusion
 from blindspot.numerics.statistics.confusion import macro_f1
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.runs.comparison import paired_tests
 from blindspot.variants import Variant
@@ -39,9 +42,11 @@ def test_rows_are_those_of_the_dataset(toys: World) -> None:
         assert SCORE[measure](found.table(run.run_id)) == pytest.approx(run.metrics[measure.value])
         clean = found.without_overlap()
         assert SCORE[measure](clean.table(run.run_id)) == pytest.approx(run.metrics[f"{measure}_without_overlap"])
-        ends = found.interval(run.run_id, measure)
-        assert ends is not None
-        assert ends.low <= run.metrics[measure.value] <= ends.high
+        stored = tasks.score(run, measure, overlap=True)
+        again = found.estimate(run.run_id, measure)
+        assert stored == Measured(again.value, again.interval)
+        with pytest.raises(ValueError, match="outside of its interval"):
+            tasks.score(replace(run, metrics={**run.metrics, measure.value: 0.01}), measure, overlap=True)
 
 
 def test_same_texts_are_one_group(toys: World) -> None:

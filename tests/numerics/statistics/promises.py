@@ -19,6 +19,7 @@ from blindspot.numerics.statistics.intervals import level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
 from blindspot.numerics.statistics.tolerance import Decision, drop
 from blindspot.types import Float64, Int64
+from tests.numerics.statistics.extremes import best_share, changes, flips, kinds_lost, rank_correlations
 from tests.support.pair_graphs import random_graph, stars
 
 COVERAGE, FALSE, POWER = "coverage", "false verdicts", "power"
@@ -415,6 +416,14 @@ CELLS = (
     Cell.of("Gate on Spearman, 300 pairs, all a little worse", "0.059", PASSES, on_spearman(300, rare=False)),
     Cell.of("highest and lowest of 14 shares, both at once", "0.54", COVERAGE, extremes(14, 200, 0.8), high=0.99),
     Cell.of("highest and lowest of 4 shares, both at once", "0.84", COVERAGE, extremes(4, 200, 0.8), high=0.99),
+    Cell.of("best of 2 models, Hits@1 of 0.7 on 200 pairs", "", COVERAGE, best_share(2, 200, 0.7)),
+    Cell.of("best of 3 models, Hits@1 of 0.7 on 200 pairs", "0.92", COVERAGE, best_share(3, 200, 0.7), high=0.99),
+    Cell.of("best of 5 models, Hits@1 of 0.7 on 200 pairs", "0.89", COVERAGE, best_share(5, 200, 0.7), high=0.99),
+    Cell.of("best of 12 models, Hits@1 of 0.7 on 200 pairs", "", COVERAGE, best_share(12, 200, 0.7), high=0.99),
+    Cell.of("highest and lowest of 4 correlations, 80 pairs", "", COVERAGE, rank_correlations(4, 80), high=0.99),
+    Cell.of("largest gain and loss of 12, MRR on 100 pairs", "", COVERAGE, changes(12, 100), high=0.99),
+    Cell.of("largest gain and loss of 12, accuracy on 100 examples", "", COVERAGE, flips(12, 100), high=0.99),
+    Cell.of("most and least lost of 6 kinds, 5% of 40 items each", "0.92", COVERAGE, kinds_lost(6, 40, 0.05), high=1.0),
 )
 
 

@@ -14,6 +14,7 @@ from blindspot.numerics.statistics.families import (
     estimate_of_difference,
     estimate_of_rho,
     numbers_of,
+    one_of,
     spearman,
     spearman_without_each,
 )
@@ -148,6 +149,31 @@ def coverage(kind: str, families: int, within: float, correlation: float, simula
         assert found is not None
         held += found.low <= truth <= found.high
     return held / simulations
+
+
+def coverage_at_once(kind: str, families: int, tasks: int, simulations: int) -> float:
+    """How often the intervals of the highest and the lowest of correlations with some tasks both hold the truth."""
+    rng = np.random.default_rng([7, families, tasks])
+    family = np.repeat(np.arange(families), sizes(kind, families))
+    truth, held = 6 / np.pi * np.arcsin(0.25), 0
+    for _ in range(simulations):
+        found = []
+        for _ in range(tasks):
+            x, y = scores_of(rng, family, 0.9, 0.5)
+            without = spearman_without_each(x[:, np.newaxis], y[:, np.newaxis], family)[:, 0, 0]
+            found.append(one_of(estimate_of_rho(spearman(x, y), without, len(x)), tasks))
+        found.sort(key=lambda one: one.value)
+        ends = [found[0].interval, found[-1].interval]
+        held += all(end is not None and end.low <= truth <= end.high for end in ends)
+    return held / simulations
+
+
+@pytest.mark.slow
+def test_the_highest_and_the_lowest_hold_the_truth_at_once() -> None:
+    for families in (FEWEST_FAMILIES, 20):
+        cells = {tasks: coverage_at_once("two", families, tasks, 1_000) for tasks in (3, 10)}
+        print(f"Evidence, highest and lowest, {families} families, of so many tasks: {cells}")
+        assert all(0.92 <= share <= 0.99 for share in cells.values())
 
 
 def test_intervals_hold_what_they_promise() -> None:

@@ -21,13 +21,14 @@ from blindspot.numerics.statistics.pairs import (
     FEWEST,
     Dependence,
     difference,
+    exact_share,
     mcnemar_by_units,
     mean_rank,
     observations,
     p_values,
     share,
-    share_interval,
     smallest_detectable,
+    sure_share,
     worth,
 )
 from blindspot.numerics.statistics.resampling import sign_flip_p_values
@@ -58,10 +59,13 @@ def test_outcomes_of_single_items_have_wilsons_interval_however_few() -> None:
         assert known.is_of_singles
         assert observations(values, known) == n
         low, high = proportion_confint(values.sum(), n, method="wilson")
-        found = share_interval(values, known)
+        found = sure_share(values, known)
         assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+        low, high = proportion_confint(values.sum(), n, alpha=0.01, method="beta")
+        exact = exact_share(values, known, level=0.99)
+        assert (exact.low, exact.high) == pytest.approx((low, high), abs=1e-9)
         low, high = proportion_confint(values.sum(), n, alpha=0.01, method="wilson")
-        found = share_interval(values, known, level=0.99)
+        found = sure_share(values, known, level=0.99)
         assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
 
 
@@ -70,7 +74,7 @@ def test_items_that_say_what_their_group_says_count_once() -> None:
     known, values = in_groups([3] * 20), np.repeat([1.0] * 8 + [0.0] * 12, 3)
     assert observations(values, known) == pytest.approx(19.0)
     expected = wilson_interval(0.4, 19.0, student.ppf(0.975, known.freedom))
-    found = share_interval(values, known)
+    found = sure_share(values, known)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
@@ -83,7 +87,7 @@ def test_of_too_few_groups_each_is_one_observation() -> None:
     known, values = in_groups([5] * 4), np.tile([1.0, 1.0, 0.0, 1.0, 1.0], 4)
     assert known.refusal
     assert observations(values, known) == pytest.approx(4.0)
-    found, expected = share_interval(values, known), wilson_interval(0.8, 4.0)
+    found, expected = sure_share(values, known), wilson_interval(0.8, 4.0)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
@@ -93,7 +97,7 @@ def test_intervals_of_outcomes_in_groups_hold_the_truth(sizes: list[int], truth:
     rng, known, held = np.random.default_rng(5), in_groups(sizes), 0
     for _ in range(500):
         of_groups = rng.beta(truth, 1 - truth, len(sizes))
-        found = share_interval((rng.random(sum(sizes)) < np.repeat(of_groups, sizes)).astype(np.float64), known)
+        found = sure_share((rng.random(sum(sizes)) < np.repeat(of_groups, sizes)).astype(np.float64), known)
         held += found.low <= truth <= found.high
     assert 0.92 <= held / 500 <= 0.99
 

@@ -71,6 +71,17 @@ class Flat:
         return LabeledPairs(similarity, u < chance, left, m + np.arange(m))
 
 
+def covered_at_once(world: World, groups: int, repetitions: int, seed: int) -> float:
+    """The share of draws of some groups in which the intervals of all their thresholds hold the truth."""
+    rng = np.random.default_rng([seed, groups])
+    truth, held = world.threshold, 0
+    for _ in range(repetitions):
+        found = [wished(world.draw(rng), world.wish, groups) for _ in range(groups)]
+        ends = [tuple(np.inf if end is None else end for end in (one.low, one.high)) for one in found]
+        held += all(low <= truth <= high for low, high in ends)
+    return held / repetitions
+
+
 FLAT = {
     "40 pairs, flat": Flat(40, 0.799, 0.8),
     "100 pairs, flat": Flat(100, 0.799, 0.8),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.numerics.thresholds.coverage import FLAT, WORLDS, World, covered, falsely_safe, optimism
+from tests.numerics.thresholds.coverage import FLAT, WORLDS, World, covered, covered_at_once, falsely_safe, optimism
 
 QUICK, LONG = 60, 1_500
 FALSE = 0.065  # 0.05, and what chance adds
@@ -24,6 +24,14 @@ def test_intervals_cover_the_truth_in_93_to_97_percent_of_draws(name: str) -> No
         print(f"{name}, {what}: {share:.3f}")
         # The upper end of the threshold's interval holds for all thresholds at once: it covers more.
         assert 0.93 <= share <= (1.0 if what == "threshold" else 0.97), (name, what, share)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("groups", [2, 6])
+def test_intervals_of_groups_hold_at_once(groups: int) -> None:
+    share = covered_at_once(WORLDS["independent pairs"], groups, 120, 7)
+    print(f"{groups} groups, all thresholds at once: {share:.3f}")
+    assert share >= 0.92
 
 
 @pytest.mark.heavy

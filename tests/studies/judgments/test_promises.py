@@ -19,7 +19,7 @@ from blindspot.numerics.statistics import votes as voting
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import FEWEST_VOTES, Population
-from blindspot.studies.judgments.scoring import pair_tests
+from blindspot.studies.judgments.scoring import pair_tests, scores
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, Query, Task
 from blindspot.types import Float64
@@ -105,6 +105,24 @@ def coverage(precision: float, world: World, queries: int, raters: int, simulati
     return held / simulations
 
 
+def coverage_of_best(variants: int, queries: int, raters: int, world: World, simulations: int) -> float:
+    """The same of the best of some variants that are alike."""
+    rng = np.random.default_rng([variants, queries, raters])
+    skill, empty = skill_for(0.6, world.all_of_them), intruder_tally(variants, queries, raters)
+    easiness = np.sqrt(world.easy**2 + world.fit**2) * FEW_NORMAL[:, np.newaxis]
+    held = 0
+    for _ in range(simulations):
+        good = world.good * rng.normal(size=raters)
+        both = skill + good + world.easy * rng.normal(size=(queries, 1))
+        fits = world.fit * rng.normal(size=(variants, queries, 1))
+        found = scores(voted(rng, empty, [chance(both + fit) for fit in fits]))
+        truth = 0.6 if found.population is Population.RATERS else float(chance(skill + good + easiness).mean())
+        best = max((one.as_best for one in found.variants if one.as_best), key=lambda one: one.value)
+        assert best.interval is not None
+        held += best.interval.low <= truth <= best.interval.high
+    return held / simulations
+
+
 WORLDS = (World(), World(easy=1), World(easy=1, good=1), World(easy=1, good=1.5))
 
 
@@ -134,6 +152,18 @@ def test_coverage(precision: float, raters: int) -> None:
         print(f"Judgment, precision {precision}, {raters} raters, {queries} queries: coverage {cells}", flush=True)
         assert min(cells) >= 0.92
         assert max(cells) <= 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variants", [2, 3, 6])
+def test_coverage_of_the_best(variants: int) -> None:
+    cells = [
+        coverage_of_best(variants, queries, raters, world, 400)
+        for queries, raters in ((10, 3), (25, 8))
+        for world in (World(fit=1), World(easy=0.5, good=0.5, fit=0.5))
+    ]
+    print(f"Judgment, best of {variants}: coverage {cells}", flush=True)
+    assert min(cells) >= 0.92
 
 
 # --- tests

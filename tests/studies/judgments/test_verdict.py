@@ -41,6 +41,7 @@ def said_of(found: list[int]) -> str:
         ([12, 11], "No significant difference: <X> with precision 60%", "<Y> (55%, p = "),
         ([19, 18, 2], "Best is <X>", "significantly better than <Z> (10%, p"),
         ([19, 18, 2], "Best is <X>", "no significant difference from <Y> (90%, p ="),
+        ([19, 18, 2], "Best is <X> with precision 95% (95% CI ", ", of all 3 at once)"),
         ([15], "<X>: precision 75% (95% CI ", "Guessing gives 25%."),
     ],
 )

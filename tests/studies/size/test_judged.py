@@ -15,7 +15,7 @@ from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each
-from blindspot.numerics.statistics.pairs import Dependence, share_interval
+from blindspot.numerics.statistics.pairs import Dependence, exact_share
 from blindspot.numerics.statistics.tolerance import drop
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
@@ -132,8 +132,8 @@ def test_kinds_are_counted_by_a_loop(made: tuple[World, Judged]) -> None:
         assert of_half[name].items == len(rows)
         assert of_half[name].lost == sum(bool(found.lost[i, place]) for i in rows)
         lost = found.lost[np.isin(found.numbers, found.numbers[rows]), place].astype(np.float64)
-        at_once = share_interval(lost, found.known.of_some(np.array(rows)), level_of_each(2))
-        assert of_half[name].interval == at_once
+        at_once = exact_share(lost, found.known.of_some(np.array(rows)), level_of_each(2))
+        assert of_half[name].share == at_once
     by_length = [one for one in lost_by_kind(found, place, []) if one.column == "length"]
     assert sum(one.items for one in by_length) == n
     assert sum(one.lost for one in by_length) == int(found.lost[:, place].sum())
@@ -145,8 +145,8 @@ def test_kinds_are_counted_by_a_loop(made: tuple[World, Judged]) -> None:
         replace(found, gains=gains, known=Dependence.of_groups(of, Unit.PAIRS)) for of in (np.arange(n), groups)
     )
     for single, pair in zip(*(lost_by_kind(of, place, [kinds])[:2] for of in (alone, twos)), strict=True):
-        assert single.share == pair.share
-        narrow, wide = (one.interval.high - one.interval.low for one in (single, pair))
+        assert single.share.value == pair.share.value
+        narrow, wide = (one.share.interval.high - one.share.interval.low for one in (single, pair))
         assert wide / narrow == pytest.approx(2**0.5, rel=0.05)
 
 

@@ -101,7 +101,7 @@ def test_who_has_no_significant_difference_from_the_best(p: dict[str, float], al
     found = found_with(p)
     assert names(found.alike) == alike
     said = verdict(found)
-    assert "0.900 (95% CI 0.824 to 0.945)" in said  # Wilson's with Student's t
+    assert "0.900 (95% CI 0.797 to 0.954, of all 4 at once)" in said  # Wilson's with Student's t
     assert said.startswith("a ")
     assert ("significantly better than all" in said) == (not alike)
     assert f" {3 - len(alike)}" in said
@@ -141,7 +141,7 @@ def test_the_best_of_many_models_has_an_interval_that_allows_for_the_choice() ->
     many = [run_record("transfer", f"m{i}~none", metrics={"accuracy": 0.9 - i / 100}) for i in range(6)]
     P.clear()
     P.update({f"m{i}~none": 0.5 for i in range(6)})
-    fewer, found = (verdict(best_of(ENTRY, some, cast("Repository", Rows()))) for some in (many[:5], many))
+    fewer, found = (verdict(best_of(ENTRY, some, cast("Repository", Rows()))) for some in (many[:2], many))
     assert "0.900 (95% CI 0.824 to 0.945)" in fewer
     assert "0.900 (95% CI 0.790 to 0.956, of all 6 at once)" in found
 

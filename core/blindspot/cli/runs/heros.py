@@ -256,7 +256,7 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
         output.print_table(
             f"{title}: share of {cosines.originals:,} originals{groups} with this ordering, ties counting half",
             ["ordering", "share", "95% interval"],
-            [[str(r.ordering), f"{r.value:.4f}", interval(r.interval, ".4f")] for r in rates],
+            [[str(r.ordering), f"{r.share.value:.4f}", interval(r.share.interval, ".4f")] for r in rates],
         )
     output.print_table(
         f"{title}: percentage of originals with the row's rewrite nearer than the column's",
@@ -274,7 +274,7 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
 
 def _rate_json(rate: Rate) -> dict[str, Any]:
     pair = {"ordering": str(rate.ordering), "near": rate.ordering.near, "far": rate.ordering.far}
-    return pair | {"rate": rate.value, "low": rate.interval.low, "high": rate.interval.high}
+    return pair | {"rate": rate.share.value, "low": rate.share.low, "high": rate.share.high}
 
 
 def _finding_json(worst: Finding, variant: str) -> dict[str, Any]:

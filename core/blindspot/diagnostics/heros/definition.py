@@ -39,7 +39,7 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.similarity import Similarity, mean_cosine, similarity_of_pairs
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.pairs import Dependence, share_interval
+from blindspot.numerics.statistics.pairs import Dependence, sure_share
 from blindspot.types import CancelToken, Float32, Float64, Progress
 
 if TYPE_CHECKING:
@@ -213,7 +213,8 @@ def compute(
 
 
 def _share(name: str, outcomes: Float64, known: Dependence) -> dict[str, float]:
-    return {name: float(outcomes.mean())} | _ends(name, share_interval(outcomes, known))
+    found = sure_share(outcomes, known)
+    return {name: found.value} | _ends(name, found.interval)
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:
@@ -252,7 +253,8 @@ def _metrics() -> Sequence[Score]:
 def _declared_ends(name: str, what: str, better: bool | None, ends_in: tuple[float, float] = SHARE) -> list[Score]:
     ends = {"low": "lower", "high": "upper"}
     return [
-        Score(f"{name}_{e}", f"{what}: {end} end of the 95% interval", better, range=ends_in) for e, end in ends.items()
+        Score(f"{name}_{e}", f"{what}: {end} end of the 95% interval", better, range=ends_in, is_end=True)
+        for e, end in ends.items()
     ]
 
 

@@ -21,9 +21,8 @@ from blindspot.diagnostics.heros.definition import ENTRY, picks, right_of
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, tested
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each, p_of_more
-from blindspot.numerics.statistics.pairs import Dependence, observations, share_interval
+from blindspot.numerics.statistics.pairs import Dependence, observations, sure_share
 from blindspot.numerics.statistics.written import ci, number, percent
 from blindspot.runs.against_words import ALL, Against, findings_of_words
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
@@ -125,8 +124,8 @@ def of_run(
 def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts | None) -> Finding:
     """Whether the changed meaning is nearer in more than half of the originals."""
     outcomes = 1.0 - cosines.outcomes(ordering)
-    n, wrong, known = len(outcomes), float(outcomes.mean()), cosines.dependence
-    interval = share_interval(outcomes, known)
+    n, known = len(outcomes), cosines.dependence
+    wrong = sure_share(outcomes, known)
     decided = outcomes != HALF
     p = _p_of_more(outcomes[decided], known.among(decided), HALF)
     changed, kept = noun(ordering.far), noun(ordering.near)
@@ -137,14 +136,14 @@ def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts |
         [run],
         kind=f"{kebab(ordering.far)}-nearer-than-{kebab(ordering.near)}",
         level=Level.BLIND_SPOT,
-        sentence=f"{{A}} finds {changed} closer to the original than {kept} in {percent(wrong)} of the sentences"
-        f"{ci(interval, '.0%')}.",
-        value=wrong,
-        interval=interval,
+        sentence=f"{{A}} finds {changed} closer to the original than {kept} in {percent(wrong.value)} of the sentences"
+        f"{ci(wrong, '.0%')}.",
+        value=wrong.value,
+        interval=wrong.interval,
         test=f"exact sign test against 50%, {_counted(known)}, ties excluded",
-        against=by_chance(HALF - wrong, p),
+        against=by_chance(HALF - wrong.value, p),
         n=n,
-        severity=wrong,
+        severity=wrong.value,
         address={
             "view": "sentences",
             "a": str(run.plan.variant),
@@ -199,35 +198,22 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
     """
     n, many, known = cosines.originals, len(orderings), cosines.dependence
     right = {ordering: cosines.outcomes(ordering) for ordering in orderings}
-    shares = {ordering: float(outcomes.mean()) for ordering, outcomes in right.items()}
-    level = level_of_each(many)
-    sure = {
-        o: Estimate(
-            shares[o],
-            share_interval(outcomes, known, level),
-            "Wilson",
-            known.unit,
-            known.units,
-            known.effective,
-            level=level,
-        )
-        for o, outcomes in right.items()
-    }
+    sure = {o: sure_share(outcomes, known, level_of_each(many)) for o, outcomes in right.items()}
     against = {
         o: (
-            Compared(Rival.ASKED, shares[o] - CLEARLY, min(1.0, many * _p_of_more(outcomes, known, CLEARLY))),
+            Compared(Rival.ASKED, sure[o].value - CLEARLY, min(1.0, many * _p_of_more(outcomes, known, CLEARLY))),
             *_best_rival(outcomes, [rival.outcomes(o) for rival in rivals], known, many),
         )
         for o, outcomes in right.items()
     }
     p = {o: max(one.ahead for one in compared) for o, compared in against.items()}
-    order = sorted(orderings, key=lambda o: -shares[o])
+    order = sorted(orderings, key=lambda o: -sure[o].value)
     named = [o for o in order if p[o] < ALPHA][:MOST_NAMED] or order[:1]
     best = named[0]
     parts = [
-        f"than {noun(o.far)} in {percent(shares[o])} of the sentences{ci(sure[o], '.0%')}"
+        f"than {noun(o.far)} in {percent(sure[o].value)} of the sentences{ci(sure[o], '.0%')}"
         if o.near == best.near
-        else f"{noun(o.near)} than {noun(o.far)} in {percent(shares[o])}{ci(sure[o], '.0%')}"
+        else f"{noun(o.near)} than {noun(o.far)} in {percent(sure[o].value)}{ci(sure[o], '.0%')}"
         for o in named
     ]
     corrected = f", corrected for {many} comparisons" if many > 1 else ""
@@ -237,13 +223,13 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
         kind="meaning-kept-apart",
         level=Level.STRENGTH,
         sentence=f"{{A}} keeps {noun(best.near)} closer to the original {listed(parts)}.",
-        value=shares[best],
+        value=sure[best].value,
         interval=sure[best].interval,
         test=f"exact binomial test against 75%, {_counted(known)}{corrected}"
         + ("; in more than by words and spelling alone too" if rivals else ""),
         against=tuple(one for o in named for one in against[o]),
         n=n,
-        severity=max(0.0, 2 * shares[best] - 1),
+        severity=max(0.0, 2 * sure[best].value - 1),
         address={"view": "orderings"},
     )
 
@@ -262,22 +248,22 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
     values, k = cosines.values, len(cosines.subsets)
     right = right_of(cosines.subsets)
     found = picks(values, cosines.subsets.index(right))
-    n, accuracy, chance, known = len(found), float(found.mean()), 1.0 / k, cosines.dependence
-    interval = share_interval(found, known)
+    n, chance, known = len(found), 1.0 / k, cosines.dependence
+    accuracy = sure_share(found, known)
     missed = np.asarray(found == 0.0, dtype=np.float64)  # a shared first place counts as found: toward chance
     return finding(
         ENTRY,
         [run],
         kind="paraphrase-below-guessing",
         level=Level.BLIND_SPOT,
-        sentence=f"{{A}} finds {noun(right)} among {k} rewrites in {percent(accuracy)} of the sentences"
-        f"{ci(interval, '.0%')}; guessing finds it in {percent(chance)}.",
-        value=accuracy,
-        interval=interval,
+        sentence=f"{{A}} finds {noun(right)} among {k} rewrites in {percent(accuracy.value)} of the sentences"
+        f"{ci(accuracy, '.0%')}; guessing finds it in {percent(chance)}.",
+        value=accuracy.value,
+        interval=accuracy.interval,
         test=f"exact binomial test against {percent(chance)}, {_counted(known)}",
-        against=by_chance(accuracy - chance, _p_of_more(missed, known, 1.0 - chance)),
+        against=by_chance(accuracy.value - chance, _p_of_more(missed, known, 1.0 - chance)),
         n=n,
-        severity=1.0 - accuracy,
+        severity=1.0 - accuracy.value,
         address={"view": "orderings"},
     )
 

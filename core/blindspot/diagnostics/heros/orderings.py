@@ -20,8 +20,9 @@ from blindspot.diagnostics.heros.definition import ORDERINGS, Meaning, meaning_o
 from blindspot.diagnostics.heros.dependence import of_singles, of_texts
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.statistics.estimate import Sure
 from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, Interval
-from blindspot.numerics.statistics.pairs import Dependence, mcnemar_by_units, share_interval
+from blindspot.numerics.statistics.pairs import Dependence, mcnemar_by_units, sure_share
 from blindspot.numerics.statistics.written import ci_in_words, interval, percent
 from blindspot.types import Float64, Int64
 
@@ -131,12 +132,10 @@ class Cosines:
 
 @dataclass(frozen=True)
 class Rate:
-    """The share of originals that have an order, ties counting half, with its 95% Wilson interval over groups that
-    share no text."""
+    """The share of originals that have an order, ties counting half."""
 
     ordering: Ordering
-    value: float
-    interval: Interval
+    share: Sure
 
 
 def rate(cosines: Cosines, ordering: Ordering, highest_of: int = 1) -> Rate:
@@ -148,7 +147,7 @@ def rate(cosines: Cosines, ordering: Ordering, highest_of: int = 1) -> Rate:
     """
     outcomes = cosines.outcomes(ordering)
     level = LEVEL if highest_of == 1 else 1 - 1.5 * (1 - LEVEL) / highest_of
-    return Rate(ordering, float(outcomes.mean()), share_interval(outcomes, cosines.dependence, level))
+    return Rate(ordering, sure_share(outcomes, cosines.dependence, level))
 
 
 def win_rates(cosines: Cosines) -> Float64:
@@ -193,9 +192,9 @@ class Finding:
 
     @property
     def reading(self) -> Reading:
-        if self.rate.interval.low > HALF:
+        if self.rate.share.interval.low > HALF:
             return Reading.SURPRISING
-        return Reading.AS_HOPED if self.rate.interval.high < HALF else Reading.UNCLEAR
+        return Reading.AS_HOPED if self.rate.share.interval.high < HALF else Reading.UNCLEAR
 
 
 def against_meaning(subsets: Sequence[str]) -> tuple[Ordering, ...]:
@@ -215,7 +214,7 @@ def worst(cosines: Cosines) -> Finding | None:
     """
     candidates = against_meaning(cosines.subsets)
     found = [rate(cosines, ordering, highest_of=len(candidates)) for ordering in candidates]
-    return Finding(max(found, key=lambda r: r.value), len(found)) if found else None
+    return Finding(max(found, key=lambda r: r.share.value), len(found)) if found else None
 
 
 @dataclass(frozen=True)
@@ -248,10 +247,10 @@ def contrast(variants: Sequence[Cosines]) -> Contrast | None:
         return None
     places = range(len(variants))
     found = {ordering: [rate(cosines, ordering) for cosines in variants] for ordering in candidates}
-    widest = max(candidates, key=lambda o: max(r.value for r in found[o]) - min(r.value for r in found[o]))
+    widest = max(candidates, key=lambda o: np.ptp([r.share.value for r in found[o]]))
     own = found[widest]
-    more, less = (choose(places, key=lambda i: own[i].value) for choose in (max, min))
-    if own[more].value == own[less].value:
+    more, less = (choose(places, key=lambda i: own[i].share.value) for choose in (max, min))
+    if own[more].share.value == own[less].share.value:
         return None
     tests = len(candidates) * math.comb(len(variants), 2)
     outcomes = [variants[place].outcomes(widest) for place in (more, less)]
@@ -291,7 +290,8 @@ def share_in_words(finding: Finding, name_of: Callable[[str], str] = str) -> str
 
 def _right(against: Rate) -> tuple[str, Interval]:
     """Of an order against meaning: the share of the right order, and its interval."""
-    return percent(1 - against.value, 1), Interval(1 - against.interval.high, 1 - against.interval.low)
+    share = against.share
+    return percent(1 - share.value, 1), Interval(1 - share.interval.high, 1 - share.interval.low)
 
 
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
@@ -301,7 +301,7 @@ def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Call
     ordering = contrast.more_rate.ordering
     changed, kept = (name_of(subset) for subset in (ordering.near, ordering.far))
     who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The models differ"
-    most, least = (percent(1 - rate.value, 1) for rate in (contrast.less_rate, contrast.more_rate))
+    most, least = (percent(1 - rate.share.value, 1) for rate in (contrast.less_rate, contrast.more_rate))
     return (
         f"{who} most in how often the {kept} comes closer than the {changed}: in {most} of the sentences with "
         f"{variants[contrast.less]}, in {least} with {variants[contrast.more]}."

@@ -300,8 +300,8 @@ def _metrics() -> Sequence[Score]:
             ("macro_f1", "mean over classes of F1"),
         ):
             out.append(Score(f"{name}{suffix}", f"{what}{of}", True))
-            out.append(Score(f"{name}{suffix}_low", f"lower end of its 95% interval{of}", True))
-            out.append(Score(f"{name}{suffix}_high", f"upper end of its 95% interval{of}", True))
+            out.append(Score(f"{name}{suffix}_low", f"lower end of its 95% interval{of}", True, is_end=True))
+            out.append(Score(f"{name}{suffix}_high", f"upper end of its 95% interval{of}", True, is_end=True))
         what = "accuracy of always saying the most frequent class of the training part (of all folds)"
         out.append(Score(f"majority{suffix}", f"{what}{of}", None))
     counts = {

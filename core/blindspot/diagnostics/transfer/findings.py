@@ -17,12 +17,12 @@ from blindspot.datasets.kinds.labeled_texts import same_examples
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.transfer.classifiers import MANY_CLASSES
 from blindspot.diagnostics.transfer.definition import CLEAN
-from blindspot.diagnostics.transfer.outcomes import Order
-from blindspot.diagnostics.transfer.tasks import DEMO, probe_asked
+from blindspot.diagnostics.transfer.outcomes import Measure, Order
+from blindspot.diagnostics.transfer.tasks import DEMO, probe_asked, score
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against, stored_against
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import ci, number
@@ -89,10 +89,10 @@ def _what(run: RunRecord) -> tuple[str, str]:
 
 def _learned(run: RunRecord, baseline: Compared | None) -> list[Finding]:
     m = run.metrics
-    if not {"accuracy_low", "accuracy_high"} <= m.keys():
+    accuracy = score(run, Measure.ACCURACY, overlap=True)
+    if accuracy is None or accuracy.interval is None:
         return []
-    value, majority = m["accuracy"], m["majority"]
-    ends = Interval(m["accuracy_low"], m["accuracy_high"])
+    value, ends, majority = accuracy.value, accuracy.interval, m["majority"]
     share = PROBED if run.plan.dataset == DEMO else LEARNED
     least = majority + share * (1 - majority)
     p = stored_against(value, ends, least) if 0 < least < 1 else np.nan
@@ -110,7 +110,7 @@ def _learned(run: RunRecord, baseline: Compared | None) -> list[Finding]:
         address={"view": "tasks"},
         kind="learned",
         sentence=f"{what} {does} {{A}}: {value:.1%} of the examples are right"
-        f"{ci(ends, '.1%')}, against {majority:.1%} for always guessing the most frequent class.",
+        f"{ci(accuracy, '.1%')}, against {majority:.1%} for always guessing the most frequent class.",
         value=value,
         interval=ends,
         test=f"score test against {least:.1%}, {'half' if share == PROBED else 'a tenth'} of the way from the most "

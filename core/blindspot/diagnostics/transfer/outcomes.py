@@ -20,7 +20,7 @@ from blindspot.datasets.kinds.labeled_texts import same_examples
 from blindspot.diagnostic import Diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import confusion as tables
-from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.outcomes import Outcomes as Became
 from blindspot.store.repository import Repository
 from blindspot.types import Bool, Float64, Int32, Int64, digest_of_strings
@@ -98,12 +98,10 @@ class Outcomes:
             probability={run_id: values[kept] for run_id, values in self.probability.items()},
         )
 
-    def interval(self, run_id: str, measure: Measure) -> Interval | None:
-        """95% interval of a run's score over groups of equal texts; None for too few groups."""
-        if not len(self):
-            return None
+    def estimate(self, run_id: str, measure: Measure) -> Estimate:
+        """A run's score, over groups of equal texts."""
         found = tables.estimates(self.labels, self.predicted[run_id], self.groups, len(self.classes))
-        return found[0 if measure is Measure.ACCURACY else 1].interval
+        return found[0 if measure is Measure.ACCURACY else 1]
 
     def influence(self, run_id: str, measure: Measure) -> Float64:
         """How far each example moves a run's score, to first order, ``[m]``."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from blindspot.datasets.kinds.probing import Probe, probe_of
 from blindspot.datasets.published.transfer_tasks import LABELED
 from blindspot.datasets.user_data.files import is_own, path_of
+from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer.outcomes import Measure
-from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.store.records import RunRecord
 
 DEMO = "demo-negation"
@@ -23,19 +22,10 @@ def probe_asked(dataset: str) -> Probe | None:
     return probe_of(path_of(dataset).stem if is_own(dataset) else dataset.removeprefix("demo-"))
 
 
-@dataclass(frozen=True)
-class Score:
-    value: float
-    interval: Interval | None  # 95%; None if the run has not stored it
-
-
-def score(run: RunRecord, measure: Measure, *, overlap: bool) -> Score | None:
+def score(run: RunRecord, measure: Measure, *, overlap: bool) -> Measured | None:
     """A run's score, over all tested examples or without ``overlap`` with training; None if no example is left."""
     name = measure.value + ("" if overlap else WITHOUT_OVERLAP)
-    if name not in run.metrics:
-        return None
-    ends = [run.metrics.get(f"{name}_{end}") for end in ("low", "high")]
-    return Score(run.metrics[name], Interval(*ends) if None not in ends else None)  # type: ignore[arg-type]
+    return find_diagnostic(run.plan.diagnostic).measured(run.metrics, name)
 
 
 def baseline(run: RunRecord, measure: Measure, *, overlap: bool) -> float | None:

@@ -30,7 +30,35 @@ class Unit(StrEnum):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Measured:
+    """A value with its 95% interval, None if it has none: all that a store or a file has of an ``Estimate``.
+
+    Raises:
+        ValueError: the interval is that of another value.
+    """
+
+    value: float
+    interval: Interval | None
+
+    def __post_init__(self) -> None:
+        check_is_inside(self.value, self.interval)
+
+    @property
+    def low(self) -> float | None:
+        return None if self.interval is None else self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        return None if self.interval is None else self.interval.high
+
+    @property
+    def of_many(self) -> int:
+        """How many intervals such as this hold at once in 95% of cases."""
+        return 1
+
+
+@dataclass(frozen=True)
+class Estimate(Measured):
     """A value with its interval, or with the reason why it has none.
 
     Attributes:
@@ -44,8 +72,6 @@ class Estimate:
         ValueError: it has both an interval and a refusal, or neither, or the interval is that of another value.
     """
 
-    value: float
-    interval: Interval | None
     method: str
     unit: Unit
     units: int
@@ -56,25 +82,24 @@ class Estimate:
     def __post_init__(self) -> None:
         if (self.interval is None) != bool(self.refusal):
             raise ValueError("an estimate has either an interval or the reason why it has none")
-        check_is_inside(self.value, self.interval)
-
-    @property
-    def low(self) -> float | None:
-        return None if self.interval is None else self.interval.low
-
-    @property
-    def high(self) -> float | None:
-        return None if self.interval is None else self.interval.high
+        super().__post_init__()
 
     @property
     def of_many(self) -> int:
-        """How many intervals such as this hold at once in 95% of cases (``intervals.level_of_each``)."""
+        """How many intervals such as this hold at once (``intervals.level_of_each``)."""
         return round((1 - LEVEL) / (1 - self.level))
 
     @property
     def independent(self) -> str:
         """Independent units, to show with every interval."""
         return independent(self.unit, self.units, self.effective)
+
+
+@dataclass(frozen=True)
+class Sure(Estimate):
+    """An estimate that always has its interval."""
+
+    interval: Interval
 
 
 def independent(unit: Unit, units: int, effective: float) -> str:

@@ -30,6 +30,15 @@ def level_of_each(many: int) -> float:
     return 1 - (1 - LEVEL) / max(many, 1)
 
 
+def chosen_among(models: int) -> int:
+    """Of how many intervals that of the best of so many models is one, as ``level_of_each`` counts them.
+
+    The better of two has its own: the best errs upward whenever one of them does, and hardly ever downward. Of five,
+    the best one's own interval holds the truth in 89% of cases (``docs/statistics.md``).
+    """
+    return models if models > 2 else 1
+
+
 def wilson_interval(share: float, n: float, z: float = Z_95) -> Interval:
     """Wilson's score interval of a share among ``n`` (1927), at 95% by default.
 
@@ -39,6 +48,18 @@ def wilson_interval(share: float, n: float, z: float = Z_95) -> Interval:
     half = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
     # It contains the share (as its end, at 0 and 1): rounding must not exclude it.
     return Interval(max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)))
+
+
+def exact_interval(share: float, n: float, level: float = LEVEL) -> Interval:
+    """Clopper and Pearson's interval of a share among ``n`` (1934), which need not be whole.
+
+    It keeps its level for rare things, too, of which Wilson's ends too high where the level is far beyond 95%.
+    """
+    from scipy.special import betaincinv
+
+    hits, tail = share * n, (1 - level) / 2
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
+    return Interval(low, float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0)
 
 
 def quantile(freedom: Float64 | float, level: float = LEVEL) -> Float64:

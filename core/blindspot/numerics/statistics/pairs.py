@@ -22,11 +22,12 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from blindspot.numerics.statistics.estimate import Estimate, Unit, independent
+from blindspot.numerics.statistics.estimate import Estimate, Sure, Unit, independent
 from blindspot.numerics.statistics.intervals import (
     LEVEL,
     Interval,
     McNemar,
+    exact_interval,
     level_of_each,
     mcnemar,
     quantile,
@@ -270,15 +271,32 @@ def observations(values: Float64, dependence: Dependence) -> float:
     return min(float(len(values)), worth(mean, float(values.var()), variance, carried, dependence.effective))
 
 
-def share_interval(values: Float64, dependence: Dependence, level: float = LEVEL) -> Interval:
-    """Wilson's interval of the mean of ``values [m]`` within 0 to 1, for the effective number of observations.
+def sure_share(values: Float64, dependence: Dependence, level: float = LEVEL) -> Sure:
+    """The mean of ``values [m]`` within 0 to 1, with Wilson's interval for the effective number of observations.
 
     Unlike ``share`` it never refuses: items that are units of their own have Wilson's, however few; of too few larger
     units each counts as one observation.
     """
-    is_normal = dependence.is_of_singles or bool(dependence.refusal)
-    z = quantile(np.inf if is_normal else dependence.freedom, level)
-    return wilson_interval(float(values.mean()), observations(values, dependence), float(z))
+    value, z = float(values.mean()), float(quantile(_freedom_of_share(dependence), level))
+    ends = wilson_interval(value, observations(values, dependence), z)
+    return Sure(value, ends, "Wilson", dependence.unit, dependence.units, dependence.effective, level=level)
+
+
+def exact_share(values: Float64, dependence: Dependence, level: float = LEVEL) -> Sure:
+    """As ``sure_share``, with Clopper and Pearson's interval: for shares near 0 or 1 at a level beyond 95%.
+
+    Where units vary, the number of observations is lower by the square of how much wider Student's t is than the normal
+    distribution (Korn and Graubard 1998).
+    """
+    value, free = float(values.mean()), _freedom_of_share(dependence)
+    wider = float(quantile(free, level) / quantile(np.inf, level))
+    ends = exact_interval(value, observations(values, dependence) / wider**2, level)
+    return Sure(value, ends, "exact", dependence.unit, dependence.units, dependence.effective, level=level)
+
+
+def _freedom_of_share(dependence: Dependence) -> float:
+    """Infinite where nothing but the share itself tells its variance."""
+    return np.inf if dependence.is_of_singles or dependence.refusal else dependence.freedom
 
 
 def share(values: Float64, dependence: Dependence, level: float = LEVEL) -> Estimate:

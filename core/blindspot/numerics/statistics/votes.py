@@ -22,7 +22,7 @@ from enum import StrEnum
 import numpy as np
 
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import Z_95, Interval, quantile, wilson_interval
+from blindspot.numerics.statistics.intervals import LEVEL, Interval, quantile, wilson_interval
 from blindspot.texts import counted
 from blindspot.types import Float64, Int64
 
@@ -138,9 +138,11 @@ class Spread:
     units: int
     effective: float
 
-    def estimate(self, value: float, interval: Interval | None, method: str, refusal: str = "") -> Estimate:
+    def estimate(
+        self, value: float, interval: Interval | None, method: str, refusal: str = "", level: float = LEVEL
+    ) -> Estimate:
         how = f"{method}, robust to queries{' and raters' if self.unit is Unit.RATERS else ''}"
-        return Estimate(value, interval, how, self.unit, self.units, self.effective, refusal)
+        return Estimate(value, interval, how, self.unit, self.units, self.effective, refusal, level)
 
 
 def spread(mean: Mean, query: Int64, of: Population, *, of_share: bool = False) -> Spread:
@@ -211,16 +213,16 @@ def _effective(weights: Float64) -> float:
     return float(1.0 / (weights**2).sum())
 
 
-def share(mean: Mean, query: Int64, of: Population) -> Estimate:
-    """A share with its 95% interval. If all votes are equal, it is that of as many independent votes."""
+def share(mean: Mean, query: Int64, of: Population, level: float = LEVEL) -> Estimate:
+    """A share with its interval, at 95% by default. If all votes are equal, it is that of as many independent votes."""
     found = spread(mean, query, of, of_share=True)
     if refusal := _too_few(found.queries, mean.votes):
-        return found.estimate(mean.value, None, "Wilson", refusal)
+        return found.estimate(mean.value, None, "Wilson", refusal, level)
     value = min(max(mean.value, 0.0), 1.0)
     votes = mean.votes
     if found.variance > _NO_VARIANCE and 0 < value < 1:
         votes = min(value * (1 - value) / found.variance, votes)
-    return found.estimate(mean.value, wilson_interval(value, votes, _quantile(found)), "Wilson")
+    return found.estimate(mean.value, wilson_interval(value, votes, _quantile(found, level)), "Wilson", level=level)
 
 
 def difference_of(mean: Mean, query: Int64, of: Population) -> tuple[Estimate, float | None]:
@@ -249,5 +251,5 @@ def _too_few(queries: int, votes: float = np.inf) -> str:
     return ""
 
 
-def _quantile(found: Spread) -> float:
-    return float(quantile(found.degrees_of_freedom)) if np.isfinite(found.degrees_of_freedom) else Z_95
+def _quantile(found: Spread, level: float = LEVEL) -> float:
+    return float(quantile(found.degrees_of_freedom, level))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Protocol
 
-from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.resampling import FLIPS
 
@@ -72,7 +72,7 @@ def ci(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1
     return f" ({said}{f', {more}' if more else ''})" if said else ""
 
 
-def with_ci(found: Estimate, spec: str = ".2f", scale: float = 1.0) -> str:
+def with_ci(found: Measured, spec: str = ".2f", scale: float = 1.0) -> str:
     """A value with its interval: ``0.71 (95% CI 0.68 to 0.74)``."""
     return f"{number(scale * found.value, spec)}{ci(found, spec, scale)}"
 

@@ -18,7 +18,7 @@ import numpy as np
 from blindspot.numerics.statistics import votes as voting
 from blindspot.numerics.statistics.compare import corrected
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.intervals import Interval, chosen_among, level_of_each
 from blindspot.numerics.statistics.votes import Mean, Population
 from blindspot.studies.judgments.tallies import UNKNOWN, Tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, Task
@@ -40,6 +40,7 @@ class VariantScore:
         item_mean: mean over items of the same.
         normalised: ``item_mean`` over the sum of all variants'.
         chance: what guessing would get, the mean over its items of 1 / number of options.
+        as_best: ``headline`` with the interval that it has where it is the best of all variants.
     """
 
     task: Task
@@ -52,6 +53,7 @@ class VariantScore:
     item_mean: Estimate | None
     normalised: Estimate | None
     chance: float | None
+    as_best: Estimate | None
 
     @property
     def headline(self) -> Estimate | None:
@@ -117,8 +119,10 @@ def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -
     all_means = [m for m in means if m is not None]
     population, why_these = voting.population(votes, [m.value for m in micros if m is not None])
 
-    def share(mean: Mean | None) -> Estimate | None:
-        return None if mean is None else voting.share(mean, query, population)
+    def share(mean: Mean | None, many: int = 1) -> Estimate | None:
+        return None if mean is None else voting.share(mean, query, population, level_of_each(many))
+
+    scored = chosen_among(len(all_means))
 
     found = []
     for place, variant in enumerate(tally.variants):
@@ -137,6 +141,7 @@ def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -
                 item_mean=share(mean),
                 normalised=share(None if mean is None else voting.share_of(mean, all_means)),
                 chance=float(np.mean([1 / len(i.options) for i in own_items])) if own_items else None,
+                as_best=share(micros[place] if tally.task is Task.INTRUDER else mean, scored),
             )
         )
     return Scores(

@@ -50,7 +50,8 @@ def _value(score: VariantScore) -> float:
 
 
 def _with_interval(score: VariantScore) -> str:
-    return f"{number(_value(score), '.0%')}{ci(score.interval, '.0%')}"
+    """Of the best one, the interval allows for the choice."""
+    return f"{number(_value(score), '.0%')}{ci(score.as_best, '.0%')}"
 
 
 def _guessing(score: VariantScore) -> str:

@@ -77,13 +77,13 @@ def lost_kinds(kinds: Sequence[KindLost], scheme: Scheme) -> go.Figure:
     figure = go.Figure()
     shown = list(reversed(kinds))
     figure.add_scatter(
-        x=[kind.share for kind in shown],
+        x=[kind.share.value for kind in shown],
         y=[f"{escape(kind.kind)} ({kind.items:,})" for kind in shown],
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [kind.interval.high - kind.share for kind in shown],
-            "arrayminus": [kind.share - kind.interval.low for kind in shown],
+            "array": [kind.share.interval.high - kind.share.value for kind in shown],
+            "arrayminus": [kind.share.value - kind.share.interval.low for kind in shown],
             "thickness": 1.5,
             "width": 4,
         },

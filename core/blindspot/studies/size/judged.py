@@ -19,8 +19,9 @@ from blindspot.diagnostic import Diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import ItemScores, PairedTest, Verdict
 from blindspot.numerics.statistics.compare import gains as gains_of
+from blindspot.numerics.statistics.estimate import Sure
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
-from blindspot.numerics.statistics.pairs import Dependence, share_interval
+from blindspot.numerics.statistics.pairs import Dependence, exact_share
 from blindspot.numerics.statistics.tolerance import Drop, drop
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
@@ -204,18 +205,14 @@ class KindLost:
     """Items of a kind, a value of the dataset's column ``column``, that a setting loses.
 
     Attributes:
-        interval: of the share; it holds for all kinds of the column at once, since the largest are shown.
+        share: its interval holds for all kinds of the column at once, since the largest are shown.
     """
 
     column: str
     kind: str
     items: int
     lost: int
-    interval: Interval
-
-    @property
-    def share(self) -> float:
-        return self.lost / self.items
+    share: Sure
 
 
 def words_column(texts: Sequence[str]) -> OwnColumn:
@@ -242,9 +239,9 @@ def lost_by_kind(found: Judged, place: int, columns: Sequence[OwnColumn]) -> lis
         enough = [(kind, inside) for kind, inside in groups if int(inside.sum()) >= FEWEST_OF_A_KIND]
         level = level_of_each(len(enough))
         for kind, inside in enough:
-            sure = share_interval(lost[inside].astype(np.float64), found.known.among(inside), level)
+            sure = exact_share(lost[inside].astype(np.float64), found.known.among(inside), level)
             own.append(KindLost(name, kind, int(inside.sum()), int((inside & lost).sum()), sure))
-        out += sorted(own, key=lambda one: -one.share) if len(own) > 1 else []
+        out += sorted(own, key=lambda one: -one.share.value) if len(own) > 1 else []
     return out
 
 

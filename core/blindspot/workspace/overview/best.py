@@ -9,7 +9,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Diagnostic, GridRole
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.intervals import Interval, chosen_among
 from blindspot.numerics.statistics.written import number, with_ci
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
@@ -17,7 +17,6 @@ from blindspot.store.repository import Repository
 from blindspot.texts import counted
 
 NAMED = 2  # models that the sentence names
-MANY = 6  # models: the best of fewer, all scored on the same items, hardly strays further than each of them
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def _estimate(entry: Diagnostic, runs: Sequence[RunRecord], repository: Reposito
     (scores,) = entry.item_scores(runs[:1], repository)
     if entry.headline not in scores:
         return None
-    return scores[entry.headline].best_of(len(runs) if len(runs) >= MANY else 1)
+    return scores[entry.headline].best_of(chosen_among(len(runs)))
 
 
 def untested(entry: Diagnostic, runs: Sequence[RunRecord]) -> Best:

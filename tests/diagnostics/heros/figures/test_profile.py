@@ -7,6 +7,8 @@ import pytest
 
 from blindspot.diagnostics.heros.figures.profile import PublishedRow, label, profile, profile_with_published
 from blindspot.figures.theme import SEQUENTIAL, Scheme
+from blindspot.numerics.statistics.estimate import Measured
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.variants import Variant
 from tests.support.figures import checked
 
@@ -32,7 +34,13 @@ def test_the_profile_prints_every_value(scheme: Scheme) -> None:
 def test_the_profile_prints_intervals_where_there_are_some() -> None:
     values = {ONE: {"synonym": 0.95, "typo": -0.1}, OTHER: {"synonym": 0.5, "typo": 0.2}}
     plain = profile(values, Scheme.LIGHT)
-    figure = checked(profile(values, Scheme.LIGHT, {ONE: {"synonym": (0.9312, 0.9601), "typo": (-0.2, 0.02)}}))
+    figure = checked(
+        profile(
+            values,
+            Scheme.LIGHT,
+            {ONE: {"synonym": Measured(0.95, Interval(0.9312, 0.9601)), "typo": Measured(-0.1, Interval(-0.2, 0.02))}},
+        )
+    )
     text = [list(row) for row in figure.data[0].text]
     assert text[0][0] == "0.950<br><span style='font-size:10px'>0.931 –<br>0.960</span>"
     assert text[0][1] == "-0.100<br><span style='font-size:10px'>-0.200 –<br>0.020</span>"
@@ -94,7 +102,7 @@ def test_a_frame_has_the_color_that_a_measured_cell_would_have() -> None:
 
 def test_measured_and_published_share_the_height_and_do_not_overlap() -> None:
     plain = profile(VALUES, Scheme.LIGHT)
-    ends = {ONE: {"synonym": (0.9, 0.97)}}
+    ends = {ONE: {"synonym": Measured(0.95, Interval(0.9, 0.97))}}
     short, tall = (profile_with_published(VALUES, ROWS, (0, 1), Scheme.LIGHT, i) for i in (None, ends))
     assert plain.layout.height < short.layout.height < tall.layout.height
     assert "0.900 –" in tall.data[0].text[0][0]

@@ -10,6 +10,7 @@ from blindspot.diagnostics.heros.orderings import Ordering, Rate
 from blindspot.diagnostics.heros.transforms import ChainProfile
 from blindspot.figures.theme import Scheme, looks, styles
 from blindspot.numerics.statistics.density import Density, Quantiles
+from blindspot.numerics.statistics.estimate import Sure, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.variants import Variant
 from tests.support.figures import checked
@@ -58,10 +59,14 @@ def test_eight_variants_by_eight_subsets_stay_below_what_a_browser_draws() -> No
     assert sum(len(trace.x) for trace in figure.data) < 25_000
 
 
+def share(value: float, low: float, high: float) -> Sure:
+    return Sure(value, Interval(low, high), "Wilson", Unit.SENTENCES, 60, 60.0)
+
+
 KEPT = Ordering("synonym", "typo")
 ROWS = [
-    ChainProfile("none", {"synonym": 0.9, "typo": 0.5}, Rate(KEPT, 0.7, Interval(0.6, 0.75))),
-    ChainProfile("center+<b>", {"synonym": 0.8, "typo": 0.6}, Rate(KEPT, 0.6, Interval(0.5, 0.7))),
+    ChainProfile("none", {"synonym": 0.9, "typo": 0.5}, Rate(KEPT, share(0.7, 0.6, 0.75))),
+    ChainProfile("center+<b>", {"synonym": 0.8, "typo": 0.6}, Rate(KEPT, share(0.6, 0.5, 0.7))),
 ]
 
 

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
-from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import ci, number
+from blindspot.numerics.statistics.estimate import Measured
+from blindspot.numerics.statistics.written import with_ci
 from blindspot.variants import Variant
 
 ROW_HEIGHT = 46
@@ -23,7 +23,7 @@ CELL_WIDTH = 0.94  # of a column, so that frames do not touch
 TINT = 0.22  # how much of the scale's color fills a frame
 
 label = subset_in_words
-Intervals = Mapping[Variant, Mapping[str, tuple[float, float]]]
+Intervals = Mapping[Variant, Mapping[str, Measured]]
 
 
 def profile(
@@ -35,24 +35,26 @@ def profile(
 
     Args:
         values: per variant, the mean per subset; all variants with the same subsets.
-        intervals: lower and upper end of each value, printed below it; some or all may be missing.
+        intervals: of the values, printed below them; some or all may be missing.
     """
     subsets = list(next(iter(values.values())))
     known = intervals or {}
-    cells = [[(row[subset], known.get(v, {}).get(subset)) for subset in subsets] for v, row in values.items()]
+    cells = [
+        [known.get(v, {}).get(subset, Measured(row[subset], None)) for subset in subsets] for v, row in values.items()
+    ]
     figure = go.Figure(
         go.Heatmap(
             x=[label(subset) for subset in subsets],
             y=[variant.label for variant in values],
-            z=[[value for value, _ in row] for row in cells],
-            text=[[_printed(value, ends) for value, ends in row] for row in cells],
+            z=[[one.value for one in row] for row in cells],
+            text=[[_printed(one) for one in row] for row in cells],
             texttemplate="%{text}",
             textfont={"size": 13, "color": ink(scheme)},
             colorscale=SEQUENTIAL[scheme],
             showscale=False,
             xgap=2,
             ygap=2,
-            hovertext=[[_pointed_at(value, ends) for value, ends in row] for row in cells],
+            hovertext=[[with_ci(one, ".4f") for one in row] for row in cells],
             hovertemplate="%{y}, %{x}: %{hovertext}<extra></extra>",
         )
     )
@@ -63,16 +65,12 @@ def profile(
     return apply_layout(figure, scheme, height=110 + (ROW_HEIGHT_INTERVALS if intervals else ROW_HEIGHT) * len(values))
 
 
-def _printed(value: float, ends: tuple[float, float] | None) -> str:
+def _printed(one: Measured) -> str:
     """A value, and on two lines below it its interval: on one line it would not fit a narrow column."""
-    if ends is None:
-        return f"{value:.3f}"
-    low, high = ends
-    return f"{value:.3f}<br><span style='font-size:10px'>{low:.3f} –<br>{high:.3f}</span>"
-
-
-def _pointed_at(value: float, ends: tuple[float, float] | None) -> str:
-    return f"{number(value, '.4f')}{ci(Interval(*ends) if ends else None, '.4f')}"
+    if one.interval is None:
+        return f"{one.value:.3f}"
+    low, high = one.interval.low, one.interval.high
+    return f"{one.value:.3f}<br><span style='font-size:10px'>{low:.3f} –<br>{high:.3f}</span>"
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
             row=1,
             col=1,
         )
-    known = [(place, r.chain, r.kept) for place, r in zip(places, rows, strict=True) if r.kept]
+    known = [(place, r.chain, r.kept.share) for place, r in zip(places, rows, strict=True) if r.kept]
     if ordering and known:
         figure.add_scatter(
             x=[kept.value for _, _, kept in known],

@@ -97,7 +97,7 @@ def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Seq
     """For ``figures.ordering_rates``."""
     rates = [(run, orderings.rate(tables[run.run_id], ordering)) for run in runs for ordering in listed]
     return pd.DataFrame(
-        [dot(r.plan.variant, rate.ordering.in_words(label), rate.value, rate.interval) for r, rate in rates]
+        [dot(r.plan.variant, rate.ordering.in_words(label), rate.share.value, rate.share.interval) for r, rate in rates]
     )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.heros import orderings
-from blindspot.diagnostics.heros.definition import ACCURACY, Meaning, meaning_of, right_of
+from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, Meaning, meaning_of, right_of
 from blindspot.diagnostics.heros.figures import profile as figures
 from blindspot.diagnostics.heros.orderings import Contrast, Finding
 from blindspot.diagnostics.heros.page import published, words_alone
@@ -21,6 +21,7 @@ from blindspot.diagnostics.heros.page.shown import (
     subset_in_words,
 )
 from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -112,10 +113,8 @@ def _worst_and_contrast(shown: HerosView) -> tuple[Finding | None, Contrast | No
     return orderings.worst(tables[0]), orderings.contrast(tables)
 
 
-def _intervals(
-    runs: Sequence[RunRecord], subsets: Sequence[str]
-) -> Mapping[Variant, Mapping[str, tuple[float, float]]] | None:
-    """Ends of the interval per model and subset, if the reader wants them."""
+def _intervals(runs: Sequence[RunRecord], subsets: Sequence[str]) -> Mapping[Variant, Mapping[str, Measured]] | None:
+    """Means with their intervals per model and subset, if the reader wants them; without those that have none."""
     wanted = options().toggle(
         "Show 95% intervals",
         key="heros_intervals",
@@ -125,7 +124,7 @@ def _intervals(
     if not wanted:
         return None
     found = {
-        r.plan.variant: {s: (r.metrics[f"{s}_low"], r.metrics[f"{s}_high"]) for s in subsets if f"{s}_low" in r.metrics}
+        r.plan.variant: {s: one for s in subsets if (one := ENTRY.measured(r.metrics, s)) and one.interval}
         for r in runs
     }
     if lacking := [as_text(variant.label) for variant, ends in found.items() if not ends]:

@@ -13,10 +13,10 @@ from blindspot.diagnostics.transfer.classifiers import IN_WORDS as CLASSIFIERS_I
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.page import offer
 from blindspot.diagnostics.transfer.page.runs import TransferView, classes_of, outcomes_of
-from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseline, score
+from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, baseline, score
 from blindspot.figures import grids
 from blindspot.figures.dots import DOT, dot
-from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.estimate import Estimate, Measured
 from blindspot.numerics.statistics.written import ci
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.store.records import RunRecord
@@ -31,7 +31,7 @@ from blindspot.variants import Variant
 
 MOST_NAMED = 4  # classes in the headline
 MOST_DOTS = 11  # variants: no two of so many share a color
-Scores = Mapping[tuple[str, Variant], Score]
+Scores = Mapping[tuple[str, Variant], Measured]
 
 
 def show(shown: TransferView) -> None:
@@ -130,16 +130,15 @@ def _chosen_tasks(shown: TransferView) -> list[str]:
     return [task for task in available if not chosen or task in chosen]
 
 
-def _score(run: RunRecord, measure: Measure, *, overlap: bool) -> Score | None:
+def _score(run: RunRecord, measure: Measure, *, overlap: bool) -> Measured | None:
     found = score(run, measure, overlap=overlap)
-    if found is None or found.interval is not None:
-        return found
-    return Score(found.value, _interval(run, measure, overlap=overlap))
+    return found if found is None or found.interval else _estimate(run, measure, overlap=overlap)
 
 
 @cached(1_000, "Computing intervals …")
-def _interval(run: RunRecord, measure: Measure, *, overlap: bool) -> Interval | None:
-    return outcomes_of([run], overlap=overlap).interval(run.run_id, measure)
+def _estimate(run: RunRecord, measure: Measure, *, overlap: bool) -> Estimate:
+    """Of a run that has stored no interval, as those of earlier versions."""
+    return outcomes_of([run], overlap=overlap).estimate(run.run_id, measure)
 
 
 def _support_notes(shown: TransferView) -> None:

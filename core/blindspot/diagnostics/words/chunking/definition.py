@@ -266,8 +266,8 @@ scores are lower, and differences between models larger.
     )
     metrics = (
         Score("f1", "F1 of phrases", True),
-        Score("f1_low", "lower end of its 95% interval", True),
-        Score("f1_high", "upper end of its 95% interval", True),
+        Score("f1_low", "lower end of its 95% interval", True, is_end=True),
+        Score("f1_high", "upper end of its 95% interval", True, is_end=True),
         Score("precision", "share of the phrases found that are right", True),
         Score("recall", "share of the phrases that are found right", True),
         Score("tag_accuracy", "share of tokens with the right tag", True),
