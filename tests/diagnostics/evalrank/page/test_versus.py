@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from blindspot.datasets.published.pairs import pair_set
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import uncertainty as numbers
 from blindspot.diagnostics.evalrank.pairs import pair_table
@@ -16,6 +17,8 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.variants import Variant
 from tests.support.pages import OpenApp, chart, dots_of_evalrank, written
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
 ENTRY = find_diagnostic("evalrank")
 VIEW = "A against B"
@@ -48,6 +51,19 @@ def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, store
     for run in runs:
         interval = found.estimates[run.run_id]["mrr"].interval
         assert f"{run.metrics['mrr']:.4f} ({interval.low:.4f} to {interval.high:.4f})".encode() in shown
+
+
+def test_where_no_match_is_first_the_headline_is_about_mrr(open_app: OpenApp, world: World) -> None:
+    """Each query has a double in another case among the texts, which every model puts first."""
+    pairs = [(f"number {n} of them", f"the {n}th one") for n in range(12)]
+    data = pair_set("doubled", pairs=pairs, background=[query.title() for query, _ in pairs])
+    world.add(data, GramEncoder(), GramEncoder("bigrams", size=2))
+    runs = [world.run("evalrank", encoder, data.id) for encoder in ("trigrams", "bigrams")]
+    world.repository.database.close()
+    assert {run.metrics["hits@1"] for run in runs} == {0}
+    app = open_app(world.cache, "evalrank", data=data.id, base="bigrams~none")
+    assert f"The right match is never first. **bigrams** has an MRR of **{runs[1].metrics['mrr']:.3f}**" in written(app)
+    assert f"**trigrams** {runs[0].metrics['mrr']:.3f}" in written(app)
 
 
 @pytest.mark.heavy

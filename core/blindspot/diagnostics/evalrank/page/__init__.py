@@ -121,13 +121,13 @@ def _notes(shown: EvalRankView) -> None:
     said = []
     if comparability.same_items(runs):
         said.append(_ceiling_note(shown))
-    said.append("Hits@1: share of pairs whose match is ranked first. MRR: mean of 1/rank.")
     said += _few_rivals(shown)
     if len(runs) > MOST_CURVES:
         said.append(f"Right: the best {MOST_CURVES} of {len(runs)} models.")
+    if said:
+        st.caption(" ".join(said))
     if about := tables.about_dataset(runs[0].plan.dataset):
         st.caption(about)
-    st.caption(" ".join(said))
     comparability.coverage_notes(runs)
     comparability.model_notes(runs)
     comparability.training_notes(runs)

@@ -18,7 +18,7 @@ from blindspot.diagnostics.evalrank.uncertainty import Estimated
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import ci, percent
+from blindspot.numerics.statistics.written import ci, number, percent
 from blindspot.runs.comparison import COLUMNS, cells, in_words, paired_tests, written
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
@@ -81,17 +81,20 @@ def against(entry: Diagnostic, runs: tuple[RunRecord, ...], baseline: RunRecord,
 
 
 def show_headline(shown: EvalRankView, found: Sequence[Estimated]) -> None:
-    """The baseline's Hits@1 with its interval, and how the other models differ from it."""
+    """The baseline's Hits@1 with its interval, and how the other models differ from it; MRR where no Hits@1 differs
+    from 0, which says nothing of them."""
     runs = headline.baseline_first(shown.runs, shown.picks.baseline)
-    name = "hits@1_filtered" if shown.filtered else "hits@1"
     own = next(one for one in found if runs[0].run_id in one.estimates)
-    estimate = own.estimates[runs[0].run_id][name]
-    said = (
-        f"**{as_text(runs[0].plan.variant.label)}** ranks the right match first for **{percent(estimate.value, 1)}** "
-        f"of {own.pairs:,} pairs{ci(estimate, '.1%')}"
-    )
-    rivals = headline.rivals(shown.entry, runs, ".1%", name, shown.family)
-    headline.show(headline.in_words(said, rivals, "more", "fewer"))
+    suffix, first = "_filtered" if shown.filtered else "", as_text(runs[0].plan.variant.label)
+    hits, mrr = (own.estimates[runs[0].run_id][f"{score}{suffix}"] for score in ("hits@1", "mrr"))
+    if any(run.metrics[f"hits@1{suffix}"] > 0 for run in runs):
+        said = f"**{first}** ranks the right match first for **{percent(hits.value, 1)}** of {own.pairs:,} pairs"
+        rivals = headline.rivals(shown.entry, runs, ".1%", f"hits@1{suffix}", shown.family)
+        headline.show(headline.in_words(f"{said}{ci(hits, '.1%')}", rivals, "more", "fewer"))
+        return
+    said = f"The right match is never first. **{first}** has an MRR of **{number(mrr.value, '.3f')}**"
+    rivals = headline.rivals(shown.entry, runs, ".3f", f"mrr{suffix}", shown.family)
+    headline.show(headline.in_words(f"{said}{ci(mrr, '.3f', more=f'{own.pairs:,} pairs')}", rivals, "higher", "lower"))
 
 
 # --- the view "A against B"
