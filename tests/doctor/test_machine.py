@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from blindspot.doctor import machine
 from blindspot.doctor.cgroups import MemoryLimit, memory_limit
 from blindspot.doctor.findings import GIB, Finding, State
+from blindspot.encoders.gpu import self_check
 from blindspot.encoders.gpu.self_check import FOLDER, Gpu, Outcome, Outcomes
 from blindspot.settings import Settings
 from tests.support.findings import by_name, check
@@ -66,9 +68,37 @@ def test_outcomes_of_self_checks_are_told(
 
 
 @pytest.mark.skipif(has_gpu(), reason="this machine has a GPU that torch uses")
-def test_without_a_gpu_there_is_nothing_to_check(settings: Settings) -> None:
-    (found,) = machine.check_gpu(settings)
-    check(found, State.NOTE, "torch can use none")
+def test_without_a_gpu_its_check_says_what_is_missing(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = by_name(machine.check_gpu(settings, {}))
+    check(found["self-check"], State.NOTE, "none was checked")
+    check(found["GPU"], State.OK, "there is no NVIDIA driver (nvidia-smi)")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    found = by_name(machine.check_gpu(settings, {}))
+    check(found["torch"], State.PROBLEM, "torch")
+
+
+@pytest.mark.heavy
+def test_a_gpu_is_checked_anew_whatever_was_found_before(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``cpu:0`` is a device of torch's like any other."""
+    gpu, outcomes = Gpu("cpu:0", "Made-up GPU", "driver and torch"), Outcomes(settings.cache / FOLDER)
+    monkeypatch.setattr(self_check, "emptiest_gpu", lambda: gpu)
+    monkeypatch.setattr(self_check, "mixed_texts", lambda: ("a text", "another one, which is longer"))
+    monkeypatch.setattr(self_check, "half_precision", lambda *_: None)  # takes minutes on a processor
+    ranks = Outcome("ranks", gpu.name, reason="3 of 128 ranks are not those of the CPU")
+    monkeypatch.setattr(machine, "check_ranks", lambda *_: ranks)
+    outcomes.of(["ranks"], gpu, "ranks", lambda: Outcome("ranks", gpu.name))
+    outcomes.of(["1"], gpu, "dir:/no/more", lambda: Outcome("dir:/no/more", gpu.name))
+    found = by_name(machine.check_gpu(settings, {}))
+    check(found["GPU"], State.OK, "cpu:0, Made-up GPU")
+    check(found["self-check of minilm"], State.OK, "with minilm from the CPU in float32")
+    check(found["self-check of dir:/no/more"], State.NOTE, "/no/more")
+    check(found["self-check of ranks"], State.PROBLEM, "are not those of the CPU", remedy="update torch and the driver")
+    kept = {outcome.subject: outcome for outcome in outcomes.all()}
+    assert {subject: outcome.passed for subject, outcome in kept.items()} == {"ranks": False, "minilm": True}
+    assert kept["minilm"].of_gpu > 0
 
 
 def nvidia_smi(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +119,11 @@ def test_a_gpu_that_torch_leaves_unused(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, state: State
 ) -> None:
     nvidia_smi(tmp_path, TWO_GPUS, monkeypatch)
-    found = by_name(machine.device(replace(settings, device=device), {}))["GPU"]
-    check(found, state, "GPU 0: NVIDIA H200, GPU 1: NVIDIA L4 is not used")
-    assert found.remedy
+    settings = replace(settings, device=device)
+    for findings in (machine.device(settings, {}), machine.check_gpu(settings, {})):
+        found = by_name(findings)["GPU"]
+        check(found, state, "GPU 0: NVIDIA H200, GPU 1: NVIDIA L4 is not used")
+        assert found.remedy
 
 
 @pytest.mark.process

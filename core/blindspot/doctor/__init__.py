@@ -61,5 +61,8 @@ def examine(
 
 
 def examine_gpu(settings: Settings) -> tuple[Finding, ...]:
-    """Check a GPU's vectors and ranks against the CPU's; replaces the outcomes that ``auto`` goes by."""
-    return guarded(machine.DEVICES, "GPU", lambda: machine.check_gpu(settings))
+    """Check a GPU's vectors and ranks against the CPU's; replaces the outcomes that ``auto`` goes by.
+
+    Without a GPU, what is missing.
+    """
+    return guarded(machine.DEVICES, "GPU", lambda: machine.check_gpu(settings, os.environ))

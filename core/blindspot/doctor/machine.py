@@ -68,9 +68,10 @@ def device(settings: Settings, environment: Mapping[str, str]) -> Iterator[Findi
     if can_cuda:
         yield from _gpus(torch)
         return
+    has_cuda = torch.version.cuda is not None or torch.version.hip is not None
     unused = unused_gpu(
         nvidia_driver(),
-        has_cuda=torch.version.cuda is not None or torch.version.hip is not None,
+        has_cuda=has_cuda,
         warned="; ".join(str(w.message) for w in warned),
         settings=settings,
         torch_version=torch.__version__.partition("+")[0],
@@ -79,7 +80,8 @@ def device(settings: Settings, environment: Mapping[str, str]) -> Iterator[Findi
     if unused:
         yield unused
     elif not can_mps:
-        yield ok(DEVICES, "GPU", "none that torch can use")
+        also = "" if has_cuda else ", and this torch is built for the CPU only"
+        yield ok(DEVICES, "GPU", f"none that torch can use: there is no NVIDIA driver (nvidia-smi){also}")
 
 
 def _checked(settings: Settings) -> Iterator[Finding]:
@@ -94,14 +96,21 @@ def _checked(settings: Settings) -> Iterator[Finding]:
         yield note(DEVICES, "self-check", what, "do it now: blindspot doctor --gpu")
 
 
-def check_gpu(settings: Settings) -> Iterator[Finding]:
+def check_gpu(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
     """Check the emptiest GPU anew, with MiniLM and every model that was checked before; say what half precision gains.
+    Without a GPU, say what is missing.
 
     Yields each finding once it is there: a model takes some seconds.
     """
-    gpu = self_check.emptiest_gpu()
+    try:
+        gpu = self_check.emptiest_gpu()
+    except (ImportError, OSError):  # of torch: told below
+        gpu = None
     if gpu is None:
-        yield note(DEVICES, "GPU", "torch can use none, so everything is computed on the CPU")
+        yield from device(settings, environment)
+        yield note(
+            DEVICES, "self-check", "torch can use no GPU, so none was checked: everything is computed on the CPU"
+        )
         return
     yield ok(DEVICES, "GPU", f"{gpu.device}, {gpu.name}")
     outcomes = Outcomes(settings.cache / self_check.FOLDER)
@@ -135,10 +144,6 @@ def _check_model(reference: str, gpu: Gpu, settings: Settings) -> Iterator[Findi
                 yield note(DEVICES, f"half precision of {reference}", what, to_do)
     except BlindspotError as error:  # such as a folder that is no more
         yield note(DEVICES, name, error.what, error.remedy)
-
-
-def _in_precision(model: SentenceTransformerEncoder, gpu: Gpu, dtype: str) -> SentenceTransformerEncoder:
-    return model.in_precision(Dtype(dtype), gpu.device)
 
 
 def _of_outcome(outcome: Outcome) -> Finding:

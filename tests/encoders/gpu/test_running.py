@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,10 +13,12 @@ import torch
 
 from blindspot.encoders.gpu import running
 from blindspot.encoders.gpu.running import Capacity, Cost, DeviceFailed, PinnedCopies, run_batches
-from blindspot.encoders.references import Dtype
-from blindspot.encoders.transformer.forward import WHOLE, leave_out_whole_masks
+from blindspot.encoders.references import Dtype, Pooling
+from blindspot.encoders.transformer.batches import tokenize
+from blindspot.encoders.transformer.forward import WHOLE, Forward, leave_out_whole_masks
 from blindspot.errors import BlindspotError
-from blindspot.types import Float32, Int64
+from blindspot.types import CancelToken, Float32, Int64
+from tests.support.tiny_models import saved
 
 LENGTHS = np.array([3, 3, 4, 5, 5, 6, 8, 8, 9, 12, 12, 12], dtype=np.int64)
 BATCHES = [np.arange(0, 5), np.arange(5, 9), np.arange(9, 12)]
@@ -222,3 +225,24 @@ def test_a_mask_is_given_only_where_a_batch_is_padded() -> None:
         layers(input_ids=whole, attention_mask=padded)
         layers(input_ids=whole, attention_mask=padded)
         assert [one is other for one, other in zip(seen, given, strict=True)] == [True] * 3
+
+
+# --- tensors
+
+
+@pytest.mark.heavy
+def test_a_batch_without_padding_neither_has_a_tensor_of_the_host_nor_waits_for_the_device(tmp_path: Path) -> None:
+    """``meta`` is a device without numbers: none can be looked at, nor go together with a tensor of the host."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(saved(tmp_path / "model")), device="cpu", local_files_only=True)
+    tokens = tokenize(model.tokenizer, ["a text", "two words"], 0, CancelToken(), added_too=True)
+    leave_out_whole_masks(model[0].auto_model)
+    rows = np.arange(2)
+    assert tokens.lengths[0] == tokens.lengths[1]
+    sizes = [vectors.shape for vectors in Forward(model, tuple(Pooling), "", "cpu")(tokens, rows)]
+    model.to("meta")
+    found = Forward(model, tuple(Pooling), "", "meta")(tokens, rows)
+    assert [(vectors.device.type, vectors.shape) for vectors in found] == [("meta", size) for size in sizes]
+    with pytest.raises(RuntimeError, match="device"):
+        Forward(model, tuple(Pooling), "", "cpu")(tokens, rows)
