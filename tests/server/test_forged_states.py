@@ -142,7 +142,15 @@ def test_a_callback_that_fails_is_said_on_the_page_which_is_drawn_again(
 
 # --- what the gate lets through
 
-ROWS = ('{"selection": {"rows": [0, 7], "columns": [], "cells": []}}', '{"selection": {"rows": []}}')
+ROWS = (
+    '{"selection": {"rows": [0, 7], "columns": [], "cells": []}}',
+    '{"selection": {"rows": []}}',
+    '{"selection": {"rows": [], "columns": [], "cells": [[2, "a model"]]}}',
+)
+NO_CELLS = [
+    f'{{"selection": {{"cells": {cells}}}}}'
+    for cells in ("3", "[3]", "[[1]]", '[[-1, "a"]]', '[["a", 1]]', '[[0, "a"], [1, "a"]]', '[{"row": 0}]')
+]
 DOTS = (
     '{"selection": {"points": [{"customdata": [3], "x": 1.5}], "point_indices": [0], "box": [], "lasso": []}}',
     '{"selection": {"points": [], "box": [{"xref": "x", "x": [1, 2.5], "y": [0, 3]}], "lasso": []}}',
@@ -157,7 +165,10 @@ NO_DOTS = [text for text in forging.SELECTIONS if '"points"' in text and '[{}], 
 @pytest.mark.hostile
 @pytest.mark.parametrize(
     ("kind", "held", "refused"),
-    [("dataframe", ROWS, NO_SELECTIONS + NO_ROWS), ("plotly_chart", DOTS, NO_SELECTIONS + NO_ROWS + NO_DOTS)],
+    [
+        ("dataframe", ROWS, NO_SELECTIONS + NO_ROWS + NO_CELLS),
+        ("plotly_chart", DOTS, NO_SELECTIONS + NO_ROWS + NO_DOTS),
+    ],
 )
 def test_selections(kind: str, held: tuple[str, ...], refused: list[str]) -> None:
     fits = gate_of({kind: {}})

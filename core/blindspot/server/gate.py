@@ -187,6 +187,11 @@ def _is_place(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**53  # exact in a browser
 
 
+def _is_cell(value: object) -> bool:
+    """A row and the name of a column."""
+    return isinstance(value, list) and len(value) == 2 and _is_place(value[0]) and isinstance(value[1], str)
+
+
 def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
@@ -203,7 +208,7 @@ def _is_area(value: object) -> bool:
 
 _CORNERS_FIT = _list(_is_finite, _CORNERS)
 _DRAWN = _list(_is_area, _AREAS)
-_NONE = _list(_is_place, 0)  # no table of ours lets choose columns or cells
+_NONE = _list(_is_place, 0)  # no table of ours lets choose columns
 _SLIDER_OF_OPTIONS = "slider of options"
 # All kinds of widgets that pages use, as Streamlit's protocol names them, by the field that their states can have. Any
 # other has no state. Streamlit itself keeps numbers, pages, options and lengths of texts within their bounds.
@@ -221,6 +226,6 @@ _KINDS: Mapping[str, frozenset[str]] = {
 _VALID: Mapping[str, Fits] = {
     "double_value": math.isfinite,
     "bidi_component": lambda text: isinstance(_json(text), dict | list),
-    "dataframe": _selection({"rows": _list(_is_place), "columns": _NONE, "cells": _NONE}),
+    "dataframe": _selection({"rows": _list(_is_place), "columns": _NONE, "cells": _list(_is_cell, 1)}),
     "plotly_chart": _selection({"points": _list(_is_dot), "box": _DRAWN, "lasso": _DRAWN}, are_needed=True),
 }
