@@ -15,6 +15,7 @@ WRITTEN = (
     (0.03, None, "p = 0.03"),
     (1.0, None, "p = 1"),
     (0.0496, None, "p = 0.0496"),  # not 0.05, which would not be significant
+    (0.04996, None, "p = 0.04996"),
     (0.0504, None, "p = 0.0504"),
     (0.05, None, "p = 0.05"),
     (1e-30, None, "p ≤ 0.0001"),

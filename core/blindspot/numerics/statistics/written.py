@@ -110,8 +110,8 @@ def p_in_cell(p: float | None, before: float | None = None) -> str:
 def _written(p: float, before: float | None) -> tuple[str, str]:
     if (p if before is None else min(before, p)) < BOUND:
         return "≤", f"{_up(max(p, LEAST)):.2g}"
-    said = f"{p:.2g}"
-    return "=", f"{p:.3g}" if float(said) == ALPHA != p else said  # 0.0496 is below 0.05
+    exact = (f"{p:.{digits}g}" for digits in range(2, 18))
+    return "=", next(said for said in exact if float(said) != ALPHA or p == ALPHA)  # 0.04996 is below 0.05
 
 
 def _up(p: float) -> float:
