@@ -35,7 +35,8 @@ SIZE = {"width": 1280, "height": 735}
 SETTLED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 PATIENCE_MS = 120_000
 COLORS = 160  # of a palette: a third of the bytes
-SENTENCES = """(bottom) => [...document.querySelectorAll('[data-testid="stMain"] [data-testid="stMarkdownContainer"]')]
+SENTENCES = """(bottom) => [...document.querySelectorAll(
+        '[data-testid="stMain"] [data-testid="stMarkdownContainer"], [data-testid="stMain"] .try > p')]
     .filter(element => element.checkVisibility() && element.getBoundingClientRect().top < bottom)
     .map(element => element.innerText)"""  # that begin above the bottom
 EVERYWHERE = 1_000_000
