@@ -54,6 +54,7 @@ from blindspot.studies.findings.collection import RunsOf
 from blindspot.studies.judgments.page.votes import Votes
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import ItemSet
+from blindspot.studies.sentence import page as sentence
 from blindspot.studies.threshold.pairs import Measured
 from blindspot.ui.resources import KEYS, cached
 from blindspot.ui.widgets.texts.why_similar import Asked
@@ -196,6 +197,10 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             part(Asked, key="run", texts=("a", "b")),
             part(Asked, key="other", texts=("a", "b")),
             part(Asked, key="run", texts=("b", "a")),
+        ],
+        sentence.Asked: [
+            part(sentence.Asked, variant=variant, revision=revision)
+            for variant, revision in ((ONE, "a"), (ONE, "b"), (Variant("other", "none"), "a"))
         ],
         FrequencyView: [
             part(FrequencyView, spaces=[space], frequencies=frequencies),

@@ -57,7 +57,7 @@ def test_a_chains_profile_is_what_its_run_stored(runs: dict[str, RunRecord], set
         assert str(profile.kept.ordering) == "paraphrase>opposite_1"
         leads = cosines.of("paraphrase") - cosines.of("opposite_1")
         halves = sum(1 if abs(lead) <= 1e-6 else 2 * (lead > 0) for lead in leads)
-        assert profile.kept.value == pytest.approx(halves / 10)
+        assert profile.kept.share.value == pytest.approx(halves / 10)
     alone = Cosines(("formal",), table(runs["none"], settings).of("formal")[:, None])
     assert transforms.chain_profile(runs["none"], alone).kept is None, "one subset has no ordering"
 
