@@ -92,9 +92,10 @@ def show_headline(shown: EvalRankView, found: Sequence[Estimated]) -> None:
         rivals = headline.rivals(shown.entry, runs, ".1%", f"hits@1{suffix}", shown.family)
         headline.show(headline.in_words(f"{said}{ci(hits, '.1%')}", rivals, "more", "fewer"))
         return
-    said = f"The right match is never first. **{first}** has an MRR of **{number(mrr.value, '.3f')}**"
+    said = f"The right match is first for none of {own.pairs:,} pairs. **{first}** has an MRR of "
     rivals = headline.rivals(shown.entry, runs, ".3f", f"mrr{suffix}", shown.family)
-    headline.show(headline.in_words(f"{said}{ci(mrr, '.3f', more=f'{own.pairs:,} pairs')}", rivals, "higher", "lower"))
+    said += f"**{number(mrr.value, '.3f')}**{ci(mrr, '.3f')}"
+    headline.show(headline.in_words(said, rivals, "higher", "lower"))
 
 
 # --- the view "A against B"
