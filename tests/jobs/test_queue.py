@@ -678,7 +678,7 @@ def test_close_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queue: Jo
 SERVER = """
 import signal, sys
 import pytest
-from blindspot.runs import pipeline
+from blindspot.runs import requesting
 from blindspot.jobs.queue import JobQueue
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
