@@ -78,7 +78,7 @@ def styles(
     later one takes another that none of them has, as long as there is one; its symbol and dash stay.
 
     Args:
-        gray: baselines that nobody would deploy: they have no color, and are told apart by symbol and dash.
+        gray: baselines that nobody would deploy: they have no color; symbol and dash tell them apart.
     """
     gray = set(gray)
     found = _in_color([v for v in variants if v not in gray], scheme, shown)

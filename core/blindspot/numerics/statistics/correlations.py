@@ -96,7 +96,7 @@ def _spearman_influences(x: _Ranks, y: _Ranks) -> Float64:
 
 def _rounded(influences: Float64) -> Float64:
     """Without what is rounding alone, where no pair changes the correlation: in a perfect order, or with labels of two
-    kinds that are told apart without a mistake. Its interval would have no width, and a test would compare noise."""
+    kinds that it separates without a mistake. Its interval would have no width, and a test would compare noise."""
     return np.where(np.abs(influences) < _ROUNDING, 0.0, influences)
 
 
