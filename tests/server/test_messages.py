@@ -14,6 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from blindspot.errors import InputError
 from blindspot.server import messages
+from blindspot.server.gate import Gate
 from blindspot.server.pace import Pace
 
 WIDGET = "rerun_script.widget_states.widgets"
@@ -181,3 +182,42 @@ def test_turns_are_first_come_first_served() -> None:
 
     asyncio.run(many())
     assert order == list(range(8))
+
+
+def test_whoever_leaves_takes_nobodys_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two hundred pages that are closed before their turn, none is run, and the next one does not wait for them."""
+    rerun = BackMsg()
+    rerun.rerun_script.page_name = "evalrank"
+    asks = {"type": "websocket.receive", "bytes": rerun.SerializeToString()}
+    leaves = {"type": "websocket.disconnect", "code": 1005}
+    ran: list[str] = []
+    monkeypatch.setattr("blindspot.server.gate._ALL_PAGES", (40.0, 4))  # one page at once, ten a second
+
+    async def app(scope: Any, receive: Any, _send: Any) -> None:
+        while (await receive())["type"] != "websocket.disconnect":
+            ran.append(scope["of"])
+
+    async def send(_message: Any) -> None: ...
+
+    async def visit(gate: Gate, name: str, *, stays: bool) -> None:
+        coming = iter([asks, leaves])
+
+        async def receive() -> dict[str, Any]:
+            message = next(coming)
+            if message is leaves and stays:
+                while name not in ran:
+                    await asyncio.sleep(0.01)
+            return message
+
+        await gate({"type": "websocket", "of": name}, receive, send)
+
+    async def many() -> None:
+        gate = Gate(app, is_paced=True)
+        leaving = [asyncio.ensure_future(visit(gate, "leaves", stays=False)) for _ in range(200)]
+        await asyncio.sleep(0)
+        await asyncio.wait_for(visit(gate, "stays", stays=True), 10)
+        await asyncio.gather(*leaving)
+
+    asyncio.run(many())
+    assert ran.count("stays") == 1
+    assert ran.count("leaves") <= 3

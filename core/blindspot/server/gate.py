@@ -11,10 +11,11 @@ Streamlit's protocol is imported with the first message, when the server has alr
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from blindspot.errors import InputError
@@ -77,6 +78,7 @@ class Gate:
         page = self._pages.get(named) or _Page(named)
         paces = (Pace(*_A_PAGE), self._all) if self._all else ()
         is_gone = False
+        ahead: asyncio.Future[Any] | None = None  # the next message, read while the last one waits for its turn
 
         async def said(message: Message) -> None:
             nonlocal is_gone, page
@@ -87,9 +89,28 @@ class Gate:
             except OSError:
                 is_gone = True  # as Streamlit hears when it reads next; raised here, it would log sixty lines
 
+        async def next_message() -> Message:
+            nonlocal ahead
+            coming, ahead = ahead, None
+            return {"type": "websocket.disconnect", "code": 1006} if is_gone else await (coming or receive())
+
+        async def has_left(tokens: int) -> bool:
+            """Wait for a turn; whether the browser has closed its page meanwhile, which then takes none."""
+            nonlocal ahead
+            turns: asyncio.Future[Any] = asyncio.ensure_future(_turns(paces, tokens))
+            ahead = ahead or asyncio.ensure_future(receive())
+            try:
+                await asyncio.wait((turns, ahead), return_when=asyncio.FIRST_COMPLETED)
+                if not turns.done() and ahead.result()["type"] == "websocket.disconnect":
+                    return True
+                await turns
+                return False
+            finally:
+                turns.cancel()
+
         async def heard() -> Message:
             while True:
-                message: Message = {"type": "websocket.disconnect", "code": 1006} if is_gone else await receive()
+                message = await next_message()
                 if message["type"] != "websocket.receive":
                     return message
                 try:
@@ -98,14 +119,16 @@ class Gate:
                     log.warning("%s: its connection is closed", error)
                     await send({"type": "websocket.close", "code": _PROTOCOL_ERROR})
                     return {"type": "websocket.disconnect", "code": _PROTOCOL_ERROR}
-                for pace in paces:
-                    await pace.turn(tokens)
+                if paces and await has_left(tokens):
+                    continue
                 if data:
                     return {**message, "bytes": data}
 
         try:
             await self._app(scope, heard, said)
         finally:
+            if ahead is not None:
+                ahead.cancel()
             if page.widgets:
                 _keep(self._pages, page.session, page, _SESSIONS)
 
@@ -124,6 +147,11 @@ class Gate:
             kind = _SLIDER_OF_OPTIONS if kind == "slider" and widget.options else kind
             _keep(page.widgets, widget_id, kind, _WIDGETS)
         return page
+
+
+async def _turns(paces: Sequence[Pace], tokens: int) -> None:
+    for pace in paces:
+        await pace.turn(tokens)
 
 
 def _keep(entries: dict[str, Any], key: str, value: object, most: int) -> None:
