@@ -129,11 +129,11 @@ def number(metric: Score, value: float) -> str:
     return f"{value:,.0f}" if metric.is_count else f"{value:,.4f}"
 
 
-def cell(value: object) -> str:
+def cell(value: object, spec: str = ".4f") -> str:
     """A value in a table of scores; a dash for a missing one."""
     if not isinstance(value, float):
         return "–" if value is None else str(value)
-    return "–" if math.isnan(value) else f"{value:.4f}"
+    return "–" if math.isnan(value) else f"{value:{spec}}"
 
 
 class TitledListener(Listener, Protocol):

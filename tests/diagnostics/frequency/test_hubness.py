@@ -17,6 +17,7 @@ from blindspot.diagnostics.frequency.hubness import (
 )
 from blindspot.errors import Cancelled
 from blindspot.jobs.queue import JobQueue, JobState
+from blindspot.numerics.neighbors.hubness import Hubness
 from blindspot.numerics.neighbors.occurrences import k_occurrence
 from blindspot.numerics.similarity import Similarity, similarity_to_all
 from blindspot.runs.spaces import Space, open_spaces
@@ -96,8 +97,7 @@ def test_where_nobody_is_nearer(vectors: np.ndarray, metric: Similarity, said: s
 def test_many_dimensions_make_hubs_by_distance_and_few_do_not() -> None:
     """Radovanović et al. 2010, figure 1: the skewness of normal vectors grows with their dimension."""
     few, many = (
-        hubness.Hubness.of(nearest_lists(hubness.random_vectors(1_500, d), Similarity.L2).occurrences(5), 5)
-        for d in (3, 100)
+        Hubness.of(nearest_lists(hubness.random_vectors(1_500, d), Similarity.L2).occurrences(5), 5) for d in (3, 100)
     )
     assert few.skewness < 1 < 2 < many.skewness
     assert few.never < many.never
@@ -158,7 +158,7 @@ def test_the_command_prints_the_hubness_of_the_lists(space: Space, blindspot: Co
     assert [v["transform"] for v in printed["variants"]] == ["none", "center"]
     one = printed["variants"][0]
     counts = nearest_lists(space.vectors, Similarity.COS).occurrences(2)
-    assert one["skewness"] == pytest.approx(hubness.Hubness.of(counts, 2).skewness)
+    assert one["skewness"] == pytest.approx(Hubness.of(counts, 2).skewness)
     assert one["never_listed"] == pytest.approx(sum(c == 0 for c in counts) / len(counts))
     assert one["zero_vectors"] == len(SMALL_PAIRS.items) - len(counts) > 0
     assert [t["occurrences"] for t in one["top"]] == sorted(counts.tolist(), reverse=True)[:10]

@@ -22,7 +22,6 @@ from blindspot.files.artifacts import Artifacts, path_of
 from blindspot.jobs.queue import OnStoredVariant
 from blindspot.numerics.neighbors import hubness
 from blindspot.numerics.neighbors.exact import ExactIndex
-from blindspot.numerics.neighbors.hubness import Hubness
 from blindspot.numerics.similarity import Similarity, row_norms, unit_rows
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import Settings, prepare_runtime
@@ -121,19 +120,6 @@ def requests_of(spaces: Sequence[Space], metric: Similarity) -> list[HubsRequest
         HubsRequest(s.variant, s.dataset.id, metric, () if len(s.items) == len(s.dataset.items) else encoders)
         for s in spaces
     ]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A variant's hubness, that of random vectors of the same number and dimension, and the share of tied lists."""
-
-    own: Hubness
-    random: Hubness
-    tied: float
-
-
-def compare(own: Lists, random: Lists, k: int) -> Compared:
-    return Compared(Hubness.of(own.occurrences(k), k), Hubness.of(random.occurrences(k), k), own.tied(k))
 
 
 def make(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,19 +12,17 @@ from blindspot.diagnostics.frequency import hubness
 from blindspot.diagnostics.frequency.figures.hubs import occurrence_tails
 from blindspot.diagnostics.frequency.hubness import Lists, NoNeighbors
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.diagnostics.frequency.view import Hubs, Neighbor, hubs_view
 from blindspot.errors import BlindspotError
-from blindspot.numerics.neighbors.hubness import HUB, tail
+from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.association import spearman
 from blindspot.runs.spaces import Space
-from blindspot.types import Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import duration, task_button
-from blindspot.variants import Variant
 
 KS = (1, 2, 3, 5, 10, 15, 20, 30, 50)
 DEFAULT_K = 10
@@ -50,29 +47,6 @@ frequency with its 95% interval (Bonett and Wright 2000), as if items were drawn
 """
 
 
-@dataclass(frozen=True, eq=False)
-class _Counted:
-    """A space with its lists of k neighbors, how often each listed item occurs in them, and random lists."""
-
-    space: Space
-    lists: Lists
-    random: Lists
-    k: int
-    counts: Int64
-
-    def items(self, numbers: Int64) -> Int64:
-        """Numbers in the dataset of numbers in the lists."""
-        return self.space.items[self.lists.places[numbers]]
-
-    def number_of(self, item: int) -> int | None:
-        """The inverse; None for an item that is not in the lists."""
-        row, places = self.space.place_of(item), self.lists.places
-        if row is None:
-            return None
-        number = int(np.searchsorted(places, row))
-        return number if number < len(places) and places[number] == row else None
-
-
 def show(shown: FrequencyView) -> None:
     """How skewed the k-occurrence is per variant, compared with random vectors; then the items."""
     k = st.select_slider(
@@ -83,18 +57,16 @@ def show(shown: FrequencyView) -> None:
         bind="query-params",
         help="Every item lists its k nearest others. A hub is in many lists.",
     )
-    k = min(int(k), max(len(shown.spaces[0].items) - 1, 1))
-    found = _lists(shown, Similarity(shown.picks.metric))
-    if not found:
+    lists = _lists(shown, Similarity(shown.picks.metric))
+    if not lists:
         return
-    highest = min(own.longest for _, own, _ in found)
-    if k > highest:
-        st.caption(f"k is {highest} here: an item has no more neighbors.")
-        k = highest
-    counted = {s.variant: _Counted(s, own, random, k, own.occurrences(k)) for s, own, random in found}
+    models = hubs_view(lists, int(k))
+    if (longest := models[0].k) < int(k):
+        st.caption(f"k is {longest} here: an item has no more neighbors.")
+    k = longest
     figure = occurrence_tails(
-        {variant: tail(one.counts) for variant, one in counted.items()},
-        {space.vectors.shape[1]: tail(random.occurrences(k)) for space, _, random in found},
+        {one.variant: one.tail for one in models},
+        {one.space.vectors.shape[1]: one.random_tail for one in models},
         k,
         HUB,
         shown.styles,
@@ -105,8 +77,8 @@ def show(shown: FrequencyView) -> None:
         f"How to read it: the point at {HUB * k:g} on the x axis is the share of items that are in the lists of at "
         f"least {HUB * k:g} others, {HUB:g} times the average; a line that reaches far to the right has hubs."
     )
-    _table(shown, counted)
-    _items(shown, counted)
+    _table(shown, models)
+    _items(shown, models)
     with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
 
@@ -161,27 +133,23 @@ def _offer(shown: FrequencyView, missing: Sequence[Space], metric: Similarity) -
     task_button("Find them", "Finding …", f"Neighbors of all items of {shown.dataset.id}", requests, key="hubs_make")
 
 
-def _table(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
-    rows = []
-    for variant, one in counted.items():
-        compared = hubness.compare(one.lists, one.random, one.k)
-        zipf = shown.frequencies.zipf[one.lists.places]
-        known = ~np.isnan(zipf)
-        rows.append(
-            {
-                "model": variant.label,
-                "skewness": _or_none(compared.own.skewness),
-                "random: skewness": _or_none(compared.random.skewness),
-                "ρ with frequency": spearman(zipf[known], one.counts[known].astype(np.float64)).text,
-                "never listed": compared.own.never,
-                "random: never listed": compared.random.never,
-                "hubs": compared.own.hubs,
-                "places taken by hubs": compared.own.in_hubs,
-                "most": compared.own.most,
-                "tied lists": compared.tied,
-                "zero vectors": one.lists.total - len(one.lists.places),
-            }
-        )
+def _table(shown: FrequencyView, models: Sequence[Hubs]) -> None:
+    rows = [
+        {
+            "model": one.variant.label,
+            "skewness": one.hubness.skewness,
+            "random: skewness": one.random.skewness,
+            "ρ with frequency": one.with_frequency(shown.frequencies.zipf).text,
+            "never listed": one.hubness.never,
+            "random: never listed": one.random.never,
+            "hubs": one.hubness.hubs,
+            "places taken by hubs": one.hubness.in_hubs,
+            "most": one.hubness.most,
+            "tied lists": one.tied,
+            "zero vectors": one.zero_vectors,
+        }
+        for one in models
+    ]
     number = st.column_config.NumberColumn
     percent = number(format="percent")
     st.dataframe(
@@ -205,39 +173,32 @@ def _table(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
     )
 
 
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value
-
-
 # --- items
 
 
-def _items(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
-    """The hubs of a variant, or the items in no list, and the lists around the chosen one."""
+def _items(shown: FrequencyView, models: Sequence[Hubs]) -> None:
+    """The hubs of a model, or the items in no list, and the lists around the chosen one."""
     st.markdown("**Which items are they?**")
     left, right = st.columns([3, 2])
-    by_id = {str(variant): one for variant, one in counted.items()}
+    by_id = {str(one.variant): one for one in models}
     one = by_id[str(one_named("Model", list(by_id), key="hubs_of", name=names_of_variants(by_id), index=0, place=left))]
-    order = one_of("Items", [HUBS, NEVER], "hub_list", place=right)
-    if order == HUBS:
-        numbers = np.argsort(-one.counts, kind="stable")[:LISTED]
+    zipf = shown.frequencies.zipf
+    if one_of("Items", [HUBS, NEVER], "hub_list", place=right) == HUBS:
+        items = one.largest(LISTED)
     else:
-        never = np.flatnonzero(one.counts == 0)
-        zipf = shown.frequencies.zipf[one.lists.places[never]]
-        by_frequency = np.argsort(-np.where(np.isnan(zipf), -np.inf, zipf), kind="stable")  # the unknown come last
-        st.caption(f"{len(never):,} items are in no list; shown are the {min(len(never), LISTED)} most frequent.")
-        numbers = never[by_frequency][:LISTED]
-    items = one.items(numbers)
-    found = pd.DataFrame(
+        never = int(np.count_nonzero(one.counts == 0))
+        st.caption(f"{never:,} items are in no list; shown are the {min(never, LISTED)} most frequent.")
+        items = one.never_listed(zipf, LISTED)
+    listed = pd.DataFrame(
         {
-            "no.": items,
-            "in lists": one.counts[numbers],
-            "times average": one.counts[numbers] / one.counts.mean(),
-            "Zipf frequency": shown.frequencies.zipf[one.lists.places[numbers]],
-            shown.entry.unit: [shown.dataset.items[i] for i in items],
+            "no.": [item.item_no for item in items],
+            "in lists": [item.occurrences for item in items],
+            "times average": [item.times_average for item in items],
+            "Zipf frequency": [zipf[one.space.place_of(item.item_no)] for item in items],
+            shown.entry.unit: [item.text for item in items],
         }
     )
-    if len(found):
+    if items:
         number = st.column_config.NumberColumn
         config = {
             "no.": number(width="small", help="Number of the item in the dataset"),
@@ -246,60 +207,46 @@ def _items(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
             "Zipf frequency": number(format="%.2f", help="3 is one occurrence per million words, 5 a hundred"),
         }
         hint = "Choose a row to see its neighbors, and whose neighbor it is."
-        TABLE.show(found, shown.dataset.id, config, hint=hint)
+        TABLE.show(listed, shown.dataset.id, config, hint=hint)
     else:
         st.info("Every item is among the neighbors of some other.")
     left_out = "has no vector that can be compared in all of the shown variants"
-    listed = set(one.items(np.arange(len(one.counts))).tolist())
-    item = TABLE.chosen(found, shown.dataset.id, listed, left_out, last=len(shown.dataset.items) - 1)
-    if item is not None and (chosen := one.number_of(item)) is not None:
-        _drill(shown, one, chosen)
+    numbers = set(one.numbers.tolist())
+    item_no = TABLE.chosen(listed, shown.dataset.id, numbers, left_out, last=len(shown.dataset.items) - 1)
+    if item_no is not None and (item := one.item(item_no)) is not None:
+        _drill(shown, one, item)
 
 
-def _drill(shown: FrequencyView, one: _Counted, number: int) -> None:
+def _drill(shown: FrequencyView, one: Hubs, item: int) -> None:
     """An item's own list, and the lists that it is in."""
+    chosen = one.listed(item)
     with st.container(border=True, key="hub_drill"):
         with st.container(horizontal=True, gap="small"):
             st.markdown(f"**{as_text(shown.entry.unit.capitalize())}**", width="content")
-            st.text(shown.dataset.items[one.items(np.array([number]))[0]])
-        count = int(one.counts[number])
+            st.text(chosen.text)
         st.markdown(
-            f"By {as_text(one.space.variant.label)} it is in **{count:,}** lists of {one.k}, "
-            f"**{count / one.counts.mean():.1f}** times the average."
+            f"By {as_text(one.variant.label)} it is in **{chosen.occurrences:,}** lists of {one.k}, "
+            f"**{chosen.times_average:.1f}** times the average."
         )
         left, right = st.columns(2)
         with left:
             st.markdown("**Its own nearest**")
-            nearest = one.lists.nearest[number, : one.k].astype(np.int64)
-            similarity = one.lists.similarity[number, : one.k]
-            _neighbors(shown, one, nearest, np.arange(1, len(nearest) + 1), similarity, "own")
+            _neighbors(shown, one, one.neighbors(item), "own")
         with right:
             st.markdown("**Whose nearest it is**")
-            askers, ranks = one.lists.listed_by(number, one.k)
-            if not len(askers):
+            if not chosen.occurrences:
                 st.caption("Nobody's.")
                 return
-            some, at = askers[:MOST_ASKERS], ranks[:MOST_ASKERS]
-            _neighbors(shown, one, some, at, one.lists.similarity[some, at - 1], "askers")
-            if len(askers) > len(some):
-                st.caption(f"The first {len(some)} of {len(askers):,}, those that rank it highest.")
+            _neighbors(shown, one, one.listed_by(item, MOST_ASKERS), "askers")
+            if chosen.occurrences > MOST_ASKERS:
+                st.caption(f"The first {MOST_ASKERS} of {chosen.occurrences:,}, those that rank it highest.")
 
 
-def _neighbors(
-    shown: FrequencyView, one: _Counted, numbers: Int64, ranks: Int64, similarity: np.ndarray, key: str
-) -> None:
+def _neighbors(shown: FrequencyView, one: Hubs, neighbors: Sequence[Neighbor], key: str) -> None:
     number = st.column_config.NumberColumn
-    frame = pd.DataFrame(
-        {
-            "rank": ranks,
-            "similarity": similarity,
-            "in lists": one.counts[numbers],
-            shown.entry.unit: [shown.dataset.items[i] for i in one.items(numbers)],
-        }
-    )
     about = "Rank in this item's list" if key == "own" else "Rank of this item in the list of that one"
     st.dataframe(
-        frame,
+        pd.DataFrame(neighbors).rename(columns={"occurrences": "in lists", "text": shown.entry.unit}),
         hide_index=True,
         key=f"hub_{key}",
         height=320,
