@@ -20,6 +20,7 @@ import torch
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.gpu import running, self_check
 from blindspot.encoders.gpu.self_check import Gpu, Outcome, Outcomes
+from blindspot.encoders.transformer import ahead
 from blindspot.encoders.transformer import encoder as transformer
 from blindspot.encoders.transformer.backends import difference
 from blindspot.encoders.transformer.batches import Tokens
@@ -85,6 +86,7 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
     monkeypatch.setattr(running, "fetching_from", fetching)
     monkeypatch.setattr(running, "kind_of", lambda device: "cuda" if device == GPU.device else kind(device))
     monkeypatch.setitem(running.TOKENS_PER_BATCH, "cuda", 192)
+    monkeypatch.setattr(ahead, "SECTION", 7)
     monkeypatch.setattr(transformer, "pack", lambda _: False)  # layers for the processor alone
     monkeypatch.setattr(self_check, "emptiest_gpu", lambda: GPU)
     monkeypatch.setattr(self_check, "may_have_gpu", lambda: True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -26,7 +26,8 @@ from blindspot.encoders.gpu.running import Capacity, Cost, DeviceError, DeviceFa
 from blindspot.encoders.gpu.self_check import Gpu, Outcome, Outcomes, check_model, place_model
 from blindspot.encoders.references import Backend, Dtype, Pooling
 from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
-from blindspot.encoders.transformer import backends, library, side_by_side, unpadded
+from blindspot.encoders.transformer import ahead, backends, library, side_by_side, unpadded
+from blindspot.encoders.transformer.ahead import TokenizedAhead
 from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, batches_to_join, tokenize
 from blindspot.encoders.transformer.folder import ModelFolder, settings_digests
 from blindspot.encoders.transformer.forward import Forward, leave_out_whole_masks
@@ -479,7 +480,7 @@ class SentenceTransformerEncoder:
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
         return self.prepare(texts, cancel).encode_all(cancel)
 
-    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts | LongestFirst:
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts | TokenizedAhead | LongestFirst:
         return self._prepare((self._output, *self.others), texts, cancel)
 
     def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
@@ -574,12 +575,14 @@ class SentenceTransformerEncoder:
 
     def _prepare(
         self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken
-    ) -> TokenizedTexts | LongestFirst:
+    ) -> TokenizedTexts | TokenizedAhead | LongestFirst:
         if self.source and self.source.is_sparse:
             _check_memory(len(texts), self.info.dimension, self.reference)
         model, kept = self._loaded
         if kept.is_ours:
-            return self._tokenized(model, outputs, texts, cancel, alone=kept.batch == 1)
+            tokenized = partial(self._tokenized, model, outputs, alone=kept.batch == 1)
+            is_ahead = self.device != "cpu" and len(texts) > ahead.SECTION
+            return TokenizedAhead(texts, tokenized, ahead.SECTION) if is_ahead else tokenized(texts, cancel)
         how = LibraryEncoder(model, self.task, self.prompt, kept.batch, self.info.dimension, self.reference)
         return LongestFirst(how, texts)
 
