@@ -69,6 +69,13 @@ def test_with_everything_lost_every_page_shows_what_is_there(
             assert whole[stem] - found <= {"new_encoder", "new_transform"}, stem
         page(app, "lab")
         assert "my evalrank.csv" in on_screen(app), "what is not offered is named"
+        for stem in ("neighbors", "map", "frequency"):
+            captions = [caption.value for caption in page(app, stem).caption]
+            assert any(all(name in caption for name in ("words", "table", "model")) for caption in captions), (
+                stem,
+                "own models that are not shown are named",
+                captions,
+            )
 
 
 @pytest.mark.heavy

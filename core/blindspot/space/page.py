@@ -87,7 +87,7 @@ def _is_here(entry: DatasetEntry) -> bool:
 def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:
     """The variants to show: picked ones, or the first of the store; offers to encode those that are not."""
     found = gone.encoded(
-        picks.variants or repository().variants() or [FIRST_VARIANT], dataset, warn=bool(picks.variants)
+        picks.variants or repository().variants() or [FIRST_VARIANT], dataset, are_picked=bool(picks.variants)
     )
     here = asked_for(picks, (variant for variant, is_here in found.items() if is_here))
     if not picks.variants:

@@ -18,6 +18,7 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError
 from blindspot.references import ModelRef
 from blindspot.runs import spaces
+from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.runs.inputs.rankings import opened
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import known_datasets
@@ -38,14 +39,14 @@ def readable_datasets(*, warn: bool = False) -> dict[str, DatasetEntry]:
         except BlindspotError:
             left_out.append(path_of(reference).name if is_own(reference) else reference)
     if left_out and warn:
-        more = f" and {len(left_out) - _NAMES_SHOWN} others" if len(left_out) > _NAMES_SHOWN else ""
-        st.caption(
-            as_text(
-                f"Not offered, since the file is gone or was changed: {', '.join(left_out[:_NAMES_SHOWN])}{more}. "
-                "The page Data says what is wrong with each."
-            )
-        )
+        _named(left_out, "Not offered, since the file is gone or was changed", "Data")
     return found
+
+
+def _named(left_out: Sequence[str], why: str, page: str) -> None:
+    more = f" and {len(left_out) - _NAMES_SHOWN} others" if len(left_out) > _NAMES_SHOWN else ""
+    listed = f"{', '.join(left_out[:_NAMES_SHOWN])}{more}"
+    st.caption(as_text(f"{why}: {listed}. The page {page} says what is wrong with each."))
 
 
 def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Variant]:
@@ -70,10 +71,10 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
     return [variant for variant in variants if variant.model not in wrong]
 
 
-def encoded(variants: Sequence[Variant], dataset: Dataset, *, warn: bool) -> dict[Variant, bool]:
+def encoded(variants: Sequence[Variant], dataset: Dataset, *, are_picked: bool) -> dict[Variant, bool]:
     """Per variant whether its embeddings of a dataset are stored; variants whose encoder is gone are left out.
 
-    ``warn`` warns about those, for variants that the reader picked.
+    The page warns about each of those that the reader picked, else it names those that are the reader's own.
     """
     try:
         away = spaces.lacking(variants, dataset, settings())
@@ -81,12 +82,16 @@ def encoded(variants: Sequence[Variant], dataset: Dataset, *, warn: bool) -> dic
         pass  # one of them is gone; which one is found below
     else:
         return {variant: variant.encoder not in away for variant in variants}
-    out = {}
+    out, left_out = {}, list[str]()
     for variant in variants:
         try:
             out[variant] = not spaces.lacking([variant], dataset, settings())
         except BlindspotError as error:
-            if warn:
+            if are_picked:
                 whose = f"{variant.label} cannot be shown: " if variant.model.has_vectors else ""
                 st.warning(as_text(whose + explained(error)), icon=_ICON)
+            elif variant.model.has_vectors and is_own_model(variant.encoder):
+                left_out.append(names.current().model(variant.encoder))
+    if left_out:
+        _named(list(dict.fromkeys(left_out)), "Not shown, since the model is gone or was changed", "Models")
     return out

@@ -106,8 +106,8 @@ def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
     """The picked variants, else the first ones of the store whose embeddings of the dataset are here; without those
     whose encoder is gone, which may leave none."""
     if picks.variants:
-        return list(gone.encoded(picks.variants, dataset, warn=True))
-    found = gone.encoded(repository().variants(), dataset, warn=False)
+        return list(gone.encoded(picks.variants, dataset, are_picked=True))
+    found = gone.encoded(repository().variants(), dataset, are_picked=False)
     encoded = asked_for(picks, (variant for variant, is_here in found.items() if is_here))
     encoded.sort(key=lambda variant: variant != picks.baseline)
     if len(encoded) > MOST_VARIANTS:
