@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 
-from blindspot.cli import cluster, output, shards
+from blindspot.cli import computing, output
 from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
@@ -23,22 +21,26 @@ from blindspot.cli.options import (
     names_own_data,
     takes_parameters,
 )
-from blindspot.cli.shards import OUT_HELP, SHARD_HELP, Shard, duration
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
 from blindspot.diagnostic import FIT_ON, Diagnostic, Score, find_diagnostic, in_words
-from blindspot.errors import BlindspotError, DataMissing, InputError
-from blindspot.runs import estimates, manifests, pipeline, sweeps
-from blindspot.runs.cluster.driver import Stored
-from blindspot.runs.packs.computing import Failed
-from blindspot.runs.pipeline import RunOutcome
+from blindspot.errors import InputError
+from blindspot.names import current
+from blindspot.runs import estimates, manifests, sweeps
+from blindspot.runs.computing import Done, Failed, failure
+from blindspot.runs.packs import groups
+from blindspot.runs.packs.folders import folder_at
+from blindspot.runs.packs.groups import Group, Shard
+from blindspot.runs.packs.importing import required
+from blindspot.runs.packs.results import PackResults
 from blindspot.runs.requests import RunRequest
-from blindspot.runs.sending import sendings
+from blindspot.runs.sweeps import EVIDENCE, MEANING, SweepPlan
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import counted
+from blindspot.texts import counted, duration
 
-DEMO, EVIDENCE, MEANING = "demo", "evidence", "meaning"  # ready-made sweeps
+SHARD_HELP = "compute only the i-th of n parts, into --out; every machine finds the same parts"
+OUT_HELP = "folder of result packs, or an address such as s3://BUCKET/FOLDER; with --on, one that all nodes share"
 METRICS_SHOWN = 6  # besides the headline
 DETAILS = ("_optimistic", "_pessimistic", "_ceiling", "_sd", "_low", "_high")  # endings of scores left out of tables
 
@@ -66,26 +68,6 @@ its time. A file takes the same choices as the options:
 """
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A run of a sweep that failed."""
-
-    request: RunRequest
-    error: BlindspotError
-
-
-@dataclass(frozen=True)
-class Done:
-    """A run of a sweep that is in the store."""
-
-    request: RunRequest
-    outcome: RunOutcome
-
-    @property
-    def record(self) -> RunRecord:
-        return self.outcome.record
-
-
 @names_own_data
 @takes_parameters(several=True)
 def sweep(
@@ -105,14 +87,14 @@ def sweep(
     ] = False,
     shard: Annotated[str, typer.Option(metavar="i/n", help=SHARD_HELP)] = "",
     out: Annotated[str, typer.Option(metavar="FOLDER", help=OUT_HELP)] = "",
-    on: Annotated[str, typer.Option(metavar="ENGINE", help=cluster.ON_HELP)] = "",
-    workers: Annotated[int | None, typer.Option(help=cluster.WORKERS_HELP)] = None,
-    gpus_per_task: Annotated[float | None, typer.Option(help=cluster.GPUS_HELP)] = None,
+    on: Annotated[str, typer.Option(metavar="ENGINE", help=computing.ON_HELP)] = "",
+    workers: Annotated[int | None, typer.Option(help=computing.WORKERS_HELP)] = None,
+    gpus_per_task: Annotated[float | None, typer.Option(help=computing.GPUS_HELP)] = None,
     as_json: AsJson = False,
     own: OwnNames,
 ) -> None:
     """See ``HELP``."""
-    cluster.check(on, workers, gpus_per_task, shard)
+    computing.check(on, workers, gpus_per_task, shard)
     dataset = datasets_of(dataset or [], own)
     lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
@@ -120,38 +102,42 @@ def sweep(
     wanted = _of_file(file, options, settings) if file else _of_options(options, params)
     part = Shard.parse(shard)
     expansion = sweeps.expand(wanted, settings)
+    requests = expansion.requests
     if (shard or out) and not (dry_run or on):
-        shards.compute(expansion.requests, part, out, settings, as_json=as_json)
+        _compute_shard(requests, part, out, settings, as_json=as_json)
         return
     repository = Repository.at(settings.store)
     # Before the work, after which a file may be gone. In ready-made sweeps, diagnostics without a dataset are intended.
     notes = [*wanted.notes, *([] if file in (EVIDENCE, MEANING) else _notes(expansion))]
     if dry_run:
-        _list(expansion, notes, settings, repository, part if shard or (out and not on) else None, as_json=as_json)
+        of_shard = part if shard or (out and not on) else None
+        plan = SweepPlan.of(requests, settings, repository, of_shard)
+        if as_json:
+            output.print_json(plan.as_json())
+        else:
+            output.use_names(settings, repository, [request.variant.encoder for request in requests])
+            _print_plan(plan, notes)
         return
     if file in (EVIDENCE, MEANING):
         _announce(expansion, wanted.notes, settings, repository)
-    stored = estimates.stored_requests(expansion.requests, repository)
-    output.announce([request for request in expansion.requests if request not in stored], settings)
+    stored = estimates.stored_requests(requests, repository)
+    output.announce([request for request in requests if request not in stored], settings)
     if on:
-        came = cluster.run(on, expansion.requests, settings, repository, workers=workers, gpus=gpus_per_task, out=out)
-        results = [_of_cluster(one) for one in came]
+        results = computing.on_cluster(on, requests, settings, repository, workers=workers, gpus=gpus_per_task, out=out)
     else:
-        results = _run(expansion.requests, settings, repository)
+        results = computing.one_by_one(requests, settings, repository)
     done = [result for result in results if isinstance(result, Done)]
-    failures = [result for result in results if isinstance(result, Failure)]
-    output.warn(manifests.notes(d.record for d in done))
-    output.warn_of_changes((d.request.variant.encoder for d in done), settings)
+    failed = [result for result in results if isinstance(result, Failed)]
+    output.warn(manifests.notes(one.outcome.record for one in done))
+    output.warn_of_changes((one.request.variant.encoder for one in done), settings)
     if as_json:
-        runs = [output.run_json(d.record) | {"computed": d.outcome.computed} for d in done]
-        output.print_json(
-            {"runs": runs, "failed": [shards.named(f.request) | {"error": str(f.error)} for f in failures]}
-        )
+        runs = [output.run_json(one.outcome.record) | {"computed": one.computed} for one in done]
+        output.print_json({"runs": runs, "failed": _failed_json(failed)})
     else:
-        output.use_names(settings, repository, [result.request.variant.encoder for result in results])
-        _print(done, failures, notes)
-    if failures:
-        raise _in_one_line(failures, len(results))
+        output.use_names(settings, repository, [request.variant.encoder for request in requests])
+        _print(done, failed, notes)
+    if failed:
+        raise failure(failed, len(results))
 
 
 def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.Sweep:
@@ -161,11 +147,37 @@ def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.S
             f"both '{file}' and {', '.join(given)} are given",
             expected="either a file (or demo, meaning or evidence) or options",
         )
-    if file == EVIDENCE:
-        with output.progress("word vectors") as progress:
-            return sweeps.evidence(settings, progress)
-    ready = {DEMO: sweeps.demo, MEANING: sweeps.meaning}
-    return ready[file]() if file in ready else sweeps.read_toml(file)
+    with output.progress("word vectors") as progress:
+        return sweeps.named(file, settings, progress)
+
+
+def _compute_shard(
+    requests: Sequence[RunRequest], shard: Shard, out: str, settings: Settings, *, as_json: bool
+) -> None:
+    """Compute a shard into packs, opening no store; ``BlindspotError`` where runs failed, or on Ctrl-C."""
+    folder = folder_at(required(out))
+    mine = groups.shard(groups.of_requests(requests, settings, shard.of), shard.number, shard.of)
+    wanted = [request for group in mine for request in group.requests]
+    output.announce(wanted, settings)
+    results = computing.one_by_one(wanted, settings, PackResults(folder))
+    done = [result for result in results if isinstance(result, Done)]
+    failed = [result for result in results if isinstance(result, Failed)]
+    if as_json:
+        runs = [d.request.as_json() | {"run_id": d.outcome.record.run_id, "computed": d.computed} for d in done]
+        output.print_json({"shard": str(shard), "out": folder.address, "runs": runs, "failed": _failed_json(failed)})
+    else:
+        _print_failed(failed)
+        computed = sum(one.computed for one in done)
+        print(
+            f"shard {shard}, {counted(len(results), 'run')}: {computed} computed, "
+            f"{len(done) - computed} found in {folder.address}, {len(failed)} failed"
+        )
+    if failed:
+        raise failure(failed, len(results))
+
+
+def _failed_json(failed: Sequence[Failed]) -> list[dict[str, Any]]:
+    return [one.request.as_json() | {"error": str(one.error)} for one in failed]
 
 
 def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository) -> None:
@@ -202,79 +214,10 @@ def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) ->
     )
 
 
-def _run(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done | Failure]:
-    """Run one request after another; a failure does not stop the others. ``BlindspotError`` on Ctrl-C."""
-    results: list[Done | Failure] = []
-    pace, missing = sweeps.RemainingTime(), dict[str, DataMissing]()
-    try:
-        with output.progress("sweep") as progress:
-            for number, request in enumerate(requests, 1):
-                seconds = pace.remaining(requests[number - 1 :])
-                left = "" if seconds is None else f" (about {duration(seconds)} left)"
-                progress.title = f"{number} of {len(requests)}{left}: {request.label}"
-                began, typical = perf_counter(), False
-                try:
-                    if request.dataset in missing:  # one attempt to download it is enough
-                        raise missing[request.dataset]
-                    outcome = pipeline.run(request, settings, repository, progress)
-                except BlindspotError as error:
-                    if isinstance(error, DataMissing):
-                        missing[request.dataset] = error
-                    results.append(Failure(request, error))
-                else:
-                    typical = outcome.computed and not outcome.record.manifest.get("embeddings", {}).get("encoded_now")
-                    results.append(Done(request, outcome))
-                pace.note(request, perf_counter() - began, is_typical=typical)
-    except KeyboardInterrupt:
-        done = sum(isinstance(result, Done) for result in results)
-        raise BlindspotError(
-            f"interrupted; {done} of {len(requests)} runs are done", remedy="run the same command to continue"
-        ) from None
-    return results
-
-
-def _of_cluster(result: Stored | Failed) -> Done | Failure:
-    if isinstance(result, Stored):
-        return Done(result.request, result.outcome)
-    return Failure(result.request, result.error)
-
-
-def _in_one_line(failures: Sequence[Failure], of: int) -> BlindspotError:
-    """The error of a sweep; bad input only if every run failed because of it."""
-    first = failures[0]
-    bad_input = len(failures) == of and all(isinstance(f.error, InputError) for f in failures)
-    kind = InputError if bad_input else BlindspotError
-    return kind(f"{len(failures)} of {of} runs failed; the first was {first.request.label}: {first.error}")
-
-
 # --- printing
 
 
-def _list(
-    expansion: sweeps.Expansion,
-    notes: Sequence[str],
-    settings: Settings,
-    repository: Repository,
-    shard: Shard | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Print the runs of a sweep and which of them the store has, and the groups of the others, or of a shard."""
-    found = [pipeline.find(request, settings, repository) for request in expansion.requests]
-    ids = [None if record is None else record.run_id for record in found]
-    lacking = [request for request, run_id in zip(expansion.requests, ids, strict=True) if run_id is None]
-    sent = sendings(lacking, settings)
-    if shard:  # a shard knows nothing of a store
-        groups, no_groups = shards.planned(expansion.requests, shard, settings, None)
-    else:
-        groups, no_groups = shards.planned(lacking, Shard(1, 1), settings, repository)
-    if as_json:
-        planned = [shards.named(r) | {"run_id": i} for r, i in zip(expansion.requests, ids, strict=True)]
-        sends = [{"host": s.host, "texts": s.texts, "tokens": s.tokens, "key_env": s.key_env} for s in sent]
-        grouped = {"groups": shards.groups_json(groups)}
-        output.print_json({"planned": planned, **grouped, **({"sends": sends} if sends else {})})
-        return
-    output.use_names(settings, repository, [request.variant.encoder for request in expansion.requests])
+def _print_plan(plan: SweepPlan, notes: Sequence[str]) -> None:
     rows = [
         (
             str(n),
@@ -282,33 +225,55 @@ def _list(
             r.variant.label,
             title_of(r.dataset),
             in_words(dict(r.params)),
-            f"run {i}" if i else "-",
+            f"run {run_id}" if run_id else "-",
         )
-        for n, (r, i) in enumerate(zip(expansion.requests, ids, strict=True), 1)
+        for n, (r, run_id) in enumerate(zip(plan.requests, plan.run_ids, strict=True), 1)
     ]
     output.print_table("Runs", ["no.", "diagnostic", "model", "dataset", "parameters", "in the store"], rows)
-    shards.print_groups(groups)
-    for note in [*notes, *filter(None, [no_groups]), *(sending.in_words for sending in sent)]:
+    _print_groups(plan.groups)
+    for note in [*notes, *filter(None, [plan.why_no_groups]), *(sending.in_words for sending in plan.sends)]:
         print(note)
-    print(f"{counted(len(ids), 'run')}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
+    lacking = plan.run_ids.count(None)
+    print(f"{counted(len(rows), 'run')}: {len(rows) - lacking} in the store, {lacking} to compute")
 
 
-def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[str]) -> None:
+def _print_groups(worked_on: Sequence[Group]) -> None:
+    """Print what a worker gets at once: time with loading, memory at the peak, bytes of embeddings."""
+    rows = [
+        (
+            str(number),
+            current().model(group.model),
+            ", ".join(title_of(dataset) for dataset in group.datasets),
+            str(len(group.requests)),
+            duration(group.seconds + group.load_seconds),
+            f"{group.memory_bytes / 1e9:.1f} GB",
+            f"{group.disk_bytes / 1e6:,.1f} MB",
+        )
+        for number, group in enumerate(worked_on, 1)
+    ]
+    if rows:
+        output.print_table("Groups", ["no.", "model", "datasets", "runs", "time", "memory", "embeddings"], rows)
+
+
+def _print_failed(failed: Sequence[Failed]) -> None:
+    if failed:
+        rows = [(one.request.label, in_words(dict(one.request.params)), str(one.error)) for one in failed]
+        output.print_table("Failed", ["run", "parameters", "why"], rows)
+
+
+def _print(done: Sequence[Done], failed: Sequence[Failed], notes: Sequence[str]) -> None:
     def table_of(one: Done) -> tuple[str, str, tuple[tuple[str, str], ...]]:
         return one.request.diagnostic, one.request.dataset, one.request.params
 
     order = {table: number for number, table in enumerate(dict.fromkeys(map(table_of, done)))}
     for _, group in groupby(sorted(done, key=lambda one: order[table_of(one)]), key=table_of):
         _print_scores(list(group))
-    if failures:
-        rows = [(f.request.label, in_words(dict(f.request.params)), str(f.error)) for f in failures]
-        output.print_table("Failed", ["run", "parameters", "why"], rows)
+    _print_failed(failed)
     for note in notes:
         print(note)
-    computed = sum(one.outcome.computed for one in done)
-    failed = f", {len(failures)} failed" if failures else ""
-    runs = counted(len(done) + len(failures), "run")
-    print(f"{runs}: {computed} computed, {len(done) - computed} found in the store{failed}")
+    computed = sum(one.computed for one in done)
+    runs, others = counted(len(done) + len(failed), "run"), f", {len(failed)} failed" if failed else ""
+    print(f"{runs}: {computed} computed, {len(done) - computed} found in the store{others}")
 
 
 def _notes(expansion: sweeps.Expansion) -> list[str]:
@@ -325,25 +290,25 @@ def _notes(expansion: sweeps.Expansion) -> list[str]:
 def _print_scores(group: Sequence[Done]) -> None:
     """Print a table of the models on one dataset under one diagnostic, best first."""
     request, entry = group[0].request, find_diagnostic(group[0].request.diagnostic)
-    headline, *others = shown_metrics(entry, [one.record for one in group])
+    headline, *others = shown_metrics(entry, [one.outcome.record for one in group])
     ranked, how = list(group), ""
-    if headline.higher_is_better is not None and all(headline.name in one.record.metrics for one in group):
-        ranked.sort(key=lambda one: one.record.metrics[headline.name], reverse=headline.higher_is_better)
+    if headline.higher_is_better is not None and all(headline.name in one.outcome.record.metrics for one in group):
+        ranked.sort(key=lambda one: one.outcome.record.metrics[headline.name], reverse=headline.higher_is_better)
         how = f", best {headline.name} first"
-    part_of, called = ("pairs", "pairs") if "pairs" in group[0].record.coverage else ("items", "texts")
-    in_part = any(one.record.coverage["items"] != one.record.coverage["items_covered"] for one in group)
+    part_of, called = ("pairs", "pairs") if "pairs" in group[0].outcome.record.coverage else ("items", "texts")
+    in_part = any(one.outcome.record.coverage["items"] != one.outcome.record.coverage["items_covered"] for one in group)
     columns = ["model", headline.name, *(m.name for m in others), *([f"{called} covered"] if in_part else []), "run"]
     rows = []
     for one in ranked:
-        metrics, coverage = one.record.metrics, one.record.coverage
+        metrics, coverage = one.outcome.record.metrics, one.outcome.record.coverage
         scores = [output.number(m, metrics[m.name]) if m.name in metrics else "–" for m in (headline, *others)]
         part = [f"{coverage[f'{part_of}_covered']:,} of {coverage[part_of]:,}"] if in_part else []
-        rows.append([one.request.variant.label, *scores, *part, one.record.run_id])
+        rows.append([one.request.variant.label, *scores, *part, one.outcome.record.run_id])
     given = ((name, value) for name, value in request.params if name != FIT_ON)
     params = "".join(f", {name} {value}" for name, value in given)
     params += f", fitted on {title_of(request.fit_on)}" if request.fit_on else ""
     output.print_table(f"{entry.title} on {title_of(request.dataset)}{params}{how}", columns, rows)
-    if len({one.record.plan.support_digest for one in group}) > 1:
+    if len({one.outcome.record.plan.support_digest for one in group}) > 1:
         print("these models were ranked on different texts: their scores cannot be compared")
 
 

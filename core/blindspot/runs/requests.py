@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 from blindspot import names
 from blindspot.datasets.catalog import title_of
@@ -38,6 +39,16 @@ class RunRequest:
     def label(self) -> str:
         fitted = f", fitted on {title_of(self.fit_on)}" if self.fit_on else ""
         return f"{find_diagnostic(self.diagnostic).title} of {self.variant.label} on {title_of(self.dataset)}{fitted}"
+
+    def as_json(self) -> dict[str, Any]:
+        """With the keys that its run has in JSON."""
+        return {
+            "diagnostic": self.diagnostic,
+            "encoder": self.variant.encoder,
+            "transform": self.variant.transform,
+            "dataset": self.dataset,
+            "params": dict(self.params),
+        }
 
 
 @dataclass(frozen=True)

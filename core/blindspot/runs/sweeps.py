@@ -23,15 +23,20 @@ from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS, passages_of, variant_named
-from blindspot.errors import InputError, unknown
+from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.files.writing import read_limited
 from blindspot.references import ModelRef
-from blindspot.runs import requesting
+from blindspot.runs import pipeline, requesting
+from blindspot.runs.packs import groups
+from blindspot.runs.packs.groups import Group, Shard
 from blindspot.runs.requests import RunRequest
+from blindspot.runs.sending import Sending, sendings
 from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 from blindspot.transforms.chain import TransformChain
 from blindspot.types import CancelToken, Progress, no_progress
 
+DEMO, EVIDENCE, MEANING = "demo", "evidence", "meaning"  # ready-made sweeps
 SUPPORTS = {"common": True, "own": False}
 MOST_BYTES = 2**18  # of a file
 MOST_DOTS = 500  # in a line: tomllib needs time and memory quadratic in a key's parts
@@ -218,6 +223,14 @@ def evidence(settings: Settings, progress: Progress = no_progress, cancel: Cance
     )
 
 
+def named(name: str, settings: Settings, progress: Progress = no_progress) -> Sweep:
+    """A ready-made sweep by its name, or that of a TOML file by its path; see ``evidence`` and ``read_toml``."""
+    if name == EVIDENCE:
+        return evidence(settings, progress)
+    ready = {DEMO: demo, MEANING: meaning}
+    return ready[name]() if name in ready else read_toml(name)
+
+
 def read_toml(path: Path | str) -> Sweep:
     """A sweep from a file: ``encoders``, ``datasets`` and ``diagnostics`` are words or lists of words; ``transforms``,
     ``support``, ``fit_on`` and the table ``params`` are optional.
@@ -291,6 +304,47 @@ def _combinations(entry: Diagnostic, params: Mapping[str, tuple[str, ...]]) -> l
     """All combinations of the diagnostic's own parameters."""
     own = {p.name: params[p.name] for p in entry.parameters if p.name in params}
     return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """What a sweep, or a shard of it, would do.
+
+    Attributes:
+        run_ids: per request the id of the run that the store has, or None.
+        groups: of the runs that the store lacks, or of the shard, as workers get them.
+        why_no_groups: where there is no estimate: the size of a model is not known here.
+        sends: what goes to servers.
+    """
+
+    requests: tuple[RunRequest, ...]
+    run_ids: tuple[str | None, ...]
+    groups: tuple[Group, ...]
+    why_no_groups: str
+    sends: tuple[Sending, ...]
+
+    @classmethod
+    def of(
+        cls, requests: Sequence[RunRequest], settings: Settings, repository: Repository, shard: Shard | None = None
+    ) -> SweepPlan:
+        """The plan of requests, or of a shard of them, which knows nothing of a store."""
+        records = [pipeline.find(request, settings, repository) for request in requests]
+        ids = tuple(None if record is None else record.run_id for record in records)
+        lacking = [request for request, run_id in zip(requests, ids, strict=True) if run_id is None]
+        wanted, of_store = (requests, None) if shard else (lacking, repository)
+        part, grouped, why_none = shard or Shard(1, 1), tuple[Group, ...](), ""
+        try:
+            every = groups.of_requests(wanted, settings, part.of, of_store) if wanted else ()
+            grouped = groups.shard(every, part.number, part.of)
+        except BlindspotError as error:
+            why_none = f"no estimate: {error}"
+        return cls(tuple(requests), ids, grouped, why_none, tuple(sendings(lacking, settings)))
+
+    def as_json(self) -> dict[str, Any]:
+        planned = [r.as_json() | {"run_id": run_id} for r, run_id in zip(self.requests, self.run_ids, strict=True)]
+        sends = [{"host": s.host, "texts": s.texts, "tokens": s.tokens, "key_env": s.key_env} for s in self.sends]
+        of_groups = [group.as_json() for group in self.groups]
+        return {"planned": planned, "groups": of_groups, **({"sends": sends} if sends else {})}
 
 
 class RemainingTime:

@@ -16,9 +16,9 @@ from blindspot.errors import BlindspotError
 from blindspot.files import writing
 from blindspot.runs import pipeline, sweeps
 from blindspot.runs.cluster import driver, node
-from blindspot.runs.cluster.driver import Note, Stored
+from blindspot.runs.cluster.driver import Note
 from blindspot.runs.cluster.engine import Ended
-from blindspot.runs.packs.computing import Failed
+from blindspot.runs.computing import Done, Failed
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
@@ -62,7 +62,7 @@ class Ran:
             )
         )
         self.notes = [event.text for event in events if isinstance(event, Note)]
-        self.stored = {event.request: event.outcome for event in events if isinstance(event, Stored)}
+        self.stored = {event.request: event.outcome for event in events if isinstance(event, Done)}
         self.failed = {event.request: str(event.error) for event in events if isinstance(event, Failed)}
         assert engine.closed == 1
         assert len(events) == len(self.notes) + len(self.stored) + len(self.failed)
@@ -233,7 +233,7 @@ def test_an_interrupted_driver_stops_the_nodes_and_goes_on_later(
     events = driver.run(
         requests, engine, folder_at(str(world.cache / "packs")), world.settings, world.repository, lambda *_: None
     )
-    assert isinstance(next(events), Stored)
+    assert isinstance(next(events), Done)
     events.close()
     assert engine.closed == 1
     Ran(Calls(), requests, world)

@@ -18,9 +18,11 @@ from pyarrow import parquet
 from blindspot.datasets.kinds import KINDS
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files import writing
-from blindspot.runs.packs import computing, format, importing
+from blindspot.runs import computing
+from blindspot.runs.packs import format, importing
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.packs.importing import Imported, Refused
+from blindspot.runs.packs.results import PackResults
 from blindspot.store.repository import Repository
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World, small_world
@@ -33,8 +35,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         world.add(GramEncoder("trigrams", 3), GramEncoder("bigrams", 2), SMALL_PAIRS)
         folder = tmp_path_factory.mktemp("made") / "packs"
         requests = [world.request("evalrank", name, "small-pairs") for name in ("trigrams", "bigrams")]
-        found = list(computing.compute(requests, world.settings, folder_at(str(folder))))
-        assert all(isinstance(one, computing.Packed) for one in found)
+        found = list(computing.compute(requests, world.settings, PackResults(folder_at(str(folder)))))
+        assert all(isinstance(one, computing.Done) for one in found)
         yield folder
 
 
@@ -268,15 +270,15 @@ def test_a_full_disk_leaves_no_pack_and_is_named(world: World, tmp_path: Path, m
         whole(path, half if path.suffix == ".json" and path.parent.name == "runs" else write)
 
     monkeypatch.setattr("blindspot.runs.packs.folders.write_atomically", full)
-    (found,) = computing.compute([request], world.settings, folder)
+    (found,) = computing.compute([request], world.settings, PackResults(folder))
     assert isinstance(found, computing.Failed)
     assert "No space left" in str(found.error)
     assert format.ids_in(folder) == []
     assert not list((tmp_path / "packs").rglob("*.tmp"))
     monkeypatch.undo()
     world.add(GramEncoder("trigrams", 3), SMALL_PAIRS)
-    (found,) = computing.compute([request], world.settings, folder)
-    assert isinstance(found, computing.Packed)
+    (found,) = computing.compute([request], world.settings, PackResults(folder))
+    assert isinstance(found, computing.Done)
 
 
 @pytest.mark.hostile

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from blindspot.errors import InputError
-from blindspot.runs import estimates, pipeline, sweeps
-from blindspot.runs.packs import computing, groups, importing
+from blindspot.runs import computing, estimates, pipeline, sweeps
+from blindspot.runs.packs import groups, importing
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.packs.format import ids_in
+from blindspot.runs.packs.results import PackResults
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -47,8 +48,8 @@ def test_imported_runs_are_those_of_one_process(
     requests: Sequence[RunRequest], address: str, world: World, tmp_path: Any
 ) -> None:
     folder, imported = folder_at(address), Repository.at(tmp_path / "imported.duckdb")
-    found = list(computing.compute(requests, world.settings, folder))
-    assert all(isinstance(one, computing.Packed) and one.computed for one in found)
+    found = list(computing.compute(requests, world.settings, PackResults(folder)))
+    assert all(isinstance(one, computing.Done) and one.computed for one in found)
     assert not world.settings.store.exists()
     taken = list(importing.import_packs(folder, imported))
     assert [one.is_new for one in taken if isinstance(one, importing.Imported)] == [True] * len(requests)
@@ -58,8 +59,8 @@ def test_imported_runs_are_those_of_one_process(
     assert all(
         isinstance(one, importing.Imported) and not one.is_new for one in importing.import_packs(folder, imported)
     )
-    again = list(computing.compute(requests, world.settings, folder))
-    assert all(isinstance(one, computing.Packed) and not one.computed for one in again)
+    again = list(computing.compute(requests, world.settings, PackResults(folder)))
+    assert all(isinstance(one, computing.Done) and not one.computed for one in again)
 
 
 def test_shards_are_all_groups_once(requests: Sequence[RunRequest], world: World, tmp_path: Any) -> None:

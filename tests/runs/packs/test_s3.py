@@ -9,9 +9,11 @@ from uuid import uuid4
 import pytest
 
 from blindspot.errors import BlindspotError
-from blindspot.runs.packs import computing, importing
+from blindspot.runs import computing
+from blindspot.runs.packs import importing
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.packs.importing import Imported
+from blindspot.runs.packs.results import PackResults
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 
@@ -49,8 +51,8 @@ def test_packs_go_through_s3(world: World, bucket: str) -> None:
     world.add(GramEncoder("trigrams", 3), GramEncoder("bigrams", 2), SMALL_PAIRS)
     requests = [world.request("evalrank", name, "small-pairs") for name in ("trigrams", "bigrams")]
     for computed in (True, False):
-        found = list(computing.compute(requests, world.settings, folder_at(bucket)))
-        assert [isinstance(one, computing.Packed) and one.computed for one in found] == [computed] * 2
+        found = list(computing.compute(requests, world.settings, PackResults(folder_at(bucket))))
+        assert [isinstance(one, computing.Done) and one.computed for one in found] == [computed] * 2
     taken = list(importing.import_packs(folder_at(bucket), world.repository))
     assert [isinstance(one, Imported) and one.is_new for one in taken] == [True] * 2
     assert len(world.repository.runs()) == 2
@@ -62,5 +64,7 @@ def test_a_bucket_that_is_not_there_is_said_in_a_line(world: World, bucket: str)
     with pytest.raises(BlindspotError) as said:
         list(importing.import_packs(elsewhere, world.repository))
     assert "\n" not in str(said.value)
-    (found,) = computing.compute([world.request("evalrank", "trigrams", "small-pairs")], world.settings, elsewhere)
+    (found,) = computing.compute(
+        [world.request("evalrank", "trigrams", "small-pairs")], world.settings, PackResults(elsewhere)
+    )
     assert isinstance(found, computing.Failed)

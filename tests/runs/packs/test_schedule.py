@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot.runs.cluster import driver, node
-from blindspot.runs.cluster.driver import Stored
 from blindspot.runs.cluster.engine import Ended, Needs
+from blindspot.runs.computing import Done
 from blindspot.runs.estimates import RunEstimate
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.packs.groups import Group, grouped, makespan
@@ -172,9 +172,9 @@ def test_the_driver_adds_little_to_the_time_of_the_nodes(
         monkeypatch.setattr(driver.groups, "of_requests", lambda *_, costs=costs: grouped(costs, str, workers))
         engine = VirtualNodes(workers)
 
-        def take_in(_: object, request: RunRequest, __: object, engine: VirtualNodes = engine) -> Stored:
+        def take_in(_: object, request: RunRequest, __: object, engine: VirtualNodes = engine) -> Done:
             engine.now += IMPORT_SECONDS
-            return Stored(request, None)  # type: ignore[arg-type]
+            return Done(request, None)  # type: ignore[arg-type]
 
         monkeypatch.setattr(driver._Driver, "_stored", take_in)
         folder, repository = folder_at(str(tmp_path)), Repository.at(settings.store)

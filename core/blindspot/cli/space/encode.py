@@ -8,13 +8,13 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson
-from blindspot.cli.shards import Shard
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError
 from blindspot.runs import pipeline, planning
 from blindspot.runs.packs import arrays
 from blindspot.runs.packs.folders import folder_at
+from blindspot.runs.packs.groups import Shard
 from blindspot.runs.requests import EncodeRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -62,8 +62,6 @@ def encode(
     if as_json:
         output.print_json({"encoder": encoder, "dataset": request.dataset, **said})
     elif out:
-        output.print_text(
-            f"shard {part.number}/{part.of}: {counted(said['parts'], 'part')}, {said['encoded']} encoded now"
-        )
+        output.print_text(f"shard {part}: {counted(said['parts'], 'part')}, {said['encoded']} encoded now")
     else:
         output.print_text(f"{said['texts']:,} texts are in the cache")

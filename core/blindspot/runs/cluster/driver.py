@@ -17,8 +17,8 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.runs.cluster import node
 from blindspot.runs.cluster.engine import Ended, Engine, Needs
 from blindspot.runs.cluster.node import Answer, Result, Task
+from blindspot.runs.computing import Done, Failed
 from blindspot.runs.packs import groups, importing
-from blindspot.runs.packs.computing import Failed
 from blindspot.runs.packs.folders import Folder
 from blindspot.runs.pipeline import RunOutcome
 from blindspot.runs.requests import RunRequest
@@ -29,14 +29,6 @@ from blindspot.store.repository import Repository
 SECONDS_BETWEEN_LOOKS = 1.0
 MOST_REFUSALS = 3  # of a piece, by nodes that may not work, where nobody knows how many others there are
 Watch = Callable[[int, float | None], object]  # number of requests done, seconds left
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A request whose run is in the store."""
-
-    request: RunRequest
-    outcome: RunOutcome
 
 
 @dataclass(frozen=True)
@@ -66,7 +58,7 @@ def run(
     settings: Settings,
     repository: Repository,
     watch: Watch,
-) -> Iterator[Stored | Failed | Note]:
+) -> Iterator[Done | Failed | Note]:
     """Compute requests on an engine's nodes, and take their runs into the store, each exactly once.
 
     A node with another version, without the folder or with a full disk is left out, and the others go on. A request
@@ -102,7 +94,7 @@ class _Driver:
         self._seconds, self._seconds_done = sum(seconds), 0.0
         self._expected = groups.makespan(seconds, max(engine.workers, 1))
 
-    def run(self) -> Iterator[Stored | Failed | Note]:
+    def run(self) -> Iterator[Done | Failed | Note]:
         if not self._todo:
             return
         self._folder.write(node.TOKEN, self._token.encode("ascii"))
@@ -148,7 +140,7 @@ class _Driver:
         elif ended.answer["refused"]:
             yield self._refuse(ended.answer)
 
-    def _of_answer(self, piece: _Piece, answer: Answer) -> Iterator[Stored | Failed | Note]:
+    def _of_answer(self, piece: _Piece, answer: Answer) -> Iterator[Done | Failed | Note]:
         self._seconds_done += piece.needs.seconds * len(answer["results"]) / len(piece.requests)
         again: dict[RunRequest, BlindspotError] = {}
         for result in answer["results"]:
@@ -195,13 +187,13 @@ class _Driver:
         alone = replace(piece, needs=needs, was_lost=len(piece.requests) == 1)
         self._todo.extend(replace(alone, requests=(request,)) for request in piece.requests)
 
-    def _stored(self, request: RunRequest, result: Result) -> Stored | Failed:
+    def _stored(self, request: RunRequest, result: Result) -> Done | Failed:
         try:
             imported = importing.import_pack(self._folder, self._repository, result["run_id"])
         except InputError as error:
             return Failed(request, error)
         record = self._repository.runs(run_id=imported.run_id, state=RunState.DONE)[0]
-        return Stored(request, RunOutcome(record, computed=imported.is_new))
+        return Done(request, RunOutcome(record, computed=imported.is_new))
 
     # --- nodes
 

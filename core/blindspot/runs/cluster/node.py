@@ -20,8 +20,9 @@ from typing import TypedDict
 import blindspot
 from blindspot.encoders.base import versions_here
 from blindspot.errors import BlindspotError, InputError, visible
-from blindspot.runs.packs import computing
+from blindspot.runs import computing
 from blindspot.runs.packs.folders import folder_at
+from blindspot.runs.packs.results import PackResults
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import PACKAGE, Settings, prepare_runtime
 
@@ -146,10 +147,10 @@ def _check_folder(task: Task) -> None:
 
 def _results(task: Task, settings: Settings) -> Iterator[Result]:
     """Raises ``BlindspotError`` where the node itself is at fault; any other error is one request's."""
-    folder, number = folder_at(task.folder), 0
+    results, number = PackResults(folder_at(task.folder)), 0
     while True:
         try:
-            for done in computing.compute(task.requests[number:], settings, folder):
+            for done in computing.compute(task.requests[number:], settings, results):
                 yield _result(number, done)
                 number += 1
             return
@@ -163,9 +164,10 @@ def _results(task: Task, settings: Settings) -> Iterator[Result]:
             number += 1
 
 
-def _result(number: int, done: computing.Packed | computing.Failed) -> Result:
-    if isinstance(done, computing.Packed):
-        return Result(number=number, run_id=done.run_id, computed=done.computed, error="", is_input=False)
+def _result(number: int, done: computing.Done | computing.Failed) -> Result:
+    if isinstance(done, computing.Done):
+        run_id = done.outcome.record.run_id
+        return Result(number=number, run_id=run_id, computed=done.computed, error="", is_input=False)
     if is_of_node(done.error):
         raise done.error
     is_input = isinstance(done.error, InputError)

@@ -13,14 +13,14 @@ from uuid import uuid4
 from blindspot.errors import BlindspotError
 from blindspot.runs import pipeline
 from blindspot.runs.cluster import driver, node
-from blindspot.runs.cluster.driver import Note, Stored, Watch
+from blindspot.runs.cluster.driver import Note, Watch
 from blindspot.runs.cluster.engine import Engine
 from blindspot.runs.cluster.node import Answer
 from blindspot.runs.cluster.on_ray import RayEngine
 from blindspot.runs.cluster.on_slurm import LOCAL, SLURM, SlurmEngine
+from blindspot.runs.computing import Done, Failed
 from blindspot.runs.packs import format as packs
 from blindspot.runs.packs import importing
-from blindspot.runs.packs.computing import Failed
 from blindspot.runs.packs.folders import Folder, folder_at
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
@@ -50,7 +50,7 @@ def compute(
     workers: int | None = None,
     gpus: float | None = None,
     out: str = "",
-) -> Generator[Stored | Failed | Note]:
+) -> Generator[Done | Failed | Note]:
     """Compute on a cluster what the store lacks; first comes what it has, once it has taken in packs from before.
 
     Args:
@@ -74,7 +74,7 @@ def compute(
         for event in driver.run(
             lacking, engine, folder, settings, repository, lambda done, left: watch(len(found) + done, left)
         ):
-            if isinstance(event, Stored):
+            if isinstance(event, Done):
                 stored.add(event.request)
             yield event
     if not out and stored.issuperset(requests):
@@ -109,12 +109,12 @@ def _taken_in(folder: Folder, repository: Repository) -> int:
     return sum(getattr(one, "is_new", False) for one in importing.import_packs(folder, repository, ids)) if ids else 0
 
 
-def _found(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Stored]:
+def _found(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done]:
     found = []
     for request in requests:
         with suppress(BlindspotError):  # the node that computes it will say so
             if record := pipeline.find(request, settings, repository):
-                found.append(Stored(request, pipeline.RunOutcome(record, computed=False)))
+                found.append(Done(request, pipeline.RunOutcome(record, computed=False)))
     return found
 
 

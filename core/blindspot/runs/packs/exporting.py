@@ -11,10 +11,10 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.diagnostic import FIT_ON, all_diagnostics
 from blindspot.errors import BlindspotError, InputError
-from blindspot.runs.packs.computing import fitted_on_of
 from blindspot.runs.packs.folders import Folder
 from blindspot.runs.packs.format import write_pack
 from blindspot.runs.packs.importing import Refused
+from blindspot.runs.packs.results import fitted_on_of
 from blindspot.runs.requests import run_id_of
 from blindspot.settings import Settings
 from blindspot.store import whole_runs

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from blindspot.encoders.base import EncoderFamily
 from blindspot.encoders.catalog import resolve_encoder
@@ -25,6 +27,7 @@ from blindspot.store.repository import Repository
 # Groups that a worker gets, if there is work for as many: whoever is done early takes the next. More of them wait less
 # for each other, and load models more often, so that which is best depends on the models.
 PER_WORKER = (0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 16)
+MOST_SHARDS = 100_000
 ENOUGH = 1.03  # of the least time: larger groups, which load less often, are as good
 
 
@@ -52,6 +55,37 @@ class Group:
     @property
     def datasets(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(request.dataset for request in self.requests))
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "datasets": list(self.datasets),
+            "runs": len(self.requests),
+            "seconds": self.seconds + self.load_seconds,
+            "memory_bytes": self.memory_bytes,
+            "disk_bytes": self.disk_bytes,
+        }
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of ``of`` parts, from 1."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """``i/n``; "" is 1/1. Raises ``InputError``."""
+        match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text or "1/1")
+        number, of = (int(match[1]), int(match[2])) if match else (0, 0)
+        if not 1 <= number <= of <= MOST_SHARDS:
+            expected = f"i/n with i from 1 to n, such as 2/8, and n at most {MOST_SHARDS:,}"
+            raise InputError(f"--shard {text}", expected=expected)
+        return cls(number, of)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
 
 
 def of_requests(

@@ -13,6 +13,7 @@ from blindspot.errors import BlindspotError
 from blindspot.runs import estimates, requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord, RunState
+from blindspot.texts import duration
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import row, runs_asked_for
@@ -20,7 +21,7 @@ from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
 from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.run_form import run_form
-from blindspot.ui.widgets.work import duration, run_button
+from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
 

@@ -16,6 +16,7 @@ from blindspot.runs.cluster.sweeps import ClusterSweep
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
 from blindspot.runs.sending import sendings
 from blindspot.store.records import RunRecord
+from blindspot.texts import duration
 from blindspot.ui.boundary import redraw_page, repeated
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
@@ -237,13 +238,6 @@ def _expected_seconds(
         return estimates.estimate(_requests, settings(), repository()).seconds
     except BlindspotError:  # it says so when its turn comes
         return None
-
-
-def duration(seconds: float) -> str:
-    """A length of time for people: "40 s", "3 min", "2.5 h"."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
 
 def done_of_mine() -> list[Job]:

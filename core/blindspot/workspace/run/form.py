@@ -18,7 +18,7 @@ from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.runs.estimates import Estimate
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import Expansion, Sweep
-from blindspot.texts import counted
+from blindspot.texts import counted, duration
 from blindspot.transforms.chain import READY_CHAINS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
@@ -26,7 +26,7 @@ from blindspot.ui.options import options
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, settings
 from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
-from blindspot.ui.widgets.work import duration, submit_each, submit_to_cluster
+from blindspot.ui.widgets.work import submit_each, submit_to_cluster
 
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
 DEFAULT_MODEL = "minilm"

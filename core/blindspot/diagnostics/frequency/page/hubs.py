@@ -17,12 +17,13 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space
+from blindspot.texts import duration
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
-from blindspot.ui.widgets.work import duration, task_button
+from blindspot.ui.widgets.work import task_button
 
 KS = (1, 2, 3, 5, 10, 15, 20, 30, 50)
 DEFAULT_K = 10

@@ -21,6 +21,7 @@ from blindspot.space.maps.page import colors, query
 from blindspot.space.maps.page.drawn import Drawn, draw
 from blindspot.space.maps.projection import Quality
 from blindspot.space.page import Opened, open_picked
+from blindspot.texts import duration
 from blindspot.types import Int64
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
@@ -28,7 +29,7 @@ from blindspot.ui.resources import explained, jobs, settings
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.downloads import Holds
-from blindspot.ui.widgets.work import duration, task_button
+from blindspot.ui.widgets.work import task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
 MEANING = {

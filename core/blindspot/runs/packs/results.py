@@ -1,12 +1,11 @@
-"""Computing of runs into result packs, without a store."""
+"""Folder of result packs in place of a store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from time import perf_counter
 from typing import Any, Unpack
 
 import numpy as np
@@ -15,66 +14,12 @@ from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.diagnostic import Diagnostic, DiagnosticResult
 from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.cache import EmbeddingFacts
-from blindspot.errors import BlindspotError, DataMissing, InputError
-from blindspot.runs import pipeline
+from blindspot.errors import InputError
 from blindspot.runs.packs.folders import Folder
 from blindspot.runs.packs.format import manifest_name, read_pack, write_pack
-from blindspot.runs.requests import RunRequest
-from blindspot.settings import Settings
 from blindspot.store.records import RunPlan, RunQuery, RunRecord, RunState
 from blindspot.store.repository import items_of
 from blindspot.store.whole_runs import EncodingCost, WholeRun
-from blindspot.types import CancelToken, Progress, no_progress
-
-
-@dataclass(frozen=True)
-class Packed:
-    """A request whose run is in the folder; ``computed`` is False where it was there before."""
-
-    request: RunRequest
-    run_id: str
-    computed: bool
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A request that cannot be computed."""
-
-    request: RunRequest
-    error: BlindspotError
-
-
-def compute(
-    requests: Sequence[RunRequest],
-    settings: Settings,
-    folder: Folder,
-    progress: Progress = no_progress,
-    cancel: CancelToken | None = None,
-) -> Iterator[Packed | Failed]:
-    """Compute requests in their order, each into a pack as soon as it is done; a failure does not stop the others.
-
-    No DuckDB file is opened. What the folder has is not computed again, so after a crash the same call continues.
-
-    Raises:
-        Cancelled: packs that are complete stay.
-    """
-    results, missing = PackResults(folder), dict[str, DataMissing]()
-    cancel = cancel or CancelToken()
-    for request in requests:
-        cancel.check()
-        began = perf_counter()
-        try:
-            if request.dataset in missing:  # one attempt to download it is enough
-                raise missing[request.dataset]
-            outcome = pipeline.run(request, settings, results, progress, cancel)
-        except BlindspotError as error:
-            cancel.check()
-            if isinstance(error, DataMissing):
-                missing[request.dataset] = error
-            yield Failed(request, error)
-        else:
-            yield Packed(request, outcome.record.run_id, outcome.computed, perf_counter() - began)
 
 
 @dataclass

@@ -1,20 +1,23 @@
-"""Sweeps on a cluster, for the command ``sweep``."""
+"""Computing of a sweep's runs with progress on stderr, one by one or on a cluster, for the command ``sweep``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 
 from blindspot.cli import output
-from blindspot.cli.shards import duration
-from blindspot.errors import BlindspotError, InputError
+from blindspot.errors import InputError
 from blindspot.runs.cluster import sweeps
-from blindspot.runs.cluster.driver import Note, Stored
+from blindspot.runs.cluster.driver import Note
 from blindspot.runs.cluster.on_ray import SCHEME
 from blindspot.runs.cluster.on_slurm import LOCAL, SLURM
-from blindspot.runs.packs.computing import Failed
+from blindspot.runs.computing import Done, Failed, compute, interrupted
+from blindspot.runs.planning import Results
 from blindspot.runs.requests import RunRequest
+from blindspot.runs.sweeps import RemainingTime
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
+from blindspot.texts import duration
 
 ON_HELP = (
     "compute on a cluster: ray (where RAY_ADDRESS says, or here), ray://HOST:PORT, slurm, or local (as on Slurm, in "
@@ -43,7 +46,7 @@ def check(on: str, workers: int | None, gpus: float | None, shard: str) -> None:
         raise InputError(f"--gpus-per-task is {gpus}", expected="a number from 0")
 
 
-def run(
+def on_cluster(
     on: str,
     requests: Sequence[RunRequest],
     settings: Settings,
@@ -52,7 +55,7 @@ def run(
     workers: int | None,
     gpus: float | None,
     out: str,
-) -> list[Stored | Failed]:
+) -> list[Done | Failed]:
     """Compute what the store lacks on a cluster; in the order of the requests.
 
     Args:
@@ -61,12 +64,12 @@ def run(
     Raises:
         BlindspotError: the cluster or the folder cannot be used, or Ctrl-C.
     """
-    results: dict[RunRequest, Stored | Failed] = {}
+    results: dict[RunRequest, Done | Failed] = {}
     try:
         with output.progress(f"sweep on {on}") as progress:
 
             def watch(done: int, left: float | None) -> None:
-                progress.title = f"sweep on {on}" + (f" (about {duration(left)} left)" if left else "")
+                progress.title = f"sweep on {on}{_left(left or None)}"
                 progress("runs", done, len(requests))
 
             for event in sweeps.compute(on, requests, settings, repository, watch, workers=workers, gpus=gpus, out=out):
@@ -75,8 +78,28 @@ def run(
                 else:
                     results[event.request] = event
     except KeyboardInterrupt:
-        done = sum(isinstance(result, Stored) for result in results.values())
-        raise BlindspotError(
-            f"interrupted; {done} of {len(requests)} runs are done", remedy="run the same command to continue"
-        ) from None
+        raise interrupted(results.values(), len(requests)) from None
     return [results[request] for request in requests]
+
+
+def one_by_one(requests: Sequence[RunRequest], settings: Settings, into: Results) -> list[Done | Failed]:
+    """Compute requests in their order into a store or a folder of packs; ``BlindspotError`` on Ctrl-C."""
+    results: list[Done | Failed] = []
+    pace = RemainingTime()
+    try:
+        with output.progress("sweep") as progress:
+            computed = compute(requests, settings, into, progress)
+            for number, request in enumerate(requests, 1):
+                left = _left(pace.remaining(requests[number - 1 :]))
+                progress.title = f"{number} of {len(requests)}{left}: {request.label}"
+                began = perf_counter()
+                results.append(result := next(computed))
+                is_typical = isinstance(result, Done) and result.is_typical
+                pace.note(request, perf_counter() - began, is_typical=is_typical)
+    except KeyboardInterrupt:
+        raise interrupted(results, len(requests)) from None
+    return results
+
+
+def _left(seconds: float | None) -> str:
+    return "" if seconds is None else f" (about {duration(seconds)} left)"
