@@ -15,11 +15,27 @@ from blindspot.runs.training_data.from_run import Made, Wishes, make
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 
+Folder = Annotated[Path, typer.Option("--output", help="folder to write; a new or an empty one")]
+Negatives = Annotated[int, typer.Option(min=1, max=30, help="columns of negatives in a row of triplets")]
+HeldOut = Annotated[float, typer.Option(min=0.01, max=0.9, help="share to hold out")]
+LeaveOut = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="dataset whose texts must not be trained on, beside all that models were evaluated on here; repeat for "
+        "several"
+    ),
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(help="dataset whose texts may be trained on although models were evaluated on it; repeatable"),
+]
+SplitSeed = Annotated[int, typer.Option(help="of the split")]
+
 
 def training_data(
     *,
     run_id: AnyRun,
-    out: Annotated[Path, typer.Option("--output", help="folder to write; a new or an empty one")],
+    out: Folder,
     margin: Annotated[
         float,
         typer.Option(min=0.0, help="largest lead of the positive over the negative; 0: only what the model gets wrong"),
@@ -28,20 +44,11 @@ def training_data(
         list[str] | None, typer.Option(help="kind of negatives to take, such as antonym; repeat for several")
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="negatives per anchor and positive, at most")] = examples.MOST,
-    negatives: Annotated[int, typer.Option(min=1, max=30, help="columns of negatives in a row of triplets")] = 1,
-    held_out: Annotated[float, typer.Option(min=0.01, max=0.9, help="share to hold out")] = making.HELD_OUT,
-    leave_out: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="dataset whose texts must not be trained on, beside all that models were evaluated on here; repeat "
-            "for several"
-        ),
-    ] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(help="dataset whose texts may be trained on although models were evaluated on it; repeatable"),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="of the split")] = making.SEED,
+    negatives: Negatives = 1,
+    held_out: HeldOut = making.HELD_OUT,
+    leave_out: LeaveOut = None,
+    allow: Allow = None,
+    seed: SplitSeed = making.SEED,
     as_json: AsJson = False,
 ) -> None:
     """Write what a model got wrong in a run as training data: triplets, scored pairs, and a script that trains.

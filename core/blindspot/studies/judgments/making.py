@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -190,6 +191,19 @@ def in_words(items: ItemSet) -> str:
         more = manifest["unknown_total"] - len(missing)
         said += f" Not in the vocabulary: {', '.join(missing)}" + (f" and {more:,} more." if more else ".")
     return said
+
+
+def as_json(items: ItemSet) -> dict[str, Any]:
+    manifest = items.manifest
+    return {
+        "set_id": items.set_id,
+        "task": items.task,
+        "title": items.title,
+        "variants": [str(v) for v in items.variants],
+        "items": len(items.items),
+        **{name: manifest[name] for name in ("queries", "skipped", "unknown", "unknown_total")},
+        "manifest": dict(manifest),
+    }
 
 
 # --- the parts

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import unicodedata
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from blindspot.errors import InputError
 from blindspot.files.tables import csv_rows, decoded
-from blindspot.studies.judgments.inventories import Inventory
+from blindspot.files.writing import read_limited
+from blindspot.studies.judgments.inventories import SENTENCES, Inventory, Ready
 from blindspot.studies.judgments.types import Query
 from blindspot.texts import counted, one_form, same_text
 
@@ -25,6 +27,28 @@ _KNOWN = {
     "part_of_speech": {short: name for name, shorts in _PARTS_OF_SPEECH.items() for short in shorts.split()},
     "concreteness": {name: name for name in ("abstract", "concrete")},
 }
+
+
+def named(name: str) -> tuple[Ready | Inventory, int | None]:
+    """The inventory by its name, ``sentences:N`` or the path of a file, and the number of sentences to sample.
+
+    Raises:
+        InputError: there is none, or as ``of_file``.
+    """
+    ready, colon, number = name.partition(":")
+    if ready == Ready.SENTENCES:
+        if colon and not number.isdecimal():
+            raise InputError(f"--queries is '{name}'", expected=f"{Ready.SENTENCES}:N, for example sentences:100")
+        return Ready.SENTENCES, int(number) if colon else SENTENCES
+    if name in (Ready.DEFAULT, Ready.SIMLEX):
+        return Ready(name), None
+    path = Path(name).expanduser()
+    if not os.path.lexists(path):
+        raise InputError(
+            f"--queries is '{name}', but there is no such file",
+            expected=f"{', '.join(Ready)}, {Ready.SENTENCES}:N or a file",
+        )
+    return of_file(path.name, read_limited(path, MAX_BYTES)), None
 
 
 def of_text(text: str) -> Inventory:

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from blindspot.errors import InputError
+from blindspot.errors import InputError, unknown
 from blindspot.policy import SessionRoom
 from blindspot.store.db import Database, queries_beside
 from blindspot.studies.judgments.raters import rater_key
@@ -161,6 +161,23 @@ class Judgments:
             for no, text, *about, band, k, options, own in rows
         )
         return ItemSet(Task(task), title, _variants(variants), items, json.loads(manifest), _utc(created))
+
+    def with_votes(self, beginning: str, session: str | None = None) -> tuple[ItemSet, list[Vote]]:
+        """A set by the beginning of its id, and its votes: all, or those of a session ("" for those outside of any).
+
+        Raises:
+            InputError: there is no such set, or it has no such session.
+        """
+        set_id = self.named(beginning).set_id
+        items = self.find_set(set_id)
+        if items is None:
+            raise InputError(f"the set '{beginning}' was removed meanwhile", remedy="see: blindspot judge list")
+        if session:
+            sessions = {s.name for s in self.sessions() if set_id in s.sets.values()}
+            sessions.update(self.sessions_with_votes(set_id))
+            if session not in sessions:
+                raise unknown("session", session, sessions - {""})
+        return items, self.votes(set_id, session)
 
     def remove_set(self, set_id: str) -> None:
         """Remove a set with its votes, and sessions that have no other set."""

@@ -104,6 +104,12 @@ class SetSummary:
     raters: int
     votes: int
 
+    def as_json(self) -> dict[str, Any]:
+        return vars(self) | {
+            "variants": [str(variant) for variant in self.variants],
+            "created_at": self.created_at.isoformat(),
+        }
+
 
 @dataclass(frozen=True)
 class Vote:

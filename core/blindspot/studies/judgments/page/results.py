@@ -17,10 +17,11 @@ from blindspot.studies.judgments.automatic import Automatic
 from blindspot.studies.judgments.page import missed, reference, training, without_people
 from blindspot.studies.judgments.page import votes as judgment_votes
 from blindspot.studies.judgments.page.shown import Judged
-from blindspot.studies.judgments.page.votes import Findings, Votes
+from blindspot.studies.judgments.page.votes import Votes
 from blindspot.studies.judgments.scoring import By, PairTest, Scores
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import Task
+from blindspot.studies.judgments.view import Results, share_rows
 from blindspot.texts import counted
 from blindspot.ui.boundary import fragment, repeated
 from blindspot.ui.markdown import as_text
@@ -70,19 +71,19 @@ def _results(judged: Judged) -> None:
     if not tally.votes:
         _nothing_yet(tally)
     else:
-        found = judgment_votes.findings(judged, votes)
-        _said(found, tally, names)
+        found = judgment_votes.results(judged, votes)
+        _said(found, names)
     top = st.container()
     automatic = reference.choose(judged)
     if not tally.votes:
         if automatic is not None:
-            rows = _rows([(None, automatic.scores)], names, automatic)
+            rows = _rows({"": automatic.scores}, names, automatic)
             rows[["value", "low", "high"]] = float("nan")  # of people, who have not voted
             with top:
                 _figure(rows, judged.task, legend=False)
         return
     with top:
-        rows = _rows([(None, found.scores)], names, automatic)
+        rows = _rows({"": found.scores}, names, automatic)
         _figure(rows, judged.task, legend=False)
         st.caption(f"{verdict.intervals(found.scores)} Dotted: guessing.")
         with st.expander("The numbers", icon=":material/table:"):
@@ -119,8 +120,8 @@ def _nothing_yet(tally: Tally) -> None:
     )
 
 
-def _said(found: Findings, tally: Tally, names: Mapping[Variant, str]) -> None:
-    scores = found.scores
+def _said(found: Results, names: Mapping[Variant, str]) -> None:
+    scores, tally = found.scores, found.tally
     st.markdown(verdict.headline(scores, found.tests, lambda v: f"**{as_text(names[v])}**"))
     parts = [
         counted(scores.votes, "vote"),
@@ -138,34 +139,13 @@ def _said(found: Findings, tally: Tally, names: Mapping[Variant, str]) -> None:
 
 
 def _rows(
-    groups: Sequence[tuple[str | None, Scores]], names: Mapping[Variant, str], automatic: Automatic | None
+    groups: Mapping[str, Scores], names: Mapping[Variant, str], automatic: Automatic | None = None
 ) -> pd.DataFrame:
-    """All numbers per group and variant; the figure's rows of the group None are named after the variants."""
-    beside = {s.variant: s.value for s in automatic.scores.variants} if automatic else {}
-    rows = []
-    for group, scores in groups:
-        for score in scores.variants:
-            interval = score.interval
-            rows.append(
-                {
-                    "group": group,
-                    "name": names[score.variant],
-                    "row": names[score.variant] if group is None else group,
-                    "variant": score.variant,
-                    "value": score.value,
-                    "low": interval.low if interval else None,
-                    "high": interval.high if interval else None,
-                    "chance": score.chance,
-                    "item_mean": score.item_mean.value if score.item_mean else None,
-                    "normalised": score.normalised.value if score.normalised else None,
-                    "micro": score.micro.value if score.micro else None,
-                    "automatic": beside.get(score.variant),
-                    "own": score.own,
-                    "votes": score.votes,
-                    "items": score.items,
-                }
-            )
-    return pd.DataFrame(rows).astype(dict.fromkeys(_SHARES, "float64"))
+    """All numbers per group and variant; the figure's rows of the group "" are named after the variants."""
+    rows = share_rows(groups, automatic)
+    frame = pd.DataFrame(map(vars, rows)).astype(dict.fromkeys(_SHARES, "float64"))
+    called = [names[row.variant] for row in rows]
+    return frame.assign(name=called, row=[row.group or name for row, name in zip(rows, called, strict=True)])
 
 
 def _figure(rows: pd.DataFrame, task: Task, *, legend: bool, key: str = "own_votes") -> None:
@@ -181,7 +161,7 @@ def _table(rows: pd.DataFrame, task: Task, *, key: str) -> None:
     )
     shares = {"value": verdict.MEASURE[task], "low": "from", "high": "to", "chance": "guessing", **more}
     titles = {"group": "group", "name": "model", **shares, "own": "for its own", "votes": "votes", "items": "questions"}
-    if rows["group"].isna().all():
+    if not rows["group"].any():
         del titles["group"]
     if rows["automatic"].notna().any():
         titles["automatic"] = shares["automatic"] = "automatic"
@@ -258,10 +238,10 @@ def _broken_down(judged: Judged, tally: Tally, votes: Votes, names: Mapping[Vari
     if chosen == OVERALL:
         return
     groups = judgment_votes.groups(judged, votes, By(chosen))
-    named = [(f"k = {group.name}" if group.name.isdecimal() else group.name, group.scores) for group in groups]
-    rows = _rows(named, names, None)
+    named = {f"k = {group.name}" if group.name.isdecimal() else group.name: group.scores for group in groups}
+    rows = _rows(named, names)
     _figure(rows, tally.task, legend=True, key="own_votes_by")
-    if any(score.refusal for _, scores in named for score in scores.variants):
+    if any(score.refusal for scores in named.values() for score in scores.variants):
         st.caption(f"No interval for groups of fewer than {FEWEST_QUERIES} queries or {FEWEST_VOTES} votes.")
     with st.expander("The numbers of the groups", icon=":material/table:"):
         _table(rows, tally.task, key="judged_numbers_by")

@@ -9,13 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.errors import BlindspotError
-from blindspot.studies.judgments import scoring
-from blindspot.studies.judgments.agreement import Agreement, agreement
 from blindspot.studies.judgments.doubts import FAST_SECONDS, LEAST_ANSWERS, Doubt, doubts
 from blindspot.studies.judgments.page.shown import Judged, hidden_sessions, judgments
 from blindspot.studies.judgments.raters import rater_key
-from blindspot.studies.judgments.scoring import By, Group, PairTest, Scores
+from blindspot.studies.judgments.scoring import By, Group
 from blindspot.studies.judgments.tallies import Tally, tally
+from blindspot.studies.judgments.view import Results, results_view
 from blindspot.texts import counted
 from blindspot.ui.boundary import repeated
 from blindspot.ui.markdown import as_text
@@ -45,15 +44,6 @@ class Votes:
         else:
             seen = self.session not in hidden
         return seen and judgments().votes_digest(self.set_id, self.session, self.without) == self.digest
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What is computed from the votes when they change."""
-
-    scores: Scores
-    tests: tuple[PairTest, ...]
-    agreement: Agreement | None
 
 
 def choose(judged: Judged) -> Votes:
@@ -160,11 +150,10 @@ DOUBTS_IN_WORDS = (
 
 
 @cached(32, "Counting votes …", keys={Votes: repr})
-def findings(_judged: Judged, votes: Votes) -> Findings:
-    tally = tally_of(_judged, votes)
-    return Findings(scoring.scores(tally), scoring.pair_tests(tally), agreement(tally))
+def results(_judged: Judged, votes: Votes) -> Results:
+    return results_view(tally_of(_judged, votes))
 
 
 @cached(32, "Counting votes …", keys={Votes: repr})
 def groups(_judged: Judged, votes: Votes, by: By) -> tuple[Group, ...]:
-    return scoring.breakdown(tally_of(_judged, votes), by)
+    return results(_judged, votes).breakdown(by)
