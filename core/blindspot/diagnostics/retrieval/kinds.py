@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -112,6 +112,11 @@ def grouping(kind: Kind, features: Features, numbers: Int64) -> Grouping:
         Kind.RELEVANT: features.relevant,
     }
     return Grouping(axis, True, binned("query", values[kind][numbers], BINS[kind]))
+
+
+def grouping_by(by: str, own: Mapping[str, OwnColumn], features: Callable[[], Features], numbers: Int64) -> Grouping:
+    """Group queries by an own column of their file or by a kind, which takes features."""
+    return grouping_of(own[by], numbers) if by in own else grouping(Kind(by), features(), numbers)
 
 
 def grouping_of(column: OwnColumn, numbers: Int64) -> Grouping:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,17 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval import kinds
-from blindspot.diagnostics.retrieval.definition import ENTRY, TITLES
+from blindspot.diagnostics.retrieval.definition import TITLES
 from blindspot.diagnostics.retrieval.figures import KEYWORDS, keyword_style
 from blindspot.diagnostics.retrieval.kinds import AXES, MEASURES, UNIT, Features, Kind
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.diagnostics.retrieval.page.queries import compared_sides
 from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.view import HEAD, kinds_view
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval
-from blindspot.types import Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, load
 from blindspot.ui.widgets import own_columns
@@ -42,7 +43,6 @@ NOTES = {
     Kind.NEGATION: "English words such as not, no, never, without, isn't.",
 }
 OWN = "A column of your file. A query without a value counts as (empty)."
-HEAD = ENTRY.headline
 
 
 def show(shown: RetrievalView) -> None:
@@ -50,12 +50,12 @@ def show(shown: RetrievalView) -> None:
     dataset = load(find_dataset(shown.picks.dataset))
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
-    features, own = _features(dataset), kinds.choices_of(own_columns.columns_of(shown.runs[0]))
+    features, own = partial(_features, dataset), kinds.choices_of(own_columns.columns_of(shown.runs[0]))
     kind, measure = _choose(own)
-    groups = _grouping(kind, features, own, shown.table.numbers)
-    by_variant = _scores(shown.table, kind, own[kind].digest if kind in own else "", groups)
-    named = {run.plan.variant: by_variant[run.run_id] for run in shown.runs}
-    named |= {} if shown.has_bm25 else {KEYWORDS: by_variant["bm25"]}
+    groups = kinds.grouping_by(kind, own, features, shown.table.numbers)
+    view = _view(shown.table, kind, own[kind].digest if kind in own else "", groups)
+    named = {run.plan.variant: pd.DataFrame(view[Side(run.run_id)]) for run in shown.runs}
+    named |= {} if shown.has_bm25 else {KEYWORDS: pd.DataFrame(view[Side(shown.table.run_ids[0], is_bm25=True)])}
     styles = dict(shown.styles) | {KEYWORDS: replace(keyword_style(shown.scheme), symbol="diamond")}
     figure = group_lines(
         named, groups.axis, measure, TITLES[measure], UNIT, styles, shown.scheme, joined=groups.ordered
@@ -99,28 +99,20 @@ def _features(dataset: RetrievalDataset) -> Features:
     return Features.of(dataset)
 
 
-def _grouping(kind: str, features: Features, own: Mapping[str, OwnColumn], numbers: Int64) -> Grouping:
-    if kind in own:
-        return kinds.grouping_of(own[kind], numbers)
-    return kinds.grouping(Kind(kind), features, numbers)
-
-
 @cached(32, "Scoring kinds of query …", keys=BY_RUNS)
-def _scores(
+def _view(
     table: QueryTable,
     kind: str,  # noqa: ARG001 - of the key
     of_column: str,  # noqa: ARG001 - of the key
     _groups: Grouping,
-) -> dict[str, pd.DataFrame]:
-    """A row per group, by run id, and of keyword search by "bm25"."""
-    sides = {run_id: Side(run_id) for run_id in table.run_ids} | {"bm25": Side(table.run_ids[0], is_bm25=True)}
-    return {name: pd.DataFrame(kinds.scores_by_kind(_groups, table, side)) for name, side in sides.items()}
+) -> dict[Side, list[dict[str, object]]]:
+    return kinds_view(table, _groups)
 
 
 # --- A against B
 
 
-def _most_changed(shown: RetrievalView, features: Features, own: Mapping[str, OwnColumn]) -> None:
+def _most_changed(shown: RetrievalView, features: Callable[[], Features], own: Mapping[str, OwnColumn]) -> None:
     """A sentence: the kind of query on which B gains most against A, and that on which it loses most; all as a
     table."""
     compared = compared_sides(shown)
@@ -136,10 +128,11 @@ def _gains(
     a: Side,
     b: Side,
     digests: tuple[str, ...],  # noqa: ARG001 - of the key
-    _features: Features,
+    _features: Callable[[], Features],
     _own: Mapping[str, OwnColumn],
 ) -> Gains:
-    groupings = {name: _grouping(name, _features, _own, table.numbers) for name in [*map(str, Kind), *_own]}
+    names = [*map(str, Kind), *_own]
+    groupings = {name: kinds.grouping_by(name, _own, _features, table.numbers) for name in names}
     return kinds.gains(groupings, table, a, b, HEAD)
 
 

@@ -13,16 +13,15 @@ import streamlit as st
 
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.diagnostics.retrieval import figures, outcomes
-from blindspot.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
-from blindspot.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
+from blindspot.diagnostics.retrieval import figures
+from blindspot.diagnostics.retrieval.definition import SHOWN, TITLES
+from blindspot.diagnostics.retrieval.outcomes import Judgment, QueryTable, Side
 from blindspot.diagnostics.retrieval.page import exports, why
-from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
+from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.view import DIFFERENCE, HEAD, QUERY, RELEVANT, TEXT, AgainstView, against_view
 from blindspot.figures.html_tables import Column, Html, folded, html_table, passage_marked, quiet
 from blindspot.numerics.ranking.judged import TOP
-from blindspot.numerics.statistics.compare import PairedTest, Verdict
-from blindspot.numerics.statistics.outcomes import Outcomes
-from blindspot.numerics.statistics.written import ci, number, p_in_words, percent
+from blindspot.numerics.statistics.written import percent
 from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted, same_text
@@ -41,8 +40,6 @@ from blindspot.ui.widgets.texts import long_texts, training_data
 from blindspot.ui.widgets.two_variants import two_variants
 from blindspot.ui.widgets.versus.selection import Dots, Selection
 
-QUERY, TEXT, DIFFERENCE, RELEVANT = "query", "text", "A − B", "relevant"
-HEAD = ENTRY.headline
 TABLE = BrowseTable("retrieval_queries", unit="query", number=QUERY)
 DECIMALS = 3  # of scores in the figure, where queries with the same scores share a dot
 SELECTION = Selection(
@@ -91,11 +88,11 @@ def show(shown: RetrievalView) -> None:
     """What changes from A to B, the scatter, the list of queries, and the chosen one."""
     compared = compared_sides(shown)
     a, b = compared.sides["A"], compared.sides["B"]
-    rows = _described(shown.table, a, b)
-    became = _became(shown.table, a, b)
-    _say(compared, _lost(shown.table, a, b), rows, paired_of(shown.table, b, a))
+    view = _view(shown.table, a, b)
+    rows = view.rows
+    _say(compared, view)
     selected = _scatter(shown, compared, rows)
-    keep = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
+    keep = outcome_tabs(view.outcomes, MEANING_OF_TABS, on_change=TABLE.to_first_page)
     keep &= own_columns.only_rows(
         own_columns.columns_of(shown.runs[0]), rows[QUERY].to_numpy(), on_change=TABLE.to_first_page
     )
@@ -144,55 +141,23 @@ def compared_sides(shown: RetrievalView) -> Compared:
     return Compared({"A": run.plan.variant.label, "B": BM25_TITLE}, sides, {"A": run, "B": run})
 
 
-def _say(compared: Compared, seen: Lost, rows: pd.DataFrame, paired: PairedTest) -> None:
+def _say(compared: Compared, view: AgainstView) -> None:
     """What changes for those who search if A is replaced by B."""
     a, b = (f"**{as_text(compared.names[side])}**" for side in "AB")
-    higher, lower = (int((rows[DIFFERENCE] * sign > 0).sum()) for sign in (-1, 1))
-    n = len(rows)
+    lost, n = view.lost, len(view.rows)
     st.markdown(
-        f"If you switch from {a} (A) to {b} (B), another document comes first on **{seen.first:,}** of "
-        f"{counted(n, 'query', 'queries')} ({percent(seen.first / n)}), and the top tens share "
-        f"**{percent(seen.overlap)}** of their documents. A relevant document leaves the top ten on "
-        f"**{seen.losing:,}** queries and enters it on **{seen.gaining:,}**; {TITLES[HEAD]} falls on {lower:,} and "
-        f"rises on {higher:,}."
+        f"If you switch from {a} (A) to {b} (B), another document comes first on **{lost.first:,}** of "
+        f"{counted(n, 'query', 'queries')} ({percent(lost.first / n)}), and the top tens share "
+        f"**{percent(lost.overlap)}** of their documents. A relevant document leaves the top ten on "
+        f"**{lost.losing:,}** queries and enters it on **{lost.gaining:,}**; {TITLES[HEAD]} falls on {view.falls:,} "
+        f"and rises on {view.rises:,}."
     )
-    st.caption(_tested(paired))
-
-
-def _tested(found: PairedTest) -> str:
-    """B against A: the difference of the means, and how small a one these queries would tell."""
-    if found.p_corrected is None:
-        return f"Not tested: {found.refusal}."
-    verdict = found.verdict if found.verdict is Verdict.ALIKE else f"B is significantly {found.verdict}"
-    said = (
-        f"{TITLES[HEAD]} changes by {number(found.value, '+.3f')}{ci(found.interval, '+.3f')} on average: {verdict} "
-        f"(corrected {p_in_words(found.p_corrected, found.p)})."
-    )
-    if found.detectable is None:
-        return f"{said} Too few queries differ for this test to find any difference."
-    return f"{said} This test finds a difference of {number(found.detectable, '.3f')} or more with 80% probability."
-
-
-@cached(16, "Comparing top tens …", keys=BY_RUNS)
-def _lost(table: QueryTable, a: Side, b: Side) -> Lost:
-    return outcomes.lost(table, a, b)
-
-
-@cached(16, keys=BY_RUNS)
-def _became(table: QueryTable, a: Side, b: Side) -> Outcomes:
-    return outcomes.became(table, a, b)
+    st.caption(view.tested)
 
 
 @cached(16, "Comparing queries …", keys=BY_RUNS)
-def _described(table: QueryTable, a: Side, b: Side) -> pd.DataFrame:
-    """A row per query: number, id, text, relevant documents, nDCG@10 of A and B and their difference, unjudged."""
-    frame = pd.DataFrame({QUERY: table.numbers, TEXT: table.about["query"], RELEVANT: table.about["relevant"]})
-    frame["A"], frame["B"] = table.scores(a, HEAD), table.scores(b, HEAD)
-    frame[DIFFERENCE] = frame["A"] - frame["B"]
-    for letter, side in (("A", a), ("B", b)):
-        frame[f"unjudged {letter}"] = table.unjudged(side).counts
-    frame["id"] = table.about["query_id"]
-    return frame
+def _view(table: QueryTable, a: Side, b: Side) -> AgainstView:
+    return against_view(table, a, b)
 
 
 # --- the figure

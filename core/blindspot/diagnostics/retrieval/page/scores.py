@@ -7,15 +7,13 @@ import streamlit as st
 
 from blindspot.diagnostics.retrieval import figures
 from blindspot.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
-from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
-from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
+from blindspot.diagnostics.retrieval.outcomes import QueryTable
+from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.view import HEAD, RankingScores, ScoresView, scores_view
 from blindspot.figures.dots import DOT, dot, dots
-from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.compare import PairedTest, Verdict
-from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.written import ci, interval, number, p_in_cell, percent
+from blindspot.numerics.statistics.compare import Verdict
+from blindspot.numerics.statistics.written import ci, interval, number, p_in_cell
 from blindspot.runs import manifests
-from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -23,102 +21,77 @@ from blindspot.ui.resources import cached
 from blindspot.ui.widgets import tables
 
 SHOWN = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "map")
-HEAD = ENTRY.headline
 SCALE = "nDCG@10 is 1 where the best documents are first, and 0 where no relevant one is in the top ten."
 
 
 def show(shown: RetrievalView) -> None:
     """Scores with intervals, and all of them as a table."""
+    view = _view(shown.table)
+    rankings = [(run.plan.variant, view.runs[run.run_id]) for run in shown.runs]
+    rankings += [] if shown.has_bm25 else [(figures.KEYWORDS, view.bm25)]
     rows = [
-        dot(run.plan.variant, TITLES[name], estimate.value, estimate.interval)
-        for run in shown.runs
-        for name, estimate in _estimates(shown.table, run.run_id, False).items()
-        if name in SHOWN
+        dot(variant, TITLES[name], scores.estimates[name].value, scores.estimates[name].interval)
+        for variant, scores in rankings
+        for name in SHOWN
     ]
-    keywords = _estimates(shown.table, shown.runs[0].run_id, True)
-    if not shown.has_bm25:
-        rows += [dot(figures.KEYWORDS, TITLES[name], keywords[name].value, keywords[name].interval) for name in SHOWN]
     rows.sort(key=lambda row: list(TITLES.values()).index(str(row["name"])))
     styles = dict(shown.styles) | {figures.KEYWORDS: figures.keyword_style(shown.scheme)}
     figure = dots(pd.DataFrame(rows, columns=DOT), styles, shown.scheme, axis="score (higher is better)")
     st.plotly_chart(figure, key="retrieval_scores")
-    known = shown.table.known
-    bars = f"Bars: 95% CI from {known.independent}." if not known.refusal else f"No intervals: {known.refusal}."
     documents = int(shown.runs[0].metrics["documents"])
     st.caption(
-        f"{counted(len(shown.table), 'query', 'queries')}, {counted(documents, 'document')}. {bars} {_unjudged(shown)}"
+        f"{counted(view.queries, 'query', 'queries')}, {counted(documents, 'document')}. {view.bars} "
+        f"{view.unjudged_in_words(is_condensed=shown.is_condensed)}"
     )
     for said in manifests.truncation_warnings(shown.runs):
         st.caption(as_text(said))
-    _table(shown)
-
-
-def _unjudged(shown: RetrievalView) -> str:
-    """What unjudged documents count as, and how many there are in the top tens."""
-    shares = [_share_unjudged(shown.table, run.run_id, False) for run in shown.runs]
-    low, high = (percent(share) for share in (min(shares), max(shares)))
-    of_bm25 = _share_unjudged(shown.table, shown.runs[0].run_id, True)
-    of_models = high if low == high else f"{low} to {high}"
-    return (
-        ("**Condensed lists:** unjudged documents are removed before scoring. " if shown.is_condensed else "")
-        + f"Nobody judged {of_models} of the models' top tens and {percent(of_bm25)} of BM25's"
-        f"{'.' if shown.is_condensed else '; unjudged documents count as irrelevant.'}"
-    )
+    _table(shown, view)
 
 
 def show_headline(shown: RetrievalView) -> None:
     """The baseline's nDCG@10 beside BM25's, and how the other models differ from it."""
     runs = headline.baseline_first(shown.runs, shown.picks.baseline)
-    own = _estimates(shown.table, runs[0].run_id, False)[HEAD]
-    found = _against_bm25(shown.table, runs[0].run_id)
+    view = _view(shown.table)
+    first = view.runs[runs[0].run_id]
+    estimate, test = first.estimates[HEAD], first.against_bm25
+    if test is None:
+        raise TypeError("a run is not compared with keyword search")
     apart = {
         Verdict.UNTESTED: "not tested against",
         Verdict.ALIKE: "not significantly different from",
     }
-    verdict = apart.get(found.verdict, f"significantly {found.verdict} than")
+    verdict = apart.get(test.verdict, f"significantly {test.verdict} than")
     said = (
         f"**{as_text(runs[0].plan.variant.label)}** finds relevant documents with {TITLES[HEAD]} = "
-        f"**{number(own.value, '.3f')}**{ci(own.interval, '.3f')} over "
-        f"{counted(len(shown.table), 'query', 'queries')}, {verdict} keyword search: BM25 has "
-        f"{number(found.b, '.3f')}, a difference of {number(found.value, '+.3f')}"
-        f"{ci(found.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
+        f"**{number(estimate.value, '.3f')}**{ci(estimate.interval, '.3f')} over "
+        f"{counted(view.queries, 'query', 'queries')}, {verdict} keyword search: BM25 has "
+        f"{number(test.b, '.3f')}, a difference of {number(test.value, '+.3f')}"
+        f"{ci(test.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
     )
     said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "better", "worse")
     headline.show(f"{said} {SCALE}")
 
 
-@cached(64, "Computing intervals …", keys=BY_RUNS)
-def _estimates(table: QueryTable, run_id: str, is_bm25: bool) -> dict[str, Estimate]:
-    side = Side(run_id, is_bm25)
-    return {name: statistics.share(table.scores(side, name), table.known) for name in TITLES}
+@cached(16, "Computing intervals …", keys=BY_RUNS)
+def _view(table: QueryTable) -> ScoresView:
+    return scores_view(table)
 
 
-@cached(64, "Counting unjudged documents …", keys=BY_RUNS)
-def _share_unjudged(table: QueryTable, run_id: str, is_bm25: bool) -> float:
-    return table.unjudged(Side(run_id, is_bm25)).share
+def _table(shown: RetrievalView, view: ScoresView) -> None:
+    def line(label: str, scores: RankingScores) -> dict[str, object]:
+        test = scores.against_bm25
+        return {
+            "model": label,
+            **{title: scores.estimates[name].value for name, title in TITLES.items()},
+            "nDCG@10 − BM25": None if test is None else test.value,
+            "95% CI": "" if test is None else interval(test.interval, "+.3f"),
+            "p": None if test is None else p_in_cell(test.p_corrected, test.p),
+            "detectable": None if test is None else test.detectable,
+            "unjudged in top 10": scores.unjudged,
+        }
 
-
-def _against_bm25(table: QueryTable, run_id: str) -> PairedTest:
-    """The run against BM25."""
-    return paired_of(table, Side(run_id), Side(run_id, is_bm25=True))
-
-
-def _table(shown: RetrievalView) -> None:
-    def line(label: str, run: RunRecord, is_bm25: bool) -> dict[str, object]:
-        out: dict[str, object] = {"model": label}
-        found = _estimates(shown.table, run.run_id, is_bm25)
-        for name, title in TITLES.items():
-            out[title] = found[name].value
-        against = _against_bm25(shown.table, run.run_id)
-        out["nDCG@10 − BM25"] = None if is_bm25 else against.value
-        out["95% CI"] = "" if is_bm25 else interval(against.interval, "+.3f")
-        out["p"] = None if is_bm25 else p_in_cell(against.p_corrected, against.p)
-        out["detectable"] = None if is_bm25 else against.detectable
-        out["unjudged in top 10"] = _share_unjudged(shown.table, run.run_id, is_bm25)
-        return out
-
-    rows = [line(run.plan.variant.label, run, False) for run in shown.runs]
-    rows.append(line("BM25 (keyword search)", shown.runs[0], True))
+    rows = [line(run.plan.variant.label, view.runs[run.run_id]) for run in shown.runs]
+    rows.append(line("BM25 (keyword search)", view.bm25))
     numbers = {title: st.column_config.NumberColumn(format="%.4f", help=MEANINGS[n]) for n, title in TITLES.items()}
     with st.expander("All scores as a table", icon=":material/table:"):
         tables.draw(

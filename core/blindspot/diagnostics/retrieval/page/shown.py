@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from blindspot.diagnostics.retrieval import versus
 from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED
-from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, query_table
 from blindspot.figures.theme import Scheme, Style
-from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.references import BM25
 from blindspot.store.records import RunRecord
 from blindspot.ui.pickers import Picks
@@ -48,9 +46,3 @@ def table_of(runs: Sequence[RunRecord]) -> QueryTable:
 @cached(8, "Reading queries …", shared=True)
 def _table(run_ids: tuple[str, ...]) -> QueryTable:
     return query_table(ENTRY, run_ids, repository())
-
-
-@cached(64, "Comparing rankings …", keys=BY_RUNS)
-def paired_of(table: QueryTable, a: Side, b: Side) -> PairedTest:
-    """``versus.paired``, kept."""
-    return versus.paired(table, a, b)
