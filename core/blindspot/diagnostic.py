@@ -28,6 +28,7 @@ from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, P
 if TYPE_CHECKING:  # of layers below, which a diagnostic's methods are called with
     from blindspot.numerics.statistics.compare import ItemScores
     from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.runs.training_data.examples import Triplet
     from blindspot.settings import Settings
     from blindspot.store.records import RunRecord
@@ -460,6 +461,16 @@ class Diagnostic:
             BlindspotError: rows are not in the store.
         """
         return [{} for _ in runs]
+
+    def evidence(self, material: Material) -> Iterable[Evidence]:  # noqa: ARG002 - as above
+        """Evidence in some runs: one per hypothesis that it tested, significant or not, and facts that it counted.
+
+        False discoveries can be controlled only over everything that was tested.
+
+        Raises:
+            BlindspotError: their rows are gone.
+        """
+        return []
 
     def findings(self, material: Material) -> list[Finding]:  # noqa: ARG002 - as above
         """Its own findings in some runs.

@@ -35,6 +35,7 @@ from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
+from blindspot.studies.findings import wording
 from blindspot.types import CancelToken, Float32, Int64, no_progress
 from blindspot.ui.navigation import places
 from tests.support import sources
@@ -348,7 +349,8 @@ def as_number(said: str) -> float:
 
 def test_findings_are_complete_sentences_that_open_a_view(case: Case) -> None:
     repository = Repository.at(case.settings.store)
-    found = case.entry.findings(Material(case.runs, case.runs, repository, case.settings))
+    material = Material(case.runs, case.runs, repository, case.settings)
+    found = [*case.entry.findings(material), *wording.findings(case.entry.evidence(material))]
     repository.database.close()
     code = "".join(map(sources.text, sources.package()))
     ids = [(finding.level, finding.id) for finding in found]  # of a caution and a blind spot, one is shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -12,9 +12,11 @@ import pandas as pd
 
 from blindspot.diagnostic import Diagnostic
 from blindspot.runs.findings import Finding, Level, Material
+from blindspot.runs.findings.evidence import Evidence
 from blindspot.settings import Settings
 from blindspot.store.records import RunPlan, RunRecord, RunState
 from blindspot.store.repository import Repository
+from blindspot.studies.findings import wording
 from blindspot.studies.findings.collection import discoveries
 from blindspot.variants import Variant
 
@@ -78,15 +80,23 @@ class MadeUp:
         return Material(self.runs, baselines, cast(Repository, self), cast(Settings, None))
 
 
-Findings = Callable[[Material], list[Finding]]
+Find = Callable[[Material], Iterable[Evidence | Finding]]
 
 
-def shown(store: MadeUp, findings: Findings, kind: str = "") -> list[Finding]:
+def findings_in(find: Find, material: Material) -> list[Finding]:
+    """The findings that a diagnostic's evidence is."""
+    out: list[Finding] = []
+    for one in find(material):
+        out += [one] if isinstance(one, Finding) else wording.findings([one])
+    return out
+
+
+def shown(store: MadeUp, find: Find, kind: str = "") -> list[Finding]:
     """What a reader sees of a made-up store, of one kind or all."""
-    kept = [one.finding for one in discoveries(findings(store.material()))]
+    kept = [one.finding for one in discoveries(findings_in(find, store.material()))]
     return [one for one in kept if one.kind.startswith(kind)]
 
 
-def false_alarms(stores: Callable[[int], MadeUp], findings: Findings, seeds: int = 200) -> int:
+def false_alarms(stores: Callable[[int], MadeUp], find: Find, seeds: int = 200) -> int:
     """In how many of ``seeds`` made-up stores some blind spot is shown."""
-    return sum(any(one.level is Level.BLIND_SPOT for one in shown(stores(seed), findings)) for seed in range(seeds))
+    return sum(any(one.level is Level.BLIND_SPOT for one in shown(stores(seed), find)) for seed in range(seeds))

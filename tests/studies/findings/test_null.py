@@ -22,7 +22,7 @@ from blindspot.diagnostics.evalrank.pairs import RunRows
 from blindspot.diagnostics.frequency.definition import ENTRY as FREQUENCY
 from blindspot.diagnostics.frequency.findings import findings as of_frequency
 from blindspot.diagnostics.geometry.definition import ENTRY as GEOMETRY
-from blindspot.diagnostics.geometry.findings import findings as of_geometry
+from blindspot.diagnostics.geometry.evidence import evidence as of_geometry
 from blindspot.diagnostics.heros import findings as heros
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.similarity.definition import ENTRY as SIMILARITY
@@ -36,7 +36,7 @@ from blindspot.numerics.statistics.confusion import estimates
 from blindspot.runs.findings import Finding, Level
 from blindspot.studies.findings.collection import discoveries
 from tests.support.finding_runs import run_record
-from tests.support.made_up_store import MadeUp
+from tests.support.made_up_store import MadeUp, findings_in
 from tests.support.null_stores import Null, null_world
 
 STORES = 200
@@ -235,10 +235,10 @@ def test_chance_shows_something_in_at_most_one_of_twenty_stores_of_all_diagnosti
 
 def _findings(rng: Rng) -> Sequence[Finding]:
     found = [*of_evalrank(rng), *of_heros(rng)]
-    for make, findings in MADE_UP:
-        material = make(rng).material()
+    for store, find in MADE_UP:
+        material = store(rng).material()
         runs = [run for run in material.runs if run not in material.baselines]
-        found += [one for one in findings(material) if one.runs[0] in runs]
+        found += [one for one in findings_in(find, material) if one.runs[0] in runs]
     return found
 
 

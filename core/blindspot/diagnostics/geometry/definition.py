@@ -7,7 +7,7 @@ so that it is cheap enough for every cell of a grid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +35,8 @@ from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progres
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
@@ -245,10 +246,10 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
 
         return item_scores(runs, repository)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.geometry.findings import findings
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.geometry.evidence import evidence
 
-        return findings(material)
+        return evidence(material)
 
 
 ENTRY = Geometry()

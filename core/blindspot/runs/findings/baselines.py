@@ -15,7 +15,8 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import p_in_words
-from blindspot.runs.findings import Compared, Finding, Level
+from blindspot.runs.findings import Compared, Example, Finding, Level
+from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.parts import clipped, finding
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
@@ -43,6 +44,25 @@ class AgainstBaseline:
     @property
     def compared(self) -> Compared:
         return Compared(Rival.BASELINE, self.difference.value, self.p)
+
+    def evidence(
+        self, others: Sequence[Compared] = (), examples: tuple[Example, ...] = (), **facts: Fact
+    ) -> list[Evidence]:
+        """Its kinds have ``score`` and ``reached``, the best baseline's.
+
+        Args:
+            others: further baselines, which a strength must be better than too.
+        """
+        return outcomes(
+            "baseline",
+            (self.run, self.best),
+            self.difference,
+            self.compared,
+            (self.chance, self.compared, *others),
+            max(1, round(self.difference.effective)),
+            {"score": self.score, "reached": self.reached, **facts},
+            examples=examples,
+        )
 
 
 def against_baselines(
@@ -86,6 +106,35 @@ def share_and_chance(values: Float64, known: Dependence, chance: float) -> Compa
         return Compared(Rival.CHANCE, float(values.mean()) - chance, np.nan)
     found, p = share_against(values, known, chance)
     return Compared(Rival.CHANCE, found.value - chance, p)
+
+
+def outcomes(
+    rival: str,
+    runs: Sequence[RunRecord],
+    found: Estimate,
+    behind: Compared,
+    ahead: Sequence[Compared],
+    n: int,
+    facts: Mapping[str, Fact],
+    *,
+    alike: str = "",
+    examples: tuple[Example, ...] = (),
+) -> list[Evidence]:
+    """A difference from a rival as a hypothesis, significant or not; where it is not, also that fact.
+
+    Args:
+        found: the run's score less the rival's.
+        behind: the run against the rival; ``ahead``: all that a strength must be better than.
+        facts: ``score``, the run's, and what else the templates name.
+        alike: kind of the fact; "no-better-than-" and the rival if empty.
+    """
+    is_below = found.value < 0
+    kind, against = ("worse", (behind,)) if is_below else ("better", tuple(ahead))
+    out = [Evidence(f"{kind}-than-{rival}", tuple(runs), found, n, against=against, facts=facts, examples=examples)]
+    if behind.p >= ALPHA:
+        kind = alike or f"no-better-than-{rival}"
+        out.append(Evidence(kind, tuple(runs), found, n, facts={**facts, "p": behind.p}, examples=examples))
+    return out
 
 
 def findings_of(

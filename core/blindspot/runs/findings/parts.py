@@ -18,6 +18,7 @@ import pandas as pd
 from blindspot.diagnostic import FIT_ON, Diagnostic
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.runs.findings import Compared, Example, Finding, Level, Material
+from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.rule import Rival, furthest_ahead
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -204,6 +205,26 @@ def coverage(entry: Diagnostic, runs: Sequence[RunRecord], address: Mapping[str,
                 severity=1 - share,
             )
         )
+    return out
+
+
+def low_coverage(runs: Sequence[RunRecord]) -> list[Evidence]:
+    """Of every run that looked at less than 95% of its dataset."""
+    out = []
+    for run in runs:
+        counts = run.coverage
+        unit = next((name for name in counts if name != "items" and f"{name}_covered" in counts), "items")
+        every, covered = counts.get(unit, 0), counts.get(f"{unit}_covered", 0)
+        if not every or covered >= LOW_COVERAGE * every:
+            continue
+        facts: dict[str, Fact] = {
+            "is_own": run.plan.own_support,
+            "lacking": counts["items"] - counts["items_covered"],
+            "texts": counts["items"],
+            "unit": "" if unit == "items" else unit,
+            "left_out": every - covered,
+        }
+        out.append(Evidence("low-coverage", (run,), covered / every, every, facts=facts))
     return out
 
 

@@ -22,6 +22,16 @@ class Level(StrEnum):
     STRENGTH = "strength"  # better than chance and than the baselines
 
 
+class Rule(StrEnum):
+    """How the level of a finding follows from what its value is compared with."""
+
+    FACT = "a caution: counted, or tested against what it should be"
+    STRENGTH = "a strength, if ahead of all"
+    BLIND_SPOT = "a blind spot, if behind all"
+    LESS = "less than is asked for: a caution, and a blind spot where chance or a baseline is better too"
+    GRADED = "a strength if more is reached than is asked for, otherwise as LESS"
+
+
 class Rival(StrEnum):
     """What a score is compared with."""
 
@@ -80,3 +90,36 @@ def furthest_ahead(rivals: Iterable[Compared]) -> Compared | None:
         return None
     surest = min(known, key=lambda one: (one.behind, one.lead))
     return Compared(surest.rival, surest.lead, min(1.0, surest.p * len(known)))
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A level with the comparisons that it takes; ``better``: the rival of a blind spot by ``Rule.LESS``."""
+
+    level: Level
+    p: float | None
+    against: tuple[Compared, ...] = ()
+    better: Rival | None = None
+
+
+def levels(rule: Rule, p: float | None, against: Sequence[Compared]) -> list[Graded]:
+    """The levels of which a value is a hypothesis, significant or not.
+
+    A caution and a blind spot are of one kind, so that the worse one is shown alone.
+
+    Args:
+        p: of a fact; None if it is counted.
+        against: the value asked for comes first, where the rule takes one; then chance, if the score can be worse than
+            it, and baselines.
+    """
+    if rule is Rule.FACT:
+        return [Graded(Level.CAUTION, p)]
+    if rule in {Rule.STRENGTH, Rule.BLIND_SPOT} or (rule is Rule.GRADED and against[0].lead >= 0):
+        level = Level.BLIND_SPOT if rule is Rule.BLIND_SPOT else Level.STRENGTH
+        return [Graded(level, p_of(level, against), tuple(against))]
+    asked, *others = against
+    out = [Graded(Level.CAUTION, asked.behind)]
+    if better := furthest_ahead(others):
+        both = (asked, better)
+        out.append(Graded(Level.BLIND_SPOT, p_of(Level.BLIND_SPOT, both), both, better.rival))
+    return out

@@ -20,7 +20,7 @@ from blindspot.runs.findings.baselines import BASELINES
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.studies.findings import among, general
+from blindspot.studies.findings import among, general, wording
 from blindspot.studies.languages import findings as languages
 from blindspot.variants import Variant
 
@@ -132,7 +132,8 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
         return []
     if runs.pooled:
         return languages.of_pool(runs.chosen, repository, settings)
-    own = runs.entry.findings(Material(runs.chosen, runs.baselines, repository, settings))
+    material = Material(runs.chosen, runs.baselines, repository, settings)
+    own = [*runs.entry.findings(material), *wording.findings(runs.entry.evidence(material))]
     known = {(finding.kind, finding.dataset) for finding in own}  # EvalRank tests reversed orders itself
     more = among.findings(runs.entry, runs.chosen, repository)
     return [*own, *(finding for finding in more if (finding.kind, finding.dataset) not in known)]

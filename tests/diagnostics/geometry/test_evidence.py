@@ -1,4 +1,4 @@
-"""Findings on geometry: each kind where it is there and where it is not, and false ones under the null."""
+"""Evidence on geometry: each kind where it is there and where it is not, and false ones under the null."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostics.geometry.definition import ENTRY
-from blindspot.diagnostics.geometry.findings import findings
+from blindspot.diagnostics.geometry.evidence import evidence
 from blindspot.runs.findings import Level
 from blindspot.types import Float64
 from tests.support.made_up_store import MadeUp, shown
@@ -29,7 +29,7 @@ def made_up(apart: Float64, **metrics: float) -> MadeUp:
 
 def test_matches_that_are_nearer_than_random_texts() -> None:
     apart = np.random.default_rng(0).uniform(0.2, 1.0, N)
-    (found,) = shown(made_up(apart), findings)
+    (found,) = shown(made_up(apart), evidence)
     assert (found.kind, found.level) == ("matches-nearer", Level.STRENGTH)
     assert found.value == pytest.approx(1 - apart.mean() / 2)
     assert found.interval is not None
@@ -38,7 +38,7 @@ def test_matches_that_are_nearer_than_random_texts() -> None:
 
 def test_matches_that_are_not() -> None:
     apart = np.random.default_rng(1).uniform(1.5, 2.5, N)
-    found = {one.kind: one for one in shown(made_up(apart), findings)}
+    found = {one.kind: one for one in shown(made_up(apart), evidence)}
     assert {one.level for one in found.values()} == {Level.CAUTION}, "no worse than chance"
     assert found["matches-nearer"].value == pytest.approx(1 - apart.mean() / 2)
     assert found["matches-far-apart"].value == pytest.approx((apart >= 2).mean())
@@ -49,20 +49,20 @@ def test_matches_that_are_not() -> None:
 
 def test_matches_that_are_farther_apart_than_random_texts_or_than_a_baselines() -> None:
     rng = np.random.default_rng(6)
-    farther = {one.kind: one.level for one in shown(made_up(rng.uniform(1.9, 2.5, N)), findings)}
+    farther = {one.kind: one.level for one in shown(made_up(rng.uniform(1.9, 2.5, N)), evidence)}
     assert farther == dict.fromkeys(("matches-nearer", "matches-far-apart"), Level.BLIND_SPOT)
     store = made_up(rng.uniform(1.5, 2.5, N))
     store.add("lsa", {"squared_distance": rng.uniform(0.5, 1.5, N)}, store.runs[0].metrics)
-    own = [one for one in shown(store, findings) if one.runs[0] == store.runs[0]]
+    own = [one for one in shown(store, evidence) if one.runs[0] == store.runs[0]]
     assert {one.kind: one.level for one in own} == farther
     store = made_up(rng.uniform(0.5, 1.5, N))
     store.add("lsa", {"squared_distance": rng.uniform(0.5, 1.5, N)}, store.runs[0].metrics)
-    assert not [one for one in shown(store, findings) if one.runs[0] == store.runs[0]], "no nearer than the baseline's"
+    assert not [one for one in shown(store, evidence) if one.runs[0] == store.runs[0]], "no nearer than the baseline's"
 
 
 def test_a_common_direction_counts_for_random_texts_too() -> None:
     apart = np.random.default_rng(2).uniform(0.3, 0.5, N)  # near; yet random texts are at 0.4
-    found = {one.kind: one for one in shown(made_up(apart, anisotropy=0.8), findings)}
+    found = {one.kind: one for one in shown(made_up(apart, anisotropy=0.8), evidence)}
     assert found["common-direction"].level is Level.CAUTION
     assert found["common-direction"].value == 0.8
     assert found["matches-nearer"].level is Level.CAUTION
@@ -70,7 +70,7 @@ def test_a_common_direction_counts_for_random_texts_too() -> None:
 
 def test_hubs_and_zero_vectors_are_counted() -> None:
     apart = np.random.default_rng(3).uniform(0.2, 1.0, N)
-    found = {one.kind: one for one in shown(made_up(apart, hubness_cos_sample=6.0, zero_vectors=12.0), findings)}
+    found = {one.kind: one for one in shown(made_up(apart, hubness_cos_sample=6.0, zero_vectors=12.0), evidence)}
     assert found["hubs"].p is None
     assert found["hubs"].page == "frequency"
     assert found["zero-vectors"].value == pytest.approx(0.05)
@@ -83,7 +83,7 @@ def test_a_pair_and_its_reverse_are_one_example() -> None:
     store = made_up(apart)
     reverse = store.about.iloc[::2].rename(columns={"query": "match", "match": "query"})
     store.about.loc[1::2, ["query", "match"]] = reverse[["query", "match"]].to_numpy()
-    for one in shown(store, findings):
+    for one in shown(store, evidence):
         texts = [frozenset(text for _, text in example.texts) for example in one.examples]
         assert len(set(texts)) == len(texts) == 3
 
@@ -97,6 +97,6 @@ def test_false_blind_spots_are_rare() -> None:
         exact = 2 * (1 - rng.normal(0.1, 0.05, N)) if seed % 2 else np.where(rng.uniform(size=N) < 0.1, 2.2, 1.0)
         wrong += any(
             one.level is Level.BLIND_SPOT and (one.kind == "matches-nearer") == bool(seed % 2)
-            for one in shown(made_up(exact), findings)
+            for one in shown(made_up(exact), evidence)
         )
     assert wrong <= 10

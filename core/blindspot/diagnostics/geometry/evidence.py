@@ -1,0 +1,125 @@
+"""Evidence on geometry: distance of matches, a common direction, hubs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from blindspot.diagnostics.geometry.definition import ENTRY, NEIGHBORS
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.against import change_against, share_against
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
+from blindspot.runs.findings.evidence import Evidence
+from blindspot.runs.findings.parts import Rows, low_coverage, rows_of, together
+from blindspot.runs.findings.rule import Rival
+from blindspot.store.records import RunRecord
+from blindspot.types import Float64, Int64
+
+NEARER = 0.1  # share of the way from random texts to one point that matches should be nearer by, at least
+HALF = 0.5  # of matches are as far apart as random texts, if they are random texts
+FAR = 0.1  # share of matches that may be as far apart as random texts
+COMMON = 0.4  # mean cosine of two texts from which on a common direction is worth a warning
+SKEWED = 3.0  # skewness of the k-occurrence, likewise
+
+
+def evidence(material: Material) -> Iterator[Evidence]:
+    """See ``Diagnostic.evidence``."""
+    yield from low_coverage(material.runs)
+    for group in together(material):
+        rows = rows_of(ENTRY, group.every, material.repository)
+        nearer = {run.run_id: shares for run in group.every if (shares := _nearer_of(run, rows)) is not None}
+        lexical = {run.plan.variant.encoder for run in group.baselines}
+        baselines = [nearer[run.run_id] for run in group.baselines if run.run_id in nearer]
+        for run in group.runs:
+            yield from _space(run)
+            if run.run_id in nearer:
+                rivals = [] if run.plan.variant.encoder in lexical else baselines
+                yield from _matches(run, rows, nearer[run.run_id], rivals)
+
+
+def _space(run: RunRecord) -> Iterator[Evidence]:
+    """Facts, counted exactly over the texts of the dataset (a sample of them, for hubs)."""
+    m = run.metrics
+    texts = int(m["background"])
+    if m.get("anisotropy", 0.0) >= COMMON:
+        yield Evidence("common-direction", (run,), m["anisotropy"], texts)
+    skewness = m.get("hubness_cos_sample", 0.0)
+    if skewness >= SKEWED:
+        yield Evidence("hubs", (run,), skewness, int(m["sampled_items"]), facts={"neighbors": NEIGHBORS})
+    if zeros := int(m.get("zero_vectors", 0)):
+        yield Evidence("zero-vectors", (run,), zeros / texts, texts, facts={"zeros": zeros})
+
+
+def _nearer_of(run: RunRecord, rows: Rows) -> Float64 | None:
+    """How much closer together each match is than random texts, as a share, ``[n]``; NaN where a run has no such row.
+
+    None if the run does not say it, or if random texts are all at one point.
+    """
+    if run.run_id not in rows.values or "anisotropy" not in run.metrics:
+        return None
+    random = 2 - 2 * run.metrics["anisotropy"]  # of two unit vectors
+    return None if random <= 0 else 1 - rows.numbers(run.run_id, "squared_distance") / random
+
+
+def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float64]) -> Iterator[Evidence]:
+    here = rows.has(run.run_id)
+    places = np.flatnonzero(here).astype(np.int64)
+    ends = (rows.about[f"{name}_no"].to_numpy(np.float64)[here].astype(np.int64) for name in ("query", "match"))
+    known, nearer, others = Dependence.of(*ends), every[here], [rival[here] for rival in rivals]
+
+    value = float(nearer.mean())
+    estimate, p = change_against(value, nearer - value, known, NEARER)
+    if not np.isnan(p):
+        asked = Compared(Rival.ASKED, value - NEARER, p)
+        chance = Compared(Rival.CHANCE, value, change_against(value, nearer - value, known)[1])
+        yield Evidence(
+            "matches-nearer",
+            (run,),
+            estimate,
+            estimate.units,
+            against=(asked, chance, *_best(nearer, others, known, more=True)),
+            facts={"asked": NEARER},
+            examples=_farthest(rows, places, nearer) if asked.behind < ALPHA else (),
+        )
+
+    far = (nearer <= 0).astype(np.float64)
+    estimate, p = share_against(far, known, FAR)
+    if not np.isnan(p):
+        asked = Compared(Rival.ASKED, FAR - estimate.value, p)
+        chance = Compared(Rival.CHANCE, HALF - estimate.value, share_against(far, known, HALF)[1])
+        farther = [np.where(np.isnan(other), np.nan, other <= 0) for other in others]
+        yield Evidence(
+            "matches-far-apart",
+            (run,),
+            estimate,
+            estimate.units,
+            against=(asked, chance, *_best(far, farther, known, more=False)),
+            facts={"asked": FAR},
+            examples=_farthest(rows, places, nearer) if asked.behind < ALPHA else (),
+        )
+
+
+def _best(own: Float64, others: Sequence[Float64], known: Dependence, *, more: bool) -> list[Compared]:
+    """The best baseline by its mean over the matches, of which ``more`` is better or worse; nothing without one."""
+    whole = [other for other in others if np.isfinite(other).all()]
+    if not whole:
+        return []
+    sign = 1.0 if more else -1.0
+    apart = sign * (own - max(whole, key=lambda other: sign * float(other.mean())))
+    p = float(statistics.p_values(apart[:, np.newaxis], known, np.inf)[0])
+    return [Compared(Rival.BASELINE, float(apart.mean()), min(1.0, p * len(whole)))]
+
+
+def _farthest(rows: Rows, places: Int64, nearer: Float64) -> tuple[Example, ...]:
+    """The matches that are farthest apart; of a pair and its reverse one."""
+    out: dict[frozenset[str], Example] = {}
+    for place in np.argsort(nearer, kind="stable")[: 2 * MOST_EXAMPLES]:
+        row, share = rows.about.iloc[places[place]], float(nearer[place])
+        note = f"{abs(share):.0%} {'nearer' if share >= 0 else 'farther apart'} than random texts"
+        out.setdefault(
+            frozenset((row["query"], row["match"])), Example((("query", row["query"]), ("match", row["match"])), note)
+        )
+    return tuple(out.values())[:MOST_EXAMPLES]

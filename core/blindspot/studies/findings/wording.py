@@ -1,0 +1,139 @@
+"""Findings out of evidence: the templates of its kind filled with its facts.
+
+A template is a text with facts in braces, and after a colon how they are written:
+
+- ``{value:.0%}``, ``{gap:+.2f}``, ``{n:,}``: a number, of an estimate its value; ``{gap:+.0pp}`` in percentage points;
+- ``{value:ci .0%}``: the interval of the value before it, in brackets after a space; nothing where it has none;
+- ``{value:units}``: what is independent, and how many; ``{p:p}``: a p-value;
+- ``{n:count text}``, ``{n:count query queries}``: ``1 query``, ``200 queries``; ``{kinds:list}``: ``a, b and c``;
+- ``{weak:?hardly |}``: the first text if the fact is true, else the second; both may have facts in braces;
+- ``{A}``, ``{B}``: names of models, which whoever shows the finding fills in (``Finding.said``); ``{models}``: of all;
+  ``{scores:models .3f}``: those after the first, each with its number in brackets.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Mapping, Sequence
+
+from blindspot.diagnostic import find_diagnostic
+from blindspot.numerics.statistics.estimate import Estimate, Measured
+from blindspot.numerics.statistics.written import ci, number, p_in_words
+from blindspot.runs.findings import Finding
+from blindspot.runs.findings.evidence import Evidence, Fact
+from blindspot.runs.findings.parts import clipped, kebab
+from blindspot.runs.findings.rule import Level, Rival, Rule, levels
+from blindspot.studies.findings.kinds import STORE, kind_of
+from blindspot.texts import counted, listed
+
+MOST_NAMED = 6  # models in a sentence
+LETTERS = string.ascii_uppercase
+_NO_BRACES = str.maketrans("{}", "()")  # a name in braces is that of a model
+_BETTER = {Rival.CHANCE: "chance", Rival.BASELINE: "the best model that knows no meaning"}
+
+
+def findings(evidence: Iterable[Evidence]) -> list[Finding]:
+    """The findings of evidence; where less is reached than is asked for, a caution and a blind spot.
+
+    Raises:
+        KeyError: a kind is not in the table, or evidence lacks a fact that its templates name.
+    """
+    return [finding for one in evidence for finding in _findings(one)]
+
+
+def _findings(evidence: Evidence) -> Iterable[Finding]:
+    plan = evidence.runs[0].plan
+    kind, entry = kind_of(plan.diagnostic, evidence.kind), find_diagnostic(plan.diagnostic)
+    page, place = entry.place
+    defaults = {parameter.name: parameter.default for parameter in entry.parameters}
+    address = {name: value for name, value in plan.params.items() if value != defaults.get(name, value)}
+    if kind.page in {"", page}:
+        address |= place
+    variants = list(dict.fromkeys(run.plan.variant for run in evidence.runs))
+    references = {letter: str(variant) for letter, variant in zip(LETTERS, variants, strict=False)}
+    for name, template in kind.address.items():
+        if filled := fill(template, {**evidence.named, **references}):
+            address[name] = filled
+    facts = {
+        name: fact.translate(_NO_BRACES) if isinstance(fact, str) else fact for name, fact in evidence.named.items()
+    }
+    facts["models"] = _names(len(variants))
+    sentence, test = fill(kind.sentence, facts), fill(kind.test, facts)
+    for graded in levels(kind.rule, evidence.p, evidence.against):
+        is_reached = kind.rule is Rule.GRADED and graded.level is Level.STRENGTH
+        yield Finding(
+            kind=fill(evidence.kind, {name: kebab(fact) for name, fact in facts.items() if isinstance(fact, str)}),
+            level=graded.level,
+            sentence=sentence,
+            diagnostic=STORE if kind.is_of_models else plan.diagnostic,
+            dataset=plan.dataset,
+            runs=evidence.runs,
+            value=evidence["value"],
+            interval=evidence.value.interval if isinstance(evidence.value, Measured) else None,
+            test=f"{test}; worse than {_BETTER[graded.better]} too" if graded.better else test,
+            p=graded.p,
+            against=graded.against,
+            n=evidence.n,
+            severity=clipped(kind.severity(evidence)),
+            page=kind.page or page,
+            address=address,
+            examples=() if is_reached else evidence.examples,
+        )
+
+
+def _names(models: int, scores: Sequence[str] = ()) -> str:
+    """``{A}, {B} and {C}``; ``scores`` follow the names of all but the first, which is left out."""
+    names = [f"{{{letter}}}" for letter in LETTERS[:models][:MOST_NAMED]]
+    if scores:
+        names = [f"{name} ({score})" for name, score in zip(names[1:], scores, strict=False)]
+    more = [counted(models - MOST_NAMED, "other")] if models > MOST_NAMED else []
+    return listed([*names, *more])
+
+
+def fill(template: str, facts: Mapping[str, Fact]) -> str:
+    """A template with its facts; the places of models' names stay, unless these are facts.
+
+    Raises:
+        KeyError: a fact is missing.
+    """
+    out = []
+    for text, name, spec, _ in string.Formatter().parse(template):
+        out.append(text)
+        if name is None:
+            continue
+        if name in LETTERS and name not in facts:
+            out.append(f"{{{name}}}")
+        elif spec and spec.startswith("?"):
+            yes, _, no = spec[1:].partition("|")
+            out.append(fill(yes if facts[name] else no, facts))
+        else:
+            out.append(_written(facts[name], spec or ""))
+    return "".join(out)
+
+
+def _written(fact: Fact, spec: str) -> str:
+    how, _, rest = spec.partition(" ")
+    if isinstance(fact, str):
+        return fact
+    if not isinstance(fact, Measured | float | int):
+        scores = [_written(one, rest) for one in fact]
+        return _names(1 + len(scores), scores) if how == "models" else listed(scores)
+    value = fact.value if isinstance(fact, Measured) else fact
+    match how:
+        case "units" if isinstance(fact, Estimate):
+            written = fact.independent
+        case "ci" if isinstance(fact, Measured):
+            written = ci(fact, *_scaled(rest))
+        case "count":
+            written = counted(int(value), *rest.split(" ", 1))
+        case "p":
+            written = p_in_words(value)
+        case _:
+            plain, scale = _scaled(spec)
+            written = number(scale * value, plain)
+    return written
+
+
+def _scaled(spec: str) -> tuple[str, float]:
+    """A spec of ``written`` and the factor of the number."""
+    return (f"{spec.removesuffix('pp')}f", 100.0) if spec.endswith("pp") else (spec or ",", 1)

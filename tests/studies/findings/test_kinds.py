@@ -1,0 +1,62 @@
+"""The table of kinds: what its templates may say, whatever the evidence."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator
+
+import pytest
+
+from blindspot.diagnostic import all_diagnostics
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.studies.findings.kinds import KINDS, SHARED
+from blindspot.studies.findings.wording import fill
+from blindspot.ui.navigation import places
+
+ALL = [(name, kind) for table in (*KINDS.values(), SHARED) for name, kind in table.items()]
+ESTIMATE = Estimate(0.126, Interval(0.08, 0.19), "a method", Unit.PAIRS, 40, 40.0)
+
+
+def fields(template: str) -> Iterator[tuple[str, str]]:
+    """Name and spec of each fact, those of alternatives too."""
+    for _, name, spec, _ in string.Formatter().parse(template):
+        if name is not None:
+            yield name, spec or ""
+            if spec and spec.startswith("?"):
+                yield from fields(spec[1:])
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in ALL}))
+def test_sentences_are_whole_and_every_interval_is_that_of_the_number_before_it(name: str) -> None:
+    for _, kind in (one for one in ALL if one[0] == name):
+        assert re.search(r"[.}]$", kind.sentence)
+        assert {field for field, _ in fields(kind.sentence)} & {*string.ascii_uppercase, "models", "warning"}
+        assert "95% CI" not in kind.sentence
+        for template in (kind.sentence, kind.test):
+            said = list(fields(template))
+            for place, (field, spec) in enumerate(said):
+                if spec.startswith("ci "):
+                    number = next(one for one, spec in reversed(said[:place]) if spec and spec[0] != "?")
+                    written = [spec for one, spec in said[:place] if one == field and spec[0] != "?"]
+                    assert (number, spec) == (field, f"ci {written[-1]}")
+        assert kind.page in {"", *(place.stem for place in places())}
+
+
+def test_the_table_is_of_diagnostics_that_are_there() -> None:
+    assert set(KINDS) <= set(all_diagnostics())
+
+
+def test_numbers_are_written_as_templates_say() -> None:
+    facts = {"value": ESTIMATE, "gap": -0.024, "n": 1, "many": 1200, "weak": False, "kinds": ["a", "b", "c"], "p": 1e-9}
+    for template, text in (
+        ("{A} gets {value:.1%}{value:ci .0%}", "{A} gets 12.6% (95% CI 8 to 19%)"),
+        ("{gap:+.1pp} points, {gap:+.2f}", "−2.4 points, −0.02"),
+        ("{n:count query queries}, {many:count text}, {many:,}, {many}", "1 query, 1,200 texts, 1,200, 1,200"),
+        ("{weak:?hardly|{value:.2f}} {n:?once|}", "0.13 once"),
+        ("{kinds:list} over {value:units}, {p:p}", "a, b and c over 40 independent pairs, p ≤ 0.0001"),
+    ):
+        assert fill(template, facts) == text
+    with pytest.raises(KeyError):
+        fill("{value:.0%} of {texts:,}", facts)
