@@ -35,6 +35,7 @@ from blindspot.datasets.user_data.files import OwnTable, tabulate
 from blindspot.datasets.word_frequency import Frequencies
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import PairTable
+from blindspot.diagnostics.evalrank.view import Others
 from blindspot.diagnostics.evalrank.what_if import Basis
 from blindspot.diagnostics.frequency.page import neighbors
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
@@ -190,6 +191,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         type(file): [file, changed, tmp_path / "gone.txt"],
         PairTable: [PairTable(frame), PairTable(frame.rename(columns={columns[0]: "4567 similarity"}))],
         QueryTable: [part(QueryTable, rows={run_id: frame}) for run_id in ("0", "1")],
+        Others: [Others(one, None, None) for one in (run, other)],
         TrainingSet: [TrainingSet("a", 1, frozenset({"x", text}), frozenset()) for text in ("y", "z")],
         Basis: [part(Basis, run=one) for one in (run, other)],
         neighbors._Asked: [part(neighbors._Asked, counts=digest) for digest in ("a", "b")],

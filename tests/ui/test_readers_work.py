@@ -95,7 +95,8 @@ REASONS: Mapping[str, Sequence[str]] = {
         *("blindspot.datasets.perturbations.making.rows", "….counts", "….reasons", "pandas.DataFrame", "….first_rows"),
         *(f"blindspot.figures.html_tables.{name}" for name in ("folded", "is_long")),
         "blindspot.datasets.uploads.add",
-        *(f"blindspot.datasets.training_overlap.{name}" for name in ("overlap", "remember", "forget")),
+        *(f"blindspot.datasets.training_overlap.{name}" for name in ("remember", "forget")),
+        "blindspot.diagnostics.evalrank.view.overlap_view",
     ],
     "names and sizes": [
         *(f"blindspot.datasets.uploads.{name}" for name in ("shown_name", "folder_of", "folder_of_files")),

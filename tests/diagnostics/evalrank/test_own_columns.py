@@ -19,6 +19,7 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import Material
 from blindspot.types import Float64
+from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart, values, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
@@ -149,6 +150,18 @@ def test_the_page_groups_by_a_column_and_says_where_b_gains_most(asked: tuple[Wo
     assert drawn["trigrams"]["customdata"][0][0] == "&lt;b&gt;printer&lt;/b&gt; {A} *x*"
     most = max(leads.values())
     assert f"{most:+.3f}" in written(app)
+
+
+def test_the_command_groups_by_a_column(
+    asked: tuple[World, str], blindspot: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, dataset = asked
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(world.cache))
+    run = next(run for run in world.repository.runs(dataset=dataset) if run.plan.variant.encoder == "trigrams")
+    ranks = rows_of_runs(ENTRY, [run.run_id], world.repository)[run.run_id].reciprocal_ranks(False)
+    printed = {row["label"]: row for row in blindspot.json("runs", "kinds", run.run_id, "--by", "product")["kinds"]}
+    assert list(printed) == [HOSTILE, "scanner", EMPTY]
+    assert printed["scanner"]["mrr"] == pytest.approx(ranks[1::4].mean())
 
 
 def test_the_worst_kind_of_pair_may_be_that_of_a_column(asked: tuple[World, str]) -> None:

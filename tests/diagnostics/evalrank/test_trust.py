@@ -18,7 +18,6 @@ from blindspot.diagnostics.evalrank.trust import (
     other_protocol,
     other_support,
     pairs_of,
-    score_of_run,
     with_first_items,
 )
 from blindspot.encoders.cache import EmbeddingCache
@@ -30,7 +29,6 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import near_duplicate_key
 from tests.conftest import make_settings
-from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 
@@ -157,7 +155,6 @@ def test_the_other_protocol_is_found_among_stored_runs(world: World) -> None:
     assert other_protocol(none, ENTRY, repository) == toolkit
     assert other_protocol(center, ENTRY, repository) == toolkit  # which centres, too
     assert other_protocol(toolkit, ENTRY, repository) == center
-    assert score_of_run(toolkit, ENTRY, repository, filtered=False).mrr == pytest.approx(toolkit.metrics["mrr"])
     with pytest.raises(ValueError, match="by definition"):
         with_first_items(toolkit, 9, world.settings, repository, ENTRY)
 
@@ -183,19 +180,3 @@ def test_own_and_common_support_are_each_others_counterpart(
     assert (own.metrics["pairs"], common.metrics["pairs"]) == (3, 2)
     assert other_support(own, ENTRY, repository) == common
     assert other_support(common, ENTRY, repository) == own
-
-
-def test_the_command_prints_the_same_choices(
-    stored: Stored, monkeypatch: pytest.MonkeyPatch, blindspot: Command
-) -> None:
-    world, run = stored
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(world.cache))
-    printed = blindspot("runs", "trust", run.run_id, "--json").json["choices"]
-    found = found_by_name(stored, filtered=False)
-    assert [(row["about"], row["way"]) for row in printed] == list(found)
-    for row, choice in zip(printed, found.values(), strict=True):
-        assert (row["mrr"], row["hits@1"]) == pytest.approx((choice.score.mrr, choice.score.hits_at_1))
-        assert row["pairs"] == choice.score.pairs
-    done = blindspot("runs", "trust", run.run_id, "--filtered")
-    assert done.code == 0
-    assert "filtered ranks, ties expected" in done.out

@@ -5,35 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson
 from blindspot.cli.runs.by_kind import KindsFound, kind_named
-from blindspot.cli.runs.finished import RunId, finished_run, named, score_json
+from blindspot.cli.runs.finished import RunId, finished_run, named
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.datasets.user_data.files import is_own, path_of
 from blindspot.diagnostic import Diagnostic, find_diagnostic, in_words
-from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
-from blindspot.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
+from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, group_pairs, scores_by_kind
 from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
-from blindspot.diagnostics.evalrank.trust import (
-    BY_GROUP,
-    Choice,
-    candidates_in,
-    choices,
-    other_candidates,
-    other_protocol,
-    other_support,
-    pairs_of,
-    score_of_run,
-    with_first_items,
-)
 from blindspot.diagnostics.evalrank.uncertainty import WITH_INTERVAL, Estimated, groups, in_cell
+from blindspot.diagnostics.evalrank.view import Others, overlap_view, ranked_again, sts_benchmark, trust_view
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import FEW
@@ -41,7 +29,6 @@ from blindspot.runs.comparison import ends, entry_of_both
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.transforms.toolkit import DEFINITION
 
 
 def scores(
@@ -104,35 +91,13 @@ def trust(
     entry, run = finished_run(run_id, repository)
     if not as_json:
         output.use_names(settings, repository)
-    rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
-    texts = pairs_of(rows, pair_table(entry, [run.run_id], repository).frame)
-    found = choices(rows, texts, filtered=filtered)
-    dataset = DATASETS.get(run.plan.dataset)
-    if dataset and dataset.core_texts and run.plan.params["protocol"] == DEFINITION:
-        fewer = with_first_items(run, dataset.core_texts, settings, repository, entry)
-        meaning = f"Ranked among the {dataset.core_texts:,} words of the similarity sets only."
-        found.append(Choice("background", "without frequent words", fewer.score(filtered), meaning))
-    for about, other in (
-        ("protocol", other_protocol(run, entry, repository)),
-        ("support", other_support(run, entry, repository) if run.plan.support_digest else None),
-        ("candidates", other_candidates(run, entry, repository)),
-    ):
-        if other is not None:
-            ways = {
-                "protocol": other.plan.params["protocol"],
-                "support": "own" if other.plan.own_support else "common",
-                "candidates": candidates_in(other),
-            }
-            way = ways[about]
-            score = score_of_run(other, entry, repository, filtered=filtered)
-            found.append(Choice(about, way, score, f"Run {other.run_id}, {other.plan.variant.label}."))
-    for name, by_group in scores_by_group(run, *ranked_pairs(run, repository), settings, repository).items():
-        found.append(Choice("groups", name, by_group, BY_GROUP.format(name=name)))
-    shown = found[0].score
+    frame = pair_table(entry, [run.run_id], repository).frame
+    found = trust_view(run, frame, Others.of(run, repository), repository, filtered=filtered)
+    found = found.with_choices(ranked_again(run, settings, repository, filtered=filtered))
     if as_json:
-        rows_json = [{"about": c.about, "way": c.way, "meaning": c.meaning, **score_json(c.score)} for c in found]
-        output.print_json({"run_id": run.run_id, "filtered": filtered, "choices": rows_json})
+        output.print_json(found.as_json())
         return
+    shown = found.choices[0].score
     output.print_table(
         f"{run.plan.variant.label} on {title_of(run.plan.dataset)}",
         ["rule", "choice", "mrr", "difference", "hits@1", "difference", "pairs"],
@@ -146,7 +111,7 @@ def trust(
                 f"{c.score.hits_at_1 - shown.hits_at_1:+.4f}",
                 str(c.score.pairs),
             )
-            for c in found
+            for c in found.choices
         ],
     )
 
@@ -154,30 +119,29 @@ def trust(
 def kinds_of_pair(
     record: RunRecord, entry: Diagnostic, by: str, repository: Repository, settings: Settings
 ) -> KindsFound:
-    """MRR and Hits@1 by kind of pair, raw and filtered."""
-    kind = kind_named(by, Kind)
+    """MRR and Hits@1 by kind of pair or an own column of the file, raw and filtered."""
+    column = choices_of(repository.own_columns(record.plan.dataset, record.plan.dataset_digest)).get(by)
+    kind = kind_named(by, Kind) if column is None else None
     frame = pair_table(entry, [record.run_id], repository).frame
-    queries, matches = frame["query"].tolist(), frame["match"].tolist()
-    groups = grouping(
-        kind, queries, matches, _sources(record, queries, matches, settings) if kind is Kind.SOURCE else None
-    )
+    sources = _sources(record, frame, settings) if kind is Kind.SOURCE else None
+    groups = group_pairs(by, frame, column, sources)
     rows = rows_of_runs(entry, [record.run_id], repository)[record.run_id]
-    uncertainty = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
-    raw, filtered = (scores_by_kind(groups, rows, *uncertainty, filtered=f) for f in (False, True))
+    numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
+    raw, filtered = (scores_by_kind(groups, rows, *numbers, filtered=f) for f in (False, True))
     table = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
     shown = ["side", "label", "pairs", *(name for name in raw.columns if name not in ("side", "label", "pairs"))]
     note = f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable."
     return KindsFound(groups.axis, table.to_dict("records"), shown, note)
 
 
-def _sources(record: RunRecord, queries: list[str], matches: list[str], settings: Settings) -> PairSources:
+def _sources(record: RunRecord, frame: pd.DataFrame, settings: Settings) -> PairSources:
     """The source sets of the pairs; ``InputError`` if those of the dataset are unknown."""
     dataset = DATASETS.get(record.plan.dataset)
     if dataset is None or not dataset.sources:
         known = ", ".join(d.id for d in DATASETS.values() if d.sources)
         raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
     scored = _scored_pairs(find_dataset(dataset.sources), settings)
-    return find_sources(queries, matches, scored)
+    return find_sources(frame["query"].tolist(), frame["match"].tolist(), scored)
 
 
 STS_TRAIN = "stsb-train"
@@ -197,28 +161,16 @@ def overlap(
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     entry, run = finished_run(run_id, repository)
-    texts = _sts_benchmark(settings) if training == STS_TRAIN else training_overlap.read_file(_file_of(training))
-    rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
-    pairs = pairs_of(rows, pair_table(entry, [run.run_id], repository).frame)
-    found = training_overlap.overlap(pairs["query"].tolist(), pairs["match"].tolist(), texts)
+    if training == STS_TRAIN:
+        texts = sts_benchmark(_scored_pairs(SOURCES["evalrank-sent-sources"], settings))
+    else:
+        texts = training_overlap.read_file(path_of(training) if is_own(training) else Path(training))
+    rows = rows_of_runs(entry, [run.run_id], repository)
+    view = overlap_view(rows, pair_table(entry, [run.run_id], repository).frame, texts)
     if training != STS_TRAIN:  # naming a file says that a model was trained on it
-        training_overlap.remember(settings.training, run.plan.dataset_digest, texts, found)
-    parts = {"all": None, "seen": found.both, "rest": ~found.both, "no_text": ~found.any_text}
-    scores = {
-        name: {way: rows.score(f, among) for way, f in (("raw", False), ("filtered", True))}
-        for name, among in parts.items()
-    }
+        training_overlap.remember(settings.training, run.plan.dataset_digest, texts, view.found)
     if as_json:
-        output.print_json(
-            {
-                "run_id": run.run_id,
-                "training": {"name": texts.name, "rows": texts.rows},
-                "pairs": len(found.both),
-                "pairs_in_training": int(found.both.sum()),
-                "pairs_with_a_text_in_training": int(found.any_text.sum()),
-                "scores": {name: {w: score_json(s) for w, s in ways.items()} for name, ways in scores.items()},
-            }
-        )
+        output.print_json(view.as_json(run.run_id))
         return
     output.use_names(settings, repository)
     words = {"all": "all pairs", "seen": "in training", "rest": "the rest", "no_text": "no text in training"}
@@ -228,22 +180,12 @@ def overlap(
         [
             (
                 words[name],
-                str(ways["raw"].pairs),
-                *(output.cell(value) for way in ("raw", "filtered") for value in (ways[way].mrr, ways[way].hits_at_1)),
+                str(part.raw.pairs),
+                *(output.cell(value) for score in (part.raw, part.filtered) for value in (score.mrr, score.hits_at_1)),
             )
-            for name, ways in scores.items()
+            for name, part in view.scores[run.run_id].items()
         ],
     )
-
-
-def _file_of(training: str) -> Path:
-    """Path of a file that is given as a path or, as for ``--dataset``, as ``file:PATH``."""
-    return path_of(training) if is_own(training) else Path(training)
-
-
-def _sts_benchmark(settings: Settings) -> TrainingSet:
-    scored = _scored_pairs(SOURCES["evalrank-sent-sources"], settings)
-    return training_overlap.of_scored_pairs("STS-Benchmark, training part", scored, "STS-B train")
 
 
 def _scored_pairs(entry: DatasetEntry, settings: Settings) -> ScoredPairs:

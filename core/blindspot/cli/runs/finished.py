@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from blindspot.diagnostic import Diagnostic, find_diagnostic
-from blindspot.diagnostics.evalrank.pairs import MeanScore
 from blindspot.errors import InputError
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
@@ -36,12 +34,6 @@ def finished_run(run_id: str, repository: Repository, diagnostic: str = "evalran
             remedy="run it again",
         )
     return entry, record
-
-
-def score_json(score: MeanScore) -> dict[str, float | int | None]:
-    values = asdict(score)
-    names = {"mrr": "mrr", "hits_at_1": "hits@1", "pairs": "pairs"}
-    return {names[name]: value if value == value else None for name, value in values.items()}  # noqa: PLR0124 - NaN
 
 
 def named(run: RunRecord) -> dict[str, Any]:

@@ -69,6 +69,13 @@ def grouping_of(column: OwnColumn, item_numbers: Int64) -> Grouping:
     return Grouping({"pair": column.name}, False, groups)
 
 
+def group_pairs(by: str, frame: pd.DataFrame, column: OwnColumn | None, sources: PairSources | None = None) -> Grouping:
+    """Group the pairs of a ``PairTable.frame`` by an own column, or without one by the kind that is called ``by``."""
+    if column is not None:
+        return grouping_of(column, frame["item_no"].to_numpy())
+    return grouping(Kind(by), frame["query"].tolist(), frame["match"].tolist(), sources)
+
+
 def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
     """Own columns by the name under which they are chosen beside the kinds: their own where that is none of these."""
     return own_columns.choices_of(columns, list(map(str, Kind)))

@@ -5,6 +5,7 @@ Reads only; similarities are float64.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -184,6 +185,10 @@ class MeanScore:
         if not len(hits):
             return cls(float("nan"), float("nan"), 0)
         return cls(float(reciprocal_ranks.mean()), float(hits.mean()), len(hits))
+
+    def as_json(self) -> dict[str, float | int | None]:
+        mrr, hits = (None if math.isnan(value) else value for value in (self.mrr, self.hits_at_1))
+        return {"mrr": mrr, "hits@1": hits, "pairs": self.pairs}
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pandas as pd
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATCHES, candidates_of, exclusions_of, rank
-from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.embeddings import vectors_of
 from blindspot.settings import Settings, prepare_runtime
@@ -23,18 +24,25 @@ from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
 from blindspot.types import Bool, CancelToken, Int64, no_progress
 
 CENTER = "center"
-BY_GROUP = "Filtered ranks without other texts of the same {name}: where these are right answers too."
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A way of counting (``about`` the ties, ranks, pairs, ...) and its score; ``is_shown`` is the page's own."""
+    """A way of counting (``about`` the ties, ranks, pairs, ...) and its score; ``is_shown`` is the page's own.
+
+    ``run_id`` is that of another run that has the score, or "".
+    """
 
     about: str
     way: str
     score: MeanScore
     meaning: str
     is_shown: bool = False
+    run_id: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        about = {"about": self.about, "way": self.way, "meaning": self.meaning}
+        return about | ({"other_run": self.run_id} if self.run_id else {}) | self.score.as_json()
 
 
 def pairs_of(rows: RunRows, frame: pd.DataFrame) -> pd.DataFrame:
@@ -190,10 +198,6 @@ def other_candidates(run: RunRecord, entry: Diagnostic, repository: Repository) 
     plan, params = run.plan, with_other_candidates(run.plan.params)
     found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=params)
     return next((r for r in found if r.plan.support_digest == plan.support_digest), None)
-
-
-def score_of_run(run: RunRecord, entry: Diagnostic, repository: Repository, *, filtered: bool) -> MeanScore:
-    return rows_of_runs(entry, [run.run_id], repository)[run.run_id].score(filtered)
 
 
 # --- fewer candidates

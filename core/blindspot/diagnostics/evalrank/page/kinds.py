@@ -16,8 +16,7 @@ from blindspot.diagnostics.evalrank.kinds import (
     Kind,
     choices_of,
     gains,
-    grouping,
-    grouping_of,
+    group_pairs,
     scores_by_kind,
 )
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sources_of
@@ -184,9 +183,7 @@ def _grouping(
     _column: OwnColumn | None,
     _sources: PairSources | None,
 ) -> Grouping:
-    if _column is not None:
-        return grouping_of(_column, pairs.frame["item_no"].to_numpy())
-    return grouping(Kind(kind), pairs.frame["query"].tolist(), pairs.frame["match"].tolist(), _sources)
+    return group_pairs(kind, pairs.frame, _column, _sources)
 
 
 def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:

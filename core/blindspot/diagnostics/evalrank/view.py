@@ -1,0 +1,232 @@
+"""Views of EvalRank's runs, the same on the page and by commands: choices of counting, and overlap with training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.training_overlap import Overlap, TrainingSet, of_scored_pairs, overlap
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
+from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
+from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
+from blindspot.diagnostics.evalrank.trust import (
+    Choice,
+    as_toolkit,
+    candidates_in,
+    choices,
+    other_candidates,
+    other_protocol,
+    other_support,
+    pairs_of,
+    with_first_items,
+)
+from blindspot.runs.embeddings import ComparedTwice
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
+
+# --- choices of counting
+
+
+@dataclass(frozen=True)
+class Others:
+    """Stored runs that differ from a run in one choice; None where there is none."""
+
+    protocol: RunRecord | None
+    support: RunRecord | None
+    candidates: RunRecord | None
+
+    @classmethod
+    def of(cls, run: RunRecord, repository: Repository) -> Others:
+        return cls(
+            other_protocol(run, ENTRY, repository),
+            other_support(run, ENTRY, repository) if run.plan.support_digest else None,
+            other_candidates(run, ENTRY, repository),
+        )
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        return tuple(run.run_id for run in (self.protocol, self.support, self.candidates) if run)
+
+
+@dataclass(frozen=True)
+class TrustView:
+    """What each choice of counting does to the score of a run; the first choice is the score as it is shown."""
+
+    run_id: str
+    filtered: bool
+    choices: tuple[Choice, ...]
+
+    def of(self, about: str) -> Choice | None:
+        """The first choice about something."""
+        return next((choice for choice in self.choices if choice.about == about), None)
+
+    def with_choices(self, further: Iterable[Choice]) -> TrustView:
+        return replace(self, choices=(*self.choices, *further))
+
+    def as_json(self) -> dict[str, Any]:
+        return {"run_id": self.run_id, "filtered": self.filtered, "choices": [one.as_json() for one in self.choices]}
+
+
+def trust_view(
+    run: RunRecord, frame: pd.DataFrame, others: Others, repository: Repository, *, filtered: bool
+) -> TrustView:
+    """What follows from stored rows: those of the run itself, and those of runs that differ in one choice.
+
+    Args:
+        frame: of a ``PairTable`` that has the run.
+        filtered: whether to begin with filtered ranks.
+    """
+    rows = rows_of_runs(ENTRY, [run.run_id, *others.run_ids], repository)
+    own = rows[run.run_id]
+    scores = {run_id: of_run.score(filtered) for run_id, of_run in rows.items()}
+    found = choices(own, pairs_of(own, frame), filtered=filtered)
+    return TrustView(run.run_id, filtered, (*found, *_of_others(run, others, scores)))
+
+
+def _of_others(run: RunRecord, others: Others, scores: Mapping[str, MeanScore]) -> list[Choice]:
+    found = []
+    if other := others.protocol:
+        way = other.plan.params["protocol"]
+        if way == TOOLKIT:
+            about = (
+                "As the published toolkit counts: the similarity of the match is rounded differently from all others."
+            )
+            if as_toolkit(run.plan.variant.transform) != run.plan.variant.transform:
+                about += " It also always centers the embeddings."
+        else:
+            about = f"By definition, exact and with ties: {other.plan.variant.label}."
+        found.append(Choice("protocol", way, scores[other.run_id], about, run_id=other.run_id))
+    if other := others.support:
+        way = "own" if other.plan.own_support else "common"
+        items = f"{other.coverage['items_covered']:,} of {other.coverage['items']:,} texts"
+        about = (
+            f"On all texts that this model covers ({items}); not comparable with other models."
+            if other.plan.own_support
+            else f"On the texts that all compared models cover ({items})."
+        )
+        found.append(Choice("support", way, scores[other.run_id], about, run_id=other.run_id))
+    if other := others.candidates:
+        way, background = candidates_in(other), f"{other.metrics['background']:,.0f} texts"
+        about = (
+            f"Only the {background} that are a match of some query compete: neither other queries nor background."
+            if way == MATCHES
+            else f"All {background} of the dataset compete, other queries included, as in the paper."
+        )
+        found.append(Choice(CANDIDATES.name, way, scores[other.run_id], about, run_id=other.run_id))
+    return found
+
+
+def ranked_again(run: RunRecord, settings: Settings, repository: Repository, *, filtered: bool) -> list[Choice]:
+    """Choices that cached embeddings are ranked again for: without the frequent words of the background, if there are
+    any (the paper's table 4), and without texts of the same group, per own column of the pairs' file.
+
+    Nothing under the toolkit's protocol, and where no single vector per text gives the run's ranks.
+
+    Raises:
+        EmbeddingsGone: the cache no longer has the run's embeddings.
+    """
+    found = []
+    dataset = DATASETS.get(run.plan.dataset)
+    try:
+        if dataset and dataset.core_texts and run.plan.params["protocol"] == DEFINITION:
+            fewer = with_first_items(run, dataset.core_texts, settings, repository, ENTRY)
+            about = (
+                f"Matches compete only with the {dataset.core_texts:,} words of the similarity sets, not with the most "
+                "frequent words of English (the ablation in the paper's table 4). Transforms are not refitted."
+            )
+            found.append(Choice("background", "without frequent words", fewer.score(filtered), about))
+        for name, score in scores_by_group(run, *ranked_pairs(run, repository), settings, repository).items():
+            about = f"Filtered ranks without other texts of the same {name}: where these are right answers too."
+            found.append(Choice("groups", name, score, about))
+    except ComparedTwice:
+        return []
+    return found
+
+
+# --- overlap with a training set
+
+STS_BENCHMARK = "STS-Benchmark, training part"
+
+
+def sts_benchmark(scored: ScoredPairs) -> TrainingSet:
+    """The training set among the sources of EvalRank's sentence pairs."""
+    return of_scored_pairs(STS_BENCHMARK, scored, "STS-B train")
+
+
+@dataclass(frozen=True)
+class PartScore:
+    """A run's score on some of the pairs, by raw and by filtered ranks."""
+
+    raw: MeanScore
+    filtered: MeanScore
+
+    def by(self, filtered: bool) -> MeanScore:
+        return self.filtered if filtered else self.raw
+
+    def as_json(self) -> dict[str, Any]:
+        return {"raw": self.raw.as_json(), "filtered": self.filtered.as_json()}
+
+
+@dataclass(frozen=True, eq=False)
+class OverlapView:
+    """Pairs that are in a training set, and the scores with and without them.
+
+    Attributes:
+        scores: per run id by part: ``all`` pairs, those ``seen`` in training, the ``rest``, and those with ``no_text``
+            in it.
+    """
+
+    training: TrainingSet
+    found: Overlap
+    scores: Mapping[str, Mapping[str, PartScore]]
+
+    @property
+    def pairs(self) -> int:
+        return len(self.found.both)
+
+    @property
+    def both(self) -> int:
+        """Pairs with both texts in one row of the training set."""
+        return int(self.found.both.sum())
+
+    @property
+    def any_text(self) -> int:
+        """Pairs with at least one text in any row."""
+        return int(self.found.any_text.sum())
+
+    def as_json(self, run_id: str) -> dict[str, Any]:
+        """Of one run."""
+        return {
+            "run_id": run_id,
+            "training": {"name": self.training.name, "rows": self.training.rows},
+            "pairs": self.pairs,
+            "pairs_in_training": self.both,
+            "pairs_with_a_text_in_training": self.any_text,
+            "scores": {name: part.as_json() for name, part in self.scores[run_id].items()},
+        }
+
+
+def overlap_view(rows: Mapping[str, RunRows], frame: pd.DataFrame, training: TrainingSet) -> OverlapView:
+    """The overlap of runs' pairs with a training set.
+
+    Args:
+        rows: by run id.
+        frame: of the runs' ``PairTable``.
+    """
+    found = overlap(frame["query"].tolist(), frame["match"].tolist(), training)
+    numbers = frame["item_no"].to_numpy()
+    parts = {"all": numbers, "seen": numbers[found.both], "rest": numbers[~found.both]}
+    parts["no_text"] = numbers[~found.any_text]
+    scores = {}
+    for run_id, own in rows.items():
+        inside = {name: np.isin(own.item_no, part) for name, part in parts.items()}
+        scores[run_id] = {n: PartScore(own.score(False, among), own.score(True, among)) for n, among in inside.items()}
+    return OverlapView(training, found, scores)
