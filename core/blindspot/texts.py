@@ -13,7 +13,7 @@ from unicodedata import category, normalize
 
 import numpy as np
 
-from blindspot.types import Float64
+from blindspot.types import Float64, Int64
 
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
 MOST_WAYS = 20_000  # pairs of equal words of two texts that are aligned one by one: 0.3 s at most
@@ -48,6 +48,18 @@ def one_form(text: str) -> str:
 def same_text(text: str) -> str:
     """``caseless`` with runs of white space as one space; for splits, leaks, repetitions and searches."""
     return " ".join(caseless(text).split())
+
+
+def numbered(*columns: Iterable[str]) -> tuple[Int64, ...]:
+    """A number per text, ``[m]`` for each column, in order of appearance: texts that are the ``same_text`` share it.
+
+    Pairs that share a text depend on each other (``numerics.statistics.pairs``), whatever they are used for.
+    """
+    numbers: dict[str, int] = {}
+    return tuple(
+        np.array([numbers.setdefault(same_text(text), len(numbers)) for text in column], dtype=np.int64)
+        for column in columns
+    )
 
 
 @lru_cache(maxsize=1 << 14)  # the texts of a page, for each of its models

@@ -83,7 +83,9 @@ def covered_at_once(world: World, groups: int, repetitions: int, seed: int) -> f
 
 
 FLAT = {
+    "30 pairs, flat": Flat(30, 0.799, 0.8),
     "40 pairs, flat": Flat(40, 0.799, 0.8),
+    "60 pairs, flat, 0.9": Flat(60, 0.899, 0.9),
     "100 pairs, flat": Flat(100, 0.799, 0.8),
     "100 pairs, flat, 0.95": Flat(100, 0.949, 0.95),
     "400 pairs, flat": Flat(400, 0.799, 0.8),

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Rows, names
 from blindspot.errors import InputError
-from blindspot.texts import same_text
+from blindspot.texts import numbered, same_text
 from blindspot.types import Bool, Int8, Int32, Int64
 
 TRAIN, DEV, TEST = 0, 1, 2
@@ -94,7 +94,7 @@ class LabeledTexts(Dataset):
     def texts(self) -> tuple[Int64, Int64]:
         """Numbers of each example's texts, ``[m] int64`` twice: texts that are the same (``same_text``) share one; of
         single texts both are that text's."""
-        of_items = same_examples(self.items)
+        (of_items,) = numbered(self.items)
         first = of_items[self.firsts]
         return first, of_items[self.seconds] if self.has_pairs else first
 

@@ -44,7 +44,7 @@ from blindspot.runs.findings.parts import (
 )
 from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
-from blindspot.texts import counted, is_negated
+from blindspot.texts import counted, is_negated, numbered
 from blindspot.types import Bool, Float64, Int64
 
 LEAST = 0.2  # rank correlation: what follows people less does not follow them
@@ -118,13 +118,13 @@ class _Pairs:
 
 def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
     gold = rows.about["gold"].to_numpy(dtype=np.float64)
-    ends = [rows.about[name].to_numpy(dtype=np.float64) for name in ("first_no", "second_no")]
+    ends = numbered(*(rows.about[name].fillna("") for name in ("first", "second")))
     similarity = {run.run_id: rows.numbers(run.run_id, "similarity") for run in found.every}
 
     @cache
     def known(shared: bytes) -> Dependence:
         here = np.frombuffer(shared, dtype=np.bool_)
-        return Dependence.of(*(end[here].astype(np.int64) for end in ends))
+        return Dependence.of(*(end[here] for end in ends))
 
     @cache
     def moved(run_id: str, shared: bytes) -> tuple[float, Float64]:

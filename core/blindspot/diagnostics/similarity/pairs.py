@@ -18,6 +18,7 @@ import pandas as pd
 from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics.outcomes import Outcomes
 from blindspot.store.repository import Repository
+from blindspot.texts import numbered
 from blindspot.types import Float64, Int64
 
 PAIR, SET, SCORE, FIRST, SECOND = "pair", "set", "score", "first text", "second text"
@@ -49,10 +50,9 @@ class ScoredTable:
 
     @cached_property
     def ends(self) -> tuple[Int64, Int64]:
-        """Numbers of each pair's texts, ``[m]`` each: pairs with a common text are not independent."""
-        numbers, _ = pd.factorize(np.concatenate([self.frame["first"].to_numpy(), self.frame["second"].to_numpy()]))
-        m = len(self.frame)
-        return numbers[:m].astype(np.int64), numbers[m:].astype(np.int64)
+        """Numbers of each pair's texts, ``[m]`` each."""
+        firsts, seconds = numbered(self.frame["first"], self.frame["second"])
+        return firsts, seconds
 
     @property
     def sets(self) -> tuple[str, ...]:

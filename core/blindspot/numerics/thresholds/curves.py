@@ -24,7 +24,7 @@ import numpy as np
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import LEVEL, Interval, level_of_each
-from blindspot.numerics.statistics.pairs import Dependence, change, difference, share
+from blindspot.numerics.statistics.pairs import Dependence, change, difference, exact_share, share
 from blindspot.numerics.statistics.resampling import SEED, components
 from blindspot.types import Bool, Float64, Int64
 
@@ -251,11 +251,12 @@ def _level(starts: int) -> float:
 
 
 def _lowest(pairs: LabeledPairs, threshold: float, level: float, *, all_same: bool = False) -> float:
-    """The lower bound of the precision at a threshold; 0 without an interval."""
+    """The lower bound of the precision at a threshold, exact where pairs share no text: Wilson's lower end is too high
+    for shares near 1. It is 0 of too few pairs."""
     inside = pairs.similarity >= threshold
     same = np.ones(int(inside.sum())) if all_same else pairs.same[inside].astype(np.float64)
-    found = share(same, pairs.dependence(inside), level).interval
-    return 0.0 if found is None else found.low
+    dependence = pairs.dependence(inside)
+    return 0.0 if dependence.refusal else exact_share(same, dependence, level).interval.low
 
 
 def folds_of(pairs: LabeledPairs) -> Int64:

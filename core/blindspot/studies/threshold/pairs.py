@@ -23,7 +23,7 @@ from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned
 from blindspot.numerics.thresholds.curves import LabeledPairs
 from blindspot.runs.spaces import Space
 from blindspot.studies.threshold.sampling import HARD, RANDOM, SAME, sample
-from blindspot.texts import length, lexical_overlap, same_text
+from blindspot.texts import length, lexical_overlap, numbered
 from blindspot.types import Bool, Float64, Int64, digest_of_strings
 from blindspot.variants import Variant
 
@@ -84,13 +84,9 @@ class Measured:
 
     @cached_property
     def ends(self) -> tuple[Int64, Int64]:
-        """Numbers of each pair's texts; texts that are the same but for case and spaces share one."""
-        numbers: dict[str, int] = {}
-        found = [
-            np.array([numbers.setdefault(same_text(text), len(numbers)) for text in side], dtype=np.int64)
-            for side in (self.firsts, self.seconds)
-        ]
-        return found[0], found[1]
+        """Numbers of each pair's texts."""
+        firsts, seconds = numbered(self.firsts, self.seconds)
+        return firsts, seconds
 
     def same(self, rule: Rule) -> Bool:
         """Which pairs are the same by a rule."""
