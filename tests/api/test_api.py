@@ -204,7 +204,7 @@ def test_scores_have_their_intervals_and_items(store: Path) -> None:
     assert isinstance(of_polars, pl.DataFrame)
     assert of_polars["rank"].to_list() == rows["rank"].tolist()
     assert len(found.figure().data[0].x) == 400
-    assert found._repr_html_().count("<tr>") == len(found.scores)
+    assert found._repr_html_().count("<tr>") == len(found.scores) + len(found.notes)
     with pytest.raises(bs.InputError):
         found.figure("median_rank")
     with pytest.raises(bs.InputError):

@@ -8,6 +8,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from blindspot.datasets.catalog import limits_of
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.errors import InputError, naming_extras
 from blindspot.numerics.statistics.compare import ItemScores
@@ -86,9 +87,10 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what decided the scores and may surprise, as ``run`` warns: what was assumed about the model,
-        prompts and similarities that it declares and that were not applied, texts that were cut."""
-        return tuple(manifests.notes([self._record]))
+        """Sentences about what decided the scores and may surprise, as ``run`` prints: what was assumed about the
+        model, prompts and similarities that it declares and that were not applied, texts that were cut, and what scores
+        on the dataset do not say."""
+        return (*manifests.notes([self._record]), *limits_of([self.dataset]))
 
     def __float__(self) -> float:
         """The headline score."""

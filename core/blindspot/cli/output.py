@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from blindspot import names
+from blindspot.datasets.catalog import limits_of
 from blindspot.diagnostic import Score
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.reference import ServedReference
@@ -123,6 +124,12 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 def print_text(line: str) -> None:
     """Print a line without wrapping it."""
     print(visible(line))
+
+
+def print_limits(datasets: Iterable[str]) -> None:
+    """Print what scores on these datasets do not say, below them."""
+    for sentence in limits_of(datasets):
+        print_text(sentence)
 
 
 def number(metric: Score, value: float) -> str:

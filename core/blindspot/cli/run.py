@@ -95,6 +95,7 @@ def run(
         print(f"run {outcome.record.run_id}: {how}{same}{output.covered(outcome.record)}")
     for one in files:
         print(f"read {one.summary}")
+    output.print_limits(outcome.record.plan.dataset for outcome in outcomes)
 
 
 def _column(record: RunRecord) -> str:

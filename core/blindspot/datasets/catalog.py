@@ -440,6 +440,12 @@ def title_of(reference: str) -> str:
     return names.current().dataset(reference, entry.title if entry else "")
 
 
+def limits_of(references: Iterable[str]) -> tuple[str, ...]:
+    """What scores on these datasets do not say, in a sentence or two for each that has limits, after its title."""
+    entries = filter(None, map(catalogued, dict.fromkeys(references)))
+    return tuple(f"{title_of(entry.id)}: {entry.limits}" for entry in entries if entry.limits)
+
+
 def canonical_dataset(reference: str) -> str:
     """The id under which the store has a dataset; a user's file need not exist any more.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,12 @@ import pytest
 
 from blindspot.diagnostics.words import analogy, categorization
 from blindspot.diagnostics.words.findings import of_analogies, of_categories
+from blindspot.diagnostics.words.versus import scores_of_categories
+from blindspot.numerics.statistics.compare import compare
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence, p_values
 from blindspot.runs.findings import Level
+from blindspot.store.repository import Repository
 from tests.support.made_up_store import MadeUp, false_alarms, shown
 
 PAIRS = {"capital": 12, "opposite": 12, "plural": 12}
@@ -177,6 +183,21 @@ def test_a_baseline_that_sorts_words_better_or_as_well() -> None:
         cluster(store, "lsa", [0.7] * CLASSES, rng)
         found = [one for one in shown(store, of_categories, kind) if one.variants[0].encoder == "model"]
         assert [one.level for one in found] == [level]
+
+
+def test_two_clusterings_are_compared_over_classes_as_findings_compare_them() -> None:
+    """A word of two classes counts with the first."""
+    store = categories()
+    for encoder, rate, seed in (("model", 0.5, 1), ("other", 0.7, 2)):
+        cluster(store, encoder, [rate] * CLASSES, np.random.default_rng(seed))
+    again = store.about[store.about["item_no"] == 0].assign(**{"class": "zoo"})
+    store.about = pd.concat([store.about, again], ignore_index=True)
+    a, b = (own["purity"] for own in scores_of_categories(store.runs, cast(Repository, store)))
+    (test,) = compare([(a, b)])
+    assert (test.n, test.unit, test.test) == (CLASSES, "classes", "sign flips of classes")
+    known = Dependence.of_groups(np.arange(CLASSES * SIZE) // SIZE, Unit.CLASSES)
+    assert test.p == p_values((a.parts - b.parts)[:, np.newaxis], known)[0]
+    assert a.value == a.parts.mean() == store.runs[0].metrics["purity"]
 
 
 @pytest.mark.heavy

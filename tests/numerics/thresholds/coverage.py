@@ -83,7 +83,6 @@ def covered_at_once(world: World, groups: int, repetitions: int, seed: int) -> f
 
 
 FLAT = {
-    "30 pairs, flat": Flat(30, 0.799, 0.8),
     "40 pairs, flat": Flat(40, 0.799, 0.8),
     "60 pairs, flat, 0.9": Flat(60, 0.899, 0.9),
     "100 pairs, flat": Flat(100, 0.799, 0.8),
@@ -93,6 +92,16 @@ FLAT = {
     "400 pairs, slowly rising": Flat(400, 0.72, 0.8, rising=0.159),
     "300 pairs in clusters of 3, flat": Flat(300, 0.799, 0.8, cluster=3),
 }
+
+
+# Precision just short of the wish at every threshold, wherever eight clusters or more are there.
+GRID = [
+    Flat(pairs, wish - 0.001, wish, cluster)
+    for cluster in (1, 6)
+    for pairs in (20, 30, 60, 100, 300)
+    for wish in (0.5, 0.8, 0.9, 0.95)
+    if pairs >= 8 * cluster
+]
 
 
 def falsely_safe(world: Flat | World, repetitions: int, seed: int) -> float:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.numerics.thresholds.coverage import FLAT, WORLDS, World, covered, covered_at_once, falsely_safe, optimism
+from tests.numerics.thresholds.coverage import (
+    FLAT,
+    GRID,
+    WORLDS,
+    World,
+    covered,
+    covered_at_once,
+    falsely_safe,
+    optimism,
+)
 
 QUICK, LONG = 60, 1_500
 FALSE = 0.065  # 0.05, and what chance adds
@@ -42,7 +51,7 @@ def test_safe_is_seldom_false_in_a_few_draws() -> None:
 
 @pytest.mark.slow
 def test_safe_is_false_in_at_most_5_percent_of_draws() -> None:
-    found = {name: falsely_safe(world, LONG, 7) for name, world in FLAT.items()}
+    found = {name: falsely_safe(world, LONG, 7) for name, world in [*FLAT.items(), *((str(one), one) for one in GRID)]}
     print(found)
     assert max(found.values()) <= FALSE
 

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
+from blindspot.api.place import Place
+from blindspot.api.results import Run
+from blindspot.datasets.catalog import find_dataset, limits_of, title_of
 from blindspot.diagnostic import all_diagnostics
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.runs.comparison import headline_tests
 from blindspot.studies.compare.rows import compare
 from blindspot.studies.findings import among
 from blindspot.studies.findings.collection import Selection, collect, knows_no_meaning
-from blindspot.studies.report.content import comparison_table, gather
+from blindspot.studies.report.content import comparison_table, gather, summary
 from blindspot.ui.pickers import Picks
 from blindspot.workspace.overview.best import best_of
 from tests.studies.compare.conftest import COMPUTED, A, B
@@ -74,11 +77,23 @@ def test_overview_and_findings(filled: World, tests_of: Tests) -> None:
         assert ("not-told-apart" in kinds) == (decides and test.verdict is Verdict.ALIKE)
 
 
+def test_what_scores_on_the_data_do_not_say_is_said_with_them(filled: World, blindspot: Command) -> None:
+    run = filled.run("geometry", str(A), "demo-pairs")
+    (limits,) = limits_of(["demo-pairs", "file:own.csv", "demo-words", "demo-pairs"])
+    assert limits == f"{title_of('demo-pairs')}: {find_dataset('demo-pairs').limits}"
+    assert limits in blindspot.out("run", "geometry", "--encoder", A.encoder, "--dataset", "demo-pairs")
+    assert limits in blindspot.out("compare", str(A), str(B))
+    assert limits in blindspot.out("findings", "--all")
+    assert limits in summary(gather(filled.repository, filled.settings, Selection()))
+    assert limits in Run.of(run, Place(filled.settings, is_kept=True)).notes
+
+
 @pytest.mark.matrix
 def test_the_pages(filled: World, tests_of: Tests, open_app: OpenApp) -> None:
     address = {"enc": [str(A), str(B)]}
-    frames = open_app(filled.cache, "compare", view="numbers", **address).dataframe
-    (table,) = (frame.value for frame in frames if "A is" in frame.value)
+    page = open_app(filled.cache, "compare", view="numbers", **address)
+    assert find_dataset("demo-pairs").limits in written(page)
+    (table,) = (frame.value for frame in page.dataframe if "A is" in frame.value)
     shown = {row["diagnostic"]: row for row in table.to_dict("records")}
     for (diagnostic, _), (test, _, _) in tests_of.items():
         row = shown[all_diagnostics()[diagnostic].title]

@@ -270,6 +270,7 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
         output.print_text(f"The first table lists {len(rates)} of {pairs} pairs of subsets, the second has all.")
     if worst:
         output.print_text(finding_in_words(worst, variant.label))
+    output.print_limits([record.plan.dataset])
 
 
 def _rate_json(rate: Rate) -> dict[str, Any]:

@@ -51,6 +51,7 @@ def compare_variants(
         for row in found.rows:
             if row.difference.p_corrected is None:
                 output.print_text(f"No test of {row.entry.title} on {title_of(row.dataset)}: {row.difference.refusal}.")
+        output.print_limits(row.dataset for row in found.rows)
     for missing in found.missing:
         names = ", ".join(variant.label for variant in missing.lacking)
         lacking = f"; run this for {names}" if names else ""

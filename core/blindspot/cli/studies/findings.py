@@ -73,6 +73,7 @@ def findings(
         output.print_text(f"    {', '.join([title_of(finding.dataset), *basis(one)])}")
     if hidden := len(collected.discoveries) - len(shown):
         output.print_text(f"{hidden} more with --all")
+    output.print_limits(one.finding.dataset for one in shown)
     tested = counted(collected.hypotheses, "hypothesis", "hypotheses")
     output.print_text(
         f"{tested} tested over {counted(len(collected.runs), 'run', 'runs')}; shown are those significant at a false "

@@ -373,8 +373,8 @@ pairs connected by shared texts; with too few groups, the texts themselves (dyad
 logarithm; of the median rank, a bootstrap over the groups (2,000 resamples). Two models are compared on the same pairs:
 the mean difference with its interval, and a permutation test of a mean difference of 0 that flips the signs of whole
 groups, $p = (b+1)/(B+1)$ (by texts a t test), made stricter where differences are skewed, and corrected after Holm for
-all tests shown. A difference is *significant* where the corrected p is below 0.05. Below eight independent groups there
-is neither interval nor test.
+MRR and Hits@1, the main scores, whatever else is shown. A difference is *significant* where the corrected p is below
+0.05. Below eight independent groups there is neither interval nor test.
 
 Scores published with the EvalRank toolkit are *not* comparable with these. The `toolkit` protocol computes what
 it computes: embeddings are always centered (words over the whole file of vectors, sentences over the background)

@@ -425,10 +425,11 @@ reciprocal-rank fusion of two models, $\sum 1/(60 + \text{rank})$ over the first
 the last of them; in `trec_eval`'s order exactly 100) are compared again with the vectors that the codes were made of;
 the others follow in the order of the search. Their stored similarity is that of the search less 3.
 
-**Confidence intervals and tests.** Queries that differ only in case, spaces or punctuation form one group; groups are
-independent. 95% intervals of scores are Wilson's with the effective number of queries, of differences a t interval of
-the paired differences. Two models, or a model and BM25, are compared by a permutation test that flips the signs of
-whole groups. Below eight independent groups there is neither interval nor test.
+**Confidence intervals and tests.** Queries that differ only in case, spaces or punctuation form one group, and so do
+queries with the very same relevant documents; groups are independent. 95% intervals of scores are Wilson's with the
+effective number of queries, of differences a t interval of the paired differences. Two models, or a model and BM25,
+are compared by a permutation test that flips the signs of whole groups, corrected after Holm for all scores of two
+rankings. Below eight independent groups there is neither interval nor test.
 """
     how_to_read = """
 - **nDCG@10** is 1 where the best documents are at the top in the order of their grades. Read it beside BM25's: a model

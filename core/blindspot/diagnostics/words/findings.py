@@ -16,6 +16,7 @@ import pandas as pd
 
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.words import analogy, categorization
+from blindspot.diagnostics.words.versus import by_class
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics.against import (
     bounded_against,
@@ -296,14 +297,14 @@ def _categories(found: Together, material: Material) -> list[Finding]:
     compared: list[AgainstBaseline] = []
     if here.any():
         values = {run_id: own[here] for run_id, own in right.items()}
-        known = Dependence.of_groups(group[here], Unit.CLASSES)
+        known = by_class(group[here])
         runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
         compared = against_baselines(runs, baselines, values, known, found.runs[0].metrics["chance"])
     rivals, out = {one.run.run_id: one.compared for one in compared}, []
     for run in found.runs:
         if run.run_id in right:
             own = ~np.isnan(right[run.run_id])
-            known, rival = Dependence.of_groups(group[own], Unit.CLASSES), rivals.get(run.run_id)
+            known, rival = by_class(group[own]), rivals.get(run.run_id)
             out += _purity(run, right[run.run_id][own], known, [rival] if rival else [])
             out += _lost(run, rows.iloc[of_run[run.run_id]], list(classes))
     for one in compared:

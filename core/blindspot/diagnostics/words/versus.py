@@ -12,7 +12,7 @@ import pandas as pd
 from blindspot.diagnostics.words import analogy, cases, categorization
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics.against import change_against, of_ends
-from blindspot.numerics.statistics.compare import Item, ItemScores, Mean, Untested
+from blindspot.numerics.statistics.compare import Item, ItemScores, Mean
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import LEVEL, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, bounded
@@ -104,7 +104,7 @@ def word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
 
 
 def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``Diagnostic.item_scores``; an item is a word, of one clustering and so untested."""
+    """See ``Diagnostic.item_scores``; an item is a word, in the first of its classes, which are independent."""
     entry = categorization.ENTRY
     placed = _placed([run.run_id for run in runs], repository)
 
@@ -115,8 +115,7 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
     def score(run: RunRecord) -> ItemScores:
         own = placed[run.run_id]
         right = own["right"].to_numpy(dtype=np.float64)
-        known = Dependence.of_groups(np.arange(len(own)), Unit.WORDS)
-        statistic = Untested(why="one clustering places all words at once, so that words are not independent")
+        known = by_class(own["class"])
         numbers, texts = own.index.to_numpy(dtype=np.int64), own["word"].tolist
         return scores(
             entry,
@@ -127,11 +126,15 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
             known,
             texts,
             value=run.metrics[entry.headline],
-            statistic=statistic,
             describe=partial(item, own),
         )
 
     return [{entry.headline: score(run)} for run in runs]
+
+
+def by_class(classes: pd.Series[str] | Int64) -> Dependence:
+    """Of words, by their classes ``[m]``: one clustering places the words of a class together or apart."""
+    return Dependence.of_groups(pd.factorize(classes)[0].astype(np.int64), Unit.CLASSES)
 
 
 def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
@@ -168,6 +171,7 @@ def _placed(run_ids: Sequence[str], repository: Repository) -> dict[str, pd.Data
     found = rows.groupby(["run_id", "item_no"], sort=True).agg(
         word=("word", "first"),
         classes=("class", ", ".join),
+        **{"class": ("class", "first")},
         cluster_class=("cluster_class", "first"),
         right=("right", "max"),
     )

@@ -329,29 +329,6 @@ class Correlation:
         return self
 
 
-@dataclass(frozen=True)
-class Untested(Mean):
-    """A share of items that depend on one another in a way that no test here allows for; ``why`` says which."""
-
-    why: str = ""
-
-    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:  # noqa: ARG002
-        return self._refused(scores.value, scores)
-
-    def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:  # noqa: ARG002
-        return self._refused(a.value - b.value, a)
-
-    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
-        return np.full(len(of), np.nan)
-
-    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
-        return "none"
-
-    def _refused(self, value: float, scores: ItemScores) -> Estimate:
-        known = scores.known
-        return Estimate(value, None, "none", known.unit, known.units, known.effective, self.why)
-
-
 # --- tests and verdicts
 
 

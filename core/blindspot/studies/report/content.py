@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from blindspot.datasets.catalog import title_of
+from blindspot.datasets.catalog import limits_of, title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, in_words
 from blindspot.errors import InputError, unknown
@@ -206,11 +206,11 @@ def stars(p: float | None) -> str:
 
 
 def summary(report: Report) -> str:
-    """Scope of the report in a sentence."""
+    """Scope of the report in a sentence, and what scores on its datasets do not say."""
     runs: Sequence[RunRecord] = report.every_run
     return (
         f"{counted(len(runs), 'run')} of {counted(len(report.variants), 'model')} on "
         f"{counted(len(report.datasets), 'dataset')}; "
         f"{counted(report.findings.hypotheses, 'hypothesis', 'hypotheses')} tested, false discovery rate controlled at "
-        "5% (Benjamini-Hochberg)."
+        f"5% (Benjamini-Hochberg).{''.join(f' {sentence}' for sentence in limits_of(report.datasets))}"
     )

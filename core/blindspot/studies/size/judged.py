@@ -1,9 +1,9 @@
 """Judgment of a grid of sizes: every setting against full size, on the same items.
 
 A setting's score is tested against that of full size by the diagnostic's own paired test, with p-values corrected after
-Holm over the grid. What it loses at most is the upper bound of a one-sided interval of the paired drop
-(``blindspot.numerics.statistics.tolerance``), each at ``1 - 0.05 / k`` for k settings, so that with 95% confidence all
-bounds hold at once (Bonferroni). A setting that changes no item has the lowest one.
+Holm over its main scores, as everywhere. What it loses at most is the upper bound of a one-sided interval of the paired
+drop (``blindspot.numerics.statistics.tolerance``), each at ``1 - 0.05 / k`` for k settings, so that with 95% confidence
+all bounds hold at once (Bonferroni). A setting that changes no item has the lowest one.
 """
 
 from __future__ import annotations

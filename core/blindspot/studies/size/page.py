@@ -65,9 +65,9 @@ HOW = r"""
   *int8-docs* and *binary-docs* compare codes of documents with float queries.
 - **Rescoring**: codes find the list, of every query so many best and those that tie with the last of them, and floats
   decide in it. MB count the codes that are searched; the floats are besides, for example on disk.
-- **Significant**: the diagnostic's paired test against full size on the same items, $p$ after Holm over the grid.
-  No significant loss is no proof of no loss, so see what a setting *loses at most*: the upper bound of a one-sided
-  interval of the drop, at $1 - 0.05/k$ for $k$ settings, so that with 95% confidence all hold at once.
+- **Significant**: the diagnostic's paired test against full size on the same items, $p$ after Holm over its main
+  scores. No significant loss is no proof of no loss, so see what a setting *loses at most*: the upper bound of a
+  one-sided interval of the drop, at $1 - 0.05/k$ for $k$ settings, so that with 95% confidence all hold at once.
 - **Lost**: items that do worse than at full size: whose part in the score is smaller (in EvalRank $1/\text{rank}$ of
   the match), or, in Similarity, which are misjudged here alone: off by more than a quarter of the scale.
 - **Pareto front**: settings that no other one beats in both bytes and score.

@@ -6,7 +6,7 @@ no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets.catalog import catalogued, title_of
+from blindspot.datasets.catalog import catalogued, limits_of, title_of
 from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics.written import number
 from blindspot.store.records import RunRecord
@@ -39,6 +39,12 @@ def about_dataset(dataset: str) -> str:
     """What the catalog says of a dataset and its limits, after its title, as Markdown; "" for a user's file."""
     entry = catalogued(dataset)
     return f"**{dataset_title(dataset)}**: {as_text(entry.about)}" if entry else ""
+
+
+def show_limits(datasets: Iterable[str]) -> None:
+    """What scores on these datasets do not say, below them."""
+    for sentence in limits_of(datasets):
+        st.caption(as_text(sentence))
 
 
 def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:

@@ -23,6 +23,7 @@ from blindspot.ui.resources import scheme
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.doors import doors
+from blindspot.ui.widgets.tables import show_limits
 from blindspot.ui.widgets.views import View, choose_page
 from blindspot.workspace.overview import best, figures, tables
 from blindspot.workspace.overview.best import Best
@@ -107,6 +108,7 @@ def section(entry: Diagnostic, picks: Picks) -> None:
     with drawn:
         for board in boards if is_long else boards[:TABLES]:
             tables.board_table(entry, board, test=board.dataset in tested)
+        show_limits(board.dataset for board in (boards if is_long else boards[:TABLES]))
     tables.which_parameters(entry, picks)
     how_computed(entry)
 

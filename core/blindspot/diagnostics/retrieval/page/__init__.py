@@ -39,6 +39,7 @@ def show() -> None:
     with ui.errors_shown():
         if shown := _selected(picks):
             scores.show_headline(shown)
+            tables.show_limits([shown.picks.dataset])
             choose_view(shown, VIEWS)
         elif st.query_params.get("view") == "published":  # the link on Data: it takes no runs
             published.show_tables(scheme())

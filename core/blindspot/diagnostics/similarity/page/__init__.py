@@ -38,6 +38,7 @@ def show() -> None:
     with ui.errors_shown():
         if shown := _selected(picks):
             scores.show_headline(shown)
+            tables.show_limits([shown.picks.dataset])
             choose_view(shown, VIEWS)
     ui.how_computed(ENTRY)
 

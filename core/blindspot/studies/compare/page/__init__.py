@@ -26,6 +26,7 @@ from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.doors import doors
 from blindspot.ui.widgets.two_variants import two_names
 from blindspot.ui.widgets.views import View, choose_view
@@ -38,14 +39,14 @@ ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model wit
 HOW = r"""
 - Each diagnostic tests the difference in its **headline score** on the same items, with the parameters in the
   sidebar and defaults for the rest. The newest run of each model counts, and both must cover the same items.
-- **EvalRank, geometry**: the paired difference of MRR, or of the squared distance of matches, over pairs; pairs that
-  share a text count as dependent (sign flips of whole groups, or the dyadic-robust t). **HEROS**: McNemar's exact test
-  over sentences. **Similarity**: the difference of two Spearman correlations from how far each pair moves either
-  (infinitesimal jackknife). **Analogy**: over questions; those that share a word pair count as dependent. **Transfer**:
-  McNemar's exact test over tested examples, sign flips where texts repeat. **Categorization** and **frequency** have no
-  paired test and are not counted. What is tested is that the mean difference is 0; flips are made stricter where
-  differences are skewed, as a few large gains against many small losses.
-- p-values are **Holm**-corrected over all rows of this page: the chance of one or more false verdicts is at most 5%.
+- Each diagnostic has its own paired test, named in the view *numbers*. Pairs that share a text, examples with the same
+  text, queries with the same relevant documents, questions that share a word pair and words of one class count as
+  dependent: the signs of whole groups are flipped, and flips are made stricter where differences are skewed, as a few
+  large gains against many small losses. What is tested is that the mean difference is 0. **Frequency** has no paired
+  test and is not counted.
+- p-values are **Holm**-corrected over the main scores of a diagnostic on a dataset, as on every page. How many
+  differences also hold after correction over all rows is said beside the figure: of these, the chance of one or more
+  false ones is at most 5%.
 """
 
 
@@ -98,6 +99,7 @@ def _forest(shown: CompareView) -> None:
     figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme, about_b=shown.found.is_about_b)
     st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
     st.caption("  \n".join(map(as_text, legend(shown.found.rows))))
+    tables.show_limits(row.dataset for row in shown.found.rows)
     st.caption("Open a row's page:")
     with st.container(horizontal=True, key="row_links"):
         for row in sorted(shown.found.rows, key=lambda row: row.difference.advantage is None)[:LINKS]:

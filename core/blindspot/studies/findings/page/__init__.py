@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from blindspot import ui
-from blindspot.datasets.catalog import catalogued
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.default_models import place_of
 from blindspot.runs.findings import Level
@@ -21,7 +20,7 @@ from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.pickers import Picks
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.doors import doors
-from blindspot.ui.widgets.tables import dataset_title
+from blindspot.ui.widgets.tables import dataset_title, show_limits
 from blindspot.variants import Variant
 
 SHOWN = 8  # cards at first
@@ -107,9 +106,7 @@ def _list(picks: Picks) -> None:
     with cards_place:
         _cards(wanted, wanted if is_long else first, found)
     st.caption(_tested(found, is_picked=bool(picks.variants)))
-    for dataset in dict.fromkeys(group[0].finding.dataset for group in wanted):
-        if (entry := catalogued(dataset)) and entry.limits:
-            st.caption(f"**{dataset_title(dataset)}**: {as_text(entry.limits)}")
+    show_limits(group[0].finding.dataset for group in wanted)
 
 
 def _variants(picks: Picks) -> tuple[Variant, ...]:

@@ -36,8 +36,8 @@ HOW = r"""
 - **Bands** and intervals are pointwise 95% Wilson intervals for the effective number of independent pairs: pairs that
   share a text, directly or through others, are not independent.
 - **The threshold** is the lowest with the wished precision from which on there are at least eight pairs. Its interval
-  begins at the lowest threshold whose interval of precision reaches the wish, and ends at the lowest whose interval is
-  all above it.
+  begins at the lowest threshold whose interval of precision reaches the wish, and ends at the lowest that is safe, by
+  an exact bound that holds for all thresholds at once: a threshold is called safe wrongly in at most 5% of cases.
 - **Precision depends on the share of same pairs.** A threshold found where half of the pairs are the same has a lower
   precision where one in a hundred is. Use pairs as they occur in your application.
 - **Calibration**: isotonic regression and Platt's logistic curve, cross-fitted in five folds of whole groups of pairs.
