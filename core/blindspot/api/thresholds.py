@@ -11,13 +11,11 @@ import numpy as np
 
 from blindspot.api.results import Run, Score
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
-from blindspot.numerics.thresholds.curves import wished
-from blindspot.studies.threshold import answer
-from blindspot.studies.threshold.pairs import Rule, of_runs
+from blindspot.numerics.thresholds.calibration import Calibration, Way
+from blindspot.studies.threshold.pairs import of_runs
+from blindspot.studies.threshold.view import PRECISION, in_words, threshold_view
 
 if TYPE_CHECKING:
     from blindspot.types import Float64
@@ -57,7 +55,7 @@ class Threshold:
         return self._calibrations[way].fitted.probability(np.asarray(similarities, dtype=np.float64))
 
 
-def threshold(run: Run, *, precision: float = answer.PRECISION, cut: float | None = None) -> Threshold:
+def threshold(run: Run, *, precision: float = PRECISION, cut: float | None = None) -> Threshold:
     """The threshold of a model for a wished precision, from its run of ``similarity`` on scored pairs.
 
     Args:
@@ -71,14 +69,9 @@ def threshold(run: Run, *, precision: float = answer.PRECISION, cut: float | Non
     if run.diagnostic != entry.id:
         raise InputError("a threshold needs a run of similarity", expected="what bs.similarity returns")
     record, repository = run._record, run._place.repository
-    table = scored_table(entry, [run.id], repository)
-    variant = record.plan.variant
-    measured = of_runs(table, {run.id: variant}, run.dataset, record.coverage["pairs"])
-    rule = measured.usual_rule() if cut is None else Rule(cut=cut)
-    pairs = measured.labeled(variant, rule)
-    found = wished(pairs, precision)
-    calibrations = {way.value: calibrate(pairs, way) for way in Way}
-    point = found.point
+    measured, metric = of_runs([record], repository), record.plan.params.get("metric", "cos")
+    view = threshold_view(measured, record.plan.variant, measured.rule_of(cut), metric, precision)
+    found, point = view.found, view.found.point
     return Threshold(
         None if point is None else point.threshold,
         found.low,
@@ -86,11 +79,9 @@ def threshold(run: Run, *, precision: float = answer.PRECISION, cut: float | Non
         None if point is None or point.precision is None else _score(point.precision),
         None if point is None else _score(point.recall),
         None if found.held_out is None else _score(found.held_out),
-        answer.in_words(found).replace("**", ""),
-        MappingProxyType(
-            answer.export(measured, variant, rule, record.plan.params.get("metric", "cos"), found, calibrations)
-        ),
-        MappingProxyType(calibrations),
+        in_words(found).replace("**", ""),
+        MappingProxyType(view.as_json()),
+        MappingProxyType(view.calibrations),
     )
 
 

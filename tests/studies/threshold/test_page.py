@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from blindspot.datasets.published import scored_pairs
-from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.numerics.thresholds.calibration import Way, calibrate
 from blindspot.numerics.thresholds.curves import carried_over, wished
 from blindspot.studies.threshold.pairs import Measured, Rule, of_runs
@@ -32,9 +30,7 @@ def cache(module_world: World) -> Path:
 def measured(world: World, *variants: Variant) -> Measured:
     """The pairs as the store has them."""
     runs = [world.run("similarity", variant.encoder, SCORED) for variant in variants]
-    table = scored_table(find_diagnostic("similarity"), [run.run_id for run in runs], world.repository)
-    by_run = {run.run_id: run.plan.variant for run in runs}
-    return of_runs(table, by_run, SCORED, runs[0].coverage["pairs"])
+    return of_runs(runs, world.repository)
 
 
 @pytest.mark.matrix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from blindspot.store.repository import Repository
 from blindspot.studies.lab.grid import cannot_be
 from blindspot.studies.size import speed
 from blindspot.studies.size.grid import PRECISIONS, USUAL_DIMENSIONS, USUAL_PRECISIONS, By, grid_of
-from blindspot.studies.size.judged import Cell, Judged, answer, judged, lost_by_kind
+from blindspot.studies.size.view import Cell, SizeView, answer, size_view
 from blindspot.types import CancelToken
 
 DIMENSIONS_HELP = "numbers of dimensions, separated by commas; larger ones than the model's are left out"
@@ -68,13 +68,15 @@ def size(
             continue
         with output.progress(request.label) as progress:
             found.append((setting, pipeline.run(request, settings, repository, progress).record))
-    result = judged(grid.entry, found, repository)
+    result = size_view(grid.entry, found, repository)
     if times:
         with output.progress("search time") as progress:
             speed.keep(speed.measure(grid.settings, progress, CancelToken()), settings)
     measured = speed.read(settings)
     if as_json:
-        output.print_json(_fields(result, max_drop, measured, repository))
+        plan = result.full.run.plan
+        columns = repository.own_columns(plan.dataset, plan.dataset_digest)
+        output.print_json(result.as_json(max_drop, measured, columns))
         return
     output.use_names(settings, repository, [grid.encoder])
     _print(result, max_drop, measured)
@@ -92,7 +94,7 @@ def _numbers(text: str, of: str = "number of dimensions", such: str = "384,128,3
     return [int(word) for word in words]
 
 
-def _print(found: Judged, tolerance: float, measured: speed.Measured | None) -> None:
+def _print(found: SizeView, tolerance: float, measured: speed.Measured | None) -> None:
     output.print_table(
         f"{found.entry.title}: {found.title} by size",
         ["setting", "MB per million", found.title, "95% CI", "p (Holm)", "loses at most", "lost", "front", "ms"],
@@ -104,7 +106,7 @@ def _print(found: Judged, tolerance: float, measured: speed.Measured | None) -> 
         output.print_text(f"{measured.in_words} ms: faiss / Blindspot's own search.")
 
 
-def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> list[str]:
+def _row(cell: Cell, found: SizeView, measured: speed.Measured | None) -> list[str]:
     timing = measured.of(cell.setting) if measured else None
     faiss = "–" if timing is None or timing.faiss_ms is None else f"{timing.faiss_ms:.2f}"
     limit = cell.loses_at_most
@@ -119,44 +121,3 @@ def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> list[str
         "yes" if cell in found.front else "",
         "–" if timing is None else f"{faiss} / {timing.own_ms:.2f}",
     ]
-
-
-def _fields(found: Judged, tolerance: float, measured: speed.Measured | None, repository: Repository) -> dict[str, Any]:
-    own_columns = repository.own_columns(found.full.run.plan.dataset, found.full.run.plan.dataset_digest)
-    not_worse, within = found.not_worse, found.within(tolerance)
-    return {
-        "diagnostic": found.entry.id,
-        "score": found.score,
-        "tolerance": tolerance,
-        "answer": list(answer(found, tolerance)),
-        "not_worse": not_worse.setting.chain if not_worse else None,
-        "within": within.setting.chain if within else None,
-        "machine": measured.machine if measured else None,
-        "settings": [
-            {
-                "dimension": cell.setting.dimension,
-                "precision": cell.setting.precision,
-                "rescored": cell.setting.rescored,
-                "transform": cell.setting.chain,
-                "run_id": cell.run.run_id,
-                "bytes": cell.setting.bytes_per_text,
-                "bytes_besides": cell.setting.bytes_besides,
-                "value": cell.value,
-                "low": cell.interval.low if cell.interval else None,
-                "high": cell.interval.high if cell.interval else None,
-                "p_corrected": cell.p_corrected,
-                "loses_at_most": cell.loses_at_most,
-                "changed": cell.changed,
-                "lost": cell.lost,
-                "won": cell.won,
-                "on_front": cell in found.front,
-                "faiss_ms": timing.faiss_ms if measured and (timing := measured.of(cell.setting)) else None,
-                "own_ms": timing.own_ms if measured and (timing := measured.of(cell.setting)) else None,
-                "kinds": [
-                    {"column": kind.column, "kind": kind.kind, "items": kind.items, "lost": kind.lost}
-                    for kind in lost_by_kind(found, place, own_columns)
-                ],
-            }
-            for place, cell in enumerate(found.cells)
-        ],
-    }

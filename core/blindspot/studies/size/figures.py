@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, faint, log_axis, looks
 from blindspot.studies.size.grid import PRECISIONS
-from blindspot.studies.size.judged import Judged, KindLost
+from blindspot.studies.size.view import KindLost, SizeView
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")  # by how many best are compared again, from none
 
 
-def score_by_bytes(found: Judged, scheme: Scheme, marked: str = "") -> go.Figure:
+def score_by_bytes(found: SizeView, scheme: Scheme, marked: str = "") -> go.Figure:
     """The score of every setting by the MB of a million texts, a line per precision, and the Pareto front.
 
     Args:

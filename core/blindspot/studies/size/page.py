@@ -31,7 +31,7 @@ from blindspot.studies.size.grid import (
     entry_of,
     grid_of,
 )
-from blindspot.studies.size.judged import Cell, Judged, answer, judged, lost_by_kind
+from blindspot.studies.size.view import Cell, SizeView, answer, lost_by_kind, size_view
 from blindspot.texts import counted
 from blindspot.transforms.chain import STEPS
 from blindspot.types import CancelToken, no_progress
@@ -51,6 +51,7 @@ DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
 RESCORED = (20, 50, 100, 200)
 TABLE = BrowseTable("size_items", unit="item", number="no.")
 TITLE = "Sizes"
+COLUMNS = {"number": "no.", "full": "full size", "in_settings": "lost in settings"}  # of lost items
 KINDS = 12  # of a column that a figure shows, those that lose most
 MOST_CHANGES = 5_000  # read for the address of one
 CHANGE_OF_ERROR = "By how much less the pair is off from people's score, as a share of the scale."
@@ -222,8 +223,8 @@ def _judged(
     runs: tuple[tuple[str, str], ...],  # noqa: ARG001 - the key
     _grid: Grid,
     _found: list[tuple[Setting, RunRecord]],
-) -> Judged:
-    return judged(_grid.entry, _found, repository())
+) -> SizeView:
+    return size_view(_grid.entry, _found, repository())
 
 
 def _tolerance() -> float:
@@ -238,7 +239,7 @@ def _drop_of_address() -> float:
     return value if 0.0 <= value <= 1.0 else 0.02
 
 
-def _headline(found: Judged) -> None:
+def _headline(found: SizeView) -> None:
     first, *rest = answer(found, _tolerance())
     headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
 
@@ -267,7 +268,7 @@ def _bytes(grid: Grid) -> None:
     )
 
 
-def _table(grid: Grid, found: Judged) -> None:
+def _table(grid: Grid, found: SizeView) -> None:
     measured = speed.read(settings())
     rows = [_row(cell, found, measured) for cell in found.cells]
     number = st.column_config.NumberColumn
@@ -319,7 +320,7 @@ def _table(grid: Grid, found: Judged) -> None:
         st.caption(as_text(measured.in_words))
 
 
-def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> dict[str, object]:
+def _row(cell: Cell, found: SizeView, measured: speed.Measured | None) -> dict[str, object]:
     timing = measured.of(cell.setting) if measured else None
     return {
         "dimensions": cell.setting.dimension,
@@ -339,7 +340,7 @@ def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> dict[str
 
 
 @fragment  # what is above is not drawn again
-def _lost(found: Judged) -> None:
+def _lost(found: SizeView) -> None:
     """What a setting loses: by kind, and item by item, those that most settings lose first."""
     st.subheader("What is lost first?", anchor=False)
     smaller = {cell.setting.chain: cell for cell in found.cells[1:]}
@@ -358,20 +359,10 @@ def _lost(found: Judged) -> None:
     place = found.cells.index(cell)
     columns = repository().own_columns(cell.run.plan.dataset, cell.run.plan.dataset_digest)
     kinds = lost_by_kind(found, place, columns)
-    lost = found.lost
-    often = lost[:, 1:].sum(axis=1)
-    rows = pd.DataFrame(
-        {
-            "no.": found.numbers,
-            "text": list(found.texts),
-            **({} if found.parts is None else {"full size": found.parts[:, 0], "here": found.parts[:, place]}),
-            "change": found.gains[:, place],
-            "lost in settings": often,
-        }
-    )[lost[:, place]].sort_values(["lost in settings", "change"], ascending=[False, True], ignore_index=True)
+    lost = found.lost_items(place)
     st.markdown(
         as_text(
-            f"{cell.setting.label} loses {counted(len(rows), 'item')} of {len(found.numbers):,} ({cell.lost:.1%}), and "
+            f"{cell.setting.label} loses {counted(len(lost), 'item')} of {len(found.numbers):,} ({cell.lost:.1%}), and "
             f"does better on {cell.won:.1%}."
         )
     )
@@ -382,9 +373,12 @@ def _lost(found: Judged) -> None:
         st.plotly_chart(
             figures.lost_kinds(own[:KINDS], scheme()), key=f"size_kinds_{column}", config={"displayModeBar": False}
         )
-    if rows.empty:
+    if not lost:
         st.caption("No item is lost.")
         return
+    rows = pd.DataFrame(map(vars, lost)).rename(columns=COLUMNS)
+    if found.parts is None:
+        rows = rows.drop(columns=["full size", "here"])
     number = st.column_config.NumberColumn
     as_change = "Of the item's part in the score." if found.parts is not None else CHANGE_OF_ERROR
     about = f"{cell.run.plan.dataset} {chain}"
@@ -406,7 +400,7 @@ def _lost(found: Judged) -> None:
         _item(chosen, cell, found)
 
 
-def _item(number: int, cell: Cell, found: Judged) -> None:
+def _item(number: int, cell: Cell, found: SizeView) -> None:
     """Draw the whole text of an item, and a link to it on its diagnostic's page, both sizes side by side."""
     st.text(found.texts[found.numbers.tolist().index(number)])
     plan, full = cell.run.plan, found.full.run

@@ -14,7 +14,7 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import ci
 from blindspot.numerics.thresholds.calibration import Calibration, Way
 from blindspot.numerics.thresholds.curves import Point, Wished
-from blindspot.studies.threshold.answer import OfGroup
+from blindspot.studies.threshold.view import OfGroup
 from blindspot.types import Float64
 
 _BAND = 0.18  # opacity

@@ -15,13 +15,16 @@ import numpy as np
 
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
-from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.numerics.statistics.correlations import DECIMALS
 from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, up_to
 from blindspot.numerics.thresholds.curves import LabeledPairs
 from blindspot.runs.spaces import Space
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 from blindspot.studies.threshold.sampling import HARD, RANDOM, SAME, sample
 from blindspot.texts import length, lexical_overlap, numbered
 from blindspot.types import Bool, Float64, Int64, digest_of_strings
@@ -114,6 +117,21 @@ class Measured:
         known = next((by_name[name] for name in SAME_NAMES if name in by_name), None)
         return Rule(label=known or (self.classes[-1] if self.classes else ""))
 
+    def rule_of(self, cut: float | None = None, label: str = "") -> Rule:
+        """A rule that is asked for by a score or a label; the usual one where neither is given.
+
+        Raises:
+            InputError: it has no scores, or no such label.
+        """
+        if cut is not None:
+            if self.scores is None:
+                raise InputError(f"'{self.dataset}' has no scores to cut", expected="--cut with scored pairs only")
+            return Rule(cut=cut)
+        if label and label not in self.classes:
+            labels = ", ".join(self.classes) or "none, since its pairs are sampled or scored"
+            raise InputError(f"'{self.dataset}' has no label '{label}'", expected=f"one of: {labels}")
+        return Rule(label=label) if label else self.usual_rule()
+
     def groupings(self) -> dict[str, Grouping]:
         """Ways to group the pairs, by name."""
         words = np.array([(length(a) + length(b)) / 2 for a, b in zip(self.firsts, self.seconds, strict=True)])
@@ -156,24 +174,23 @@ class Rule:
         return f"score {self.cut:g} or more" if self.cut is not None else self.label
 
 
-def of_runs(
-    table: ScoredTable, variants: Mapping[str, Variant], dataset: str, every: int, own: Sequence[OwnColumn] = ()
-) -> Measured:
-    """Stored similarities of runs, by run id in ``variants``; ``every`` is the number of pairs of the dataset."""
-    frame = table.frame
+def of_runs(runs: Sequence[RunRecord], repository: Repository) -> Measured:
+    """Stored similarities of runs of *Similarity* over one dataset, by different models."""
+    table = scored_table(find_diagnostic("similarity"), [run.run_id for run in runs], repository)
+    plan, frame = runs[0].plan, table.frame
     numbers = frame["item_no"].to_numpy(dtype=np.int64)
     return Measured(
-        dataset,
+        plan.dataset,
         numbers,
         tuple(frame["first"]),
         tuple(frame["second"]),
-        {variants[run_id]: values for run_id, values in table.similarity.items()},
+        {run.plan.variant: table.similarity[run.run_id] for run in runs},
         table.gold,
         None,
         tuple(frame["set_name"]),
-        tuple(column.part(numbers) for column in own),
-        every - len(frame),
-        digest_of_strings([dataset, *table.similarity]),
+        tuple(column.part(numbers) for column in repository.own_columns(plan.dataset, plan.dataset_digest)),
+        runs[0].coverage["pairs"] - len(frame),
+        digest_of_strings([plan.dataset, *table.similarity]),
     )
 
 

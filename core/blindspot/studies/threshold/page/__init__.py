@@ -10,10 +10,10 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.errors import InputError
-from blindspot.studies.threshold import answer, figures
+from blindspot.studies.threshold import figures, view
 from blindspot.studies.threshold.page import views
 from blindspot.studies.threshold.page.source import Source, say_pairs, source
-from blindspot.studies.threshold.page.views import ThresholdView
+from blindspot.studies.threshold.page.views import Shown
 from blindspot.studies.threshold.pairs import Measured, Rule
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -45,7 +45,7 @@ HOW = r"""
 """
 
 # The keys are also in the address; the first is the default.
-VIEWS: Mapping[str, View[ThresholdView]] = {
+VIEWS: Mapping[str, View[Shown]] = {
     "groups": View("Does the threshold move with length, shared words or domain?", views.show_groups),
     "calibration": View("Which probability does a similarity stand for?", views.show_calibration),
     "another model": View("What if this threshold is used with another model?", views.show_other),
@@ -69,7 +69,7 @@ def _answer(found: Source) -> None:
             "Wished precision",
             0.5,
             0.999,
-            answer.PRECISION,
+            view.PRECISION,
             0.01,
             format="%.3f",
             key="wish",
@@ -83,10 +83,10 @@ def _answer(found: Source) -> None:
     except InputError as error:  # too few pairs, or all of one kind
         st.info(as_text(explained(error)), icon=":material/info:")
         return
-    shown = ThresholdView(found, rule, wished, scheme())
+    shown = Shown(found, rule, wished, scheme())
     if found.b is None or found.b == found.a:
-        headline.show(answer.in_words(shown.found))
-        st.markdown(answer.certainty(shown.found))
+        headline.show(view.in_words(shown.found))
+        st.markdown(view.certainty(shown.found))
         figure = figures.curves(views.drawn(measured, found.a, rule), shown.found, shown.scheme)
     else:
         figure = figures.curves_of_two(_of_two(shown, found.b), shown.scheme)
@@ -105,13 +105,13 @@ def _answer(found: Source) -> None:
     choose_view(shown, VIEWS)
 
 
-def _of_two(shown: ThresholdView, b: Variant) -> list[figures.Curves]:
+def _of_two(shown: Shown, b: Variant) -> list[figures.Curves]:
     """Say the threshold of both models; the curves of both."""
     measured, rule, wish = shown.source.measured, shown.rule, shown.found.precision
     found = {shown.source.a: shown.found, b: views.answered(measured, b, rule, wish)}
-    headline.show(answer.of_two({as_text(variant.label): own for variant, own in found.items()}, wish))
+    headline.show(view.of_two({as_text(variant.label): own for variant, own in found.items()}, wish))
     for variant, own in found.items():
-        said = answer.certainty(own)
+        said = view.certainty(own)
         st.markdown(f"With {as_text(variant.label)}: {said[0].lower()}{said[1:]}")
     looks = variant_styles(found)
     return [
@@ -139,5 +139,5 @@ def _rule(measured: Measured) -> Rule:
     return usual
 
 
-def _file(shown: ThresholdView) -> bytes:
+def _file(shown: Shown) -> bytes:
     return json.dumps(views.export(shown), ensure_ascii=False, indent=2, allow_nan=False).encode("utf-8")

@@ -11,7 +11,6 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space
@@ -90,15 +89,12 @@ def _of_scored(picks: Picks) -> Source | None:
     chosen = tuple(sides.by_letter.values())
     b = None if sides.b is None else sides.b.plan.variant
     ids = tuple(run.run_id for run in chosen)
-    return Source(_stored(chosen, dataset), sides.a.plan.variant, b, picks.metric, ids)
+    return Source(_stored(chosen), sides.a.plan.variant, b, picks.metric, ids)
 
 
 @cached(8, "Reading similarities …", shared=True)
-def _stored(runs: Sequence[RunRecord], dataset: str) -> Measured:
-    first = runs[0]
-    table = scored_table(find_diagnostic("similarity"), [run.run_id for run in runs], repository())
-    own = repository().own_columns(first.plan.dataset, first.plan.dataset_digest)
-    return of_runs(table, {run.run_id: run.plan.variant for run in runs}, dataset, first.coverage["pairs"], own)
+def _stored(runs: Sequence[RunRecord]) -> Measured:
+    return of_runs(runs, repository())
 
 
 @cached(8, "Computing similarities …", shared=True)

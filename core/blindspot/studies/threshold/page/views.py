@@ -14,7 +14,7 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import interval, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
 from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished, bands, carried_over, wished
-from blindspot.studies.threshold import answer, figures
+from blindspot.studies.threshold import figures, view
 from blindspot.studies.threshold.page.source import Source
 from blindspot.studies.threshold.pairs import Measured, Rule
 from blindspot.ui.markdown import as_text
@@ -29,8 +29,8 @@ MOST_FLIPPED = 200  # in the table
 
 
 @dataclass(frozen=True, eq=False)
-class ThresholdView:
-    """What the reader chose, and the answer."""
+class Shown:
+    """What the reader chose, and the view."""
 
     source: Source
     rule: Rule
@@ -59,9 +59,9 @@ def calibrated(measured: Measured, variant: Variant, rule: Rule) -> dict[Way, Ca
 
 
 @cached(16, "Computing thresholds of groups …", keys=BY_DIGEST, shared=True)
-def _grouped(measured: Measured, variant: Variant, rule: Rule, precision: float, by: str) -> list[answer.OfGroup]:
+def _grouped(measured: Measured, variant: Variant, rule: Rule, precision: float, by: str) -> list[view.OfGroup]:
     pairs = measured.labeled(variant, rule)
-    return answer.by_group(pairs, measured.groupings()[by], wished(pairs, precision))
+    return view.by_group(pairs, measured.groupings()[by], wished(pairs, precision))
 
 
 @cached(16, keys=BY_DIGEST)
@@ -78,13 +78,13 @@ def _carried(measured: Measured, a: Variant, b: Variant, rule: Rule, threshold: 
 # --- groups
 
 
-def show_groups(shown: ThresholdView) -> None:
+def show_groups(shown: Shown) -> None:
     """The threshold of every group, and what that of all pairs does there."""
     source = shown.source
     ways = _ways(source.measured)
     by = tab_named("Group pairs by", list(ways), key="threshold_by", name=lambda way: as_text(way.capitalize()))
     groups = _grouped(source.measured, source.a, shown.rule, shown.found.precision, by)
-    for sentence in answer.moves(groups):
+    for sentence in view.moves(groups):
         st.markdown(as_text(sentence))
     if any(one.own and one.own.point for one in groups):
         top = float(shown.pairs.similarity.max())
@@ -136,7 +136,7 @@ def _interval(estimate: Estimate | None) -> str:
 # --- calibration
 
 
-def show_calibration(shown: ThresholdView) -> None:
+def show_calibration(shown: Shown) -> None:
     """Reliability of cross-fitted probabilities, and their measures."""
     found = calibrated(shown.source.measured, shown.source.a, shown.rule)
     left, right = st.columns(2)
@@ -180,7 +180,7 @@ def show_calibration(shown: ThresholdView) -> None:
 # --- another model
 
 
-def show_other(shown: ThresholdView) -> None:
+def show_other(shown: Shown) -> None:
     """The threshold of A, used with B."""
     source, point = shown.source, shown.found.point
     if source.b is None:
@@ -192,14 +192,14 @@ def show_other(shown: ThresholdView) -> None:
     over = _carried(source.measured, source.a, source.b, shown.rule, point.threshold)
     b = as_text(source.b.label)
     parts = (
-        answer.instead("precision", over.a.precision, over.b.precision, over.precision),
-        answer.instead("recall", over.a.recall, over.b.recall, over.recall),
+        view.instead("precision", over.a.precision, over.b.precision, over.precision),
+        view.instead("recall", over.a.recall, over.b.recall, over.recall),
     )
     if said := ", and ".join(filter(None, parts)):
         st.markdown(f"**Keep A's threshold and switch to B: {said}.**")
     st.markdown(
-        f"The threshold of A, {point.threshold:.3f}, with **{b}**: precision {answer.ends(over.b.precision)}, recall "
-        f"{answer.ends(over.b.recall)}. {_than_a(over)}"
+        f"The threshold of A, {point.threshold:.3f}, with **{b}**: precision {view.ends(over.b.precision)}, recall "
+        f"{view.ends(over.b.recall)}. {_than_a(over)}"
     )
     _own_of_b(shown, source.b)
     styles = variant_styles([source.a, source.b])
@@ -218,7 +218,7 @@ def _than_a(over: CarriedOver) -> str:
     return f"B less A: {', '.join(said)}." if said else ""
 
 
-def _own_of_b(shown: ThresholdView, b: Variant) -> None:
+def _own_of_b(shown: Shown, b: Variant) -> None:
     own = answered(shown.source.measured, b, shown.rule, shown.found.precision)
     if own.point is None:
         st.markdown(
@@ -227,11 +227,11 @@ def _own_of_b(shown: ThresholdView, b: Variant) -> None:
         return
     st.markdown(
         f"B's own threshold for this precision is **{own.point.threshold:.3f}**, with a recall of "
-        f"{answer.ends(own.point.recall)}."
+        f"{view.ends(own.point.recall)}."
     )
 
 
-def _flipped(shown: ThresholdView, over: CarriedOver, b: Variant) -> None:
+def _flipped(shown: Shown, over: CarriedOver, b: Variant) -> None:
     """Pairs that one model calls the same and the other does not."""
     source = shown.source
     sides = {"a": over.only_a, "b": over.only_b}
@@ -276,11 +276,11 @@ def _flipped(shown: ThresholdView, over: CarriedOver, b: Variant) -> None:
         st.caption(f"The {MOST_FLIPPED} with the largest difference of similarities.")
 
 
-def export(shown: ThresholdView) -> dict[str, object]:
+def export(shown: Shown) -> dict[str, object]:
     """The file to download."""
     source = shown.source
     try:
         found = {way.value: one for way, one in calibrated(source.measured, source.a, shown.rule).items()}
     except BlindspotError:  # too few pairs to calibrate: the view says so, the threshold is still one
         found = {}
-    return answer.export(source.measured, source.a, shown.rule, source.metric, shown.found, found)
+    return view.ThresholdView(source.measured, source.a, shown.rule, source.metric, shown.found, found).as_json()

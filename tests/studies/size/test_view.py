@@ -19,9 +19,9 @@ from blindspot.numerics.statistics.pairs import Dependence, exact_share
 from blindspot.numerics.statistics.tolerance import drop
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
-from blindspot.studies.size import judged as study
+from blindspot.studies.size import view as study
 from blindspot.studies.size.grid import Setting, grid_of
-from blindspot.studies.size.judged import Cell, Judged, answer, judged, lost_by_kind
+from blindspot.studies.size.view import Cell, SizeView, answer, lost_by_kind, size_view
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.world import World
 
@@ -30,16 +30,16 @@ ENCODER = "random-projection"
 
 
 @pytest.fixture(scope="module")
-def made(module_world: World) -> tuple[World, Judged]:
+def made(module_world: World) -> tuple[World, SizeView]:
     grid = grid_of(ENCODER, "demo-pairs", DIMENSIONS, PRECISIONS, module_world.settings, rescored=[20])
     runs: Sequence[RunRecord] = [
         module_world.run("evalrank", str(request.variant), "demo-pairs") for request in grid.requests
     ]
     pairs = list(zip(grid.settings, runs, strict=True))
-    return module_world, judged(grid.entry, pairs, module_world.repository)
+    return module_world, size_view(grid.entry, pairs, module_world.repository)
 
 
-def test_scores_and_tests_are_the_diagnostics_own(made: tuple[World, Judged]) -> None:
+def test_scores_and_tests_are_the_diagnostics_own(made: tuple[World, SizeView]) -> None:
     world, found = made
     assert found.full.setting.chain == "none"
     assert [cell.value for cell in found.cells] == [pytest.approx(cell.run.metrics["mrr"]) for cell in found.cells]
@@ -50,7 +50,7 @@ def test_scores_and_tests_are_the_diagnostics_own(made: tuple[World, Judged]) ->
     assert any(cell.is_worse for cell in smaller), "8 bits are too few"
 
 
-def test_lost_items_and_bounds_by_a_loop(made: tuple[World, Judged]) -> None:
+def test_lost_items_and_bounds_by_a_loop(made: tuple[World, SizeView]) -> None:
     world, found = made
     (full,) = (scores["mrr"] for scores in uncertainty.item_scores([found.full.run], world.repository))
     for place, cell in enumerate(found.cells[1:], 1):
@@ -68,7 +68,7 @@ def test_lost_items_and_bounds_by_a_loop(made: tuple[World, Judged]) -> None:
         assert bound.high >= full.value - own.value
 
 
-def test_the_front_is_what_no_other_setting_beats(made: tuple[World, Judged]) -> None:
+def test_the_front_is_what_no_other_setting_beats(made: tuple[World, SizeView]) -> None:
     _, found = made
 
     def is_beaten(cell: Cell) -> bool:
@@ -84,7 +84,7 @@ def test_the_front_is_what_no_other_setting_beats(made: tuple[World, Judged]) ->
     assert {cell.setting.chain for cell in found.front} == {cell.setting.chain for cell in front}
 
 
-def test_the_answer_names_the_smallest_and_what_it_loses(made: tuple[World, Judged]) -> None:
+def test_the_answer_names_the_smallest_and_what_it_loses(made: tuple[World, SizeView]) -> None:
     _, found = made
     fine = [cell for cell in found.cells if cell.p_corrected is not None and not cell.is_worse]
     least = min(cell.setting.bytes_per_text for cell in fine)
@@ -115,13 +115,13 @@ def test_by_hand_a_better_setting_is_not_worse_and_an_untested_one_is_no_answer(
     cells = (full, cell(500, 0.9, 0.001), cell(100, 0.7, 0.2), cell(50, 0.6, 0.01), cell(10, 0.79, None))
     known = Dependence.of_groups(np.arange(1), Unit.PAIRS)
     gains, parts = np.zeros((2, 1, 5))
-    found = Judged(find_diagnostic("evalrank"), "mrr", cells, np.arange(1), ("a",), gains, parts, known)
+    found = SizeView(find_diagnostic("evalrank"), "mrr", cells, np.arange(1), ("a",), gains, parts, known)
     assert found.not_worse is cells[2]
     assert [one.setting.dimension for one in found.front] == [10, 500]
     assert [one.is_worse for one in cells] == [False, False, False, True, False]
 
 
-def test_kinds_are_counted_by_a_loop(made: tuple[World, Judged]) -> None:
+def test_kinds_are_counted_by_a_loop(made: tuple[World, SizeView]) -> None:
     _, found = made
     n = len(found.numbers)
     kinds = OwnColumn("half", ("even", "odd"), (np.arange(n) % 2).astype(np.uint8))
@@ -153,7 +153,7 @@ def test_kinds_are_counted_by_a_loop(made: tuple[World, Judged]) -> None:
 def test_minimal_pairs_and_scored_pairs_have_sizes(module_world: World) -> None:
     grid = grid_of(ENCODER, "demo-minimal", [16], ["binary"], module_world.settings)
     runs = [module_world.run("heros", str(request.variant), "demo-minimal") for request in grid.requests]
-    found = judged(grid.entry, list(zip(grid.settings, runs, strict=True)), module_world.repository)
+    found = size_view(grid.entry, list(zip(grid.settings, runs, strict=True)), module_world.repository)
     assert found.parts is not None
     assert answer(found, 0.02)
 
@@ -163,7 +163,7 @@ def test_minimal_pairs_and_scored_pairs_have_sizes(module_world: World) -> None:
 
 @pytest.mark.heavy
 def test_the_page_shows_the_grid_and_keeps_choices_in_the_address(
-    open_app: OpenApp, made: tuple[World, Judged]
+    open_app: OpenApp, made: tuple[World, SizeView]
 ) -> None:
     world, found = made
     query = {"data": "demo-pairs", "size_enc": ENCODER, "size_dim": ["64", "32"], "size_rescore": "20"}
@@ -192,13 +192,13 @@ def test_the_page_shows_the_grid_and_keeps_choices_in_the_address(
     [{"size_enc": "gone"}, {"size_drop": "x"}, {"size_dim": "0"}, {"size_setting": "<b>"}, {"item": "7e9"}],
 )
 def test_whatever_an_address_says_the_page_is_drawn(
-    open_app: OpenApp, made: tuple[World, Judged], query: dict[str, str]
+    open_app: OpenApp, made: tuple[World, SizeView], query: dict[str, str]
 ) -> None:
     app = open_app(made[0].cache, "size", **{"data": "demo-pairs", "size_enc": ENCODER, **query})
     assert not app.exception
 
 
-def test_what_is_not_computed_is_offered(open_app: OpenApp, made: tuple[World, Judged]) -> None:
+def test_what_is_not_computed_is_offered(open_app: OpenApp, made: tuple[World, SizeView]) -> None:
     app = open_app(made[0].cache, "size", data="demo-pairs", size_enc="lsa")
     assert app.button(key="lab_run_size_study").label
     assert study.ROUNDING < 1e-6

@@ -1,4 +1,4 @@
-"""Judgment of a grid of sizes: every setting against full size, on the same items.
+"""View of a grid of sizes, the same on the page and by the command: every setting against full size.
 
 A setting's score is tested against that of full size by the diagnostic's own paired test, with p-values corrected after
 Holm over its main scores, as everywhere. What it loses at most is the upper bound of a one-sided interval of the paired
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +27,14 @@ from blindspot.numerics.statistics.tolerance import Drop, drop
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
+from blindspot.studies.size import speed
 from blindspot.studies.size.grid import Setting
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 
 ROUNDING = 1e-9  # of an item's part, within which two runs agree
 FEWEST_OF_A_KIND = 5  # items
+NAMED = ("value", "p_corrected", "loses_at_most", "changed", "lost", "won")  # of a cell, as JSON
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,26 @@ class Cell:
         return self.p_corrected is not None
 
 
+@dataclass(frozen=True)
+class LostItem:
+    """An item that does worse at a setting than at full size.
+
+    Attributes:
+        full, here: its parts in the score; None of a score that is no mean of them.
+        change: below 0.
+        in_settings: how many smaller settings lose it.
+    """
+
+    number: int
+    text: str
+    full: float | None
+    here: float | None
+    change: float
+    in_settings: int
+
+
 @dataclass(frozen=True, eq=False)
-class Judged:
+class SizeView:
     """A grid as far as it is computed, the full size first.
 
     Attributes:
@@ -138,12 +159,71 @@ class Judged:
                 out.append(cell)
         return tuple(out)
 
+    def lost_items(self, place: int) -> list[LostItem]:
+        """What the setting at ``place`` loses: items that most settings lose first, then the largest loss."""
+        in_settings = self.lost[:, 1:].sum(axis=1)
+        order = np.lexsort((self.gains[:, place], -in_settings))
+        return [
+            LostItem(
+                int(self.numbers[i]),
+                self.texts[i],
+                None if self.parts is None else float(self.parts[i, 0]),
+                None if self.parts is None else float(self.parts[i, place]),
+                float(self.gains[i, place]),
+                int(in_settings[i]),
+            )
+            for i in order[self.lost[order, place]].tolist()
+        ]
+
+    def as_json(
+        self, tolerance: float, measured: speed.Measured | None, columns: Sequence[OwnColumn] = ()
+    ) -> dict[str, Any]:
+        """Shares are fractions, undefined values None.
+
+        Args:
+            measured: search times, where there are any.
+            columns: of the dataset, by which lost items are counted.
+        """
+        not_worse, within = self.not_worse, self.within(tolerance)
+        timings = [measured.of(cell.setting) if measured else None for cell in self.cells]
+        return {
+            "diagnostic": self.entry.id,
+            "score": self.score,
+            "tolerance": tolerance,
+            "answer": list(answer(self, tolerance)),
+            "not_worse": not_worse.setting.chain if not_worse else None,
+            "within": within.setting.chain if within else None,
+            "machine": measured.machine if measured else None,
+            "settings": [
+                {
+                    "dimension": cell.setting.dimension,
+                    "precision": cell.setting.precision,
+                    "rescored": cell.setting.rescored,
+                    "transform": cell.setting.chain,
+                    "run_id": cell.run.run_id,
+                    "bytes": cell.setting.bytes_per_text,
+                    "bytes_besides": cell.setting.bytes_besides,
+                    "low": cell.interval.low if cell.interval else None,
+                    "high": cell.interval.high if cell.interval else None,
+                    **{name: getattr(cell, name) for name in NAMED},
+                    "on_front": cell in self.front,
+                    "faiss_ms": timing.faiss_ms if timing else None,
+                    "own_ms": timing.own_ms if timing else None,
+                    "kinds": [
+                        {"column": kind.column, "kind": kind.kind, "items": kind.items, "lost": kind.lost}
+                        for kind in lost_by_kind(self, place, columns)
+                    ],
+                }
+                for place, (cell, timing) in enumerate(zip(self.cells, timings, strict=True))
+            ],
+        }
+
 
 def _smallest(cells: Sequence[Cell]) -> Cell | None:
     return min(cells, key=lambda cell: (cell.setting.bytes_per_text, -cell.value), default=None)
 
 
-def judged(entry: Diagnostic, found: Sequence[tuple[Setting, RunRecord]], repository: Repository) -> Judged:
+def size_view(entry: Diagnostic, found: Sequence[tuple[Setting, RunRecord]], repository: Repository) -> SizeView:
     """The settings that are computed, against full size, which is the first.
 
     Raises:
@@ -178,7 +258,7 @@ def judged(entry: Diagnostic, found: Sequence[tuple[Setting, RunRecord]], reposi
                 float((gain > ROUNDING).mean()),
             )
         )
-    return Judged(
+    return SizeView(
         entry,
         score,
         tuple(cells),
@@ -224,7 +304,7 @@ def words_column(texts: Sequence[str]) -> OwnColumn:
     return OwnColumn("length", values, codes.astype(np.uint8))
 
 
-def lost_by_kind(found: Judged, place: int, columns: Sequence[OwnColumn]) -> list[KindLost]:
+def lost_by_kind(found: SizeView, place: int, columns: Sequence[OwnColumn]) -> list[KindLost]:
     """What the setting at ``place`` loses of each kind, column by column, the largest share first.
 
     Args:
@@ -254,7 +334,7 @@ def megabytes(setting: Setting) -> str:
     return f"{setting.bytes_per_text:,} MB{besides}"
 
 
-def answer(found: Judged, tolerance: float) -> tuple[str, ...]:
+def answer(found: SizeView, tolerance: float) -> tuple[str, ...]:
     """Sentences: the smallest setting that is not significantly worse, and the smallest that loses at most the
     tolerance."""
     if len(found.cells) < 2:

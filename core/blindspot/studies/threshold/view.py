@@ -1,4 +1,4 @@
-"""The answer of the study, its groups of pairs, and the file that a program can read."""
+"""View of a threshold: the same on the page, by the command and to programs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,75 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import Grouping
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval, with_ci
-from blindspot.numerics.thresholds.calibration import Calibration
-from blindspot.numerics.thresholds.curves import LabeledPairs, Point, Wished, wished
+from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
+from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished, carried_over, wished
 from blindspot.studies.threshold.pairs import Measured, Rule
 from blindspot.variants import Variant
 
 PRECISION = 0.95  # that is wished before the reader chooses
 VERSION = 1  # of the exported file
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdView:
+    """The lowest similarity from which on two texts are the same with a wished precision, and calibrations.
+
+    Attributes:
+        found: the answer.
+        calibrations: by the names of ``Way``; none where there are too few pairs for them.
+    """
+
+    measured: Measured
+    variant: Variant
+    rule: Rule
+    metric: str
+    found: Wished
+    calibrations: Mapping[str, Calibration]
+
+    def carried_to(self, other: Variant) -> CarriedOver | None:
+        """What the threshold does with another model; None where there is none."""
+        if self.found.point is None:
+            return None
+        pairs, of_other = (self.measured.labeled(variant, self.rule) for variant in (self.variant, other))
+        return carried_over(pairs, of_other, self.found.point.threshold)
+
+    def as_json(self) -> dict[str, Any]:
+        """The threshold and both calibrations for a program; no texts are in it."""
+        measured, found, same = self.measured, self.found, self.measured.same(self.rule)
+        return {
+            "format": "blindspot-threshold",
+            "version": VERSION,
+            "encoder": self.variant.encoder,
+            "transform": self.variant.transform,
+            "similarity": self.metric,
+            "dataset": measured.dataset,
+            "same_is": self.rule.in_words,
+            "pairs": len(measured),
+            "pairs_same": int(same.sum()),
+            "pairs_left_out": measured.left_out,
+            "is_sampled": measured.is_sampled,
+            "pairs_by_label": dict(Counter(measured.labels or ())),
+            "wished_precision": found.precision,
+            "call_same_if": "similarity >= threshold",
+            "threshold": None if found.point is None else found.point.threshold,
+            "threshold_low": found.low,
+            "threshold_high": found.high,
+            "at_threshold": None if found.point is None else _point_fields(found.point),
+            "precision_held_out": _estimate_fields(found.held_out),
+            "highest_precision": _point_fields(found.best),
+            "calibration": {name: _calibration_fields(one) for name, one in self.calibrations.items()},
+        }
+
+
+def threshold_view(measured: Measured, variant: Variant, rule: Rule, metric: str, precision: float) -> ThresholdView:
+    """The threshold of a model.
+
+    Raises:
+        InputError: no threshold can be drawn from the pairs.
+    """
+    pairs = measured.labeled(variant, rule)
+    calibrations = {way.value: calibrate(pairs, way) for way in Way}
+    return ThresholdView(measured, variant, rule, metric, wished(pairs, precision), calibrations)
 
 
 def in_words(found: Wished) -> str:
@@ -140,52 +202,30 @@ def instead(name: str, of_a: Estimate | None, of_b: Estimate | None, difference:
     return f"{name} {'falls' if difference.value < 0 else 'rises'} from {of_a.value:.3f} to {of_b.value:.3f}"
 
 
-def export(
-    measured: Measured,
-    variant: Variant,
-    rule: Rule,
-    metric: str,
-    found: Wished,
-    calibrations: Mapping[str, Calibration],
-) -> dict[str, Any]:
-    """The threshold and both calibrations for a program; no texts are in it."""
-    same = measured.same(rule)
+def carried_as_json(variant: Variant, over: CarriedOver) -> dict[str, Any]:
+    """What a threshold does with another model."""
     return {
-        "format": "blindspot-threshold",
-        "version": VERSION,
         "encoder": variant.encoder,
         "transform": variant.transform,
-        "similarity": metric,
-        "dataset": measured.dataset,
-        "same_is": rule.in_words,
-        "pairs": len(measured),
-        "pairs_same": int(same.sum()),
-        "pairs_left_out": measured.left_out,
-        "is_sampled": measured.is_sampled,
-        "pairs_by_label": dict(Counter(measured.labels or ())),
-        "wished_precision": found.precision,
-        "call_same_if": "similarity >= threshold",
-        "threshold": None if found.point is None else found.point.threshold,
-        "threshold_low": found.low,
-        "threshold_high": found.high,
-        "at_threshold": None if found.point is None else point_fields(found.point),
-        "precision_held_out": estimate_fields(found.held_out),
-        "highest_precision": point_fields(found.best),
-        "calibration": {name: _calibration_fields(one) for name, one in calibrations.items()},
+        **_point_fields(over.b),
+        "precision_difference": _estimate_fields(over.precision),
+        "recall_difference": _estimate_fields(over.recall),
+        "called_by_first_only": int(over.only_a.sum()),
+        "called_by_second_only": int(over.only_b.sum()),
     }
 
 
-def point_fields(point: Point) -> dict[str, Any]:
+def _point_fields(point: Point) -> dict[str, Any]:
     return {
         "threshold": point.threshold,
-        "precision": estimate_fields(point.precision),
-        "recall": estimate_fields(point.recall),
+        "precision": _estimate_fields(point.precision),
+        "recall": _estimate_fields(point.recall),
         "called_same": point.called,
         "right": point.right,
     }
 
 
-def estimate_fields(estimate: Estimate | None) -> dict[str, Any] | None:
+def _estimate_fields(estimate: Estimate | None) -> dict[str, Any] | None:
     if estimate is None:
         return None
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "independent": estimate.independent}
@@ -200,8 +240,8 @@ def _calibration_fields(found: Calibration) -> dict[str, Any]:
     )
     return {
         **how,
-        "brier": estimate_fields(found.brier),
-        "gain_over_base_rate": estimate_fields(found.gain),
+        "brier": _estimate_fields(found.brier),
+        "gain_over_base_rate": _estimate_fields(found.gain),
         "ece": found.ece,
         "ece_by_chance": found.ece_by_chance,
     }

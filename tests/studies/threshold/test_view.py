@@ -1,13 +1,52 @@
-"""Sentences on thresholds of groups and of another model, by hand."""
+"""The view of a threshold on pairs whose answer is known, and sentences on groups and another model, by hand."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.thresholds.curves import Point, Wished
-from blindspot.studies.threshold.answer import OfGroup, instead, moves
+from blindspot.studies.threshold.pairs import Measured
+from blindspot.studies.threshold.view import OfGroup, carried_as_json, instead, moves, threshold_view
+from blindspot.variants import Variant
+
+A, B = Variant("a", "none"), Variant("b", "center")
+EACH = 60  # pairs that are the same, and as many that are not
+
+
+def test_the_threshold_is_the_lowest_similarity_of_same_pairs_where_a_model_tells_them_apart() -> None:
+    n = 2 * EACH
+    apart = np.linspace(0, 1, n)  # the upper half is the same
+    measured = Measured(
+        "toy",
+        np.arange(n),
+        tuple(f"first {i}" for i in range(n)),
+        tuple(f"second {i}" for i in range(n)),
+        {A: apart, B: apart[::-1].copy()},
+        np.repeat([0.0, 5.0], EACH),
+        None,
+        ("",) * n,
+        (),
+        3,
+        "digest",
+    )
+    view = threshold_view(measured, A, measured.rule_of(), "cos", 0.95)
+    said = view.as_json()
+    assert (said["pairs"], said["pairs_same"], said["pairs_left_out"]) == (n, EACH, 3)
+    assert said["same_is"] == "score 4 or more"
+    point = said["at_threshold"]
+    assert point["precision"]["value"] >= 0.95
+    assert point["recall"]["value"] == 1.0, "the lowest one: it calls some others the same, too"
+    assert said["threshold"] == apart[n - point["called_same"]]
+    assert set(said["calibration"]) == {"isotonic", "logistic"}
+    over = view.carried_to(B)
+    assert over is not None
+    carried = carried_as_json(B, over)
+    assert (carried["encoder"], carried["transform"]) == ("b", "center")
+    assert carried["recall"]["value"] < 0.1
+    assert carried["called_by_first_only"] == carried["called_by_second_only"]
 
 
 def estimate(value: float, low: float | None = None, high: float | None = None) -> Estimate:
