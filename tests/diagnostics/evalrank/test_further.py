@@ -14,13 +14,14 @@ from blindspot.cli import main
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostics.evalrank import further
-from blindspot.diagnostics.evalrank.findings import facts, read
+from blindspot.diagnostics.evalrank.evidence import facts, read
 from blindspot.diagnostics.evalrank.pairs import MeanScore
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from blindspot.runs.findings import Material
 from blindspot.store.records import RunRecord
+from blindspot.studies.findings import wording
 from blindspot.texts import near_duplicate_key
 from tests.support.pages import OpenApp, written
 from tests.support.small_world import GramEncoder
@@ -177,7 +178,7 @@ def test_findings_and_the_page_say_it(asked: tuple[World, str], open_app: OpenAp
     run = world.run("evalrank", "trigrams", dataset)
     material = Material((run,), (), world.repository, world.settings)
     (ranked,) = read(material)
-    kinds = {found.kind: found for found in facts(ranked, material)}
+    kinds = {found.kind: found for found in wording.findings(facts(ranked, material))}
     score = by_group(world, run)["topic"]
     assert f"{score.mrr:.3f} instead of" in kinds["same-own-column-1"].sentence
     assert "near-duplicates-missed" in kinds

@@ -10,7 +10,7 @@ import pytest
 
 from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
 from blindspot.diagnostics.evalrank.definition import ENTRY
-from blindspot.diagnostics.evalrank.findings import axes_of, of_run, read
+from blindspot.diagnostics.evalrank.evidence import axes_of, of_run, read
 from blindspot.diagnostics.evalrank.kinds import choices_of, gains, grouping_of
 from blindspot.diagnostics.evalrank.pairs import rows_of_runs
 from blindspot.numerics.statistics import pairs as statistics
@@ -18,6 +18,7 @@ from blindspot.numerics.statistics.groups import FEW
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import Material
+from blindspot.studies.findings import wording
 from blindspot.types import Float64
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart, values, written
@@ -172,7 +173,7 @@ def test_the_worst_kind_of_pair_may_be_that_of_a_column(asked: tuple[World, str]
     assert list(own) == ["product", "language"]
     assert [one.group.label for one in own["product"].groups] == [HOSTILE, "scanner", EMPTY]
 
-    found = {finding.kind: finding for finding in of_run(runs[0], ranked)}
+    found = {finding.kind: finding for finding in wording.findings(of_run(runs[0], ranked))}
     one = found["worst-by-own-column-1"]
     assert "product is scanner" in one.sentence
     assert one.p is not None

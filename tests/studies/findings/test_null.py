@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from blindspot.diagnostics.evalrank import findings as evalrank
-from blindspot.diagnostics.evalrank.findings import Ranked, axes_of
+from blindspot.diagnostics.evalrank import evidence as evalrank
+from blindspot.diagnostics.evalrank.evidence import Ranked, axes_of
 from blindspot.diagnostics.evalrank.outranking import FirstRanked, Pairs
 from blindspot.diagnostics.evalrank.pairs import RunRows
 from blindspot.diagnostics.frequency.definition import ENTRY as FREQUENCY
@@ -34,6 +34,7 @@ from blindspot.diagnostics.words.findings import of_analogies, of_categories
 from blindspot.numerics.ranking.problem import RankCounts
 from blindspot.numerics.statistics.confusion import estimates
 from blindspot.runs.findings import Finding, Level
+from blindspot.studies.findings import wording
 from blindspot.studies.findings.collection import discoveries
 from tests.support.finding_runs import run_record
 from tests.support.made_up_store import MadeUp, findings_in
@@ -72,8 +73,8 @@ def of_evalrank(rng: Rng) -> Iterable[Finding]:
         missed = np.flatnonzero(rows[run.run_id].filtered.greater > 0)
         items = rng.integers(0, BACKGROUND, len(missed))
         texts = {int(item): f"words about {rng.integers(M)}" for item in items}
-        yield from evalrank.of_run(run, found, FirstRanked(missed, items, texts, BACKGROUND))
-    yield from evalrank.of_baselines(found)
+        yield from wording.findings(evalrank.of_run(run, found, FirstRanked(missed, items, texts, BACKGROUND)))
+    yield from wording.findings(evalrank.of_baselines(found))
 
 
 def _ranks(rng: Rng) -> RunRows:

@@ -54,7 +54,8 @@ from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.runs.training_data.examples import Triplet
     from blindspot.settings import Settings
     from blindspot.store.records import RunRecord
@@ -482,10 +483,10 @@ all texts are encoded alike.
 
         return triplets(run, settings, repository, most=most, margin=margin)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.evalrank.findings import findings
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.evalrank.evidence import evidence
 
-        return findings(material)
+        return evidence(material)
 
     def warning(self, run: RunRecord, settings: Settings, repository: Repository) -> str:
         from blindspot.diagnostics.evalrank.further import warning

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from blindspot.numerics.statistics.estimate import Measured
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example
 from blindspot.store.records import RunRecord
+from blindspot.variants import Variant
 
-Fact = Measured | float | str | Sequence[str] | Sequence[float]
+Fact = Measured | float | str | Variant | Sequence[str] | Sequence[float]
 
 
 @dataclass(frozen=True)

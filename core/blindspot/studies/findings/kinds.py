@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from blindspot.diagnostic import Picker
 from blindspot.runs.findings.evidence import Evidence
 from blindspot.runs.findings.rule import Rule
 
@@ -114,7 +115,108 @@ def against_baseline(at: str, scores: str, test: str, address: Address) -> dict[
 
 # --- EvalRank
 
-EVALRANK: dict[str, Kind] = {}
+FILTERED = {"ranks": "filtered"}
+WORST = {"show": "worst for A", "a": "{A}", **FILTERED, "item": "{item}"}
+
+
+def of_all_pairs(evidence: Evidence) -> float:
+    """A share of the missed pairs, as one of all."""
+    return evidence["missed_share"] * evidence["value"]
+
+
+def outranked(sentence: str, test: str, address: Address = MappingProxyType(WORST)) -> Kind:
+    return Kind(Rule.BLIND_SPOT, sentence, test, of_all_pairs, address)
+
+
+EVALRANK: dict[str, Kind] = {
+    "worst-by-{axis}": Kind(
+        Rule.BLIND_SPOT,
+        "{A} ranks the right match first for {weak:?only |}{value:.0%} of the {pairs}{value:ci .0%}, against "
+        "{rest:.0%} of the other pairs.",
+        "Fisher's exact test of this kind against the rest, {value:units}"
+        "{choices:?, corrected for the choice of {choices} kinds|}",
+        lambda evidence: evidence["rest"] - evidence["value"],
+        {"view": "kinds of pair", "by": "{by}", "kinds_measure": "Hits@1", **FILTERED},
+    ),
+    "outranked-by-changed-meaning": outranked(
+        "Where {A} misses the match, the {rewrite} most often comes first: in {value:.0%} of the {missed} missed pairs"
+        "{value:ci .0%}, against {chance:.0%} if rewrites came first at random.",
+        "exact binomial test over {value:units}, corrected for {rewrites} kinds of rewrite",
+    ),
+    "outranked-by-frequent-words": outranked(
+        "Where {A} misses the match, the text that it ranks first is more frequent than the match in {value:.0%} of "
+        "the {missed} pairs{value:ci .0%}.",
+        "exact sign test against 50%, {value:units}",
+    ),
+    "outranked-by-shared-words": outranked(
+        "Where {A} misses the match, the text that it ranks first shares more words with the query than the match does "
+        "in {value:.0%} of the {missed} pairs{value:ci .0%}.",
+        "exact sign test against 50%, {value:units}",
+    ),
+    "outranked-by-hubs": outranked(
+        "In {value:.0%} of the {missed} pairs that {A} misses, {is_one:?one text takes the first place|the same "
+        "{texts} texts take the first place; the most frequent of them in {most} unrelated pairs}.",
+        "exact binomial test of the most frequent of {candidates} texts over {n} independent groups of missed pairs, "
+        "corrected for their number",
+        {**WORST, "hubs": "true"},
+    ),
+    **against_baseline(
+        "at ranking the right match",
+        "MRR {score:.3f} against {reached:.3f}, difference {value:+.3f}{value:ci +.3f}",
+        "sign-flip test over {value:units}",
+        {"view": "A against B", str(Picker.BASELINE): "{B}"},
+    ),
+    "order-turned-by-{transform}": Kind(
+        Rule.FACT,
+        "Post-processing {is_turned:?decides|does not decide} which model is better: {A} is ahead of {B} by "
+        "{value:.3f} MRR{value:ci .3f}, {is_turned:?but|and} {was_ahead} is ahead of {was_behind} by {before:.3f}.",
+        "sign-flip tests of both differences over {value:units}, the less certain one"
+        "{choices:?, corrected for {choices} pairs of models|}",
+        lambda evidence: min(evidence["value"], evidence["before"]),
+        {"view": "A against B", str(Picker.BASELINE): "{B}"},
+    ),
+    "ties": Kind(
+        Rule.FACT,
+        "Ties decide part of the score of {A}: another text is exactly as similar as the match in {value:.0%} of the "
+        "pairs, and MRR is {low:.3f} to {high:.3f}, depending on how ties are broken.",
+        "counted over {n} pairs",
+        lambda evidence: evidence["high"] - evidence["low"],
+        {"show": "tied", "a": "{A}"},
+    ),
+    "raw-ranks-unfair": Kind(
+        Rule.FACT,
+        "Raw ranks count near-duplicates and further matches of a query as mistakes: without them the MRR of {A} is "
+        "{filtered:.3f} instead of {raw:.3f}.",
+        "counted over {n} pairs; of the model that it changes most",
+        value,
+        {"view": "trust"},
+    ),
+    "near-duplicates-missed": Kind(
+        Rule.FACT,
+        "In {value:.0%} of {missed} of {A}, the text ranked first is a near-duplicate of the query or the match: it "
+        "may be as right an answer.",
+        "counted over {n} missed pairs, raw ranks",
+        of_all_pairs,
+        {"show": "worst for A", "a": "{A}"},
+    ),
+    "same-own-column-{number}": Kind(
+        Rule.FACT,
+        "Texts of the same {column} count as mistakes of {A}: without them the MRR is {by_group:.3f} instead of "
+        "{filtered:.3f}, filtered ranks.",
+        "counted over {n} pairs",
+        value,
+        {"view": "trust", **FILTERED},
+    ),
+    "toolkit-differs": Kind(
+        Rule.FACT,
+        "Published EvalRank scores are not comparable with these: the published toolkit's arithmetic gives {A} an MRR "
+        "of {toolkit:.3f}, the definition {defined:.3f}.",
+        "counted over {n} pairs, the toolkit's {toolkit_pairs}",
+        size,
+        {"view": "trust"},
+    ),
+    "in-training-set-{set}": Kind(Rule.FACT, "{warning}", "counted over {n} pairs", value, {"view": "trust"}),
+}
 
 # --- HEROS
 

@@ -25,6 +25,7 @@ from blindspot.runs.findings.parts import clipped, kebab
 from blindspot.runs.findings.rule import Level, Rival, Rule, levels
 from blindspot.studies.findings.kinds import STORE, kind_of
 from blindspot.texts import counted, listed
+from blindspot.variants import Variant
 
 MOST_NAMED = 6  # models in a sentence
 LETTERS = string.ascii_uppercase
@@ -54,15 +55,13 @@ def _findings(evidence: Evidence) -> Iterable[Finding]:
     for name, template in kind.address.items():
         if filled := fill(template, {**evidence.named, **references}):
             address[name] = filled
-    facts = {
-        name: fact.translate(_NO_BRACES) if isinstance(fact, str) else fact for name, fact in evidence.named.items()
-    }
+    facts = {name: _for_sentences(fact, variants) for name, fact in evidence.named.items()}
     facts["models"] = _names(len(variants))
     sentence, test = fill(kind.sentence, facts), fill(kind.test, facts)
     for graded in levels(kind.rule, evidence.p, evidence.against):
         is_reached = kind.rule is Rule.GRADED and graded.level is Level.STRENGTH
         yield Finding(
-            kind=fill(evidence.kind, {name: kebab(fact) for name, fact in facts.items() if isinstance(fact, str)}),
+            kind=fill(evidence.kind, {n: kebab(fact) if isinstance(fact, str) else fact for n, fact in facts.items()}),
             level=graded.level,
             sentence=sentence,
             diagnostic=STORE if kind.is_of_models else plan.diagnostic,
@@ -79,6 +78,12 @@ def _findings(evidence: Evidence) -> Iterable[Finding]:
             address=address,
             examples=() if is_reached else evidence.examples,
         )
+
+
+def _for_sentences(fact: Fact, variants: Sequence[Variant]) -> Fact:
+    if isinstance(fact, Variant):
+        return f"{{{LETTERS[variants.index(fact)]}}}"
+    return fact.translate(_NO_BRACES) if isinstance(fact, str) else fact
 
 
 def _names(models: int, scores: Sequence[str] = ()) -> str:
@@ -113,8 +118,8 @@ def fill(template: str, facts: Mapping[str, Fact]) -> str:
 
 def _written(fact: Fact, spec: str) -> str:
     how, _, rest = spec.partition(" ")
-    if isinstance(fact, str):
-        return fact
+    if isinstance(fact, str | Variant):
+        return str(fact)
     if not isinstance(fact, Measured | float | int):
         scores = [_written(one, rest) for one in fact]
         return _names(1 + len(scores), scores) if how == "models" else listed(scores)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from blindspot.diagnostics.evalrank.findings import findings
+from blindspot.diagnostics.evalrank.evidence import evidence
 from blindspot.runs.findings import Finding, Material
+from blindspot.studies.findings.wording import findings
 from tests.support.pages import OpenApp
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
@@ -15,7 +16,7 @@ def made(small: World) -> list[Finding]:
     small.add(GramEncoder("bigrams", 2), GramEncoder("random-projection", 1))
     runs = [small.run("evalrank", variant, "small-pairs") for variant in ("trigrams", "bigrams")]
     base = small.run("evalrank", "random-projection", "small-pairs")
-    return findings(Material(runs, [base], small.repository, small.settings))
+    return findings(evidence(Material(runs, [base], small.repository, small.settings)))
 
 
 @pytest.mark.heavy

@@ -1,4 +1,4 @@
-"""Findings of EvalRank: kinds of pair that a run misses, what comes first instead of the match, and what bends a score.
+"""Evidence on EvalRank: kinds of pair that a run misses, what comes first instead of the match, and what bends a score.
 
 What is tested of a run is fixed before its rows are read, so that the p-values can be corrected for all that was looked
 at (``blindspot.runs.findings``): per way of sorting pairs the worst kind against the rest, what the first-ranked texts
@@ -10,10 +10,11 @@ named: what they leave out is no mistake of the model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.word_frequency import zipf_of
-from blindspot.diagnostic import Picker
 from blindspot.diagnostics.evalrank import further, trust
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, grouping, grouping_of
@@ -39,13 +39,15 @@ from blindspot.diagnostics.evalrank.pairs import RunRows, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import FEW, Group
 from blindspot.numerics.statistics.intervals import ALPHA, hypergeometric_cdf, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, share, worth
-from blindspot.numerics.statistics.written import ci, ci_in_words, percent
-from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from blindspot.runs.findings.baselines import against_baselines, findings_of
-from blindspot.runs.findings.parts import coverage, finding, kebab
+from blindspot.numerics.statistics.written import percent
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
+from blindspot.runs.findings.baselines import against_baselines
+from blindspot.runs.findings.evidence import Evidence, Fact
+from blindspot.runs.findings.parts import low_coverage
 from blindspot.runs.findings.rule import by_chance
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -54,23 +56,19 @@ from blindspot.transforms.toolkit import DEFINITION
 from blindspot.types import Float64, Int64
 
 NOTICEABLE = 0.01  # of MRR: what a way of counting must change to be worth a line
-FILTERED = {"ranks": "filtered"}
-TITLE = "Hits@1"  # of the measure on the page
 KEEPING = ("", "synonym", "typo", "paraphrase")  # rewrites that say the same; "" is the original
 
 
-def findings(material: Material) -> list[Finding]:
-    """See ``Diagnostic.findings``."""
-    out: list[Finding] = []
+def evidence(material: Material) -> Iterator[Evidence]:
+    """See ``Diagnostic.evidence``."""
     for ranked in read(material):
         first = {run.run_id: first_of(run, ranked, material) for run in ranked.runs}
         families = families_of(ranked.dataset, material.settings)
         for run in ranked.runs:
-            out += of_run(run, ranked, first[run.run_id], families)
-        out += of_baselines(ranked)
-        out += turned_orders(ranked)
-        out += facts(ranked, material)
-    return out
+            yield from of_run(run, ranked, first[run.run_id], families)
+        yield from of_baselines(ranked)
+        yield from turned_orders(ranked)
+        yield from facts(ranked, material)
 
 
 # --- what is read
@@ -184,7 +182,7 @@ class Axis:
     def name(self) -> str:
         if self.kind is None:
             return f"own-column-{self.number}"
-        return self.kind.value if self.side == "pair" else f"{self.kind.value}-of-{_side(self.side)}"
+        return self.kind.value if self.side == "pair" else f"{self.kind.value}-of-{self.side}"
 
 
 @dataclass(frozen=True)
@@ -293,46 +291,41 @@ def worth_of(values: Float64, known: Dependence) -> float:
     return min(n, float(known.units), float(len(values)))
 
 
-def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRanked | None) -> Finding:
+def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRanked | None) -> Evidence:
     hits = ranked.hits[run.run_id]
     worst = worst_kind(axis, hits)
     one = axis.groups[worst.place]
-    inside = one.group.inside
-    of_each = level_of_each(len(axis.groups))
-    found, rest = share(hits[inside], one.inside, of_each), float(hits[~inside].mean())
-    only = "only " if found.value < rest else ""
+    inside, kinds = one.group.inside, len(axis.groups)
+    found, rest = share(hits[inside], one.inside, level_of_each(kinds)), float(hits[~inside].mean())
     rows = np.flatnonzero(inside)
     rank = ranked.rows[run.run_id].filtered.shown[rows]
     places = rows[np.argsort(-rank, kind="stable")].tolist() if worst.p < ALPHA else []
-    examples, _ = _examples(ranked, _distinct(places, ranked), first, run)
-    kinds = f", corrected for the choice of {len(axis.groups)} kinds" if len(axis.groups) > 1 else ""
-    return finding(
-        ENTRY,
-        [run],
-        kind=f"worst-by-{axis.name}",
-        level=Level.BLIND_SPOT,
-        sentence=f"{{A}} ranks the right match first for {only}{percent(found.value)} of the "
-        f"{_kind_in_words(axis, one.group.label)}{ci(found, '.0%')}, against {percent(rest)} of the other "
-        "pairs.",
-        found=found,
-        test=f"Fisher's exact test of this kind against the rest, {found.independent}{kinds}",
+    return Evidence(
+        "worst-by-{axis}",
+        (run,),
+        found,
+        max(1, round(found.effective)),
         against=by_chance(found.value - rest, worst.p),
-        n=max(1, round(found.effective)),
-        severity=max(0.0, rest - found.value),
-        address={"view": "kinds of pair", "by": axis.by, "kinds_measure": TITLE, **FILTERED},
-        examples=examples,
+        facts={
+            "axis": axis.name,
+            "by": axis.by,
+            "pairs": _kind_in_words(axis, one.group.label),
+            "rest": rest,
+            "choices": kinds if kinds > 1 else 0,
+        },
+        examples=_examples(ranked, _distinct(places, ranked), first, run)[0],
     )
 
 
 def _kind_in_words(axis: Axis, label: str) -> str:
-    if axis.kind is None:  # a name in braces is that of a model
-        return f"pairs whose {axis.column} is {label}".translate({ord("{"): "(", ord("}"): ")"})
+    if axis.kind is None:
+        return f"pairs whose {axis.column} is {label}"
     if axis.kind is Kind.OVERLAP:
         return _overlap_in_words(label)
     if axis.kind is Kind.LENGTH:
         return f"pairs with {label} {'letters' if axis.of_words else 'words'} per text"
     if axis.kind is Kind.FREQUENCY:
-        return f"pairs whose {_side(axis.side)} occurs {label} times per million words"
+        return f"pairs whose {axis.side} occurs {label} times per million words"
     return f"pairs from {label}"
 
 
@@ -345,22 +338,18 @@ def _overlap_in_words(label: str) -> str:
     return f"pairs that share {shares} of their words"
 
 
-def _side(side: str) -> str:
-    return side
-
-
 # --- what comes first instead of the match
 
 
 def of_run(
     run: RunRecord, ranked: Ranked, first: FirstRanked | None = None, families: Families | None = None
-) -> list[Finding]:
+) -> Iterator[Evidence]:
     """What is tested of one run; ``first`` is None where embeddings are not at hand."""
-    out = [_worse_on_a_kind(run, ranked, axis, first) for axis in ranked.axes]
+    for axis in ranked.axes:
+        yield _worse_on_a_kind(run, ranked, axis, first)
     if first is not None and (first.items >= 0).any():
-        what = _outranked_by_kind(run, ranked, first, families) if families else _by_words(run, ranked, first)
-        out += [*([what] if what else []), _same_texts(run, ranked, first)]
-    return out
+        yield from _outranked_by_kind(run, ranked, first, families) if families else _by_words(run, ranked, first)
+        yield _same_texts(run, ranked, first)
 
 
 def _known(ranked: Ranked, first: FirstRanked) -> tuple[Int64, Int64, Dependence]:
@@ -375,7 +364,7 @@ def _missed_share(ranked: Ranked, run: RunRecord) -> float:
     return float(1.0 - ranked.hits[run.run_id].mean())
 
 
-def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, families: Families) -> Finding | None:
+def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, families: Families) -> Iterator[Evidence]:
     """Which rewrite that changes the meaning comes first most often, against its share by chance among all rewrites."""
     places, items, known = _known(ranked, first)
     subsets = np.array(
@@ -386,7 +375,7 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
     )
     changing = [subset for subset in families.subsets if subset not in KEEPING]
     if known.refusal or not changing:
-        return None
+        return
     chance = 1.0 / (len(families.subsets) - 1)  # of a family's texts, without the query and its match
     shares = {subset: float(np.mean(subsets == subset)) for subset in changing}
     most = max(changing, key=lambda subset: shares[subset])
@@ -394,60 +383,54 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
     found = share(inside, known, level_of_each(len(changing)))
     n = int(worth_of(inside, known))
     p = min(1.0, len(changing) * p_of_more(shares[most] * n, n, chance))
-    missed = _missed_share(ranked, run)
-    wanted = _distinct(_most_lost(run, ranked, places[subsets == most]), ranked) if p < ALPHA else []
-    examples, numbers = _examples(ranked, wanted, first, run)
-    return finding(
-        ENTRY,
-        [run],
-        kind="outranked-by-changed-meaning",
-        level=Level.BLIND_SPOT,
-        sentence=f"Where {{A}} misses the match, the {subset_in_words(most)} most often comes first: in "
-        f"{percent(found.value)} of the {len(places):,} missed pairs{ci(found, '.0%')}, against "
-        f"{percent(chance)} if rewrites came first at random.",
-        found=found,
-        test=f"exact binomial test over {found.independent}, corrected for {len(changing)} kinds of rewrite",
-        against=by_chance(chance - found.value, p),
-        n=max(1, round(found.effective)),
-        severity=min(1.0, missed * found.value),
-        address={"show": "worst for A", "a": str(run.plan.variant), **FILTERED, **_pair(numbers)},
-        examples=examples,
-    )
+    lost = _distinct(_most_lost(run, ranked, places[subsets == most]), ranked) if p < ALPHA else []
+    facts: dict[str, Fact] = {"rewrite": subset_in_words(most), "chance": chance, "rewrites": len(changing)}
+    yield _outranked("changed-meaning", run, ranked, first, found, by_chance(chance - found.value, p), lost, facts)
 
 
-def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding | None:
+def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Iterator[Evidence]:
     """Whether the first-ranked text is nearer to the query's words (of words: more frequent) than the match is."""
     places, items, known = _known(ranked, first)
     if known.refusal:
-        return None
+        return
     query = [ranked.pairs.query[i] for i in places.tolist()]
     match = [ranked.pairs.match[i] for i in places.tolist()]
     other = [first.texts[i] for i in items.tolist()]
     if ranked.of_words:
-        lead = zipf_of(other) - zipf_of(match)
-        kind, said = "outranked-by-frequent-words", "is more frequent than the match"
+        lead, by = zipf_of(other) - zipf_of(match), "frequent-words"
     else:
-        lead = np.nan_to_num(lexical_overlap(query, other)) - np.nan_to_num(lexical_overlap(query, match))
-        kind, said = "outranked-by-shared-words", "shares more words with the query than the match does"
+        lead, by = (
+            np.nan_to_num(lexical_overlap(query, other)) - np.nan_to_num(lexical_overlap(query, match)),
+            "shared-words",
+        )
     more = np.where(lead == 0, 0.5, lead > 0).astype(np.float64)
     found = share(more, known)
     n = int(worth_of(more, known))
     p = p_of_more(found.value * n, n, 0.5)
-    wanted = _distinct(places[np.argsort(-lead, kind="stable")].tolist(), ranked) if p < ALPHA else []
-    examples, numbers = _examples(ranked, wanted, first, run)
-    return finding(
-        ENTRY,
-        [run],
-        kind=kind,
-        level=Level.BLIND_SPOT,
-        sentence=f"Where {{A}} misses the match, the text that it ranks first {said} in {percent(found.value)} of the "
-        f"{len(places):,} pairs{ci(found, '.0%')}.",
-        found=found,
-        test=f"exact sign test against 50%, {found.independent}",
-        against=by_chance(0.5 - found.value, p),
-        n=max(1, round(found.effective)),
-        severity=min(1.0, _missed_share(ranked, run) * found.value),
-        address={"show": "worst for A", "a": str(run.plan.variant), **FILTERED, **_pair(numbers)},
+    lost = _distinct(places[np.argsort(-lead, kind="stable")].tolist(), ranked) if p < ALPHA else []
+    yield _outranked(by, run, ranked, first, found, by_chance(0.5 - found.value, p), lost)
+
+
+def _outranked(
+    by: str,
+    run: RunRecord,
+    ranked: Ranked,
+    first: FirstRanked,
+    found: Estimate,
+    against: tuple[Compared, ...],
+    lost: Sequence[int],
+    facts: Mapping[str, Fact] = MappingProxyType({}),
+) -> Evidence:
+    """``found``: of the missed pairs; ``lost``: the places of the examples."""
+    examples, item = _examples(ranked, lost, first, run)
+    missed = int(np.count_nonzero(first.items >= 0))
+    return Evidence(
+        f"outranked-by-{by}",
+        (run,),
+        found,
+        max(1, round(found.effective)),
+        against=against,
+        facts={"missed": missed, "missed_share": _missed_share(ranked, run), "item": item, **facts},
         examples=examples,
     )
 
@@ -486,31 +469,28 @@ def repeated(items: Int64, groups: Int64, background: int) -> Repeated:
     return Repeated(often or tuple(order[:1]), votes[order[0]], many, min(1.0, 2 * chance[votes[order[0]]]))
 
 
-def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding:
+def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Evidence:
     """Hubs: a few texts that take the first place of many missed pairs."""
     places, items, _ = _known(ranked, first)
     candidates = max(1, first.background - 2)  # for the first place of a missed pair: neither the query nor its match
     found = repeated(items, ranked.dependence.groups[places], candidates)
-    of_hubs = np.isin(items, found.items)
-    value = float(of_hubs.mean())
-    wanted = _distinct(places[items == found.items[0]].tolist(), ranked) if found.p < ALPHA else []
-    examples, numbers = _examples(ranked, wanted, first, run)
-    one = len(found.items) == 1
-    many = "one text takes" if one else f"the same {len(found.items):,} texts take"
-    which = "" if one else f"; the most frequent of them in {found.most:,} unrelated pairs"
-    return finding(
-        ENTRY,
-        [run],
-        kind="outranked-by-hubs",
-        level=Level.BLIND_SPOT,
-        sentence=f"In {percent(value)} of the {len(places):,} pairs that {{A}} misses, {many} the first place{which}.",
-        value=value,
-        test=f"exact binomial test of the most frequent of {candidates:,} texts over {found.groups:,} "
-        "independent groups of missed pairs, corrected for their number",
+    lost = _distinct(places[items == found.items[0]].tolist(), ranked) if found.p < ALPHA else []
+    examples, item = _examples(ranked, lost, first, run)
+    return Evidence(
+        "outranked-by-hubs",
+        (run,),
+        float(np.isin(items, found.items).mean()),
+        found.groups,
         against=by_chance(found.groups / candidates - found.most, found.p),
-        n=found.groups,
-        severity=min(1.0, _missed_share(ranked, run) * value),
-        address={"show": "worst for A", "a": str(run.plan.variant), "hubs": "true", **FILTERED, **_pair(numbers)},
+        facts={
+            "missed": len(places),
+            "missed_share": _missed_share(ranked, run),
+            "is_one": len(found.items) == 1,
+            "texts": len(found.items),
+            "most": found.most,
+            "candidates": candidates,
+            "item": item,
+        },
         examples=examples,
     )
 
@@ -518,23 +498,11 @@ def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding:
 # --- against baselines, and transforms
 
 
-def of_baselines(ranked: Ranked) -> list[Finding]:
+def of_baselines(ranked: Ranked) -> Iterator[Evidence]:
     """MRR, raw ranks, against the best baseline's."""
-    out: list[Finding] = []
     chance = mrr_by_chance(int(ranked.runs[0].metrics.get("background", 0)) - 1)
     for found in against_baselines(ranked.runs, ranked.baselines, ranked.reciprocal, ranked.dependence, chance):
-        sure = ci_in_words(found.difference, "+.3f")
-        ends = f"; difference {sure}" if sure else ""
-        versus = {"view": "A against B", str(Picker.BASELINE): str(found.best.plan.variant)}
-        out += findings_of(
-            ENTRY,
-            found,
-            "at ranking the right match",
-            f"MRR {found.score:.3f} against {found.reached:.3f}{ends}",
-            f"sign-flip test over {found.difference.independent}",
-            versus,
-        )
-    return out
+        yield from found.evidence()
 
 
 def mrr_by_chance(candidates: int) -> float:
@@ -542,7 +510,7 @@ def mrr_by_chance(candidates: int) -> float:
     return float(np.mean(1.0 / np.arange(1, candidates + 1))) if candidates > 0 else float("nan")
 
 
-def turned_orders(ranked: Ranked) -> list[Finding]:
+def turned_orders(ranked: Ranked) -> Iterator[Evidence]:
     """Per transform, the two models whose order it turns most surely.
 
     A model with the transform is compared with another one, with it too where there is such a run; then both without.
@@ -550,7 +518,7 @@ def turned_orders(ranked: Ranked) -> list[Finding]:
     number of pairs of models.
     """
     if ranked.dependence.refusal:
-        return []
+        return
     runs = {(run.plan.variant.encoder, run.plan.variant.transform): run for run in ranked.runs}
     plain = [encoder for encoder, transform in runs if transform == "none"]
     asked = {
@@ -566,7 +534,7 @@ def turned_orders(ranked: Ranked) -> list[Finding]:
     }
     every = [turn for turns in asked.values() for turn in turns]
     if not every:
-        return []
+        return
     after, before = (
         np.column_stack([ranked.reciprocal[one.run_id] - ranked.reciprocal[other.run_id] for one, other in pairs])
         for pairs in ([turn.after for turn in every], [turn.before for turn in every])
@@ -574,14 +542,12 @@ def turned_orders(ranked: Ranked) -> list[Finding]:
     p = statistics.p_values(np.column_stack([after, before]), ranked.dependence).reshape(2, -1).max(axis=0)
     leads = np.stack([after.mean(axis=0), before.mean(axis=0)])
     p = np.where(leads[0] * leads[1] < 0, p, 1.0)
-    out: list[Finding] = []
     start = 0
     for transform, turns in asked.items():
         if turns:
             place = start + int(np.argmin(p[start : start + len(turns)]))
-            out.append(_turned(ranked, transform, every[place], leads[:, place], float(p[place]), len(turns)))
+            yield _turned(ranked, transform, every[place], leads[:, place], float(p[place]), len(turns))
         start += len(turns)
-    return out
 
 
 @dataclass(frozen=True)
@@ -602,175 +568,94 @@ class Turn:
         return self.plain_one, self.plain_other
 
 
-def _turned(ranked: Ranked, transform: str, turn: Turn, leads: Float64, p: float, choices: int) -> Finding:
+def _turned(ranked: Ranked, transform: str, turn: Turn, leads: Float64, p: float, choices: int) -> Evidence:
     """``leads``: of the first model, with the transform and without."""
-    is_turned = leads[0] * leads[1] < 0
     ahead, behind = turn.after if leads[0] >= 0 else turn.after[::-1]
     was_ahead, was_behind = turn.before if leads[1] >= 0 else turn.before[::-1]
     found = statistics.difference(ranked.reciprocal[ahead.run_id], ranked.reciprocal[behind.run_id], ranked.dependence)
-    runs = {run.run_id: run for run in (ahead, behind, was_ahead, was_behind)}
-    a, b, c, d = (f"{{{'ABCD'[list(runs).index(run.run_id)]}}}" for run in (ahead, behind, was_ahead, was_behind))
-    return finding(
-        ENTRY,
-        list(runs.values()),
-        kind=f"order-turned-by-{kebab(transform)}",
-        level=Level.CAUTION,
-        sentence=f"Post-processing {'decides' if is_turned else 'does not decide'} which model is better: {a} is ahead "
-        f"of {b} by {found.value:.3f} MRR{ci(found, '.3f')}, {'but' if is_turned else 'and'} {c} is ahead of "
-        f"{d} by {abs(leads[1]):.3f}.",
-        found=found,
-        test=f"sign-flip tests of both differences over {found.independent}, the less certain one"
-        + (f", corrected for {choices} pairs of models" if choices > 1 else ""),
+    return Evidence(
+        "order-turned-by-{transform}",
+        tuple({run.run_id: run for run in (ahead, behind, was_ahead, was_behind)}.values()),
+        found,
+        max(1, round(found.effective)),
         p=min(1.0, p * choices),
-        n=max(1, round(found.effective)),
-        severity=float(min(1.0, np.abs(leads).min())),
-        address={"view": "A against B", str(Picker.BASELINE): str(behind.plan.variant)},
+        facts={
+            "transform": transform,
+            "is_turned": bool(leads[0] * leads[1] < 0),
+            "was_ahead": was_ahead.plan.variant,
+            "was_behind": was_behind.plan.variant,
+            "before": float(abs(leads[1])),
+            "choices": choices if choices > 1 else 0,
+        },
     )
 
 
 # --- counted facts
 
 
-def facts(ranked: Ranked, material: Material) -> list[Finding]:
+def facts(ranked: Ranked, material: Material) -> Iterator[Evidence]:
     """What makes scores of these runs hard to compare."""
     runs = ranked.runs
-    out = [*coverage(ENTRY, runs), *(one for run in runs if (one := _tied(run)))]
-    out += [one for one in (_unfair_raw_ranks(runs),) if one]
+    yield from low_coverage(runs)
+    for run in runs:
+        yield from _tied(run)
+    yield from _unfair_raw_ranks(runs)
     plan = runs[0].plan
     if not catalogued(plan.dataset):
-        out += [one for run in runs for one in _further_answers(run, ranked, material)]
+        for run in runs:
+            yield from _further_answers(run, ranked, material)
     if plan.params["protocol"] == DEFINITION:
         stored = material.repository.finished(ENTRY, dataset=plan.dataset, params=trust.other_params(runs[0]))
-        out += [one for run in runs if (other := trust.counterpart(run, stored)) if (one := _toolkit(run, other))]
+        for run in runs:
+            if other := trust.counterpart(run, stored):
+                yield from _toolkit(run, other)
     for kept in training_overlap.remembered(material.settings.training, plan.dataset_digest):
         if kept.both:
-            out.append(_seen(runs, kept))
-    return out
+            seen: dict[str, Fact] = {"set": kept.digest[:8], "warning": kept.warning}
+            yield Evidence("in-training-set-{set}", tuple(runs), kept.both / kept.pairs, kept.pairs, facts=seen)
 
 
-def _tied(run: RunRecord) -> Finding | None:
+def _tied(run: RunRecord) -> Iterator[Evidence]:
     m = run.metrics
     tied, pairs = m.get("tied_pairs", 0.0), m.get("pairs", 0.0)
-    spread = m.get("mrr_optimistic", 0.0) - m.get("mrr_pessimistic", 0.0)
-    if not tied or spread < NOTICEABLE:
-        return None
-    return finding(
-        ENTRY,
-        [run],
-        kind="ties",
-        level=Level.CAUTION,
-        sentence=f"Ties decide part of the score of {{A}}: another text is exactly as similar as the match in "
-        f"{percent(tied / pairs)} of the pairs, and MRR is {m['mrr_pessimistic']:.3f} to {m['mrr_optimistic']:.3f}, "
-        "depending on how ties are broken.",
-        value=tied / pairs,
-        test=f"counted over {pairs:,.0f} pairs",
-        n=int(pairs),
-        severity=min(1.0, spread),
-        address={"show": "tied", "a": str(run.plan.variant)},
-    )
+    low, high = m.get("mrr_pessimistic", 0.0), m.get("mrr_optimistic", 0.0)
+    if tied and high - low >= NOTICEABLE:
+        yield Evidence("ties", (run,), tied / pairs, int(pairs), facts={"low": low, "high": high})
 
 
-def _unfair_raw_ranks(runs: Sequence[RunRecord]) -> Finding | None:
+def _unfair_raw_ranks(runs: Sequence[RunRecord]) -> Iterator[Evidence]:
     """Of the run that it changes most: it is the dataset's doing."""
     gain = {run.run_id: run.metrics.get("mrr_filtered", 0.0) - run.metrics.get("mrr", 0.0) for run in runs}
     run = max(runs, key=lambda r: gain[r.run_id])
-    if gain[run.run_id] < NOTICEABLE:
-        return None
-    raw, kept, pairs = run.metrics["mrr"], run.metrics["mrr_filtered"], run.metrics["pairs"]
-    return finding(
-        ENTRY,
-        [run],
-        kind="raw-ranks-unfair",
-        level=Level.CAUTION,
-        sentence="Raw ranks count near-duplicates and further matches of a query as mistakes: without them the MRR of "
-        f"{{A}} is {kept:.3f} instead of {raw:.3f}.",
-        value=kept - raw,
-        test=f"counted over {pairs:,.0f} pairs; of the model that it changes most",
-        n=int(pairs),
-        severity=min(1.0, kept - raw),
-        address={"view": "trust"},
-    )
+    if gain[run.run_id] >= NOTICEABLE:
+        raw, filtered = run.metrics["mrr"], run.metrics["mrr_filtered"]
+        scores = {"raw": raw, "filtered": filtered}
+        yield Evidence("raw-ranks-unfair", (run,), filtered - raw, int(run.metrics["pairs"]), facts=scores)
 
 
-def _further_answers(run: RunRecord, ranked: Ranked, material: Material) -> list[Finding]:
+def _further_answers(run: RunRecord, ranked: Ranked, material: Material) -> Iterator[Evidence]:
     """Misses on a user's own pairs that may be right answers: near-duplicates, and texts of the same group."""
-    out, rows = [], ranked.rows[run.run_id]
+    rows = ranked.rows[run.run_id]
     found = further.close_misses(run, ranked.pairs, rows, material.settings, material.repository)
     if found is not None and found.are_many:
-        value = found.close / found.missed
-        out.append(
-            finding(
-                ENTRY,
-                [run],
-                kind="near-duplicates-missed",
-                level=Level.CAUTION,
-                sentence=f"In {percent(value)} of {found.in_words} of {{A}}, the text ranked first is "
-                "a near-duplicate of the query or the match: it may be as right an answer.",
-                value=value,
-                test=f"counted over {found.missed:,} missed pairs, raw ranks",
-                n=found.missed,
-                severity=min(1.0, _missed_share(ranked, run) * value),
-                address={"show": "worst for A", "a": str(run.plan.variant)},
-            )
-        )
-    kept = rows.score(filtered=True).mrr
+        facts: dict[str, Fact] = {"missed": found.in_words, "missed_share": _missed_share(ranked, run)}
+        yield Evidence("near-duplicates-missed", (run,), found.close / found.missed, found.missed, facts=facts)
+    filtered = rows.score(filtered=True).mrr
     try:
         scores = further.scores_by_group(run, ranked.pairs, rows, material.settings, material.repository)
     except BlindspotError:  # nothing can be ranked again
-        return out
+        return
     for number, (name, score) in enumerate(scores.items(), 1):
-        if score.mrr - kept >= NOTICEABLE:
-            column = name.translate({ord("{"): "(", ord("}"): ")"})  # a name in braces is that of a model
-            out.append(
-                finding(
-                    ENTRY,
-                    [run],
-                    kind=f"same-own-column-{number}",
-                    level=Level.CAUTION,
-                    sentence=f"Texts of the same {column} count as mistakes of {{A}}: without them the MRR is "
-                    f"{score.mrr:.3f} instead of {kept:.3f}, filtered ranks.",
-                    value=score.mrr - kept,
-                    test=f"counted over {score.pairs:,} pairs",
-                    n=score.pairs,
-                    severity=min(1.0, score.mrr - kept),
-                    address={"view": "trust", **FILTERED},
-                )
-            )
-    return out
+        if score.mrr - filtered >= NOTICEABLE:
+            facts = {"number": number, "column": name, "by_group": score.mrr, "filtered": filtered}
+            yield Evidence("same-own-column-{number}", (run,), score.mrr - filtered, score.pairs, facts=facts)
 
 
-def _toolkit(run: RunRecord, other: RunRecord) -> Finding | None:
-    own, its = run.metrics["mrr"], other.metrics["mrr"]
-    if abs(own - its) < NOTICEABLE:
-        return None
-    return finding(
-        ENTRY,
-        [run],
-        kind="toolkit-differs",
-        level=Level.CAUTION,
-        sentence=f"Published EvalRank scores are not comparable with these: the published toolkit's arithmetic gives "
-        f"{{A}} an MRR of {its:.3f}, the definition {own:.3f}.",
-        value=its - own,
-        test=f"counted over {run.metrics['pairs']:,.0f} pairs, the toolkit's {other.metrics['pairs']:,.0f}",
-        n=int(run.metrics["pairs"]),
-        severity=min(1.0, abs(own - its)),
-        address={"view": "trust"},
-    )
-
-
-def _seen(runs: Sequence[RunRecord], kept: training_overlap.Remembered) -> Finding:
-    return finding(
-        ENTRY,
-        runs,
-        kind=f"in-training-set-{kept.digest[:8]}",
-        level=Level.CAUTION,
-        sentence=kept.warning,
-        value=kept.both / kept.pairs,
-        test=f"counted over {kept.pairs:,} pairs",
-        n=kept.pairs,
-        severity=kept.both / kept.pairs,
-        address={"view": "trust"},
-    )
+def _toolkit(run: RunRecord, other: RunRecord) -> Iterator[Evidence]:
+    defined, toolkit = run.metrics["mrr"], other.metrics["mrr"]
+    if abs(defined - toolkit) >= NOTICEABLE:
+        facts = {"toolkit": toolkit, "defined": defined, "toolkit_pairs": int(other.metrics["pairs"])}
+        yield Evidence("toolkit-differs", (run,), toolkit - defined, int(run.metrics["pairs"]), facts=facts)
 
 
 # --- parts
@@ -798,8 +683,8 @@ def _distinct(places: Sequence[int], ranked: Ranked) -> list[int]:
 
 def _examples(
     ranked: Ranked, places: Sequence[int], first: FirstRanked | None, run: RunRecord
-) -> tuple[tuple[Example, ...], list[int]]:
-    """Query, match and the text ranked first, where it is known; and the numbers of the pairs."""
+) -> tuple[tuple[Example, ...], str]:
+    """Query, match and the text ranked first, where it is known; and the number of the first pair, "" for none."""
     known = {} if first is None else dict(zip(first.places.tolist(), first.items.tolist(), strict=True))
     rows = ranked.rows[run.run_id].filtered
     out = []
@@ -810,14 +695,10 @@ def _examples(
             texts.append(("ranked first", first.texts[known[place]]))
         note = f"The match is at rank {rows.shown[place]:,g}."
         out.append(Example(tuple(texts), note, ((), *(_new_words(query, text) for _, text in texts[1:]))))
-    return tuple(out), [int(ranked.pairs.numbers[place]) for place in places]
+    return tuple(out), str(ranked.pairs.numbers[places[0]]) if places else ""
 
 
 def _new_words(query: str, text: str) -> Ranges:
     """What a text has that the query does not; nothing where most of it is new: it is another text altogether."""
     _, added = changed_ranges(query, text)
     return added if 2 * sum(end - start for start, end in added) <= len(text) else ()
-
-
-def _pair(numbers: Sequence[int]) -> dict[str, str]:
-    return {"item": str(numbers[0])} if numbers else {}

@@ -1,4 +1,4 @@
-"""Findings of EvalRank: each kind where it is and where it is not, slow references, and what chance does."""
+"""Evidence on EvalRank: each kind where it is and where it is not, slow references, and what chance does."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil, comb, floor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from blindspot.datasets import training_overlap
-from blindspot.diagnostics.evalrank import findings as evalrank
+from blindspot.diagnostics.evalrank import evidence as evalrank
 from blindspot.diagnostics.evalrank import outranking
 from blindspot.diagnostics.evalrank.definition import ENTRY
-from blindspot.diagnostics.evalrank.findings import Axis, Ranked, axes_of
+from blindspot.diagnostics.evalrank.evidence import Axis, Ranked, axes_of
 from blindspot.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
 from blindspot.diagnostics.evalrank.pairs import RunRows, around_match
 from blindspot.numerics.ranking.problem import RankCounts, Relation
@@ -22,6 +23,7 @@ from blindspot.runs.findings import Finding, Level, Material
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
+from blindspot.studies.findings.wording import findings
 from blindspot.types import Float64, Int64
 from tests.conftest import make_settings
 from tests.support.finding_runs import discovered, kinds, run_record
@@ -33,6 +35,18 @@ OTHER = run_record("evalrank", "other")
 BASELINE = run_record("evalrank", "random-projection")
 M = 160  # pairs of two texts of their own
 BACKGROUND = 1_000
+
+
+def of_run(*given: Any) -> list[Finding]:
+    return findings(evalrank.of_run(*given))
+
+
+def of_baselines(given: Ranked) -> list[Finding]:
+    return findings(evalrank.of_baselines(given))
+
+
+def turned_orders(given: Ranked) -> list[Finding]:
+    return findings(evalrank.turned_orders(given))
 
 
 def named(found: Sequence[Finding], kind: str) -> Finding:
@@ -86,7 +100,7 @@ def random_ranks(seed: int, right: Float64 | float = 0.5, m: int = M) -> RunRows
 def test_long_pairs_that_are_missed_are_a_blind_spot_with_the_slowly_counted_share_and_test() -> None:
     long = np.arange(M) % 2 == 1
     given = random_ranks(1, np.where(long, 0.2, 0.8))
-    found = evalrank.of_run(RUN, ranked(given))
+    found = of_run(RUN, ranked(given))
     one = named(found, "worst-by-length")
     assert one in discovered(found)
     assert one.level is Level.BLIND_SPOT
@@ -108,14 +122,14 @@ def test_long_pairs_that_are_missed_are_a_blind_spot_with_the_slowly_counted_sha
 
 
 def test_kinds_that_are_ranked_alike_are_no_finding() -> None:
-    found = evalrank.of_run(RUN, ranked(random_ranks(2)))
+    found = of_run(RUN, ranked(random_ranks(2)))
     assert {"worst-by-length", "worst-by-overlap"} <= kinds(found)
     assert not discovered(found)
 
 
 def test_pairs_that_share_few_words_are_a_kind_of_their_own() -> None:
     given = random_ranks(3, np.where(np.arange(M) % 4 > 1, 0.1, 0.9))
-    assert "worst-by-overlap" in kinds(discovered(evalrank.of_run(RUN, ranked(given))))
+    assert "worst-by-overlap" in kinds(discovered(of_run(RUN, ranked(given))))
 
 
 def test_a_pair_and_its_reverse_count_once() -> None:
@@ -130,7 +144,7 @@ def test_a_pair_and_its_reverse_count_once() -> None:
     )
     half = random_ranks(4, np.where(np.arange(M // 2) % 2, 0.35, 0.65), M // 2)
     twice = rows(np.tile(half.filtered.shown, 2).astype(np.int64))
-    p_of = [named(evalrank.of_run(RUN, ranked(g, of)), "worst-by-length").p for g, of in ((half, one), (twice, both))]
+    p_of = [named(of_run(RUN, ranked(g, of)), "worst-by-length").p for g, of in ((half, one), (twice, both))]
     assert p_of[0] == p_of[1]
 
 
@@ -170,7 +184,7 @@ def in_families(chosen: Sequence[str]) -> FirstRanked:
 def test_the_rewrite_that_comes_first_most_often_is_named_with_its_share() -> None:
     given = ranked(rows([2] * M))
     chosen = ["negation_main" if i % 3 else "typo" for i in range(M)]
-    found = evalrank.of_run(RUN, given, in_families(chosen), FAMILIES)
+    found = of_run(RUN, given, in_families(chosen), FAMILIES)
     one = named(found, "outranked-by-changed-meaning")
     assert one in discovered(found)
     assert one.value == chosen.count("negation_main") / M
@@ -185,7 +199,7 @@ def test_the_rewrite_that_comes_first_most_often_is_named_with_its_share() -> No
 def test_rewrites_that_come_first_by_chance_or_keep_the_meaning_are_no_finding() -> None:
     given = ranked(rows([2] * M))
     for chosen in (["typo"] * M, [SUBSETS[1 + i % 4] for i in range(M)]):
-        found = evalrank.of_run(RUN, given, in_families(chosen), FAMILIES)
+        found = of_run(RUN, given, in_families(chosen), FAMILIES)
         assert "outranked-by-changed-meaning" not in kinds(discovered(found))
 
 
@@ -193,14 +207,14 @@ def test_a_text_that_shares_more_words_than_the_match_is_a_blind_spot() -> None:
     given = ranked(rows([2] * M))
     near = {i: pairs().query[i] + " more" for i in range(M)}
     far = {i: f"nothing of it {i}" for i in range(M)}
-    found = evalrank.of_run(RUN, given, first_of(range(M), near))
+    found = of_run(RUN, given, first_of(range(M), near))
     one = named(found, "outranked-by-shared-words")
     few = sum(i % 4 > 1 for i in range(M))  # the others' match is the query but for a letter, at an overlap of 1
     assert one.value == few / M
-    assert named(evalrank.of_run(RUN, given, first_of(range(M), far)), "outranked-by-shared-words").p == 1.0
+    assert named(of_run(RUN, given, first_of(range(M), far)), "outranked-by-shared-words").p == 1.0
     half = replace(pairs(), match=[f"others about {i}" for i in range(M)])
     assert "outranked-by-shared-words" in kinds(
-        discovered(evalrank.of_run(RUN, ranked(rows([2] * M), half), first_of(range(M), near)))
+        discovered(of_run(RUN, ranked(rows([2] * M), half), first_of(range(M), near)))
     )
 
 
@@ -214,7 +228,7 @@ def test_the_same_text_that_comes_first_again_and_again_is_a_hub(times: int) -> 
     assert found.most == times
     assert found.items == (7,)
     first = first_of(items.tolist(), {int(i): f"text {i}" for i in items})
-    shown = kinds(discovered(evalrank.of_run(RUN, ranked(rows([2] * M), axes=()), first)))
+    shown = kinds(discovered(of_run(RUN, ranked(rows([2] * M), axes=()), first)))
     assert ("outranked-by-hubs" in shown) == (times == 6)
 
 
@@ -225,23 +239,23 @@ def test_one_group_of_pairs_makes_no_hub() -> None:
 
 
 def test_without_embeddings_only_kinds_are_tested() -> None:
-    assert kinds(evalrank.of_run(RUN, ranked(random_ranks(1)), None)) == {"worst-by-length", "worst-by-overlap"}
+    assert kinds(of_run(RUN, ranked(random_ranks(1)), None)) == {"worst-by-length", "worst-by-overlap"}
 
 
 # --- baselines and transforms
 
 
 def test_a_run_is_compared_with_the_baseline() -> None:
-    below = evalrank.of_baselines(ranked([(RUN, random_ranks(1, 0.2)), (BASELINE, random_ranks(2, 0.8))]))
+    below = of_baselines(ranked([(RUN, random_ranks(1, 0.2)), (BASELINE, random_ranks(2, 0.8))]))
     (one,) = discovered(below)
     assert (one.kind, one.level) == ("worse-than-baseline", Level.BLIND_SPOT)
     slow = [np.mean(1 / random_ranks(*of).raw.shown) for of in ((1, 0.2), (2, 0.8))]
     assert one.value == pytest.approx(slow[0] - slow[1])
-    above = evalrank.of_baselines(ranked([(RUN, random_ranks(1, 0.8)), (BASELINE, random_ranks(2, 0.2))]))
+    above = of_baselines(ranked([(RUN, random_ranks(1, 0.8)), (BASELINE, random_ranks(2, 0.2))]))
     assert kinds(discovered(above), Level.STRENGTH) == {"better-than-baseline"}
-    alike = evalrank.of_baselines(ranked([(RUN, random_ranks(1)), (BASELINE, random_ranks(2))]))
+    alike = of_baselines(ranked([(RUN, random_ranks(1)), (BASELINE, random_ranks(2))]))
     assert kinds(discovered(alike)) == {"no-better-than-baseline"}
-    assert evalrank.of_baselines(ranked([(RUN, random_ranks(1))])) == []
+    assert of_baselines(ranked([(RUN, random_ranks(1))])) == []
 
 
 CENTERED = run_record("evalrank", "one~center")
@@ -249,7 +263,7 @@ CENTERED = run_record("evalrank", "one~center")
 
 def test_a_transform_that_turns_the_order_of_two_models_is_a_caution() -> None:
     turned = ranked([(RUN, random_ranks(1, 0.3)), (OTHER, random_ranks(2, 0.6)), (CENTERED, random_ranks(3, 0.95))])
-    (one,) = discovered(evalrank.turned_orders(turned))
+    (one,) = discovered(turned_orders(turned))
     assert (one.kind, one.level) == ("order-turned-by-center", Level.CAUTION)
     assert [str(v) for v in one.variants] == ["one~center", "other~none", "one~none"]
     values = turned.reciprocal
@@ -258,9 +272,9 @@ def test_a_transform_that_turns_the_order_of_two_models_is_a_caution() -> None:
         min(abs(one.value), abs(values[RUN.run_id].mean() - values[OTHER.run_id].mean()))
     )
     kept = ranked([(RUN, random_ranks(1, 0.3)), (OTHER, random_ranks(2, 0.6)), (CENTERED, random_ranks(3, 0.35))])
-    (no,) = evalrank.turned_orders(kept)
+    (no,) = turned_orders(kept)
     assert no.p == 1.0
-    assert evalrank.turned_orders(ranked([(RUN, random_ranks(1)), (CENTERED, random_ranks(2))])) == []
+    assert turned_orders(ranked([(RUN, random_ranks(1)), (CENTERED, random_ranks(2))])) == []
 
 
 # --- facts
@@ -276,7 +290,7 @@ FAIR = {"mrr": 0.5, "mrr_filtered": 0.5, "mrr_optimistic": 0.5, "mrr_pessimistic
 def facts(settings: Settings, coverage: Mapping[str, int] | None = None, **metrics: float) -> list[Finding]:
     run = run_record("evalrank", "one", metrics={**FAIR, **metrics}, coverage=coverage)
     every = ranked([(run, random_ranks(1))])
-    return evalrank.facts(every, material(settings, run))
+    return findings(evalrank.facts(every, material(settings, run)))
 
 
 def test_facts_are_counted_where_they_are(tmp_path: Path) -> None:
@@ -325,11 +339,11 @@ def test_chance_shows_a_blind_spot_in_at_most_one_of_twenty_stores() -> None:
             items = rng.integers(0, BACKGROUND, len(missed))
             if i % 2:
                 texts = {int(item): f"words about {rng.integers(M)}" for item in items}
-                found += evalrank.of_run(run, store, first_of(items.tolist(), texts, missed))
+                found += of_run(run, store, first_of(items.tolist(), texts, missed))
             else:
                 texts = {int(n): f"{rng.choice(changed)} of {n}" for n in missed}
-                found += evalrank.of_run(run, store, first_of(missed.tolist(), texts, missed), FAMILIES)
-        found += evalrank.of_baselines(store)
+                found += of_run(run, store, first_of(missed.tolist(), texts, missed), FAMILIES)
+        found += of_baselines(store)
         false += bool(kinds(discovered(found), Level.BLIND_SPOT))
     assert false <= 10
 
@@ -400,8 +414,8 @@ def test_findings_of_stored_runs(small: World) -> None:
     runs = [small.run("evalrank", v, "small-pairs") for v in ("trigrams", "trigrams~center", "partial")]
     small.run("evalrank", "trigrams", "small-pairs", protocol="toolkit")
     base = small.run("evalrank", "random-projection", "small-pairs")
-    found = evalrank.findings(Material(runs, [base], small.repository, small.settings))
+    found = findings(evalrank.evidence(Material(runs, [base], small.repository, small.settings)))
     assert len({finding.id for finding in found}) == len(found)
     assert {"outranked-by-hubs", "low-coverage", "raw-ranks-unfair"} <= kinds(found)
     assert all(finding.page == ENTRY.deeper for finding in found)
-    assert evalrank.findings(Material([], [], small.repository, small.settings)) == []
+    assert findings(evalrank.evidence(Material([], [], small.repository, small.settings))) == []
