@@ -12,6 +12,7 @@ import typer
 
 from blindspot import cli
 from blindspot.cli import main
+from blindspot.runs import sweeps
 from tests.support.commands import Command, python
 from tests.support.tables import each
 
@@ -50,3 +51,41 @@ def test_without_arguments_those_of_the_process_count(
     monkeypatch.setattr(sys, "argv", ["blindspot", "--version"])
     assert main() == 0
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_paths_of_models_and_data_are_understood_by_every_command(
+    blindspot: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on the page Models: what is there, what is not, and whose name says what it is."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "pairs.csv").write_text("query,match\na cat,the cat\na dog,the dog\n")
+    for data in ("pairs.csv", "./pairs.csv", str(tmp_path / "pairs.csv"), "pairs.csv?query=match&match=query"):
+        assert "a cat" in blindspot("data", "show", data).out, data
+    for command in (
+        ("run", "evalrank", "--encoder", "mine", "--dataset", "pairs.csv"),
+        ("neighbors", "a cat", "--encoder", "./mine", "--dataset", "pairs.csv"),
+        ("hubs", "--encoder", str(tmp_path / "mine"), "--dataset", "pairs.csv"),
+        ("gate", "--encoder", "mine~center", "--data", "pairs.csv", "--baseline", "minilm"),
+        ("sweep", "--encoder", "mine", "--dataset", "pairs.csv", "--diagnostic", "evalrank"),
+    ):
+        said = blindspot(*command)
+        assert said.code, command
+        assert "mine" in said.err, (command, said.err)
+        assert "unknown" not in said.err, "an empty folder is a folder without a model"
+    for command in (
+        ("run", "evalrank", "--encoder", "minilm", "--dataset", "no-such.csv"),
+        ("threshold", "--encoder", "minilm", "--data", "out/none.csv"),
+    ):
+        assert "there is no file" in blindspot(*command).err, command
+
+
+def test_a_sweep_names_paths_as_commands_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "pairs.csv").write_text("query,match\na cat,the cat\n")
+    (tmp_path / "sweep.toml").write_text(
+        'encoders = ["mine", "minilm"]\ndatasets = "pairs.csv"\ndiagnostics = "evalrank"\n'
+    )
+    sweep = sweeps.read_toml("sweep.toml")
+    assert (sweep.encoders, sweep.datasets) == (("dir:mine", "minilm"), ("file:pairs.csv",))

@@ -239,6 +239,7 @@ def test_a_checked_encoder_is_tested_on_the_readers_own_data(
 def test_a_bare_path_and_a_name_of_the_hub_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out" / "mine").mkdir(parents=True)
+    (tmp_path / "out" / "a~b").mkdir()
     for typed, reference in (
         (f" {MODEL_DIR}?max_length=64 ", f"dir:{MODEL_DIR}?max_length=64"),
         ("out/mine", "dir:out/mine"),
@@ -248,9 +249,24 @@ def test_a_bare_path_and_a_name_of_the_hub_are_understood(tmp_path: Path, monkey
         ("/data/ranking.trec", "run:/data/ranking.trec"),
         ("BAAI/bge-small-en-v1.5", "hf:BAAI/bge-small-en-v1.5"),
         ("BAAI/bge-small-en-v1.5@main", "hf:BAAI/bge-small-en-v1.5@main"),
+        ("out/mine~center+whiten:64", "dir:out/mine~center+whiten:64"),
+        ("/nowhere/model?max_length=8~none", "dir:/nowhere/model?max_length=8~none"),
+        ("BAAI/bge-small-en-v1.5~center", "hf:BAAI/bge-small-en-v1.5~center"),
+        ("out/a~b", "dir:out/a~b"),
         *(
             (same, same)
-            for same in ("minilm", "minilm?passages=128/32", "bm25", "hf:a/b", "dir:/x", "minilmm", "ftp:x")
+            for same in (
+                "minilm",
+                "minilm~center",
+                "fuse:minilm~center+bm25",
+                "dir:/x~center",
+                "minilm?passages=128/32",
+                "bm25",
+                "hf:a/b",
+                "dir:/x",
+                "minilmm",
+                "ftp:x",
+            )
         ),
     ):
         assert encoder_named(typed) == reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,14 +22,15 @@ from blindspot.encoders.in_process import (
     reference_of,
     register,
 )
+from blindspot.encoders.named import encoder_named
 from blindspot.encoders.objects import is_library_object, object_encoder
 from blindspot.errors import InputError
 from blindspot.types import Float32
 from blindspot.variants import Variant
 
 EXPECTED = (
-    "a reference such as minilm or dir:PATH, a SentenceTransformer, a function from a list of texts to an array or an "
-    "object with such a method (encode, transform), or an array with a row for each of texts_of(data)"
+    "a reference such as minilm, the path of a model, a SentenceTransformer, a function from a list of texts to an "
+    "array or an object with such a method (encode, transform), or an array with a row for each of texts_of(data)"
 )
 METHODS = ("encode", "transform")
 NO_TRANSFORM = "none"
@@ -45,8 +47,8 @@ def variant_of(model: Any, name: str, texts: Callable[[], Sequence[str]]) -> Var
     Raises:
         InputError: it is none of ``EXPECTED``, or an array of another shape.
     """
-    if isinstance(model, str):
-        return Variant.parse(model)
+    if isinstance(model, str | os.PathLike):
+        return Variant.parse(encoder_named(os.fspath(model)))
     if is_library_object(model):
         title = name or type(model).__name__
         return Variant(register(object_encoder(model, reference_of(title), title)), NO_TRANSFORM)

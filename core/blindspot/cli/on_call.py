@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,16 +22,17 @@ class Place(NamedTuple):
     help: str = ""  # name of the module's text, where it is not the docstring
 
     def load(self, name: str) -> Any:
-        """The command, as Typer makes it."""
+        """The command, as Typer makes it; it gets references of models and datasets, where people gave paths."""
         module = import_module(self.module)
         target = getattr(module, self.attribute)
-        if isinstance(target, typer.Typer):
-            command = typer.main.get_command(target)
-            command.name = name
-            return command
-        holder = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        holder.command(name, help=getattr(module, self.help) if self.help else None)(target)
-        return typer.main.get_command(holder)
+        if not isinstance(target, typer.Typer):
+            holder = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+            holder.command(name, help=getattr(module, self.help) if self.help else None)(target)
+            target = holder
+        command = typer.main.get_command(target)
+        command.name = name
+        _with_references(command)
+        return command
 
     def summary(self) -> str:
         """Its help, read from the source without importing it.
@@ -51,6 +52,40 @@ class Place(NamedTuple):
                     help_ = value if self.help else next(k.value for k in value.keywords if k.arg == "help")  # type: ignore[attr-defined]
                     return str(ast.literal_eval(help_))
         raise LookupError(f"{self.module} does not define {wanted}")
+
+
+# Options and arguments that name something, whatever the command.
+_MODELS = ("encoder", "variant", "also", "a", "b", "baseline")
+_DATASETS = ("dataset", "data", "fit_on", "test_on")
+
+
+def _with_references(command: Any) -> None:
+    """Let a command, or those of a group, get references where people typed paths or names of the hub."""
+    for inner in getattr(command, "commands", {}).values():
+        _with_references(inner)
+    if (called := command.callback) is None:
+        return
+
+    @wraps(called)
+    def with_references(**values: Any) -> Any:
+        from blindspot.datasets.named import dataset_named
+        from blindspot.encoders.named import encoder_named
+
+        for names, reference in ((_MODELS, encoder_named), (_DATASETS, dataset_named)):
+            for name in names:
+                given = values.get(name)
+                if isinstance(given, str) and given and not _is_record(name, given):
+                    values[name] = reference(given)
+                elif isinstance(given, list | tuple):
+                    values[name] = [reference(text) for text in given]
+        return called(**values)
+
+    command.callback = with_references
+
+
+def _is_record(name: str, given: str) -> bool:
+    """Whether it is a file of scores, which the gate takes in place of a baseline."""
+    return name == "baseline" and given.endswith(".json")
 
 
 class _Loaded(Mapping[str, Any]):

@@ -12,7 +12,6 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from blindspot.datasets.named import dataset_named
 from blindspot.datasets.user_data.reference import ROLES, NamedColumns, is_own, reference_of_files, with_columns
 from blindspot.datasets.user_data.retrieval_folder.options import FORMS
 from blindspot.diagnostic import parameters
@@ -166,7 +165,7 @@ def datasets_of(given: Sequence[str], own: OwnNames) -> list[str]:
     found = list(given)
     if own.columns is not None:
         if not any(map(is_own, given)):
-            raise InputError("columns are named, but no dataset is a file of your own", expected="--dataset file:PATH")
+            raise InputError("columns are named, but no dataset is a file of your own", expected="--dataset PATH")
         found = [with_columns(dataset, own.columns) if is_own(dataset) else dataset for dataset in given]
     return [*found, own.files] if own.files else found
 
@@ -183,4 +182,4 @@ def dataset_of(given: str, own: OwnNames, option: str = "--data") -> str:
     if bool(given) == bool(own.files):
         what = f"'{given}' and three files are two datasets" if given else "there is no dataset"
         raise InputError(what, expected=f"{option}, or --queries, --documents and --judgments")
-    return datasets_of([dataset_named(given)] if given else [], own)[0]
+    return datasets_of([given] if given else [], own)[0]

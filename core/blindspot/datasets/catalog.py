@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePath
 
 from blindspot import names
 from blindspot.datasets.entries import (
@@ -422,6 +423,11 @@ def find_dataset(reference: str) -> DatasetEntry:
             nearest = unknown("dataset", reference, family.members)
             expected = f"{family.naming}, such as {family.example}"
             raise InputError(nearest.what, expected=expected, remedy=nearest.remedy)
+    path = PurePath(reference)
+    if ":" not in reference and (path.suffix or len(path.parts) > 1):
+        raise InputError(
+            f"there is no file {reference}", expected="data of your own, or a dataset id", remedy="check the path"
+        )
     raise unknown("dataset", reference, [*DATASETS, *FAMILIES, OWN_FILE])
 
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.catalog import DATASETS, FAMILIES, SOURCES
 from blindspot.datasets.user_data.reference import is_own
-from blindspot.errors import InputError
 
 
 def dataset_named(name: str) -> str:
-    """The reference of a dataset: ids and references stay, the path of a file or folder becomes one.
+    """The reference of a dataset: the path of a file or folder becomes one, with the columns or options that follow a
+    ``?``; everything else stays.
 
-    Raises:
-        InputError: it looks like a path, and nothing is there.
+    Looks at the disk: not for what strangers type.
     """
-    if is_own(name) or name in DATASETS:
+    if is_own(name) or name in DATASETS or name in FAMILIES or name in SOURCES:
         return name
-    path = Path(name).expanduser()
-    if path.exists():
-        return f"dir:{name}" if path.is_dir() else f"file:{name}"
-    if path.suffix or len(path.parts) > 1:
-        raise InputError(
-            f"there is no file {name}", expected="data of your own, or a dataset id", remedy="check the path"
-        )
+    target, mark, options = name.partition("?")
+    path = Path(target).expanduser()
+    if target and path.exists():
+        return f"{'dir' if path.is_dir() else 'file'}:{path}{mark}{options}"
     return name

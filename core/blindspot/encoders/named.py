@@ -8,14 +8,16 @@ from pathlib import Path
 from blindspot.encoders import uploads
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.references import ModelRef
+from blindspot.variants import Variant
 
 _SCHEME = re.compile(r"[a-z]{2,}:")  # a drive's letter is none
 _OF_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[\w./-]+)?")
 
 
 def encoder_named(name: str) -> str:
-    """The reference of an encoder: ids and references stay, a path becomes one by what is there or by its ending, and
-    ``ORG/NAME`` is of the hub unless there is such a folder. Whatever is neither stays, too.
+    """The reference of an encoder, or of a model as ``ENCODER~TRANSFORM``: ids and references stay, a path becomes one
+    by what is there or by its ending, and ``ORG/NAME`` is of the hub unless there is such a folder. Whatever is neither
+    stays, too.
 
     Looks at the disk: not for what strangers type.
     """
@@ -23,6 +25,9 @@ def encoder_named(name: str) -> str:
     if not target or target in ENCODERS or not ModelRef.parse(target).has_vectors or _SCHEME.match(target):
         return name
     path = Path(target).expanduser()
+    encoder, tilde, chain = name.strip().rpartition(Variant.SEPARATOR)
+    if encoder and not path.exists():
+        return f"{encoder_named(encoder)}{tilde}{chain}"
     if not path.exists() and _OF_HUB.fullmatch(target):
         return f"hf:{name.strip()}"
     if path.exists() or path.is_absolute() or target.startswith(("./", "../", "~")):

@@ -19,10 +19,12 @@ from blindspot import policy
 from blindspot.datasets import vector_sources
 from blindspot.datasets.catalog import FAMILIES, DatasetEntry, dataset_for, find_datasets
 from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.named import dataset_named
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS, passages_of, variant_named
+from blindspot.encoders.named import encoder_named
 from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.files.writing import read_limited
 from blindspot.references import ModelRef
@@ -254,9 +256,9 @@ def read_toml(path: Path | str) -> Sweep:
     if not isinstance(params, dict):
         raise InputError(f"{path}: 'params' is {params!r}", expected="a table [params] with a line per parameter")
     return Sweep(
-        encoders=_words(path, "encoders", content["encoders"]),
+        encoders=tuple(map(encoder_named, _words(path, "encoders", content["encoders"]))),
         transforms=_words(path, "transforms", content.get("transforms", "none")),
-        datasets=_words(path, "datasets", content["datasets"]),
+        datasets=tuple(map(dataset_named, _words(path, "datasets", content["datasets"]))),
         diagnostics=_words(path, "diagnostics", content["diagnostics"]),
         params={name: _words(path, f"params.{name}", value) for name, value in params.items()},
         common_support=SUPPORTS[support],
