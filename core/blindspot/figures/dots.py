@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, set_properties
-from blindspot.numerics.statistics.estimate import check_is_inside
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import ci, number
 from blindspot.variants import Variant
@@ -20,17 +20,19 @@ ROW_MARGIN = 24  # and of the room between two rows
 LEGEND_LINE = 22
 MOST_LABELED = 30  # marks with their numbers beside them
 DOT = ["variant", "name", "value", "low", "high"]
+Dots = pd.DataFrame | Sequence[Mapping[str, object]]
 
 
-def dot(variant: Variant, name: str, value: float, interval: Interval | None) -> dict[str, object]:
-    """A row of ``dots``, with the columns ``DOT``; raises ``ValueError`` for the interval of another value."""
-    check_is_inside(value, interval)
+def dot(variant: Variant, name: str, score: Measured | float, times: float = 1.0) -> dict[str, object]:
+    """A row of ``dots``, with the columns ``DOT``: a score with its interval, if it has one, ``times`` as much."""
+    interval = None if isinstance(score, float) else score.interval
     low, high = (interval.low, interval.high) if interval else (np.nan, np.nan)
-    return dict(zip(DOT, (variant, name, value, low, high), strict=True))
+    values = (score if isinstance(score, float) else score.value, low, high)
+    return dict(zip(DOT, (variant, name, *(times * value for value in values)), strict=True))
 
 
 def dots(
-    rows: pd.DataFrame,
+    rows: Dots,
     styles: Mapping[Variant, Style],
     scheme: Scheme,
     *,
@@ -45,7 +47,7 @@ def dots(
         names: of the rows from top to bottom, also of those without a value; as in ``rows`` if left out.
         spec: of the numbers beside the marks, which stand there as long as there are few.
     """
-    figure, labels = go.Figure(), []
+    figure, labels, rows = go.Figure(), [], pd.DataFrame(rows, columns=DOT)
     variants = list(dict.fromkeys(rows["variant"]))
     names = list(names) or list(dict.fromkeys(rows["name"]))
     for i, variant in enumerate(variants):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from blindspot.diagnostics.words import figures as words
 from blindspot.diagnostics.words.categorization import shares
-from blindspot.figures.dots import DOT, dot
+from blindspot.figures.dots import dot
 from blindspot.figures.theme import Scheme, styles
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.variants import Variant
 
@@ -19,23 +19,20 @@ SCHEMES = pytest.mark.parametrize("scheme", list(Scheme))
 
 @SCHEMES
 def test_measured_marks_are_filled_and_published_ones_hollow(scheme: Scheme) -> None:
-    rows = [dot(A, "rg", 50.0, Interval(40.0, 58.0)), dot(A, "<an>", 25.0, None), dot(B, "<an>", 10.0, None)]
+    rows = [dot(A, "rg", Measured(0.5, Interval(0.4, 0.58)), 100), dot(A, "<an>", 25.0), dot(B, "<an>", 10.0)]
     looks = styles([A, B], scheme)
-    figure = words.task_dots(
-        pd.DataFrame(rows, columns=DOT), {"CBOW": {"<an>": 74.0}}, ["rg", "<an>"], looks, scheme, axis=""
-    )
+    figure = words.task_dots(rows, {"CBOW": {"<an>": 74.0}}, ["rg", "<an>"], looks, scheme, axis="")
     first, second, published = figure.data
     assert (first.name, published.name) == ("one_b_", "CBOW, published")
     assert list(first.x) == [50.0, 25.0]
-    assert (list(first.error_x.array), list(first.error_x.arrayminus)) == ([8.0, 0.0], [10.0, 0.0])
+    assert list(first.error_x.array) == pytest.approx([8.0, 0.0])
+    assert list(first.error_x.arrayminus) == pytest.approx([10.0, 0.0])
     assert [round(y) for y in (*first.y, *second.y, *published.y)] == [0, 1, 1, 1]
     assert list(figure.layout.yaxis.ticktext) == ["rg", "&lt;an&gt;"]
     assert published.marker.symbol.endswith("-open")
     assert not first.marker.symbol.endswith("-open")
     assert first.marker.color == looks[A].color != published.marker.color
-    alone = words.task_dots(
-        pd.DataFrame([], columns=DOT), {"CBOW": {"rg": 74.0}}, ["rg", "<an>"], looks, scheme, axis=""
-    )
+    alone = words.task_dots([], {"CBOW": {"rg": 74.0}}, ["rg", "<an>"], looks, scheme, axis="")
     assert list(alone.layout.yaxis.ticktext) == ["rg", "&lt;an&gt;"]
 
 

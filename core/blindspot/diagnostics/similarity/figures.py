@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from blindspot.figures.dots import error_bars, interval_text
+from blindspot.figures.dots import DOT, Dots, error_bars, interval_text
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.types import Float64
 from blindspot.variants import Variant
@@ -74,9 +74,9 @@ def with_zero(figure: go.Figure, scheme: Scheme) -> go.Figure:
     return figure
 
 
-def band_lines(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *, kind: str) -> go.Figure:
+def band_lines(rows: Dots, styles: Mapping[Variant, Style], scheme: Scheme, *, kind: str) -> go.Figure:
     """A correlation in every band with its 95% interval, a line per variant; ``rows`` as for ``dots``, by band."""
-    figure = go.Figure()
+    figure, rows = go.Figure(), pd.DataFrame(rows, columns=DOT)
     for variant in dict.fromkeys(rows["variant"]):
         style, own = styles[variant], rows[rows["variant"] == variant]
         figure.add_scatter(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from blindspot.figures.dots import dots
+from blindspot.figures.dots import DOT, Dots, dots
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
@@ -24,9 +24,10 @@ _NAME_WIDTH = 12  # characters of a class in one line
 
 
 def task_dots(
-    rows: pd.DataFrame, baselines: Mapping[str, float], styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str
+    rows: Dots, baselines: Mapping[str, float], styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str
 ) -> go.Figure:
     """``blindspot.figures.dots`` with a row per task and a stroke at each row's baseline, by the row's name."""
+    rows = pd.DataFrame(rows, columns=DOT)
     figure = dots(rows, styles, scheme, axis=axis, spec=".1%")
     names = list(dict.fromkeys(rows["name"]))
     known = [(names.index(name), value) for name, value in baselines.items() if name in names]

@@ -20,6 +20,8 @@ from blindspot.errors import BlindspotError
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from blindspot.numerics.statistics.compare import ItemScores
     from blindspot.runs.findings import Finding, Material
     from blindspot.store.records import RunRecord
@@ -100,6 +102,20 @@ def purity(clusters: Int32, membership: Bool) -> float:
     A word of several classes counts once; it is right if its cluster's class is one of them.
     """
     return float(counts(clusters, membership).max(axis=1).sum() / len(clusters))
+
+
+def placed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of a run's rows one per word, by its number: ``word``, ``classes`` in words, the first ``class``, ``cluster``,
+    ``cluster_class``, and whether that is one of the classes (``right``)."""
+    rows = rows.assign(right=rows["class"] == rows["cluster_class"])
+    return rows.groupby("item_no", sort=True).agg(
+        word=("word", "first"),
+        classes=("class", ", ".join),
+        **{"class": ("class", "first")},
+        cluster=("cluster", "first"),
+        cluster_class=("cluster_class", "first"),
+        right=("right", "max"),
+    )
 
 
 def order_clusters(table: Int64) -> Int64:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-import pandas as pd
 import plotly.graph_objects as go
 
-from blindspot.figures.dots import dots
+from blindspot.figures.dots import Dots, dots
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
 from blindspot.types import Float64, Int64
@@ -20,7 +19,7 @@ MANY = 30  # classes: cells of more have no numbers
 
 
 def task_dots(
-    measured: pd.DataFrame,
+    measured: Dots,
     published: Mapping[str, Mapping[str, float]],
     tasks: Sequence[str],
     styles: Mapping[Variant, Style],
@@ -31,7 +30,7 @@ def task_dots(
     """A row per task: measured scores filled, with their intervals; published ones hollow and without color.
 
     Args:
-        measured: columns ``DOT``, named by task.
+        measured: named by task.
         published: scores by name of the embedding and by task.
         tasks: from top to bottom.
     """

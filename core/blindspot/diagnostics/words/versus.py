@@ -106,14 +106,15 @@ def word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
 def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``Diagnostic.item_scores``; an item is a word, in the first of its classes, which are independent."""
     entry = categorization.ENTRY
-    placed = _placed([run.run_id for run in runs], repository)
+    rows = repository.items(entry, [run.run_id for run in runs], texts=True)
+    of_runs = {str(run_id): categorization.placed(own) for run_id, own in rows.groupby("run_id")}
 
     def item(own: pd.DataFrame, place: int) -> Item:
         one = own.iloc[place]
         return Item((("word", str(one["word"])), ("class", str(one["classes"]))), f"among: {one['cluster_class']}")
 
     def score(run: RunRecord) -> ItemScores:
-        own = placed[run.run_id]
+        own = of_runs[run.run_id]
         right = own["right"].to_numpy(dtype=np.float64)
         known = by_class(own["class"])
         numbers, texts = own.index.to_numpy(dtype=np.int64), own["word"].tolist
@@ -162,17 +163,3 @@ def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[d
         return scores(entry, entry.headline, kind.title, values, numbers, known, texts, describe=describe)
 
     return [{entry.headline: score(run)} for run in runs]
-
-
-def _placed(run_ids: Sequence[str], repository: Repository) -> dict[str, pd.DataFrame]:
-    """By run id a row per word: ``word``, ``classes`` in words, ``cluster_class``, and whether that is one of them."""
-    rows = repository.items(categorization.ENTRY, run_ids, texts=True)
-    rows["right"] = rows["class"] == rows["cluster_class"]
-    found = rows.groupby(["run_id", "item_no"], sort=True).agg(
-        word=("word", "first"),
-        classes=("class", ", ".join),
-        **{"class": ("class", "first")},
-        cluster_class=("cluster_class", "first"),
-        right=("right", "max"),
-    )
-    return {str(run_id): own.droplevel("run_id") for run_id, own in found.groupby("run_id")}

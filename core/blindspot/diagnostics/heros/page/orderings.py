@@ -96,9 +96,7 @@ def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
 def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Sequence[Ordering]) -> pd.DataFrame:
     """For ``figures.ordering_rates``."""
     rates = [(run, orderings.rate(tables[run.run_id], ordering)) for run in runs for ordering in listed]
-    return pd.DataFrame(
-        [dot(r.plan.variant, rate.ordering.in_words(label), rate.share.value, rate.share.interval) for r, rate in rates]
-    )
+    return pd.DataFrame([dot(run.plan.variant, rate.ordering.in_words(label), rate.share) for run, rate in rates])
 
 
 # --- all subsets against each other

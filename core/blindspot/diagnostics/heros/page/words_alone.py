@@ -12,7 +12,7 @@ from blindspot.diagnostics.heros import words_alone
 from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, sentences
 from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
 from blindspot.errors import BlindspotError
-from blindspot.figures.dots import DOT, dot, dots
+from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import of_no_model
 from blindspot.numerics.statistics.pairs import share
 from blindspot.numerics.statistics.written import interval, p_in_cell
@@ -84,19 +84,15 @@ def _against(
 
 
 def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequence[Against]]) -> None:
-    rows = [
-        dot(run.plan.variant, one.kind, one.score.value, one.score.interval)
-        for run in shown.runs
-        for one in found[run.run_id]
-    ]
+    rows = [dot(run.plan.variant, one.kind, one.score) for run in shown.runs for one in found[run.run_id]]
     alone = _alone(shown)
     for kind, inside in words_alone.kinds_of(sentences(shown).numbers, column):
         for words, outcomes in alone.outcomes.items():
             estimate = share(outcomes[inside], alone.dependence.among(inside))
-            rows.append(dot(VARIANTS[words], kind, estimate.value, estimate.interval))
+            rows.append(dot(VARIANTS[words], kind, estimate))
     styles = {**shown.styles, **of_no_model(list(VARIANTS.values()), shown.scheme)}
     figure = dots(
-        pd.DataFrame(rows, columns=DOT),
+        rows,
         styles,
         shown.scheme,
         axis=f"share of {words_alone.judged(shown.subsets)} right",

@@ -9,8 +9,9 @@ from blindspot.diagnostics.retrieval import published
 from blindspot.diagnostics.retrieval.page.shown import RetrievalView
 from blindspot.diagnostics.retrieval.published import BIASES, Preference
 from blindspot.errors import BlindspotError
-from blindspot.figures.dots import DOT, dot, dots
+from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Scheme, ink, looks
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, settings
@@ -40,8 +41,8 @@ def show_tables(scheme: Scheme) -> None:
         return
     models = [Variant(model, "none") for model in dict.fromkeys(row.model for row in rows)]
     styles = dict(zip(models, looks(len(models), scheme), strict=True))
-    lines = [dot(Variant(row.model, "none"), row.bias, row.effect, row.interval) for row in rows]
-    figure = dots(pd.DataFrame(lines, columns=DOT), styles, scheme, axis="preference, in standard deviations")
+    lines = [dot(Variant(row.model, "none"), row.bias, Measured(row.effect, row.interval)) for row in rows]
+    figure = dots(lines, styles, scheme, axis="preference, in standard deviations")
     figure.add_vline(x=0, line={"color": ink(scheme), "width": 1, "dash": "dot"})
     st.plotly_chart(figure, key="retrieval_published")
     st.markdown("\n".join(f"- **{bias}**: {what}" for bias, what in BIASES.items()))

@@ -10,7 +10,7 @@ from blindspot.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
 from blindspot.diagnostics.retrieval.outcomes import QueryTable
 from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from blindspot.diagnostics.retrieval.view import HEAD, RankingScores, ScoresView, scores_view
-from blindspot.figures.dots import DOT, dot, dots
+from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.written import ci, interval, number, p_in_cell
 from blindspot.runs import manifests
@@ -29,14 +29,10 @@ def show(shown: RetrievalView) -> None:
     view = _view(shown.table)
     rankings = [(run.plan.variant, view.runs[run.run_id]) for run in shown.runs]
     rankings += [] if shown.has_bm25 else [(figures.KEYWORDS, view.bm25)]
-    rows = [
-        dot(variant, TITLES[name], scores.estimates[name].value, scores.estimates[name].interval)
-        for variant, scores in rankings
-        for name in SHOWN
-    ]
+    rows = [dot(variant, TITLES[name], scores.estimates[name]) for variant, scores in rankings for name in SHOWN]
     rows.sort(key=lambda row: list(TITLES.values()).index(str(row["name"])))
     styles = dict(shown.styles) | {figures.KEYWORDS: figures.keyword_style(shown.scheme)}
-    figure = dots(pd.DataFrame(rows, columns=DOT), styles, shown.scheme, axis="score (higher is better)")
+    figure = dots(rows, styles, shown.scheme, axis="score (higher is better)")
     st.plotly_chart(figure, key="retrieval_scores")
     documents = int(shown.runs[0].metrics["documents"])
     st.caption(

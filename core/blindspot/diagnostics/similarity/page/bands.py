@@ -11,7 +11,7 @@ from blindspot.diagnostics.similarity.definition import ENTRY
 from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView, runs_of, table_of
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.errors import BlindspotError
-from blindspot.figures.dots import DOT, dot
+from blindspot.figures.dots import dot
 from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.runs import requesting
 from blindspot.ui.markdown import as_text
@@ -31,18 +31,12 @@ def show(shown: SimilarityView) -> None:
     table = table_of(runs)
     kind = one_of("Correlation in a band", KINDS, "sim_band_kind", default="spearman")
     found = [(run.plan.variant, band) for run in runs for band in _in_bands(table, run.run_id)]
-    lines = [
-        dot(variant, band.label, estimate.value, estimate.interval)
-        if (estimate := band.estimates.get(kind))
-        else dot(variant, band.label, float("nan"), None)
-        for variant, band in found
-    ]
+    lines = [dot(variant, band.label, band.estimates.get(kind, float("nan"))) for variant, band in found]
     boxes = [{"variant": variant, "name": band.label, **band.quantiles} for variant, band in found]
     left, right = st.columns(2)
     with left:
         st.markdown("**Correlation within each band**")
-        rows = pd.DataFrame(lines, columns=DOT)
-        st.plotly_chart(figures.band_lines(rows, shown.styles, shown.scheme, kind=kind), key="sim_bands")
+        st.plotly_chart(figures.band_lines(lines, shown.styles, shown.scheme, kind=kind), key="sim_bands")
     with right:
         st.markdown("**Distribution of similarities**")
         st.plotly_chart(figures.band_boxes(pd.DataFrame(boxes), shown.styles, shown.scheme), key="sim_boxes")

@@ -11,7 +11,7 @@ from blindspot.diagnostics.similarity.learned import MODELS, Learned, LearnReque
 from blindspot.diagnostics.similarity.page import bands
 from blindspot.diagnostics.similarity.page.runs import SimilarityView
 from blindspot.errors import BlindspotError
-from blindspot.figures.dots import DOT, dot, dots
+from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.runs.spaces import NotEncoded
 from blindspot.ui.markdown import as_text
@@ -74,9 +74,9 @@ def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:
             error = one.squared_error(model)
             rows.append({"model": variant.label, "similarity": model, **values, "squared error": error})
             if kind in estimates:
-                lines.append(dot(variant, model, estimates[kind].value, estimates[kind].interval))
+                lines.append(dot(variant, model, estimates[kind]))
     if lines:
-        figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis=figures.NAMES[kind])
+        figure = dots(lines, shown.styles, shown.scheme, axis=figures.NAMES[kind])
         st.plotly_chart(figure, key="sim_learned")
     number = st.column_config.NumberColumn
     st.dataframe(

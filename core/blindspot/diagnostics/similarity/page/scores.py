@@ -16,7 +16,7 @@ from blindspot.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, 
 from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.figures import grids
-from blindspot.figures.dots import DOT, dot, dots
+from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Style, of_no_model
 from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.correlations import KINDS
@@ -54,11 +54,11 @@ def show(shown: SimilarityView) -> None:
         if turned or shown.own or len(shown.table.sets) > 1:  # else there is no other part
             st.markdown(f"**Over {ALL}**")
         of_all = [
-            dot(variant, figures.NAMES[kind], estimate.value, estimate.interval)
+            dot(variant, figures.NAMES[kind], estimate)
             for variant, (whole, *_) in with_alone.items()
             for kind, estimate in whole.estimates.items()
         ]
-        figure = dots(pd.DataFrame(of_all, columns=DOT), styles, shown.scheme, axis="correlation (0: none)")
+        figure = dots(of_all, styles, shown.scheme, axis="correlation (0: none)")
         st.plotly_chart(figures.with_zero(figure, shown.scheme), key="sim_all")
     if right is not None:
         with right:
@@ -233,12 +233,12 @@ def _per_group(shown: SimilarityView, rows: Rows) -> None:
     in_words = "\n".join(f"- **{name}**: {words}" for name, words in NAMES.items())
     kind = one_of("Correlation per group", KINDS, "sim_kind", in_words, default="spearman")
     lines = [
-        dot(variant, row.of, estimate.value, estimate.interval)
+        dot(variant, row.of, estimate)
         for variant, of_variant in rows.items()
         for row in of_variant
         if (estimate := row.estimates.get(kind))
     ]
-    figure = dots(pd.DataFrame(lines, columns=DOT), _styles(shown), shown.scheme, axis=NAMES[kind])
+    figure = dots(lines, _styles(shown), shown.scheme, axis=NAMES[kind])
     st.plotly_chart(figure, key="sim_sets")
     st.caption(GROUPS_CAPTION)
 

@@ -15,7 +15,7 @@ from blindspot.diagnostics.transfer.page import offer
 from blindspot.diagnostics.transfer.page.runs import TransferView, classes_of, outcomes_of
 from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, baseline, score
 from blindspot.figures import grids
-from blindspot.figures.dots import DOT, dot
+from blindspot.figures.dots import dot
 from blindspot.numerics.statistics.estimate import Estimate, Measured
 from blindspot.numerics.statistics.written import ci
 from blindspot.runs.findings.baselines import BASELINES
@@ -176,15 +176,10 @@ def _figure(shown: TransferView, tasks: Sequence[str], variants: Sequence[Varian
             f"The first {MOST_DOTS} of {len(variants)} models; *grid* (Options) shows all. Pick others in the sidebar."
         )
     # In the order of the tasks: a variant may lack the first one.
-    rows = [
-        dot(v, shown.page.titled(t), found.value, found.interval)
-        for t in tasks
-        for v in drawn
-        if (found := scores.get((t, v)))
-    ]
+    rows = [dot(v, shown.page.titled(t), found) for t in tasks for v in drawn if (found := scores.get((t, v)))]
     baselines = {shown.page.titled(task): value for task in tasks if (value := _baseline(shown, task)) is not None}
     looks, axis = variant_styles(drawn), shown.axis
-    figure = figures.task_dots(pd.DataFrame(rows, columns=DOT), baselines, looks, shown.scheme, axis=axis)
+    figure = figures.task_dots(rows, baselines, looks, shown.scheme, axis=axis)
     st.plotly_chart(figure, key="transfer_dots")
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.words.cases import EVENTS, KINDS, OUTLIERS, CaseKind
-from blindspot.diagnostics.words.page.drill_down import ROWS, choose_dataset, choose_variant
+from blindspot.diagnostics.words.page.drill_down import ROWS, choose_dataset, choose_rows, choose_variant
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import SOURCE, table_1
-from blindspot.figures.dots import DOT, dot, dots
+from blindspot.diagnostics.words.view import case_groups, case_shares
+from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import Interval
-from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.ui.navigation import page_link
@@ -24,16 +22,6 @@ from blindspot.ui.resources import cached, repository
 from blindspot.variants import Variant
 
 MOST_GROUPS = 24  # that the figure shows one by one
-# What the figure shows of all cases: names by columns of the rows.
-_SHARES: Mapping[str, Mapping[str, str]] = {
-    "outliers": {"all: accuracy": "hit", "all: outlier position": "opp"},
-    "thematic_fit": {
-        "nearer to agent and verb": "hit",
-        "nearer to the verb": "hit_verb",
-        "nearer to the agent": "hit_agent",
-        "nearer to the verb's other typical patients": "hit_fillers",
-    },
-}
 
 
 def outliers(shown: WordsView) -> None:
@@ -44,7 +32,7 @@ def outliers(shown: WordsView) -> None:
     by_group = {variant: _by_group(run.run_id, "outliers") for variant, run in runs.items()}
     few = len(next(iter(by_group.values()))) <= MOST_GROUPS
     lines = [
-        dot(variant, str(name), 100 * float(own["right"]), None)
+        dot(variant, str(name), float(own["right"]), 100)
         for variant, found in by_group.items()
         for name, own in found.iterrows()
     ]
@@ -134,16 +122,12 @@ def _counted(run: RunRecord, name: str) -> str:
 
 def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord], more: list[dict[str, object]], axis: str) -> None:
     lines = [
-        dot(variant, name, 100 * found.value, _in_percent(found.interval))
+        dot(variant, name, estimate, 100)
         for variant, run in runs.items()
-        for name, found in _estimates(run.run_id, run.plan.diagnostic).items()
+        for name, estimate in _shares(run.run_id, run.plan.diagnostic).items()
     ]
-    figure = dots(pd.DataFrame([*lines, *more], columns=DOT), shown.styles, shown.scheme, axis=axis, spec=".1f")
+    figure = dots([*lines, *more], shown.styles, shown.scheme, axis=axis, spec=".1f")
     st.plotly_chart(figure, key="words_cases")
-
-
-def _in_percent(interval: Interval | None) -> Interval | None:
-    return None if interval is None else Interval(100 * interval.low, 100 * interval.high)
 
 
 @cached(16)
@@ -152,23 +136,13 @@ def _frame(run_id: str, diagnostic: str) -> pd.DataFrame:
 
 
 @cached(32)
-def _estimates(run_id: str, diagnostic: str) -> dict[str, Estimate]:
-    kind, frame = KINDS[diagnostic], _frame(run_id, diagnostic)
-    out = {}
-    for name, column in _SHARES[diagnostic].items():
-        own = frame[frame["fillers"] > 0] if column == "hit_fillers" else frame
-        if len(own):
-            out[name] = kind.share(own[column].to_numpy(dtype=np.float64), own[kind.group].tolist())
-    return out
+def _shares(run_id: str, diagnostic: str) -> dict[str, Estimate]:
+    return case_shares(KINDS[diagnostic], _frame(run_id, diagnostic))
 
 
 @cached(32)
 def _by_group(run_id: str, diagnostic: str) -> pd.DataFrame:
-    """By name of the group: its cases, the share of right ones and the mean outlier position, the worst first."""
-    columns = {"right": ("hit", "mean")} | ({"opp": ("opp", "mean")} if diagnostic == "outliers" else {})
-    grouped = _frame(run_id, diagnostic).groupby(KINDS[diagnostic].group, sort=False)
-    found = grouped.agg(cases=("hit", "size"), **columns)
-    return pd.DataFrame(found.sort_values(list(columns), kind="stable"))
+    return case_groups(KINDS[diagnostic], _frame(run_id, diagnostic))
 
 
 def _groups(groups: pd.DataFrame, right: str) -> None:
@@ -185,19 +159,8 @@ def _groups(groups: pd.DataFrame, right: str) -> None:
 def _chosen(run: RunRecord, kind: CaseKind, words: list[str], split: str | None) -> pd.DataFrame:
     """The rows that the reader asks for; ``words`` are columns of words, several in a cell with ``split`` between."""
     frame = _frame(run.run_id, kind.entry.id)
-    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    group = left.selectbox(
-        "Verb" if kind is EVENTS else "Group",
-        list(dict.fromkeys(frame[kind.group])),
-        index=None,
-        key="case_group",
-        bind="query-params",
-        placeholder="all",
-    )
-    word = same_text(
-        middle.text_input("With the word", key="case_word", max_chars=MOST_SEARCHED, persist_state="session")
-    )
-    only_wrong = right.toggle("Wrong only", value=True, key="case_wrong", persist_state="session")
+    label = "Verb" if kind is EVENTS else "Group"
+    group, word, only_wrong = choose_rows("case", "case_group", label, dict.fromkeys(frame[kind.group]))
     found = frame if group is None else frame[frame[kind.group] == group]
     asked, wrong = len(found), int((found["hit"] < 1).sum())
     if only_wrong:

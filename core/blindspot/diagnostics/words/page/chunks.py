@@ -8,18 +8,16 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.words.chunking import published
-from blindspot.diagnostics.words.chunking.answers import answers, as_found, counts_of
-from blindspot.diagnostics.words.chunking.scoring import FOUND, GIVEN, RIGHT, estimate_of
-from blindspot.diagnostics.words.page.drill_down import ROWS, choose_dataset, choose_variant
+from blindspot.diagnostics.words.chunking.answers import answers, as_found
+from blindspot.diagnostics.words.page.drill_down import ROWS, choose_dataset, choose_rows, choose_variant
 from blindspot.diagnostics.words.page.table import WordsView
-from blindspot.figures.dots import DOT, dot, dots
-from blindspot.policy import MOST_SEARCHED
+from blindspot.diagnostics.words.view import ALL_PHRASES, PhraseKind, phrase_kinds
+from blindspot.figures.dots import dot, dots
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.ui.resources import cached, repository
 from blindspot.variants import Variant
 
-ALL = "all phrases"
 KINDS = {
     "NP": "noun phrase",
     "VP": "verb phrase",
@@ -51,29 +49,13 @@ def _named(kind: str) -> str:
 
 
 @cached(32)
-def _by_kind(run_id: str) -> pd.DataFrame:
-    """A row per kind and one for all, the most frequent first: counts, F1 and its interval."""
-    counts = counts_of(answers([run_id], repository())[run_id])
-    out = []
-    for name, sums in ((ALL, counts.sentences), *((k, counts.values[:, i]) for i, k in enumerate(counts.kinds))):
-        right, found, given = (int(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
-        if not given:
-            continue
-        score = estimate_of(sums)
-        low, high = score.low, score.high
-        share = right / found if found else float("nan")
-        out.append((name, given, found, right, share, right / given, score.value, low, high))
-    columns = ["kind", "phrases", "found", "right", "precision", "recall", "f1", "low", "high"]
-    return pd.DataFrame(out, columns=columns).sort_values("phrases", ascending=False, kind="stable")
+def _by_kind(run_id: str) -> list[PhraseKind]:
+    return phrase_kinds(answers([run_id], repository())[run_id])
 
 
 def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord]) -> None:
-    rows = []
-    for variant, run in runs.items():
-        for one in _by_kind(run.run_id).itertuples():
-            record = dot(variant, str(one.kind), 100 * float(str(one.f1)), None)
-            rows.append(record | {"low": 100 * _number(one.low), "high": 100 * _number(one.high)})
-    figure = dots(pd.DataFrame(rows, columns=DOT), shown.styles, shown.scheme, axis="F1, × 100", spec=".1f")
+    rows = [dot(variant, one.kind, one.f1, 100) for variant, run in runs.items() for one in _by_kind(run.run_id)]
+    figure = dots(rows, shown.styles, shown.scheme, axis="F1, × 100", spec=".1f")
     st.plotly_chart(figure, key="words_chunks")
     first = next(iter(runs.values()))
     least = min(runs.values(), key=lambda run: run.metrics["known_tokens"])
@@ -84,17 +66,25 @@ def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord]) -> None:
     )
 
 
-def _number(value: object) -> float:
-    return float("nan") if value is None else float(str(value))
-
-
 def _kinds(run: RunRecord) -> None:
-    frame = _by_kind(run.run_id).copy()
-    frame["kind"] = frame["kind"].map(_named)
+    rows = [
+        {
+            "kind": _named(one.kind),
+            "phrases": one.phrases,
+            "found": one.found,
+            "right": one.right,
+            "precision": one.precision,
+            "recall": one.recall,
+            "f1": one.f1.value,
+            "low": one.f1.low,
+            "high": one.f1.high,
+        }
+        for one in _by_kind(run.run_id)
+    ]
     shares = ("precision", "recall", "f1", "low", "high")
     titles = {"f1": "F1", "low": "95% CI from", "high": "to"}
     st.dataframe(
-        frame,
+        pd.DataFrame(rows),
         hide_index=True,
         key="words_chunk_kinds",
         placeholder="–",
@@ -110,21 +100,10 @@ def _found(run_id: str) -> pd.DataFrame:
 
 def _sentences(run: RunRecord) -> None:
     frame = _found(run.run_id)
-    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    kinds = [kind for kind in _by_kind(run.run_id)["kind"] if kind != ALL]
-    kind = left.selectbox(
-        "Wrong phrases of kind",
-        kinds,
-        index=None,
-        key="chunk_kind",
-        bind="query-params",
-        placeholder="any",
-        format_func=_named,
+    kinds = [one.kind for one in _by_kind(run.run_id) if one.kind != ALL_PHRASES]
+    kind, word, only_wrong = choose_rows(
+        "chunk", "chunk_kind", "Wrong phrases of kind", kinds, placeholder="any", format_func=_named
     )
-    word = same_text(
-        middle.text_input("With the word", key="chunk_word", max_chars=MOST_SEARCHED, persist_state="session")
-    )
-    only_wrong = right.toggle("Wrong only", value=True, key="chunk_wrong", persist_state="session")
     wrong = int((frame["errors"] > 0).sum())
     found = frame[frame["errors"] > 0] if only_wrong or kind else frame
     if kind:

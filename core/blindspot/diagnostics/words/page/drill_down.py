@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostics.words import analogy, categorization, figures
-from blindspot.diagnostics.words.categorization import order_clusters, shares
+from blindspot.diagnostics.words.categorization import placed, shares
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS
-from blindspot.figures.dots import DOT, dot, dots
+from blindspot.diagnostics.words.view import clusters_view
+from blindspot.figures.dots import dot, dots
 from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
@@ -45,6 +46,23 @@ def choose_variant(runs: Mapping[Variant, RunRecord], key: str) -> RunRecord:
     return by_id[chosen or next(iter(by_id))]
 
 
+def choose_rows(
+    key: str, group_key: str, label: str, groups: Iterable[str], **look: Any
+) -> tuple[str | None, str, bool]:
+    """The group, the word ("" for any), and whether only wrong rows are asked for.
+
+    Args:
+        key: beginning of the keys of the others.
+        look: of the list of groups.
+    """
+    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    look = {"placeholder": "all", **look}
+    group = left.selectbox(label, list(groups), index=None, key=group_key, bind="query-params", **look)
+    word = middle.text_input("With the word", key=f"{key}_word", max_chars=MOST_SEARCHED, persist_state="session")
+    only_wrong = right.toggle("Wrong only", value=True, key=f"{key}_wrong", persist_state="session")
+    return group, same_text(word), only_wrong
+
+
 # --- analogies
 
 
@@ -54,12 +72,12 @@ def analogies(shown: WordsView) -> None:
     if not runs:
         return
     lines = [
-        dot(variant, name.removeprefix(PREFIX), 100 * value, None)
+        dot(variant, name.removeprefix(PREFIX), value, 100)
         for variant, run in runs.items()
         for name, value in run.metrics.items()
         if name.startswith(PREFIX)
     ]
-    figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis="accuracy, %", spec=".1f")
+    figure = dots(lines, shown.styles, shown.scheme, axis="accuracy, %", spec=".1f")
     st.plotly_chart(figure, key="words_sections")
     _questions(choose_variant(runs, "analogies_by"))
 
@@ -73,19 +91,8 @@ def _asked(run_id: str) -> pd.DataFrame:
 
 def _questions(run: RunRecord) -> None:
     frame = _asked(run.run_id)
-    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    section = left.selectbox(
-        "Section",
-        list(dict.fromkeys(frame["section"])),
-        index=None,
-        key="analogy_section",
-        bind="query-params",
-        placeholder="all",
-    )
-    word = same_text(
-        middle.text_input("With the word", key="analogy_word", max_chars=MOST_SEARCHED, persist_state="session")
-    )
-    only_wrong = right.toggle("Wrong only", value=True, key="analogy_wrong", persist_state="session")
+    sections = dict.fromkeys(frame["section"])
+    section, word, only_wrong = choose_rows("analogy", "analogy_section", "Section", sections)
     found = frame if section is None else frame[frame["section"] == section]
     wrong, asked = int((found["greater"] > 0).sum()), len(found)
     tied = int(((found["greater"] == 0) & (found["ties"] > 0)).sum())
@@ -137,13 +144,12 @@ def categories(shown: WordsView) -> None:
         f"{m['purity_mean']:.1%}."
     )
     rows = _members(run.run_id)
-    numbers, classes = pd.factorize(rows["class"])
-    table = np.zeros((max(len(classes), int(rows["cluster"].max()) + 1), len(classes)), dtype=np.int64)
-    np.add.at(table, (rows["cluster"].to_numpy(), numbers), 1)  # words by cluster and class
-    order = order_clusters(table)
-    figure = figures.confusion(table[order], shares(table)[order], list(classes), [int(c) for c in order], shown.scheme)
+    view = clusters_view(rows)
+    figure = figures.confusion(
+        view.counts, shares(view.counts), view.classes, [int(c) for c in view.order], shown.scheme
+    )
     st.plotly_chart(figure, key="words_confusion")
-    _words(rows, len(table))
+    _words(rows, len(view.order))
 
 
 @cached(8)
@@ -163,24 +169,19 @@ def _words(rows: pd.DataFrame, clusters: int) -> None:
         placeholder="all: words in the wrong cluster",
         help="A number on the x axis. Empty: words in a cluster named after another class.",
     )
-    by_word = rows.groupby("item_no", sort=True).agg(
-        word=("word", "first"),
-        classes=("class", ", ".join),
-        cluster=("cluster", "first"),
-        named=("cluster_class", "first"),
-        right=("class", lambda found: bool((found == rows.loc[found.index, "cluster_class"]).any())),
-    )
+    by_word = placed(rows)
     if number is None:
         found = by_word[~by_word["right"]]
         st.caption(f"{len(found):,} of {len(by_word):,} words are in a cluster of another class.")
     else:
         found = by_word[by_word["cluster"] == number]
-        name = found["named"].iloc[0] if len(found) else "none"
+        name = found["cluster_class"].iloc[0] if len(found) else "none"
         st.caption(f"{len(found):,} words in a cluster whose largest class is:")
         st.text(name)
+    listed = found.sort_values(["right", "classes", "word"])
     st.dataframe(
-        found.sort_values(["right", "classes", "word"])[["word", "classes", "cluster", "named", "right"]].rename(
-            columns={"classes": "class", "named": "cluster's class", "right": "same"}
+        listed[["word", "classes", "cluster", "cluster_class", "right"]].rename(
+            columns={"classes": "class", "cluster_class": "cluster's class", "right": "same"}
         ),
         hide_index=True,
         key="words_of_cluster",

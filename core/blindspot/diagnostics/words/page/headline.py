@@ -6,7 +6,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words.cases import KINDS
 from blindspot.diagnostics.words.categorization import SEEDS
-from blindspot.diagnostics.words.page.table import WordsView
+from blindspot.diagnostics.words.page.table import WordsView, score_of
 from blindspot.diagnostics.words.schnabel_table import TASKS, Task
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import ci, percent
@@ -15,7 +15,6 @@ from blindspot.texts import counted
 from blindspot.ui.headline import NAMED, Rival, in_words, rivals
 from blindspot.ui.headline import show as draw
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, repository
 
 
 def show(shown: WordsView) -> None:
@@ -42,7 +41,7 @@ def show(shown: WordsView) -> None:
 
 
 def _analogies(task: Task, runs: list[RunRecord]) -> str:
-    found = _estimate(task.diagnostic, runs[0])
+    found = _estimate(runs[0])
     said = f"{_name(runs[0])} solves **{percent(found.value, 1)}** of {int(runs[0].metrics['questions']):,} "
     said += f"analogies in {as_text(title_of(task.dataset))}{_ends(found)}"
     return in_words(said, _rivals(task, runs), "better", "worse")
@@ -67,7 +66,7 @@ def _categories(task: Task, runs: list[RunRecord]) -> str:
 
 def _cases(task: Task, runs: list[RunRecord]) -> str:
     kind = KINDS[task.diagnostic]
-    first, m = _estimate(task.diagnostic, runs[0]), runs[0].metrics
+    first, m = _estimate(runs[0]), runs[0].metrics
     share, number = f"**{percent(first.value, 1)}**", counted(int(m["cases"]), *kind.cases)
     said = f"{_name(runs[0])} {kind.does.format(share, number)} in {as_text(title_of(task.dataset))}"
     if first.interval is not None:
@@ -82,12 +81,12 @@ def _rivals(task: Task, runs: list[RunRecord]) -> list[Rival]:
     return rivals(find_diagnostic(task.diagnostic), runs, ".1%")
 
 
-@cached(32)
-def _estimate(diagnostic: str, run: RunRecord) -> Estimate:
+def _estimate(run: RunRecord) -> Estimate:
     """The headline score of a run with its interval."""
-    entry = find_diagnostic(diagnostic)
-    (scores,) = entry.item_scores([run], repository())
-    return scores[entry.headline].estimate
+    score = score_of(run, find_diagnostic(run.plan.diagnostic).headline)
+    if not isinstance(score, Estimate):
+        raise TypeError(f"{run.plan.diagnostic} has no score by item")
+    return score
 
 
 def _starts(run: RunRecord) -> str:
@@ -106,7 +105,7 @@ def _ends(found: Estimate) -> str:
 
 
 def _chunks(task: Task, runs: list[RunRecord]) -> str:
-    first, m = _estimate(task.diagnostic, runs[0]), runs[0].metrics
+    first, m = _estimate(runs[0]), runs[0].metrics
     said = (
         f"{_name(runs[0])} tells the phrases of {int(m['sentences']):,} sentences of {as_text(title_of(task.dataset))} "
     )

@@ -23,8 +23,9 @@ from blindspot.diagnostics.words.schnabel_table import (
     published,
 )
 from blindspot.errors import BlindspotError
-from blindspot.figures.dots import DOT, dot
+from blindspot.figures.dots import dot
 from blindspot.figures.theme import Scheme, Style
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval, number
 from blindspot.runs import requesting
@@ -152,10 +153,7 @@ def show(shown: WordsView) -> None:
     ]
     if not tasks:
         return
-    measured = pd.DataFrame(
-        [dot(variant, _title(task), score.value, score.interval) for (variant, task), score in scores.items()],
-        columns=DOT,
-    )
+    measured = [dot(variant, _title(task), score, 100) for (variant, task), score in scores.items()]
     scored = " or ".join(dict.fromkeys(ABOUT[t.diagnostic][0] for t in tasks))
     figure = figures.task_dots(
         measured, others, list(map(_title, tasks)), shown.styles, shown.scheme, axis=f"{scored}, × 100"
@@ -170,30 +168,22 @@ def _title(task: Task) -> str:
     return f"{title_of(task.dataset)}{f', {part}' if part else ''}"
 
 
-@dataclass(frozen=True)
-class _Score:
-    """A score, times 100, with its interval if it has one."""
-
-    value: float
-    interval: Interval | None
-
-
-def _scores(shown: WordsView, task: Task) -> dict[Variant, _Score]:
+def _scores(shown: WordsView, task: Task) -> dict[Variant, Measured]:
     """By variant, in the order of the table's columns."""
     runs = [run for v in shown.variants if (run := shown.of(task).get(v)) and task.metric in run.metrics]
-    return {run.plan.variant: _score(run, task.metric) for run in runs}
+    return {run.plan.variant: score_of(run, task.metric) for run in runs}
 
 
 @cached(256)
-def _score(run: RunRecord, metric: str) -> _Score:
+def score_of(run: RunRecord, metric: str) -> Measured:
+    """A score of a run, with its interval if its items tell one."""
     (scores,) = find_diagnostic(run.plan.diagnostic).item_scores([run], repository())
-    ends = scores[metric].estimate.interval if metric in scores else None
-    return _Score(100 * run.metrics[metric], ends and Interval(100 * ends.low, 100 * ends.high))
+    return scores[metric].estimate if metric in scores else Measured(run.metrics[metric], None)
 
 
 def _table(
     shown: WordsView,
-    scores: Mapping[tuple[Variant, Task], _Score],
+    scores: Mapping[tuple[Variant, Task], Measured],
     others: Mapping[str, Mapping[str, float]],
     tasks: Sequence[Task],
 ) -> None:
@@ -202,7 +192,7 @@ def _table(
     best = {
         task: max(own)
         for task in tasks
-        if len(own := [round(s.value, 1) for (_, t), s in scores.items() if t == task]) > 1
+        if len(own := [round(100 * s.value, 1) for (_, t), s in scores.items() if t == task]) > 1
     }
     for variant in shown.variants:
         frame[variant.label] = [
@@ -222,9 +212,10 @@ def _table(
         )
 
 
-def _cell(score: _Score, best: float | None) -> str:
-    mark = f"{tables.HIGHEST} " if best is not None and round(score.value, 1) == best else ""
-    return f"{mark}{number(score.value, '.1f')}" + (f" ({interval(score.interval, '.1f')})" if score.interval else "")
+def _cell(score: Measured, best: float | None) -> str:
+    mark = f"{tables.HIGHEST} " if best is not None and round(100 * score.value, 1) == best else ""
+    ends = score.interval and Interval(100 * score.interval.low, 100 * score.interval.high)
+    return f"{mark}{number(100 * score.value, '.1f')}" + (f" ({interval(ends, '.1f')})" if ends else "")
 
 
 def _incomplete(shown: WordsView) -> str:
