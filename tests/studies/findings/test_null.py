@@ -20,7 +20,7 @@ from blindspot.diagnostics.evalrank.evidence import Ranked, axes_of
 from blindspot.diagnostics.evalrank.outranking import FirstRanked, Pairs
 from blindspot.diagnostics.evalrank.pairs import RunRows
 from blindspot.diagnostics.frequency.definition import ENTRY as FREQUENCY
-from blindspot.diagnostics.frequency.findings import findings as of_frequency
+from blindspot.diagnostics.frequency.evidence import evidence as of_frequency
 from blindspot.diagnostics.geometry.definition import ENTRY as GEOMETRY
 from blindspot.diagnostics.geometry.evidence import evidence as of_geometry
 from blindspot.diagnostics.heros import findings as heros

@@ -6,7 +6,7 @@ applies to datasets that are not vocabularies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,8 @@ from blindspot.numerics.statistics.association import spearman
 from blindspot.types import CancelToken, Float32, Float64, Progress
 
 if TYPE_CHECKING:
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
 
 HUB_K = 10
 HUB_WORDS = 5_000  # a second or two in 384 dimensions
@@ -262,10 +263,10 @@ place of neighbors.
     )
     compute = staticmethod(compute)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.frequency.findings import findings
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.frequency.evidence import evidence
 
-        return findings(material)
+        return evidence(material)
 
 
 ENTRY = Frequency()

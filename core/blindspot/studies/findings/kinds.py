@@ -275,7 +275,51 @@ GEOMETRY: dict[str, Kind] = {
 
 # --- Frequency
 
-FREQUENCY: dict[str, Kind] = {}
+
+def above_half(evidence: Evidence) -> float:
+    """How far an accuracy is from chance, which is a half, to all right."""
+    return 2 * evidence["value"] - 1
+
+
+def read_frequency(rule: Rule, tells: str) -> Kind:
+    return Kind(
+        rule,
+        f"A linear classifier {tells} frequent words from rare ones by {{A}}'s vectors alone: {{value:.0%}} right on "
+        "average over {thresholds:?{thresholds:count threshold}|the thresholds}{value:ci .0%}, where 50% is chance.",
+        "score test against {null:.0%} over the {n:,} held-out words of one draw; the mean is surer",
+        above_half,
+        {"view": "classifier"},
+    )
+
+
+def follows_frequency(sentence: str, address: Address) -> Kind:
+    return Kind(
+        Rule.FACT, sentence, "Fisher's z of the rank correlation against {least} over {n:,} words", size, address
+    )
+
+
+FREQUENCY: dict[str, Kind] = {
+    "frequency-dominates": read_frequency(Rule.BLIND_SPOT, "easily tells"),
+    "frequency-readable": read_frequency(Rule.FACT, "tells"),
+    "neighbors-by-frequency": Kind(
+        Rule.FACT,
+        "{A} puts {is_up:?frequent|rare} words nearest, whatever the query: the mean corpus rank of the k-th neighbor "
+        "{is_up:?grows|falls} as k to the power {value:.2f} (R² {fit:.2f}; {null:.2f} for random neighbors).",
+        "fitted to the neighbors of {n:,} words",
+        size,
+        {"view": "neighbors"},
+    ),
+    "length-by-frequency": follows_frequency(
+        "{A} gives {is_up:?frequent|rare} words longer vectors: Spearman's ρ with frequency is {value:.2f}"
+        "{value:ci .2f}. Dot products and averages of vectors favor {is_up:?frequent|rare} words.",
+        {"view": "norms"},
+    ),
+    "hubs-by-frequency": follows_frequency(
+        "{A} has hubs that tend to be {is_up:?frequent|rare} words: Spearman's ρ with frequency is {value:.2f}"
+        "{value:ci .2f}. A hub is among the {neighbors} nearest neighbors of many words.",
+        {"view": "hubs", "hubs_of": "{A}"},
+    ),
+}
 
 # --- Transfer and Probing
 

@@ -1,4 +1,4 @@
-"""Findings on frequency: each kind where it is there and where it is not, and false ones under the null."""
+"""Evidence on frequency: each kind where it is there and where it is not, and false ones under the null."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from blindspot.diagnostics.frequency.classes import Design, Threshold, classify, design, mean_estimate
 from blindspot.diagnostics.frequency.definition import ENTRY
-from blindspot.diagnostics.frequency.findings import findings
+from blindspot.diagnostics.frequency.evidence import evidence
 from blindspot.numerics.statistics.association import spearman
 from blindspot.runs.findings import Level
 from tests.support.made_up_store import MadeUp, false_alarms, shown
@@ -34,7 +34,7 @@ def made_up(accuracy: float, **metrics: float) -> MadeUp:
     ],
 )
 def test_how_far_frequency_can_be_read(accuracy: float, kinds: list[str]) -> None:
-    found = shown(made_up(accuracy), findings)
+    found = shown(made_up(accuracy), evidence)
     assert [one.kind for one in found] == kinds
     for one in found:
         assert one.level is (Level.BLIND_SPOT if one.kind == "frequency-dominates" else Level.CAUTION)
@@ -49,7 +49,7 @@ def test_how_far_frequency_can_be_read(accuracy: float, kinds: list[str]) -> Non
 )
 def test_neighbors_by_frequency(bend: float, fit: float, null: float, who: str) -> None:
     scores = {"neighbor_exponent": bend, "neighbor_r2": fit, "neighbor_r2_null": null, "query_words": 300.0}
-    found = shown(made_up(0.5, **scores), findings, "neighbors")
+    found = shown(made_up(0.5, **scores), evidence, "neighbors")
     assert [who in one.sentence for one in found] == ([True] if who else [])
 
 
@@ -60,7 +60,7 @@ def test_neighbors_by_frequency(bend: float, fit: float, null: float, who: str) 
 )
 def test_lengths_and_hubs_by_frequency(score: str, kind: str, view: str, rho: float, words: int, who: str) -> None:
     store = made_up(0.5, **{f"{score}_rho": rho, f"{score}_words": float(words)})
-    found = shown(store, findings, kind)
+    found = shown(store, evidence, kind)
     assert [who in one.sentence for one in found] == ([True] if who else [])
     for one in found:
         assert (one.level, one.value, one.n) == (Level.CAUTION, rho, words)
@@ -97,7 +97,7 @@ def test_correlations_that_are_worth_no_warning_hardly_ever_give_one() -> None:
         x = rng.normal(size=(300, 2))
         r = 2 * np.sin(np.pi * 0.2 / 6)  # Pearson's of a Spearman's of 0.2
         rho = spearman(x[:, 0], r * x[:, 0] + np.sqrt(1 - r * r) * x[:, 1]).value
-        wrong += bool(shown(made_up(0.5, length_rho=rho, length_words=300.0), findings))
+        wrong += bool(shown(made_up(0.5, length_rho=rho, length_words=300.0), evidence))
     assert wrong <= 10
 
 
@@ -107,7 +107,7 @@ def test_false_blind_spots_are_rare() -> None:
     def null(seed: int) -> MadeUp:
         return made_up(np.random.default_rng([1, seed]).binomial(2 * WORDS, 0.75) / (2 * WORDS))
 
-    assert false_alarms(null, findings) <= 10
+    assert false_alarms(null, evidence) <= 10
 
 
 @pytest.mark.heavy
@@ -121,5 +121,5 @@ def test_vectors_that_know_no_frequency_are_hardly_ever_accused() -> None:
         (found,) = classify(vectors, counts, Design((Threshold("p50", 100.0, 0.5),), 60), seed=seed, draws=3)
         store = MadeUp(ENTRY, pd.DataFrame({"item_no": []}))
         store.add("model", {"threshold": []}, {"accuracy": found.mean, "words_per_class": 60})
-        wrong += bool(shown(store, findings))
+        wrong += bool(shown(store, evidence))
     assert wrong <= 5
