@@ -29,7 +29,7 @@ from blindspot.api.evaluator import Evaluator
 from blindspot.api.place import Place, place_of
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
 from blindspot.api.sentences import try_sentence
-from blindspot.api.spaces import Neighbor, Neighbors, neighbors
+from blindspot.api.spaces import Neighbors, neighbors
 from blindspot.api.thresholds import Threshold, threshold
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
@@ -38,6 +38,7 @@ from blindspot.errors import BlindspotError, InputError, LibraryMissing
 from blindspot.files.writing import write_atomically
 from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import compare_runs
+from blindspot.space.neighbors.view import Neighbor
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Selection
 from blindspot.studies.gate import sides, untrained, verdict

@@ -19,19 +19,12 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
 from blindspot.runs.spaces import open_spaces
-from blindspot.space.neighbors import free_text, lists
+from blindspot.space.neighbors import free_text
+from blindspot.space.neighbors.lists import LONGEST
+from blindspot.space.neighbors.view import Neighbor, neighbors_view
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class Neighbor:
-    """A text near the query: its number in the dataset, and its similarity."""
-
-    item_no: int
-    text: str
-    similarity: float
 
 
 @dataclass(frozen=True)
@@ -111,8 +104,8 @@ def neighbors(
     free_text.check(query)
     if metric not in {one.value for one in Similarity}:
         raise unknown("metric", metric, [one.value for one in Similarity])
-    if not 1 <= k <= lists.LONGEST:
-        raise InputError(f"k is {k}", expected=f"1 to {lists.LONGEST}")
+    if not 1 <= k <= LONGEST:
+        raise InputError(f"k is {k}", expected=f"1 to {LONGEST}")
     place = place_of(store, device)
     reference = given.reference_of(data, None, columns, place.settings)
     dataset = fetch.load(find_dataset(reference), place.settings)
@@ -121,22 +114,9 @@ def neighbors(
     pipeline.encode(EncodeRequest(variant.encoder, reference), place.settings, place.repository)
     (space,) = open_spaces([variant], dataset, place.settings)
     item = dataset.items.index(query) if query in dataset.items else None
-    if item is not None and space.place_of(item) is None:
-        raise InputError(f"the model has no vector for '{query[:80]}'", expected="a text that it covers")
-    k = min(k, lists.depth([space], is_item=item is not None))
-    if k < 1:
-        raise InputError("the query is the only text with a vector", expected="a larger dataset")
-    truncated, unknown_words = False, tuple[str, ...]()
-    if item is not None:
-        near = lists.of_item(space, Similarity(metric), item, k)
-    else:
-        (placed,) = free_text.place(query, [space], place.settings)
-        if placed.vector is None:
-            raise InputError(f"the model has no vector for '{query[:80]}'", expected="words that it knows")
-        near = lists.of_vector(space, Similarity(metric), placed.vector, k)
-        truncated, unknown_words = placed.truncated, placed.unknown
-    found = tuple(
-        Neighbor(number, dataset.items[number], similarity)
-        for number, similarity in zip(near.items.tolist(), near.similarity.tolist(), strict=True)
-    )
+    view = neighbors_view(query if item is None else item, [space], Similarity(metric), place.settings, k=k)
+    if not view.lists:
+        raise InputError(f"the model has no vector for '{query[:80]}'", expected="words that it knows")
+    truncated, unknown_words = (view.placed[0].truncated, view.placed[0].unknown) if view.placed else (False, ())
+    found = tuple(view.found(view.lists[0]))
     return Neighbors(variant.label, reference, query, metric, item, found, truncated, unknown_words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,11 +17,11 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import number
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.runs.why_similar import PairOfTexts
-from blindspot.space.neighbors import free_text
 from blindspot.space.neighbors import lists as neighbors
 from blindspot.space.neighbors.free_text import Placed
-from blindspot.space.neighbors.lists import RANKS, Neighbors
+from blindspot.space.neighbors.lists import RANKS
 from blindspot.space.neighbors.page.query import Query, choose
+from blindspot.space.neighbors.view import NeighborsView, neighbors_view
 from blindspot.space.page import Opened, short_text
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -42,14 +41,6 @@ MOST_LINES = 4
 MOST_HEIGHT = 900
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """The query's neighbors in the variants that have a vector for it; ``k`` of each list are shown."""
-
-    k: int
-    lists: Sequence[Neighbors]
-
-
 def depth_picker(opened: Opened) -> int:
     """How many neighbors to list: no more than the dataset has."""
     most = neighbors.depth(opened.spaces)
@@ -57,23 +48,32 @@ def depth_picker(opened: Opened) -> int:
     return one_of("Ranks", [*offered, most] if len(offered) < len(RANKS_LISTED) else offered, "k")
 
 
-def answer(opened: Opened, query: Query, k: int) -> Answer | None:
+def answer(opened: Opened, query: Query, k: int) -> NeighborsView | None:
     """Show the lists; None, with the reason shown, if no variant has a vector for the query."""
     approximate = _approximate(opened, k)
+    if query.item is not None and opened.spaces[0].place_of(query.item) is None:
+        _say_who_lacks(opened, query.item)
+        return None
     try:
-        if query.item is None:
-            lists = _of_text(opened, query.text, approximate)
-        else:
-            lists = _of_item(opened, query.item, approximate)
+        view = _view(opened, query, k, approximate)
     except BlindspotError as error:
         st.warning(as_text(explained(error)), icon=":material/report:")
         return None
-    if not lists:
+    _notes(view.placed)
+    if not view.lists:
         return None
-    found = Answer(k, lists)
-    _by_rank(opened, query, found)
-    _why(opened, query, found)
-    return found
+    _by_rank(opened, query, view)
+    _why(opened, query, view)
+    return view
+
+
+def _view(opened: Opened, query: Query, k: int, approximate: bool) -> NeighborsView:
+    if query.item is not None:
+        return neighbors_view(query.item, opened.spaces, opened.metric, settings(), k=k, approximate=approximate)
+    with st.spinner("Encoding the text. The first time, models are loaded …", show_time=True), turn() as cancel:
+        return neighbors_view(
+            query.text, opened.spaces, opened.metric, settings(), k=k, approximate=approximate, cancel=cancel
+        )
 
 
 def _approximate(opened: Opened, k: int) -> bool:
@@ -106,30 +106,15 @@ def _quality(space: Space, metric: Similarity, k: int) -> Quality:
     return neighbors.measured(space, metric, k)
 
 
-def _of_item(opened: Opened, item: int, approximate: bool) -> list[Neighbors]:
-    if opened.spaces[0].place_of(item) is None:
-        raw = {space.variant: Variant(space.variant.encoder, "none") for space in opened.spaces}
-        alone = {variant: open_spaces([raw[variant]], opened.dataset, settings())[0] for variant in raw}
-        lacking = ", ".join(as_text(variant.label) for variant, space in alone.items() if space.place_of(item) is None)
-        st.info(
-            f"No vector: {lacking} does not know this text. Choose another one, or leave that model out.",
-            icon=":material/info:",
-        )
-        return []
-    most = neighbors.depth(opened.spaces)
-    return [neighbors.of_item(s, opened.metric, item, most, approximate=approximate) for s in opened.spaces]
-
-
-def _of_text(opened: Opened, text: str, approximate: bool) -> list[Neighbors]:
-    with st.spinner("Encoding the text. The first time, models are loaded …", show_time=True), turn() as cancel:
-        placed = free_text.place(text, opened.spaces, settings(), cancel)
-    _notes(placed)
-    most = neighbors.depth(opened.spaces, is_item=False)
-    return [
-        neighbors.of_vector(space, opened.metric, one.vector, most, approximate=approximate)
-        for space, one in zip(opened.spaces, placed, strict=True)
-        if one.vector is not None
-    ]
+def _say_who_lacks(opened: Opened, item: int) -> None:
+    """Name the models that have no vector for an item."""
+    raw = {space.variant: Variant(space.variant.encoder, "none") for space in opened.spaces}
+    alone = {variant: open_spaces([raw[variant]], opened.dataset, settings())[0] for variant in raw}
+    lacking = ", ".join(as_text(variant.label) for variant, space in alone.items() if space.place_of(item) is None)
+    st.info(
+        f"No vector: {lacking} does not know this text. Choose another one, or leave that model out.",
+        icon=":material/info:",
+    )
 
 
 def _notes(placed: Sequence[Placed]) -> None:
@@ -145,7 +130,7 @@ def _notes(placed: Sequence[Placed]) -> None:
             st.caption(f"{as_text(one.variant.label)} has no vector for {words} and uses the mean of the other words.")
 
 
-def _by_rank(opened: Opened, query: Query, answer: Answer) -> None:
+def _by_rank(opened: Opened, query: Query, answer: NeighborsView) -> None:
     """A row per rank, a column per model; what another model has too, and what the dataset relates, is marked."""
     items = np.stack([one.items[: answer.k] for one in answer.lists])
     found_by = in_how_many(items)
@@ -199,7 +184,7 @@ def _related(opened: Opened, query: Query) -> dict[int, str]:
     return {item: ", ".join(map(subset_in_words, name.split(", "))) for item, name in relations.items()}
 
 
-def _missed(found: Answer, related: Mapping[int, str]) -> None:
+def _missed(found: NeighborsView, related: Mapping[int, str]) -> None:
     """Name the models with no related text among the k nearest."""
     if not related:
         return
@@ -210,7 +195,7 @@ def _missed(found: Answer, related: Mapping[int, str]) -> None:
         st.caption(f"Not among the {found.k} nearest in {', '.join(without)}: {as_text(named)}.")
 
 
-def _why(opened: Opened, query: Query, found: Answer) -> None:
+def _why(opened: Opened, query: Query, found: NeighborsView) -> None:
     """Contributions of the words of the query and of one neighbor, in the first two variants."""
     if not why_similar.is_open():
         return
@@ -230,7 +215,7 @@ def _why(opened: Opened, query: Query, found: Answer) -> None:
     why_similar.show(asked, ("query", "neighbor"))
 
 
-def at_ranks(opened: Opened, found: Answer) -> None:
+def at_ranks(opened: Opened, found: NeighborsView) -> None:
     deepest = min(len(one.items) for one in found.lists)
     ranks = [rank for rank in RANKS if rank <= deepest]
     if len(ranks) < 2:

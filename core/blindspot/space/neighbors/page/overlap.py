@@ -17,8 +17,9 @@ from blindspot.runs.spaces import Space
 from blindspot.space.neighbors import figures
 from blindspot.space.neighbors import lists as neighbors
 from blindspot.space.neighbors.lists import Agreement
-from blindspot.space.neighbors.page.lists import Answer, at_ranks
+from blindspot.space.neighbors.page.lists import at_ranks
 from blindspot.space.neighbors.page.query import choose
+from blindspot.space.neighbors.view import NeighborsView
 from blindspot.space.page import Opened
 from blindspot.texts import counted, from_change
 from blindspot.types import Float64, Int64
@@ -55,7 +56,7 @@ class Measure(StrEnum):
         return found.jaccard if self is Measure.JACCARD else found.rbo
 
 
-def show(opened: Opened, answer: Answer | None, k: int, headline: DeltaGenerator) -> None:
+def show(opened: Opened, answer: NeighborsView | None, k: int, headline: DeltaGenerator) -> None:
     """Show how far the models agree; the headline goes into its own place, above the query."""
     if len(opened.spaces) < 2:
         st.info(
@@ -74,7 +75,7 @@ def show(opened: Opened, answer: Answer | None, k: int, headline: DeltaGenerator
             _statistics(opened, answer, found, rows)
 
 
-def _statistics(opened: Opened, answer: Answer | None, found: Sequence[Agreement], rows: Int64) -> None:
+def _statistics(opened: Opened, answer: NeighborsView | None, found: Sequence[Agreement], rows: Int64) -> None:
     """Overlap for this query and over many, similarity of whole spaces, and how lists drift from the query."""
     if answer is not None:
         if found:
@@ -132,9 +133,9 @@ def _pair(opened: Opened, a: Variant, b: Variant) -> str:
     return f"{short[a]} · {short[b]}"
 
 
-def _this_query(answer: Answer) -> None:
+def _this_query(answer: NeighborsView) -> None:
     st.markdown("**For this query**")
-    found = neighbors.overlaps(answer.lists, answer.k)
+    found = answer.overlaps
     frame = pd.DataFrame(
         [
             {
@@ -169,10 +170,10 @@ _cka = cached(64, "Comparing the spaces as a whole …")(neighbors.cka)
 
 
 def _distribution(
-    opened: Opened, answer: Answer | None, found: Sequence[Agreement], measure: Measure, queries: int
+    opened: Opened, answer: NeighborsView | None, found: Sequence[Agreement], measure: Measure, queries: int
 ) -> None:
     k = found[0].depth
-    here = neighbors.overlaps(answer.lists, answer.k) if answer is not None else []
+    here = answer.overlaps if answer is not None else []
     own = {_pair(opened, o.a, o.b): o.jaccard if measure is Measure.JACCARD else o.rbo for o in here}
     st.markdown("**Over many queries**")
     values = {_pair(opened, f.a, f.b): measure.of(f) for f in found}

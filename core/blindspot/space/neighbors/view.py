@@ -1,0 +1,137 @@
+"""View of a query's neighbors: the same on the page, by the command and to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.errors import InputError
+from blindspot.numerics.neighbors.overlap import P
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.settings import Settings
+from blindspot.space.neighbors import free_text
+from blindspot.space.neighbors import lists as neighbors
+from blindspot.space.neighbors.free_text import Placed
+from blindspot.space.neighbors.lists import LONGEST, Neighbors, Overlap
+from blindspot.types import CancelToken
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A text near the query: its number in the dataset, and its similarity."""
+
+    item_no: int
+    text: str
+    similarity: float
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborsView:
+    """The nearest texts to a query in some models.
+
+    Attributes:
+        item: number of the query in the dataset; None of another text.
+        k: neighbors that are shown; a list may have more.
+        lists: of the models that have a vector for the query.
+        placed: another text in every model; () of an item.
+    """
+
+    text: str
+    item: int | None
+    spaces: tuple[Space, ...]
+    metric: Similarity
+    k: int
+    lists: tuple[Neighbors, ...]
+    placed: tuple[Placed, ...]
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.spaces[0].dataset
+
+    @property
+    def notes(self) -> list[str]:
+        """Models without a vector for the query, and parts of it that do not count, in sentences."""
+        notes = [f"{one.variant.label} has no vector for the text" for one in self.placed if one.vector is None]
+        for one in self.placed:
+            if one.truncated:
+                notes.append(f"the text is longer than {one.variant.label} can read: the rest of it does not count")
+            if one.unknown and one.vector is not None:
+                notes.append(f"{one.variant.label} has no vector for {', '.join(one.unknown)}")
+        return notes
+
+    @property
+    def overlaps(self) -> list[Overlap]:
+        """Of every two models, over the ``k`` neighbors that are shown."""
+        return neighbors.overlaps(self.lists, self.k)
+
+    def found(self, one: Neighbors) -> list[Neighbor]:
+        """The neighbors that are shown of a list."""
+        shown = zip(one.items[: self.k].tolist(), one.similarity[: self.k].tolist(), strict=True)
+        return [Neighbor(item, self.dataset.items[item], similarity) for item, similarity in shown]
+
+    def as_json(self) -> dict[str, Any]:
+        without = [one.variant for one in self.placed if one.vector is None]
+        return {
+            "query": {"text": self.text, "item": self.item},
+            "dataset": self.dataset.id,
+            "metric": self.metric,
+            "items": len(self.spaces[0].items),
+            "variants": [
+                {
+                    "encoder": one.variant.encoder,
+                    "transform": one.variant.transform,
+                    "neighbors": [
+                        {"rank": rank, "item": near.item_no, "text": near.text, "similarity": near.similarity}
+                        for rank, near in enumerate(self.found(one), 1)
+                    ],
+                }
+                for one in self.lists
+            ],
+            "without_vector": [{"encoder": v.encoder, "transform": v.transform} for v in without],
+            "notes": self.notes,
+            "overlap": [vars(o) | {"a": str(o.a), "b": str(o.b), "p": P} for o in self.overlaps],
+        }
+
+
+def neighbors_view(
+    query: int | str,
+    spaces: Sequence[Space],
+    metric: Similarity,
+    settings: Settings,
+    *,
+    k: int = LONGEST,
+    approximate: bool = False,
+    cancel: CancelToken | None = None,
+) -> NeighborsView:
+    """The neighbors of a query in spaces over the same items.
+
+    Args:
+        query: number of an item, which is then left out; or any text.
+        k: how many to show; fewer where there are no more.
+
+    Raises:
+        InputError: a model has no vector for the item, or there is no other text.
+        BlindspotError: as ``free_text.place``.
+        Cancelled: by ``cancel``.
+    """
+    dataset, item = spaces[0].dataset, None if isinstance(query, str) else query
+    text = query if isinstance(query, str) else dataset.items[query]
+    if item is not None and spaces[0].place_of(item) is None:
+        who = "the model has no" if len(spaces) == 1 else "not all encoders have a"
+        raise InputError(f"{who} vector for '{text[:80]}'", expected="a text that every encoder covers")
+    depth = neighbors.depth(spaces, is_item=item is not None)
+    if depth < 1:
+        raise InputError(f"the query is the only text of '{dataset.id}' with a vector", expected="a larger dataset")
+    if item is not None:
+        lists = [neighbors.of_item(space, metric, item, depth, approximate=approximate) for space in spaces]
+        return NeighborsView(text, item, tuple(spaces), metric, min(k, depth), tuple(lists), ())
+    placed = free_text.place(text, spaces, settings, cancel)
+    lists = [
+        neighbors.of_vector(space, metric, one.vector, depth, approximate=approximate)
+        for space, one in zip(spaces, placed, strict=True)
+        if one.vector is not None
+    ]
+    return NeighborsView(text, None, tuple(spaces), metric, min(k, depth), tuple(lists), placed)
