@@ -8,14 +8,13 @@ from html import escape
 import plotly.graph_objects as go
 
 from blindspot.datasets.published.tatoeba import BOTH
-from blindspot.datasets.published.tatoeba.languages import ENGLISH, languages
+from blindspot.datasets.published.tatoeba.languages import name_of
 from blindspot.figures.theme import Scheme, apply_layout, faint, ink, looks
 from blindspot.numerics.statistics.written import ci, with_ci
 from blindspot.studies.languages.pooled import Bias, Nearest
-from blindspot.studies.languages.scores import FROM, TO, Group, Score
+from blindspot.studies.languages.scores import DIRECTIONS, FROM, Group, Score
 
 ROW = 17  # pixels of a language
-DIRECTIONS = {FROM: "into English", TO: "from English"}
 MEASURES = {"accuracy": "Accuracy (Hits@1)", "mrr": "MRR"}
 _PATTERNS = {Nearest.TRANSLATION: "", Nearest.OWN: "/", Nearest.ENGLISH: ".", Nearest.OTHER: "x"}
 _SAID = {
@@ -106,7 +105,7 @@ def nearest_bars(found: Sequence[Bias], scheme: Scheme) -> go.Figure:
     """What the nearest sentence of a pool is, a bar per language of the queries; colors with patterns."""
     styles = dict(zip(Nearest, looks(len(Nearest), scheme), strict=True))
     shown = sorted(found, key=lambda bias: bias.shares[Nearest.OWN])
-    names = [escape("English" if one.language == ENGLISH else languages()[one.language].name) for one in shown]
+    names = [escape(name_of(one.language)) for one in shown]
     figure = go.Figure()
     for kind, style in styles.items():
         figure.add_bar(

@@ -12,7 +12,7 @@ from blindspot import ui
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets
-from blindspot.datasets.published.tatoeba.languages import Language, languages
+from blindspot.datasets.published.tatoeba.languages import Language, name_of
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current
@@ -25,10 +25,10 @@ from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import stored_runs
 from blindspot.studies.lab.page.progress import offer
 from blindspot.studies.languages import figures
-from blindspot.studies.languages.findings import findings
 from blindspot.studies.languages.pooled import PRODUCTS, Bias, best_of, biases, pool_of
 from blindspot.studies.languages.scores import (
     DEFAULT,
+    DIRECTIONS,
     FROM,
     USUAL,
     By,
@@ -39,6 +39,7 @@ from blindspot.studies.languages.scores import (
     grouped,
     scores_of,
 )
+from blindspot.studies.languages.view import languages_view
 from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -126,7 +127,7 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
         list(sets.codes),
         key=f"lang_{sets.prefix}",
         default=USUAL[sets.family.id],
-        name=lambda code: languages()[code].name,
+        name=name_of,
         place=left,
         help="Languages that are computed already are shown in any case.",
     )
@@ -222,7 +223,7 @@ def _table(scores: Sequence[Score]) -> None:
             "family": score.language.family,
             "branch": score.language.branch or "–",
             "script": score.language.script,
-            "direction": figures.DIRECTIONS[score.direction],
+            "direction": DIRECTIONS[score.direction],
             "accuracy": score.accuracy.value,
             "95% CI": interval(score.accuracy.interval, ".3f"),
             "MRR": score.mrr.value,
@@ -259,7 +260,7 @@ def _one(scores: Sequence[Score]) -> None:
         worst,
         index=0,
         key="lang_one",
-        name=lambda one: languages()[one].name,
+        name=name_of,
         width=320,
     )
     own = {score.direction: score for score in scores if score.language.code == (code or worst[0])}
@@ -268,7 +269,7 @@ def _one(scores: Sequence[Score]) -> None:
             continue
         column.markdown(
             as_text(
-                f"{score.language.name} {figures.DIRECTIONS[way]}: accuracy {with_ci(score.accuracy, '.1%')}, MRR "
+                f"{score.language.name} {DIRECTIONS[way]}: accuracy {with_ci(score.accuracy, '.1%')}, MRR "
                 f"{score.mrr.value:.3f}, {score.covered:,} pairs."
             )
         )
@@ -312,7 +313,7 @@ def _pool(scores: Sequence[Score]) -> None:
         whole,
         key="lang_pool",
         default=best_of([score.run for score in scores]),
-        name=lambda code: languages()[code].name,
+        name=name_of,
         max_selections=MOST_POOLED,
     )
     own = [score for score in scores if score.language.code in codes[:MOST_POOLED]]
@@ -327,13 +328,13 @@ def _pool(scores: Sequence[Score]) -> None:
     st.plotly_chart(figures.nearest_bars(found, scheme()), key="lang_nearest", config={"displayModeBar": False})
     looked = sum(bias.queries for bias in found)
     st.caption(f"{looked:,} of {sum(bias.of for bias in found):,} sentences as queries.")
-    for one in sorted(findings(found, own), key=lambda finding: -finding.severity)[:3]:
+    for one in languages_view(own, biases=found).worst_first[:3]:
         tested = f"{one.test}, {p_in_words(one.p)}" if one.p is not None else one.test
         st.markdown(as_text(one.said()))
         st.caption(as_text(f"{tested}."))
     examples = [
         {
-            "queries in": "English" if bias.language not in languages() else languages()[bias.language].name,
+            "queries in": name_of(bias.language),
             "query": query,
             "nearest": nearest,
             "a translation": match,

@@ -30,6 +30,7 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
 FROM, TO = BOTH
+DIRECTIONS = {FROM: "into English", TO: "from English"}
 # Computed at first: languages of several families and scripts; about two minutes with MiniLM on two cores.
 USUAL = {
     "tatoeba": tuple("ara cmn deu ell fin fra hin ind jpn nld rus spa swh tur".split()),
@@ -190,8 +191,7 @@ def answer(scores: Sequence[Score]) -> str:
         return ""
     (everything,) = grouped(scores, By.NONE)
     n = len(everything.languages)
-    said = {FROM: "into English", TO: "from English"}
-    means = " and ".join(f"{everything.means[way]:.1%} {said[way]}" for way in BOTH if way in everything.means)
+    means = " and ".join(f"{everything.means[way]:.1%} {DIRECTIONS[way]}" for way in BOTH if way in everything.means)
     languages = f"over {n} languages, " if n > 1 else f"of {everything.languages[0].name}, "
     first = f"The nearest sentence is the translation for {means} ({languages}each sentence among all of one language)."
     if n < 2:

@@ -50,3 +50,8 @@ def languages() -> Mapping[str, Language]:
             )
             for row in rows
         }
+
+
+def name_of(code: str) -> str:
+    """The name of a language or of English."""
+    return "English" if code == ENGLISH else languages()[code].name
