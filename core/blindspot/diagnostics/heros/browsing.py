@@ -21,7 +21,7 @@ from blindspot.types import Bool, Float64, Int64
 from blindspot.variants import Variant
 
 NUMBER, ORIGINAL = "no", "original"
-LARGEST, DIFFERS_IN, TURNED = "largest difference", "differs most in", "orders that differ"
+DIFFERENCES = LARGEST, DIFFERS_IN, TURNED = "largest difference", "differs most in", "orders that differ"  # with B
 
 
 @dataclass(frozen=True, eq=False)

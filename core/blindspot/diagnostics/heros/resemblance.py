@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,9 @@ class Accuracy:
     def interval(self) -> Interval:
         return wilson_interval(self.share, self.n)
 
+    def as_json(self) -> dict[str, Any]:
+        return {"right": self.right, "n": self.n, "share": self.share, **asdict(self.interval)}
+
 
 @dataclass(frozen=True)
 class Reliability:
@@ -106,6 +110,28 @@ class Resemblance:
     @property
     def nearest(self) -> Neighbor:
         return self.neighbors[0]
+
+    def as_json(self) -> dict[str, Any]:
+        trust = published_reliability()
+        nearest = [
+            {name: getattr(one.profile, name) for name in ("model", "group", "figure", "block")}
+            | {"distance": one.distance, "mean_difference": one.mean_difference}
+            for one in self.neighbors
+        ]
+        return {
+            "profile": dict(zip(SUBSETS, self.means.tolist(), strict=True)),
+            "nearest": nearest,
+            "resembles_none": self.vote is None,
+            "far": trust.far,
+            "guess": None if self.vote is None else asdict(self.vote),
+            "accuracy": {
+                "leave_one_out": trust.leave_one_out.as_json(),
+                "nested": trust.nested.as_json(),
+                "leave_one_family_out": trust.leave_one_family_out.as_json(),
+                "majority": trust.majority.as_json() | {"group": trust.largest_group},
+                "leave_one_out_by_votes": {str(votes): one.as_json() for votes, one in trust.by_votes.items()},
+            },
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -12,8 +11,9 @@ from blindspot.diagnostics.heros import orderings
 from blindspot.diagnostics.heros.definition import MEANINGS, Meaning, meaning_of
 from blindspot.diagnostics.heros.figures import orderings as figures
 from blindspot.diagnostics.heros.figures.profile import label
-from blindspot.diagnostics.heros.orderings import Cosines, Ordering
-from blindspot.diagnostics.heros.page.shown import HerosView, cosines, named, subset_in_words
+from blindspot.diagnostics.heros.orderings import Ordering
+from blindspot.diagnostics.heros.page.shown import HerosView, named, orderings_of, subset_in_words
+from blindspot.diagnostics.heros.view import OrderingsView
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot
 from blindspot.numerics.statistics.compare import MAIN, PairedTest
@@ -41,38 +41,43 @@ def show(shown: HerosView) -> None:
         )
         return
     try:
-        tables = cosines(shown)
+        views = orderings_of(shown)
     except BlindspotError as error:
         st.warning(as_text(explained(error)))
         return
-    _findings(shown.runs, tables)
-    rows = _rates(shown.runs, tables, listed)
-    st.plotly_chart(figures.ordering_rates(rows, shown.styles, shown.scheme), key="rates")
-    originals, pairs = next(iter(tables.values())).originals, math.comb(len(shown.subsets), 2)
-    some = f" Shown: {len(listed)} of {pairs} pairs of rewrites; the matrix below has all."
+    _findings(shown, views)
+    rows = [
+        dot(run.plan.variant, rate.ordering.in_words(label), rate.share)
+        for run in shown.runs
+        for rate in views[run.run_id].rates
+    ]
+    st.plotly_chart(figures.ordering_rates(pd.DataFrame(rows), shown.styles, shown.scheme), key="rates")
+    view = views[shown.runs[0].run_id]
+    some = f" Shown: {len(listed)} of {view.pairs} pairs of rewrites; the matrix below has all."
     st.caption(
-        f"Share of the {originals:,} sentences whose first-named rewrite is closer; ties count half. Where only that "
-        "one keeps the meaning, further right is better, and left of the dotted line is worse than chance. "
-        f"Bars: 95% CI (Wilson).{some if len(listed) < pairs else ''}"
+        f"Share of the {view.cosines.originals:,} sentences whose first-named rewrite is closer; ties count half. "
+        "Where only that one keeps the meaning, further right is better, and left of the dotted line is worse than "
+        "chance. "
+        f"Bars: 95% CI (Wilson).{some if len(listed) < view.pairs else ''}"
     )
     st.subheader(
         "Does A differ from B?" if len(shown.runs) > 1 else "Every kind of rewrite against every other", anchor=False
     )
     sides = two_variants(shown.runs)
     if sides.b is None:
-        _matrix(sides.a, tables, shown)
+        _matrix(sides.a, views, shown)
         if len(shown.runs) < 2:
             st.caption("Pick or run a second model to test the two against each other.")
         return
     _difference(sides.a, sides.b, listed)
     st.subheader("Every kind of rewrite against every other", anchor=False)
-    _matrices(sides, tables, shown)
+    _matrices(sides, views, shown)
 
 
-def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
+def _findings(shown: HerosView, views: Mapping[str, OrderingsView]) -> None:
     """A line for each model but the headline's, or why there is no headline."""
-    found = [(run, orderings.worst(tables[run.run_id])) for run in runs]
-    meanings = {meaning_of(subset) for subset in next(iter(tables.values())).subsets}
+    found = [(run, views[run.run_id].worst) for run in shown.runs]
+    meanings = {meaning_of(subset) for subset in shown.subsets}
     if meanings in ({Meaning.KEPT}, {Meaning.CHANGED}):
         (meaning,) = meanings
         st.caption(f"No headline: the meaning is {meaning} in all rewrites, so no order of them is right or wrong.")
@@ -93,19 +98,13 @@ def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
             )
 
 
-def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Sequence[Ordering]) -> pd.DataFrame:
-    """For ``figures.ordering_rates``."""
-    rates = [(run, orderings.rate(tables[run.run_id], ordering)) for run in runs for ordering in listed]
-    return pd.DataFrame([dot(run.plan.variant, rate.ordering.in_words(label), rate.share) for run, rate in rates])
-
-
 # --- all subsets against each other
 
 
-def _matrix(run: RunRecord, tables: Mapping[str, Cosines], shown: HerosView) -> None:
+def _matrix(run: RunRecord, views: Mapping[str, OrderingsView], shown: HerosView) -> None:
     """One model's win rates."""
     names = [label(subset) for subset in shown.subsets]
-    figure = figures.win_rate_matrix(orderings.win_rates(tables[run.run_id]), names, shown.scheme)
+    figure = figures.win_rate_matrix(views[run.run_id].matrix, names, shown.scheme)
     st.plotly_chart(figure, key="win_rates")
     st.caption(
         f"{as_text(run.plan.variant.label)}: share of sentences whose rewrite of the row is closer than that of the "
@@ -113,14 +112,14 @@ def _matrix(run: RunRecord, tables: Mapping[str, Cosines], shown: HerosView) -> 
     )
 
 
-def _matrices(sides: Sides, tables: Mapping[str, Cosines], shown: HerosView) -> None:
+def _matrices(sides: Sides, views: Mapping[str, OrderingsView], shown: HerosView) -> None:
     """A's win rates, B's, or their difference, as the reader chooses."""
     runs = sides.by_letter
     which = one_of("Show", [*runs, DIFFERENCE], "heros_matrix", "A and B are the models chosen above.")
     if which != DIFFERENCE:
-        _matrix(runs[which], tables, shown)
+        _matrix(runs[which], views, shown)
         return
-    one, other = (orderings.win_rates(tables[run.run_id]) for run in runs.values())
+    one, other = (views[run.run_id].matrix for run in runs.values())
     names = [label(subset) for subset in shown.subsets]
     st.plotly_chart(figures.win_rate_differences(one - other, names, shown.scheme), key="win_rate_differences")
     labels = " minus ".join(as_text(run.plan.variant.label) for run in runs.values())

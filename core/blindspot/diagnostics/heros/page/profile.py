@@ -17,6 +17,7 @@ from blindspot.diagnostics.heros.page.shown import (
     HerosView,
     cosines,
     named,
+    orderings_of,
     shared_texts,
     subset_in_words,
 )
@@ -110,7 +111,7 @@ def _headline(shown: HerosView) -> list[str]:
 @cached(16, keys=BY_RUNS)
 def _worst_and_contrast(shown: HerosView) -> tuple[Finding | None, Contrast | None]:
     tables = list(cosines(shown).values())
-    return orderings.worst(tables[0]), orderings.contrast(tables)
+    return orderings_of(shown)[shown.runs[0].run_id].worst, orderings.contrast(tables)
 
 
 def _intervals(runs: Sequence[RunRecord], subsets: Sequence[str]) -> Mapping[Variant, Mapping[str, Measured]] | None:

@@ -17,6 +17,7 @@ from blindspot.diagnostics.heros.orderings import tested
 from blindspot.diagnostics.heros.page import sentence_drill
 from blindspot.diagnostics.heros.page import shown as runs
 from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.heros.view import sentences_view
 from blindspot.policy import MOST_SEARCHED
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
@@ -52,16 +53,14 @@ def show(shown: HerosView) -> None:
     _pick_preset(shown.subsets, b=sides.b is not None)
     wish = _pick_filter(shown.subsets, b=sides.b is not None)
     of_file = _pick_by_own_columns(shown, found)
-    a, b = sides.a.run_id, sides.b_id
-    described = browsing.described(found, a, b, wish.above, wish.subset)
-    order, descending = _pick_order(browsing.orders(described))
-    kept = browsing.kept(found, wish, a, b) & in_tab & of_file
-    listed = browsing.in_order(described[kept], order, descending=descending)
-    _headline(len(listed), len(described), _in_words(wish, sides))
+    view = sentences_view(found, list(sides.by_letter.values()), wish, in_tab & of_file)
+    order, descending = _pick_order(browsing.orders(view.rows))
+    listed = view.sorted_by(order, descending=descending).rows
+    _headline(len(listed), len(found.numbers), _in_words(wish, sides))
     if listed.empty:
         st.info("No sentences match. Remove a filter or shorten the search.")
     else:
-        _table(listed, shown, sides, _columns(wish, order, shown.subsets, b=b is not None))
+        _table(listed, shown, sides, _columns(wish, order, shown.subsets, b=sides.b is not None))
     left_out = "is not among the sentences that all shown models cover"
     number = TABLE.chosen(listed, shown.dataset, set(found.numbers.tolist()), left_out)
     if number is not None and (place := found.place(number)) is not None:

@@ -13,6 +13,7 @@ from blindspot.diagnostics.heros import browsing
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.diagnostics.heros.view import OrderingsView, orderings_view
 from blindspot.figures.theme import Scheme, Style
 from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
@@ -89,6 +90,12 @@ def cosines(shown: HerosView) -> Mapping[str, Cosines]:
     """Per run id its cosines over the subsets shown; raises ``BlindspotError`` if stored rows are missing."""
     own = dict(tuple(shown.rows.groupby("run_id")))
     return {run.run_id: Cosines.of_rows(own[run.run_id], shown.subsets) for run in shown.runs}
+
+
+@cached(16, "Comparing rewrites …", keys=BY_RUNS)
+def orderings_of(shown: HerosView) -> Mapping[str, OrderingsView]:
+    """Per run id how often one rewrite is nearer than another; raises ``BlindspotError`` if stored rows are missing."""
+    return {run_id: orderings_view(one) for run_id, one in cosines(shown).items()}
 
 
 def shared_texts(shown: HerosView) -> str:

@@ -1,0 +1,133 @@
+"""Views of HEROS's runs, the same on the page and by commands: orderings of rewrites, and lists of sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blindspot.diagnostics.heros import browsing
+from blindspot.diagnostics.heros.browsing import Filter, Sentences
+from blindspot.diagnostics.heros.orderings import (
+    Cosines,
+    Finding,
+    Rate,
+    finding_in_words,
+    listed_orderings,
+    rate,
+    win_rates,
+    worst,
+)
+from blindspot.store.records import RunRecord
+from blindspot.types import Bool, Float64
+
+
+@dataclass(frozen=True, eq=False)
+class OrderingsView:
+    """How often a model finds one rewrite nearer to its original than another.
+
+    Attributes:
+        rates: of the listed orderings.
+        matrix: ``[k, k]``, of every two subsets (``win_rates``).
+        worst: the most frequent order against meaning; None if no subset's name tells whether it keeps the meaning.
+    """
+
+    cosines: Cosines
+    rates: tuple[Rate, ...]
+    matrix: Float64
+    worst: Finding | None
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of subsets there are; ``rates`` may be of some."""
+        return math.comb(len(self.cosines.subsets), 2)
+
+    def as_json(self, model: str) -> dict[str, Any]:
+        """``model`` is the name that the headline has."""
+        rows = [[None if math.isnan(share) else share for share in row] for row in self.matrix.tolist()]
+        headline = None
+        if self.worst:
+            text = {"reading": self.worst.reading.value, "text": finding_in_words(self.worst, model)}
+            headline = _rate(self.worst.rate) | {"out_of": self.worst.out_of} | text
+        return {
+            "originals": self.cosines.originals,
+            "orderings": list(map(_rate, self.rates)),
+            "matrix": {"subsets": list(self.cosines.subsets), "row_nearer_than_column": rows},
+            "headline": headline,
+        }
+
+
+def _rate(one: Rate) -> dict[str, Any]:
+    pair = {"ordering": str(one.ordering), "near": one.ordering.near, "far": one.ordering.far}
+    return pair | {"rate": one.share.value, "low": one.share.low, "high": one.share.high}
+
+
+def orderings_view(cosines: Cosines) -> OrderingsView:
+    rates = tuple(rate(cosines, ordering) for ordering in listed_orderings(cosines.subsets))
+    return OrderingsView(cosines, rates, win_rates(cosines), worst(cosines))
+
+
+@dataclass(frozen=True, eq=False)
+class SentencesView:
+    """Originals that a filter keeps.
+
+    Attributes:
+        runs: A and, where there are two, B.
+        rows: a row per original, of ``browsing.described``.
+    """
+
+    sentences: Sentences
+    runs: Sequence[RunRecord]
+    wish: Filter
+    rows: pd.DataFrame
+
+    def sorted_by(self, order: str, *, descending: bool) -> SentencesView:
+        """In the order of a column, one of ``browsing.orders``."""
+        return replace(self, rows=browsing.in_order(self.rows, order, descending=descending))
+
+    def as_json(self, top: int) -> dict[str, Any]:
+        """The first ``top`` of them."""
+        above = self.wish.above[0] if self.wish.above else None
+        return {
+            "run_id": self.runs[0].run_id,
+            "against": self.runs[1].run_id if len(self.runs) > 1 else None,
+            "dataset": self.runs[0].plan.dataset,
+            "nearer": above.nearer if above else None,
+            "than": above.farther if above else None,
+            "originals": len(self.sentences.numbers),
+            "found": len(self.rows),
+            "sentences": [self._sentence(row) for row in self.rows.head(top).to_dict("records")],
+        }
+
+    def _sentence(self, row: dict[Any, Any]) -> dict[str, Any]:
+        found, place = self.sentences, int(np.searchsorted(self.sentences.numbers, row[browsing.NUMBER]))
+        values = {
+            name: found.similarity[run.run_id][place].tolist()
+            for name, run in zip(("similarity", "similarity_against"), self.runs, strict=False)
+        }
+        rewrites = {
+            subset: {"text": text} | {name: own[i] for name, own in values.items()}
+            for i, (subset, text) in enumerate(zip(found.subsets, found.rewrites[place], strict=True))
+        }
+        out = {"item_no": row[browsing.NUMBER], "original": row[browsing.ORIGINAL], "rewrites": rewrites}
+        if len(self.runs) > 1:
+            out |= {name.replace(" ", "_"): row[name] for name in browsing.DIFFERENCES}
+        return out
+
+
+def sentences_view(
+    found: Sentences, runs: Sequence[RunRecord], wish: Filter, also: Bool | None = None
+) -> SentencesView:
+    """The originals that ``wish`` keeps, and ``also [n] bool`` where it is given, in the dataset's order.
+
+    Args:
+        runs: A, and B if there is one.
+    """
+    a, b = runs[0].run_id, runs[1].run_id if len(runs) > 1 else None
+    kept = browsing.kept(found, wish, a, b)
+    described = browsing.described(found, a, b, wish.above, wish.subset)
+    return SentencesView(found, runs, wish, described[kept if also is None else kept & also])
