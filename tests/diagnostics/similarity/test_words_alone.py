@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from blindspot.diagnostics.similarity import intervals, words_alone
+from blindspot.diagnostics.similarity import view, words_alone
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.words_alone import Words
@@ -60,7 +60,7 @@ def test_no_baseline_of_words_or_of_constants() -> None:
 def test_spearman_alone_is_the_same_as_among_all() -> None:
     scored = table()
     sets = ["a"] * 30 + ["b"] * 30
-    every = intervals.rows_of(scored.similarity["noise"], scored.gold, sets, scored.ends)
-    one = intervals.rows_of(scored.similarity["noise"], scored.gold, sets, scored.ends, only_spearman=True)
+    every = view.rows_of(scored.similarity["noise"], scored.gold, sets, scored.ends)
+    one = view.rows_of(scored.similarity["noise"], scored.gold, sets, scored.ends, only_spearman=True)
     assert [row.estimates["spearman"] for row in every] == [row.estimates["spearman"] for row in one]
     assert {kind for row in one for kind in row.estimates} == {"spearman"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindspot.diagnostics.similarity.intervals import estimates_of
+from blindspot.diagnostics.similarity.view import estimates_of
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.types import Float64, Int64
 

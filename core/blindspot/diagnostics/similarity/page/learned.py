@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from blindspot.diagnostics.similarity import figures, intervals, learned
-from blindspot.diagnostics.similarity.intervals import Row
+from blindspot.diagnostics.similarity import figures, learned
 from blindspot.diagnostics.similarity.learned import MODELS, Learned, LearnRequest
 from blindspot.diagnostics.similarity.page import bands
 from blindspot.diagnostics.similarity.page.runs import SimilarityView
+from blindspot.diagnostics.similarity.view import Row, rows_of
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.correlations import KINDS
@@ -60,7 +60,7 @@ def _offer(wanted: list[LearnRequest]) -> None:
 @cached(64, "Computing intervals …", keys={Learned: lambda found: found.digest})
 def _row(found: Learned, model: str) -> Row:
     ends = found.firsts, found.seconds
-    return intervals.rows_of(found.predicted[model], found.gold, [learned.TEST] * len(found.gold), ends)[0]
+    return rows_of(found.predicted[model], found.gold, [learned.TEST] * len(found.gold), ends)[0]
 
 
 def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
 from blindspot.datasets.published.meaning_changes import CEILINGS
-from blindspot.diagnostics.similarity import figures, intervals, words_alone
+from blindspot.diagnostics.similarity import figures, words_alone
 from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
-from blindspot.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
 from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.diagnostics.similarity.view import ALL, MEAN, Disagreement, Row, ScoresView, disagreements, scores_view
 from blindspot.figures import grids
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Style, of_no_model
-from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.correlations import KINDS
-from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import ci, interval, number
-from blindspot.numerics.words_alone import MEANING, TOKENS, Words
+from blindspot.numerics.words_alone import MEANING, TOKENS
 from blindspot.runs.against_words import VARIANTS, Against, in_words
-from blindspot.types import Float64
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
@@ -45,9 +40,9 @@ GROUPS_CAPTION = (
 
 def show(shown: SimilarityView) -> None:
     """Correlations over all pairs, per set and as the weighted mean; the order of the variants by each."""
-    rows = _all_rows(shown)
+    view = _view(shown.table)
     turned = len(shown.runs) > 1 and bool(_disagreements(shown.table))
-    with_alone: Rows = {**rows, **_rows_of_words(shown)}
+    with_alone = _by_variant(shown, view)
     styles = _styles(shown)
     left, right = st.columns(2) if turned else (st.container(), None)
     with left:
@@ -63,11 +58,18 @@ def show(shown: SimilarityView) -> None:
     if right is not None:
         with right:
             st.markdown("**Order by each correlation**")
-            _order(shown, rows)
+            _order(shown, view)
     if len(shown.runs) > 1:
         _say_whether_they_agree(shown)
-    about = f"{_independent(shown.table)}{_ceiling(shown)}{_near_zero(rows)}{_how_words(shown)}"
-    st.caption(f"{len(shown.table.frame):,} pairs. {about}")
+    labels = {run.run_id: as_text(run.plan.variant.label) for run in shown.runs}
+    near_zero = ", ".join(labels[run_id] for run_id in view.near_zero())
+    about = f" Spearman's ρ cannot be told from 0: {near_zero}." if near_zero else ""
+    about += (
+        f" Hollow: Spearman's ρ of shared words alone ({'; '.join(f'{w}: {MEANING[w]}' for w in view.words)}). {TOKENS}"
+        if view.words
+        else ""
+    )
+    st.caption(f"{len(shown.table.frame):,} pairs. {view.bars}{_ceiling(shown)}{about}")
     if shown.own or len(shown.table.sets) > 1:
         with_alone = _grouped(shown)
         _per_group(shown, with_alone)
@@ -77,7 +79,7 @@ def show(shown: SimilarityView) -> None:
 def show_headline(shown: SimilarityView) -> None:
     """The baseline's Spearman with its interval, and how the other models differ from it."""
     runs = headline.baseline_first(shown.runs, shown.picks.baseline)
-    estimate = _all_rows(shown)[runs[0].plan.variant][0].estimates.get("spearman")
+    estimate = _view(shown.table).runs[runs[0].run_id][0].estimates.get("spearman")
     if estimate is None:  # all similarities or all scores are equal: the view says so
         return
     interval, gold = ci(estimate.interval, ".3f"), shown.table.gold
@@ -93,20 +95,24 @@ def show_headline(shown: SimilarityView) -> None:
         st.markdown(in_words(against, name, words_alone.SCORE, ".3f"))
 
 
-def _how_words(shown: SimilarityView) -> str:
-    if not (alone := _alone(shown.table)):
-        return ""
-    return f" Hollow: Spearman's ρ of shared words alone ({'; '.join(f'{w}: {MEANING[w]}' for w in alone)}). {TOKENS}"
+@cached(16, "Computing intervals …", keys=BY_RUNS)
+def _view(
+    table: ScoredTable,
+    of_column: str = "",  # noqa: ARG001 - of the key
+    _column: OwnColumn | None = None,
+) -> ScoresView:
+    return scores_view(table, _column)
 
 
-@cached(16, "Comparing words …", keys=BY_RUNS)
-def _alone(table: ScoredTable) -> dict[Words, Float64]:
-    return words_alone.of_table(table)
+def _by_variant(shown: SimilarityView, view: ScoresView) -> Rows:
+    """The rows of the models and of shared words."""
+    of_words = {VARIANTS[words]: rows for words, rows in view.words.items()}
+    return {run.plan.variant: view.runs[run.run_id] for run in shown.runs} | of_words
 
 
 @cached(64, "Comparing with words …", keys=BY_RUNS)
 def _against_words(table: ScoredTable, run_id: str) -> Against | None:
-    return words_alone.against(table.similarity[run_id], _alone(table), table)
+    return words_alone.against(table.similarity[run_id], _view(table).alone, table)
 
 
 def _styles(shown: SimilarityView) -> Mapping[Variant, Style]:
@@ -120,60 +126,13 @@ def _ceiling(shown: SimilarityView) -> str:
     return f" Ceiling: two halves of the raters agree at Pearson's r = {said}." if said else ""
 
 
-def _near_zero(rows: Rows) -> str:
-    """The models whose interval of Spearman's rho includes 0."""
-    found = [
-        as_text(variant.label)
-        for variant, (whole, *_) in rows.items()
-        if (one := whole.estimates.get("spearman")) and one.interval and one.interval.low <= 0 <= one.interval.high
-    ]
-    return f" Spearman's ρ cannot be told from 0: {', '.join(found)}." if found else ""
-
-
-def _all_rows(shown: SimilarityView) -> Rows:
-    return {run.plan.variant: _rows(shown.table, run.run_id) for run in shown.runs}
-
-
-def _independent(table: ScoredTable) -> str:
-    known = Dependence.of(*table.ends)
-    if known.refusal:
-        return f"No intervals: {known.refusal}."
-    depend = (
-        " that share no text" if known.unit is Unit.COMPONENTS else ", pairs that share one may depend on each other"
-    )
-    return f"Bars: 95% CI from {known.independent}{depend}. The bars cover the choice of pairs, not that of raters."
-
-
-@cached(64, "Computing intervals …", keys=BY_RUNS)
-def _rows(
-    table: ScoredTable,
-    which: str | Words,
-    of_column: str = "",  # noqa: ARG001 - of the key
-    _column: OwnColumn | None = None,
-) -> tuple[Row, ...]:
-    """Of a run, by its id, or of a measure of words, with Spearman's correlation alone."""
-    if _column is None:
-        groups = table.frame["set_name"].tolist()
-    else:
-        groups = _column.part(table.frame["item_no"].to_numpy(dtype=np.int64)).cells
-    if isinstance(which, Words):
-        return intervals.rows_of(_alone(table)[which], table.gold, groups, table.ends, only_spearman=True)
-    return intervals.rows_of(table.similarity[which], table.gold, groups, table.ends)
-
-
-def _rows_of_words(shown: SimilarityView, of_column: str = "", column: OwnColumn | None = None) -> Rows:
-    return {VARIANTS[words]: _rows(shown.table, words, of_column, column) for words in _alone(shown.table)}
-
-
-def _order(shown: SimilarityView, rows: Rows) -> None:
-    known = {variant: whole.estimates for variant, (whole, *_) in rows.items() if whole.estimates}
-    if not known:
-        return
-    values = np.array([[estimates[kind].value for kind in KINDS] for estimates in known.values()])
-    places = rankings.places(rankings.oriented(values, np.ones(len(KINDS))))
-    styles = {variant.label: shown.styles[variant] for variant in known}
-    names = list(figures.NAMES.values())
-    st.plotly_chart(grids.place_lines(places, values, list(styles), names, styles, shown.scheme), key="sim_order")
+def _order(shown: SimilarityView, view: ScoresView) -> None:
+    run_ids, values, places = view.order()
+    if run_ids:
+        variants = [run.plan.variant for run_id in run_ids for run in shown.runs if run.run_id == run_id]
+        styles = {variant.label: shown.styles[variant] for variant in variants}
+        names = list(figures.NAMES.values())
+        st.plotly_chart(grids.place_lines(places, values, list(styles), names, styles, shown.scheme), key="sim_order")
 
 
 # --- agreement
@@ -181,7 +140,7 @@ def _order(shown: SimilarityView, rows: Rows) -> None:
 
 @cached(16, "Comparing the orders …", keys=BY_RUNS)
 def _disagreements(table: ScoredTable) -> tuple[Disagreement, ...]:
-    return intervals.disagreements(table)
+    return disagreements(table)
 
 
 def _say_whether_they_agree(shown: SimilarityView) -> None:
@@ -224,9 +183,7 @@ def _grouped(shown: SimilarityView) -> Rows:
     column = None
     if len(ways) > 1 or own:
         column = own.get(tab_named("Group pairs by", ways, key="sim_by", name=as_text, help=GROUPS_HELP))
-    of_column = column.digest if column else ""
-    own_rows = {run.plan.variant: _rows(shown.table, run.run_id, of_column, column) for run in shown.runs}
-    return {**own_rows, **_rows_of_words(shown, of_column, column)}
+    return _by_variant(shown, _view(shown.table, column.digest if column else "", column))
 
 
 def _per_group(shown: SimilarityView, rows: Rows) -> None:

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from blindspot.diagnostics.similarity import intervals, pairs
+from blindspot.diagnostics.similarity import pairs, view
 from blindspot.diagnostics.similarity.bands import BANDS, QUANTILES, draw, in_bands
-from blindspot.diagnostics.similarity.intervals import ALL, MEAN
 from blindspot.diagnostics.similarity.pairs import (
     DISAGREEMENT,
     PAIR,
@@ -20,6 +19,7 @@ from blindspot.diagnostics.similarity.pairs import (
     fitted,
     ordered,
 )
+from blindspot.diagnostics.similarity.view import ALL, MEAN
 from blindspot.numerics.statistics.correlations import KINDS, correlations, influences
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
@@ -52,7 +52,7 @@ def test_rows_are_all_pairs_the_mean_and_the_sets() -> None:
     predicted = gold + rng.normal(size=50)
     sets = ["one"] * 20 + ["two"] * 30
     ends = np.arange(50), 50 + np.arange(50)
-    rows = intervals.rows_of(predicted, gold, sets, ends)
+    rows = view.rows_of(predicted, gold, sets, ends)
     assert [(row.of, row.pairs) for row in rows] == [(ALL, 50), (MEAN, 50), ("one", 20), ("two", 30)]
     whole, mean, one, two = rows
     for kind in KINDS:
@@ -68,12 +68,12 @@ def test_rows_are_all_pairs_the_mean_and_the_sets() -> None:
         assert inside.low < expected < inside.high
         moved = [influences(predicted[part], gold[part]).of(kind) for part in (slice(20), slice(20, None))]
         assert mean.estimates[kind] == correlation(mean.estimates[kind].value, np.concatenate(moved), known)
-    assert [row.of for row in intervals.rows_of(predicted, gold, ["only"] * 50, ends)] == [ALL]
+    assert [row.of for row in view.rows_of(predicted, gold, ["only"] * 50, ends)] == [ALL]
 
 
 def test_pairs_that_all_share_a_word_have_no_interval() -> None:
     rng = np.random.default_rng(0)
-    (row,) = intervals.rows_of(*rng.normal(size=(2, 50)), ["only"] * 50, (np.zeros(50, np.int64), 1 + np.arange(50)))
+    (row,) = view.rows_of(*rng.normal(size=(2, 50)), ["only"] * 50, (np.zeros(50, np.int64), 1 + np.arange(50)))
     assert set(row.estimates) == set(KINDS)
     for estimate in row.estimates.values():
         assert estimate.interval is None
@@ -81,7 +81,7 @@ def test_pairs_that_all_share_a_word_have_no_interval() -> None:
 
 
 def test_an_undefined_set_has_no_estimates_and_leaves_no_mean() -> None:
-    rows = intervals.rows_of(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 5, 5]), ["one", "one", "flat", "flat"], ENDS)
+    rows = view.rows_of(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 5, 5]), ["one", "one", "flat", "flat"], ENDS)
     assert [list(row.estimates) for row in rows] == [list(KINDS), [], list(KINDS), []]
 
 
@@ -90,7 +90,7 @@ def test_disagreements_between_the_correlations() -> None:
     curved = [1.0, 2, 4, 8, 16, 300]  # in perfect order, far from a line
     straight = [1.0, 2, 3, 4, 6, 5]  # nearly a line, one pair turned round
     table = table_of(gold, curved, straight)
-    (found,) = intervals.disagreements(table)
+    (found,) = view.disagreements(table)
     assert {one.of_many for one in found.differences.values()} == {3}  # correlations of two runs
     assert (found.first, found.second) == ("x", "y")
     assert found.differences["pearson"].value == pytest.approx(
@@ -98,17 +98,33 @@ def test_disagreements_between_the_correlations() -> None:
     )
     assert found.differences["pearson"].value < 0 < found.differences["spearman"].value
     assert found.differences["kendall"].value == pytest.approx(1 - 13 / 15)
-    assert intervals.disagreements(table_of(gold, gold, straight)) == ()
+    assert view.disagreements(table_of(gold, gold, straight)) == ()
 
 
 def test_a_disagreement_is_beyond_chance_where_both_sides_are_sure() -> None:
     def one(**ends: tuple[float, float]) -> bool:
         differences = {kind: Estimate(sum(e) / 2, Interval(*e), "", Unit.PAIRS, 9, 9.0) for kind, e in ends.items()}
-        return intervals.Disagreement("x", "y", differences).beyond_chance
+        return view.Disagreement("x", "y", differences).beyond_chance
 
     assert one(pearson=(-0.3, -0.1), spearman=(0.1, 0.2), kendall=(-0.1, 0.1))
     assert not one(pearson=(-0.3, 0.1), spearman=(0.1, 0.2), kendall=(0.1, 0.2))
     assert not one(pearson=(0.1, 0.2), spearman=(0.1, 0.2), kendall=(-0.3, 0.0))
+
+
+def test_a_view_has_models_words_and_the_order() -> None:
+    table = table_of([1.0, 2, 3, 4, 5, 6], [1.0, 2, 4, 8, 16, 300], [6.0, 1, 3, 2, 5, 4], sets=["x"] * 3 + ["y"] * 3)
+    found = view.scores_view(table)
+    assert {run_id: [row.of for row in rows] for run_id, rows in found.runs.items()} == {
+        run_id: [ALL, MEAN, "x", "y"] for run_id in ("x", "y")
+    }
+    assert found.runs["x"] == view.rows_of(table.similarity["x"], table.gold, ["x"] * 3 + ["y"] * 3, table.ends)
+    run_ids, values, places = found.order()
+    assert run_ids == ["x", "y"]
+    assert values[:, 1].tolist() == [found.runs[run_id][0].estimates["spearman"].value for run_id in run_ids]
+    assert places.tolist() == [[1, 1, 1], [2, 2, 2]]
+    ends = found.runs["y"][0].estimates["spearman"].interval
+    assert ("y" in found.near_zero()) == (ends is not None and ends.low <= 0 <= ends.high)
+    assert ("x" in found.near_zero()) is False
 
 
 # --- residuals

@@ -1,4 +1,4 @@
-"""Intervals of the correlations of scored pairs, and disagreements between the three correlations (Eger 2019)."""
+"""View of scored pairs: correlations with intervals, and disagreements between the three of them (Eger 2019)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.diagnostics.similarity import words_alone
 from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.correlations import KINDS, correlations, influences, spearman_influences
-from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence, change, correlation
+from blindspot.numerics.words_alone import Words
 from blindspot.types import Float64, Int64
 
 ALL, MEAN = "all pairs", "weighted mean"
@@ -98,6 +102,51 @@ def _mean(
                 together[of_set == name] = own[kind]
             estimates[kind] = correlation(value, together, known)
     return Row(MEAN, int(weights.sum()), estimates)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresView:
+    """Correlations of runs, by their ids, and of shared words alone: over all pairs, and by group as ``rows_of``.
+
+    Attributes:
+        alone: the similarities of words, ``[m]``.
+        bars: what the intervals are from, or why there are none.
+    """
+
+    runs: Mapping[str, tuple[Row, ...]]
+    words: Mapping[Words, tuple[Row, ...]]
+    alone: Mapping[Words, Float64]
+    bars: str
+
+    def near_zero(self) -> list[str]:
+        """The runs whose interval of Spearman's rho includes 0."""
+        rho = {run_id: whole.estimates.get("spearman") for run_id, (whole, *_) in self.runs.items()}
+        ends = {run_id: one.interval for run_id, one in rho.items() if one and one.interval}
+        return [run_id for run_id, interval in ends.items() if interval.low <= 0 <= interval.high]
+
+    def order(self) -> tuple[list[str], Float64, Float64]:
+        """The runs that have correlations, their values ``[r, 3]``, and their places by each ``[r, 3]``."""
+        known = {run_id: whole.estimates for run_id, (whole, *_) in self.runs.items() if whole.estimates}
+        values = np.array([[estimates[kind].value for kind in KINDS] for estimates in known.values()])
+        places = rankings.places(rankings.oriented(values, np.ones(len(KINDS)))) if known else values
+        return list(known), values, places
+
+
+def scores_view(table: ScoredTable, column: OwnColumn | None = None) -> ScoresView:
+    """The scores by set, or by an own column of the file."""
+    numbers = table.frame["item_no"].to_numpy(dtype=np.int64)
+    groups = table.frame["set_name"].tolist() if column is None else column.part(numbers).cells
+    alone, known = words_alone.of_table(table), Dependence.of(*table.ends)
+    depend = (
+        " that share no text" if known.unit is Unit.COMPONENTS else ", pairs that share one may depend on each other"
+    )
+    bars = f"Bars: 95% CI from {known.independent}{depend}. The bars cover the choice of pairs, not that of raters."
+    return ScoresView(
+        {run_id: rows_of(own, table.gold, groups, table.ends) for run_id, own in table.similarity.items()},
+        {words: rows_of(own, table.gold, groups, table.ends, only_spearman=True) for words, own in alone.items()},
+        alone,
+        f"No intervals: {known.refusal}." if known.refusal else bars,
+    )
 
 
 @dataclass(frozen=True)
