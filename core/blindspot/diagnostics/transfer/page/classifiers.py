@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -15,38 +13,21 @@ from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.page import offer
 from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of
 from blindspot.diagnostics.transfer.stability import Flip
-from blindspot.diagnostics.transfer.tasks import score
+from blindspot.diagnostics.transfer.view import MEAN, Crossed, crossed, mean_of
 from blindspot.figures import grids
-from blindspot.numerics.statistics import rankings
-from blindspot.store.records import RunRecord
-from blindspot.types import Float64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.variant_looks import variant_styles
-from blindspot.variants import Variant
-
-MEAN = "mean"
-
-
-@dataclass(frozen=True, eq=False)
-class Crossed:
-    """A task's runs ``[e][c]`` and scores ``[e, c]`` by encoder and classifier, without gaps."""
-
-    task: str
-    variants: tuple[Variant, ...]
-    classifiers: tuple[str, ...]
-    runs: Sequence[Sequence[RunRecord]]
-    values: Float64
 
 
 def show(shown: TransferView) -> None:
     """A row per task, then the ranks by one task or the mean, and the models whose order changes."""
     tasks = dict.fromkeys(task for by_task in shown.every.values() for task in by_task)
-    found = {task: crossed for task in tasks if (crossed := _crossed(shown, task))}
+    found = {task: one for task in tasks if (one := _crossed(shown, task))}
     if not found:
         _offer(shown)
         return
-    mean = _mean(shown, found)
+    mean = mean_of([one for task, one in found.items() if task not in shown.page.demos])
     _agreements(shown, found, mean)
     chosen = _choose(shown, found, mean)
     one = mean if mean and chosen == MEAN else found[chosen]
@@ -57,32 +38,11 @@ def show(shown: TransferView) -> None:
 
 
 def _crossed(shown: TransferView, task: str) -> Crossed | None:
-    """None if no two encoders have two classifiers in common."""
+    """Of the models that have the chosen classifier, or the first one of the task."""
     by_classifier = {c: shown.every[c][task] for c in CLASSIFIERS if task in shown.every.get(c, {})}
-    # The encoders that have the chosen classifier, then all the classifiers that these have.
-    wanted = [v for v in shown.variants if v in by_classifier.get(shown.classifier, next(iter(by_classifier.values())))]
-    classifiers = tuple(c for c, runs in by_classifier.items() if sum(v in runs for v in wanted) > 1)
-    variants = tuple(v for v in wanted if all(v in by_classifier[c] for c in classifiers))
-    if len(variants) < 2 or len(classifiers) < 2:
-        return None
-    runs = [[by_classifier[c][v] for c in classifiers] for v in variants]
-    scores = [[score(run, shown.measure, overlap=shown.overlap) for run in row] for row in runs]
-    values = np.array([[float("nan") if one is None else one.value for one in row] for row in scores])
-    return None if np.isnan(values).any() else Crossed(task, variants, classifiers, runs, values)
-
-
-def _mean(shown: TransferView, found: Mapping[str, Crossed]) -> Crossed | None:
-    """The mean over two or more tasks, without the demo, of the encoders and classifiers that all of them have."""
-    of = [crossed for task, crossed in found.items() if task not in shown.page.demos]
-    if len(of) < 2:
-        return None
-    variants = tuple(v for v in of[0].variants if all(v in c.variants for c in of))
-    classifiers = tuple(k for k in of[0].classifiers if all(k in c.classifiers for c in of))
-    if len(variants) < 2 or len(classifiers) < 2:
-        return None
-    places = [([c.variants.index(v) for v in variants], [c.classifiers.index(k) for k in classifiers]) for c in of]
-    values = [c.values[np.ix_(*place)] for c, place in zip(of, places, strict=True)]
-    return Crossed(MEAN, variants, classifiers, [], np.mean(values, 0))
+    wanted = by_classifier.get(shown.classifier, next(iter(by_classifier.values())))
+    among = [v for v in shown.variants if v in wanted]
+    return crossed(task, by_classifier, among, shown.measure, overlap=shown.overlap)
 
 
 def _title(shown: TransferView, of: str, found: Mapping[str, Crossed]) -> str:
@@ -91,21 +51,19 @@ def _title(shown: TransferView, of: str, found: Mapping[str, Crossed]) -> str:
 
 
 def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | None) -> None:
-    rows = []
-    for one in [*([mean] if mean else []), *found.values()]:
-        how = stability.agreement(one.values)
-        rows.append(
-            {
-                "task": _title(shown, one.task, found),
-                "models": how.encoders,
-                "classifiers": len(one.classifiers),
-                "same ranking": f"{how.same} of {how.pairs}",
-                "Kendall": how.kendall,
-                "least Kendall": how.least_kendall,
-                "Spearman": how.spearman,
-                "changed pairs": f"{len(stability.turned(one.values))} of {how.encoders * (how.encoders - 1) // 2}",
-            }
-        )
+    rows = [
+        {
+            "task": _title(shown, one.task, found),
+            "models": one.agreement.encoders,
+            "classifiers": len(one.classifiers),
+            "same ranking": f"{one.agreement.same} of {one.agreement.pairs}",
+            "Kendall": one.agreement.kendall,
+            "least Kendall": one.agreement.least_kendall,
+            "Spearman": one.agreement.spearman,
+            "changed pairs": f"{one.turned} of {one.pairs}",
+        }
+        for one in [*([mean] if mean else []), *found.values()]
+    ]
     number = st.column_config.NumberColumn
     st.dataframe(
         pd.DataFrame(rows),
@@ -146,11 +104,10 @@ def _choose(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | N
 
 
 def _places(shown: TransferView, one: Crossed) -> None:
-    better = rankings.oriented(one.values, np.ones(len(one.classifiers)))
     looks = variant_styles(one.variants)
     styles = {v.label: looks[v] for v in one.variants}
     labels = [v.label for v in one.variants]
-    figure = grids.place_lines(rankings.places(better), one.values, labels, one.classifiers, styles, shown.scheme)
+    figure = grids.place_lines(one.places, one.values, labels, one.classifiers, styles, shown.scheme)
     st.plotly_chart(figure, key="transfer_places")
     frame = pd.DataFrame(100 * one.values, columns=list(one.classifiers))
     frame.insert(0, "model", labels)
@@ -168,11 +125,10 @@ def _places(shown: TransferView, one: Crossed) -> None:
 
 
 def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
-    n = len(one.variants)
-    total = n * (n - 1) // 2
-    if not stability.turned(one.values):
+    if not one.turned:
         st.success(
-            f"The {len(one.classifiers)} classifiers rank the {n} models in the same order, ties aside.",
+            f"The {len(one.classifiers)} classifiers rank the {len(one.variants)} models in the same order, ties "
+            "aside.",
             icon=":material/check_circle:",
         )
         return
@@ -182,7 +138,7 @@ def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
     classifiers = [f"`{name}`" for name in one.classifiers]
     clear = [flip for flip in found if flip.is_clear]
     chance = [flip for flip in found if not flip.is_clear]
-    some = f"The order of {len(found)} of {total} pairs of models depends on the classifier"
+    some = f"The order of {len(found)} of {one.pairs} pairs of models depends on the classifier"
     if clear:
         said = "\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in clear)
         st.warning(f"{some}, **significantly** for {len(clear)} of them:\n\n{said}", icon=":material/swap_vert:")
@@ -208,13 +164,7 @@ def _key_of(crossed: Crossed) -> object:
 
 @cached(32, "Are these flips chance? …", keys={Crossed: _key_of})
 def _tested(one: Crossed, tasks: Sequence[Crossed], measure: Measure, *, overlap: bool) -> list[Flip]:
-    run_ids = [
-        [
-            [task.runs[task.variants.index(v)][task.classifiers.index(c)].run_id for c in one.classifiers]
-            for v in one.variants
-        ]
-        for task in tasks
-    ]
+    run_ids = [task.run_ids(one.variants, one.classifiers) for task in tasks]
     outcomes = [outcomes_of([run for row in task.runs for run in row], overlap=overlap) for task in tasks]
     return stability.flips(one.values, run_ids, outcomes, measure)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -23,8 +21,8 @@ from blindspot.diagnostics.transfer.outcomes import (
 )
 from blindspot.diagnostics.transfer.page.offer import runs_of_task
 from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of
+from blindspot.diagnostics.transfer.view import mistakes, per_class
 from blindspot.numerics.statistics.compare import PairedTest
-from blindspot.numerics.statistics.confusion import class_scores
 from blindspot.numerics.statistics.written import ci, number, percent
 from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.comparison import in_words, paired_tests
@@ -93,37 +91,24 @@ def confusion(shown: TransferView) -> None:
 
 def _per_class(found: Outcomes, sides: Sides) -> None:
     st.markdown("**Per class**")
-    columns: dict[str, Any] = {
-        "class": list(found.classes),
-        "examples": class_scores(found.table(sides["A"].run_id)).examples,
-    }
-    for side, run in sides.items():
-        scores = class_scores(found.table(run.run_id))
-        mark = f" {side}" if len(sides) > 1 else ""
-        columns |= {f"precision{mark}": scores.precision, f"recall{mark}": scores.recall, f"F1{mark}": scores.f1}
-    if len(sides) > 1:
-        columns["F1, A − B"] = columns["F1 A"] - columns["F1 B"]
+    rows = per_class(found, _ids(sides))
     number = st.column_config.NumberColumn
-    config = {name: number(format="%+.3f" if "−" in name else "%.3f") for name in list(columns)[2:]}
-    frame = pd.DataFrame(columns)
-    tables.draw(frame, hide_index=True, key="transfer_classes", placeholder="–", column_config=config)
+    config = {name: number(format="%+.3f" if "−" in name else "%.3f") for name in map(str, list(rows)[2:])}
+    tables.draw(rows, hide_index=True, key="transfer_classes", placeholder="–", column_config=config)
 
 
 def _mistakes(found: Outcomes, sides: Sides) -> None:
-    tables = {side: found.table(run.run_id) for side, run in sides.items()}
-    total = np.sum(list(tables.values()), axis=0)
-    wrong = [(i, j) for i, j in np.argwhere(total).tolist() if i != j]
-    if not wrong:
+    rows = mistakes(found, _ids(sides), LISTED)
+    if rows.empty:
         st.success("No mistakes at all.", icon=":material/check_circle:")
         return
-    wrong.sort(key=lambda cell: -total[cell])
-    rows = [
-        {"gold": found.classes[i], "predicted": found.classes[j]} | {side: int(t[i, j]) for side, t in tables.items()}
-        for i, j in wrong[:LISTED]
-    ]
     st.markdown("**Most frequent mistakes**")
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="transfer_mistakes")
+    st.dataframe(rows, hide_index=True, key="transfer_mistakes")
     st.caption("The view *items* shows the examples.")
+
+
+def _ids(sides: Sides) -> dict[str, str]:
+    return {side: run.run_id for side, run in sides.items()}
 
 
 # --- items

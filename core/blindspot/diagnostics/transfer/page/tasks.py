@@ -12,18 +12,17 @@ from blindspot.diagnostics.transfer import figures
 from blindspot.diagnostics.transfer.classifiers import IN_WORDS as CLASSIFIERS_IN_WORDS
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.page import offer
-from blindspot.diagnostics.transfer.page.runs import TransferView, classes_of, outcomes_of
+from blindspot.diagnostics.transfer.page.runs import TransferView, classes_of
 from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, baseline, score
 from blindspot.figures import grids
 from blindspot.figures.dots import dot
-from blindspot.numerics.statistics.estimate import Estimate, Measured
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.written import ci
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
-from blindspot.ui.resources import cached
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
@@ -41,7 +40,7 @@ def show(shown: TransferView) -> None:
         (task, variant): found
         for task in tasks
         for variant, run in shown.runs[task].items()
-        if variant in shown.variants and (found := _score(run, shown.measure, overlap=shown.overlap)) is not None
+        if variant in shown.variants and (found := score(run, shown.measure, overlap=shown.overlap)) is not None
     }
     if not scores:
         st.info(
@@ -71,7 +70,7 @@ def show_headline(shown: TransferView) -> None:
     task = usual if usual in shown.runs else next(iter(shown.runs), usual)
     runs = [run for v, run in shown.runs.get(task, {}).items() if v in shown.variants]
     runs = headline.baseline_first(runs, shown.picks.baseline)
-    found = _score(runs[0], Measure.ACCURACY, overlap=True) if runs else None
+    found = score(runs[0], Measure.ACCURACY, overlap=True) if runs else None
     if found is None:
         return
     said = (
@@ -128,17 +127,6 @@ def _chosen_tasks(shown: TransferView) -> list[str]:
         help="Empty means all. The mean is over tasks that all models were run on.",
     )
     return [task for task in available if not chosen or task in chosen]
-
-
-def _score(run: RunRecord, measure: Measure, *, overlap: bool) -> Measured | None:
-    found = score(run, measure, overlap=overlap)
-    return found if found is None or found.interval else _estimate(run, measure, overlap=overlap)
-
-
-@cached(1_000, "Computing intervals …")
-def _estimate(run: RunRecord, measure: Measure, *, overlap: bool) -> Estimate:
-    """Of a run that has stored no interval, as those of earlier versions."""
-    return outcomes_of([run], overlap=overlap).estimate(run.run_id, measure)
 
 
 def _support_notes(shown: TransferView) -> None:

@@ -1,0 +1,118 @@
+"""Views of a task: models by classifiers, scores by class, and the most frequent mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from blindspot.diagnostics.transfer import stability
+from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes
+from blindspot.diagnostics.transfer.stability import Agreement
+from blindspot.diagnostics.transfer.tasks import score
+from blindspot.numerics.statistics import rankings
+from blindspot.numerics.statistics.confusion import class_scores
+from blindspot.store.records import RunRecord
+from blindspot.types import Float64
+from blindspot.variants import Variant
+
+MEAN = "mean"
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """A task's runs ``[e][c]`` and scores ``[e, c]`` by model and classifier, without gaps; of ``MEAN`` no runs."""
+
+    task: str
+    variants: tuple[Variant, ...]
+    classifiers: tuple[str, ...]
+    runs: Sequence[Sequence[RunRecord]]
+    values: Float64
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        return stability.agreement(self.values)
+
+    @property
+    def places(self) -> Float64:
+        """Of the models by each classifier, ``[e, c]``."""
+        return rankings.places(rankings.oriented(self.values, np.ones(len(self.classifiers))))
+
+    @property
+    def pairs(self) -> int:
+        """Of models."""
+        return len(self.variants) * (len(self.variants) - 1) // 2
+
+    @property
+    def turned(self) -> int:
+        """Pairs of models whose order depends on the classifier."""
+        return len(stability.turned(self.values))
+
+    def run_ids(self, variants: Sequence[Variant], classifiers: Sequence[str]) -> list[list[str]]:
+        """``[e][c]``, of some of the models and classifiers."""
+        places = [self.classifiers.index(name) for name in classifiers]
+        return [[self.runs[self.variants.index(variant)][c].run_id for c in places] for variant in variants]
+
+
+def crossed(
+    task: str,
+    by_classifier: Mapping[str, Mapping[Variant, RunRecord]],
+    among: Sequence[Variant],
+    measure: Measure,
+    *,
+    overlap: bool,
+) -> Crossed | None:
+    """Of some models all classifiers that at least two of them have; None if no two have two in common."""
+    classifiers = tuple(name for name, runs in by_classifier.items() if sum(v in runs for v in among) > 1)
+    variants = tuple(v for v in among if all(v in by_classifier[name] for name in classifiers))
+    if len(variants) < 2 or len(classifiers) < 2:
+        return None
+    runs = [[by_classifier[name][v] for name in classifiers] for v in variants]
+    scores = [[score(run, measure, overlap=overlap) for run in row] for row in runs]
+    values = np.array([[float("nan") if one is None else one.value for one in row] for row in scores])
+    return None if np.isnan(values).any() else Crossed(task, variants, classifiers, runs, values)
+
+
+def mean_of(tasks: Sequence[Crossed]) -> Crossed | None:
+    """The mean over two or more tasks, of the models and classifiers that all of them have."""
+    if len(tasks) < 2:
+        return None
+    variants = tuple(v for v in tasks[0].variants if all(v in task.variants for task in tasks))
+    classifiers = tuple(name for name in tasks[0].classifiers if all(name in task.classifiers for task in tasks))
+    if len(variants) < 2 or len(classifiers) < 2:
+        return None
+    values = [
+        task.values[
+            np.ix_([task.variants.index(v) for v in variants], [task.classifiers.index(c) for c in classifiers])
+        ]
+        for task in tasks
+    ]
+    return Crossed(MEAN, variants, classifiers, [], np.mean(values, 0))
+
+
+def per_class(found: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
+    """A row per class: its examples, precision, recall and F1 of each side, and the difference of two.
+
+    Args:
+        sides: run ids by "A" and, with two runs, "B".
+    """
+    scores = {side: class_scores(found.table(run_id)) for side, run_id in sides.items()}
+    rows = pd.DataFrame({"class": list(found.classes), "examples": scores["A"].examples})
+    for side, one in scores.items():
+        mark = f" {side}" if len(sides) > 1 else ""
+        rows[f"precision{mark}"], rows[f"recall{mark}"], rows[f"F1{mark}"] = one.precision, one.recall, one.f1
+    if len(sides) > 1:
+        rows["F1, A − B"] = rows["F1 A"] - rows["F1 B"]
+    return rows
+
+
+def mistakes(found: Outcomes, sides: Mapping[str, str], most: int) -> pd.DataFrame:
+    """The most frequent mistakes of all sides together: ``gold, predicted``, and how often by each side."""
+    counts = {side: found.table(run_id) for side, run_id in sides.items()}
+    total = np.sum(list(counts.values()), axis=0)
+    wrong = sorted(((i, j) for i, j in np.argwhere(total).tolist() if i != j), key=lambda cell: -total[cell])
+    names = [(found.classes[i], found.classes[j], *(of[i, j] for of in counts.values())) for i, j in wrong[:most]]
+    return pd.DataFrame(names, columns=["gold", "predicted", *sides])
