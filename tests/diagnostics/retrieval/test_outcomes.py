@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blindspot.diagnostics.retrieval.definition import ENTRY
-from blindspot.diagnostics.retrieval.findings import findings
+from blindspot.diagnostics.retrieval.evidence import evidence
 from blindspot.diagnostics.retrieval.outcomes import Side, became, groups, lost, query_table
 from blindspot.diagnostics.retrieval.versus import paired
 from blindspot.errors import InputError
@@ -20,6 +20,7 @@ from blindspot.numerics.statistics.pairs import Dependence, p_values
 from blindspot.runs.comparison import changes, compare_runs, headline_tests
 from blindspot.runs.findings import Level, Material
 from blindspot.store.records import RunRecord
+from blindspot.studies.findings.wording import findings
 from tests.support import retrieval_world as toy
 from tests.support.small_world import GramEncoder
 from tests.support.world import World, small_world
@@ -128,7 +129,7 @@ def test_runs_among_other_documents_do_not_compare(made: World) -> None:
 def test_findings_compare_with_keyword_search(made: World) -> None:
     a, b = runs(made)
     lacking = made.run(ENTRY.id, "lacking", toy.NAME)
-    found = findings(Material([a, b, lacking], [], made.repository, made.settings))
+    found = findings(evidence(Material([a, b, lacking], [], made.repository, made.settings)))
     for run in (a, b):
         (against,) = (
             one for one in found if one.runs == (run,) and one.kind in {"worse-than-bm25", "better-than-bm25"}

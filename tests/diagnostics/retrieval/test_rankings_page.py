@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.evidence import evidence
 from blindspot.diagnostics.retrieval.exports import trec_run
 from blindspot.diagnostics.retrieval.figures import KEYWORDS
-from blindspot.diagnostics.retrieval.findings import findings
 from blindspot.diagnostics.retrieval.outcomes import Side, query_table
 from blindspot.runs.findings import Material
 from tests.support import retrieval_world as toy
@@ -52,7 +52,7 @@ def test_scores_have_them_beside_the_models(open_app: OpenApp, made: World) -> N
 
 def test_findings_count_queries_without_a_ranking(made: World) -> None:
     runs = made.repository.finished(ENTRY)
-    found = [one for one in findings(Material(runs, [], made.repository, made.settings)) if one.kind == "unranked"]
+    found = [one for one in evidence(Material(runs, [], made.repository, made.settings)) if one.kind == "unranked"]
     (engine,) = [run for run in runs if run.plan.variant.encoder.startswith("run:")]
     assert [(one.value, one.n) for one in found] == [(engine.metrics["unranked"] / 15, 15)]
     assert engine.metrics["unranked"] == 1

@@ -13,7 +13,7 @@ from blindspot.diagnostic import all_diagnostics
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.runs.comparison import headline_tests
 from blindspot.studies.compare.rows import compare
-from blindspot.studies.findings import among
+from blindspot.studies.findings import among, wording
 from blindspot.studies.findings.collection import Selection, collect, knows_no_meaning
 from blindspot.studies.report.content import comparison_table, gather, summary
 from blindspot.ui.pickers import Picks
@@ -72,7 +72,7 @@ def test_overview_and_findings(filled: World, tests_of: Tests) -> None:
         best_first = sorted((a, b), key=lambda run: -run.metrics[test.score] * test.sign)
         found = best_of(entry, best_first, filled.repository)
         assert (found.alike == (best_first[1],)) == (test.verdict is Verdict.ALIKE)
-        kinds = {one.kind for one in among.findings(entry, [a, b], filled.repository)}
+        kinds = {one.kind for one in wording.findings(among.evidence(entry, [a, b], filled.repository))}
         decides = entry.id != "geometry"
         assert ("not-told-apart" in kinds) == (decides and test.verdict is Verdict.ALIKE)
 

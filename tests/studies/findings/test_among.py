@@ -14,7 +14,8 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import among
-from blindspot.studies.findings.general import cut_off, listed, names
+from blindspot.studies.findings.general import cut_off
+from blindspot.studies.findings.wording import findings
 from blindspot.variants import Variant
 from tests.support.finding_runs import run_record
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
@@ -39,7 +40,7 @@ def found_of(monkeypatch: pytest.MonkeyPatch, scores: Scores, p_values: dict[fro
 
     monkeypatch.setattr(among, "headline_tests", tested)
     runs = [run_record("evalrank", variant, metrics={"mrr": score}) for variant, score in scores.items()]
-    return among.findings(ENTRY, runs, Repository.at(None))  # type: ignore[arg-type]
+    return findings(among.evidence(ENTRY, runs, Repository.at(None)))  # type: ignore[arg-type]
 
 
 def test_those_without_a_significant_difference_from_the_best_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,13 +88,7 @@ def test_an_order_is_turned_where_both_differences_are_sure(
 def test_scores_that_describe_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(among, "headline_tests", lambda *_: pytest.fail("tested"))
     runs = [run_record("geometry", variant, metrics={"align": 0.1}) for variant in ("lsa", "minilm")]
-    assert among.findings(find_diagnostic("geometry"), runs, Repository.at(None)) == []  # type: ignore[arg-type]
-
-
-def test_names_in_a_sentence() -> None:
-    assert [names(n) for n in (1, 2, 3)] == ["{A}", "{A} and {B}", "{A}, {B} and {C}"]
-    assert names(9).endswith("{F} and 3 others")
-    assert listed(["a"]) == "a"
+    assert among.evidence(find_diagnostic("geometry"), runs, Repository.at(None)) == []  # type: ignore[arg-type]
 
 
 # --- texts cut off
@@ -120,7 +115,7 @@ def test_texts_that_are_cut_off_are_shown_from_where_they_are(stored: World) -> 
     }
     cut = {text: n for text, n in lost.items() if n > 0}
     share = len(cut) / len(SMALL_PAIRS.items)
-    (one,) = cut_off([reading(stored, most, share)], stored.repository, stored.settings)
+    (one,) = findings(cut_off([reading(stored, most, share)], stored.repository, stored.settings))
     assert one.severity == share
     assert f"{len(cut)} of {len(SMALL_PAIRS.items)}" in one.said()
     assert 0 < len(one.examples) <= 3

@@ -11,7 +11,7 @@ from blindspot.errors import BlindspotError
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.rule import Compared, Rival, by_chance, furthest_ahead, p_of
 from blindspot.store.records import RunRecord
-from blindspot.studies.findings import collection, general
+from blindspot.studies.findings import collection, general, wording
 from blindspot.studies.findings.collection import RunsOf, Selection, collect, discoveries, select
 from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
@@ -177,14 +177,14 @@ def test_a_transform_that_is_fitted_on_what_it_is_tested_on(filled: World, run: 
 def test_what_ranked_other_items_is_not_compared(filled: World, run: RunRecord) -> None:
     others = [filled.run("evalrank", name, "small-pairs") for name in ("bigrams", "trigrams~center")]
     apart = replace(run, plan=replace(run.plan, support_digest="x"))
-    (made,) = general.not_comparable(others, [apart])
+    (made,) = wording.findings(general.not_comparable(others, [apart]))
     assert (made.n, made.severity, made.runs) == (3, pytest.approx(1 / 3), (apart,))
     assert general.not_comparable(others, []) == []
 
 
 def test_runs_of_older_versions_are_named(filled: World, run: RunRecord) -> None:
     old = replace(run, plan=replace(run.plan, diagnostic_version=0))
-    (made,) = general.of_older_versions([old])
+    (made,) = wording.findings(general.of_older_versions([old]))
     assert (made.n, made.page) == (1, "run")
     assert general.of_older_versions([]) == []
 

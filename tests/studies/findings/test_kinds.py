@@ -49,12 +49,22 @@ def test_the_table_is_of_diagnostics_that_are_there() -> None:
 
 
 def test_numbers_are_written_as_templates_say() -> None:
-    facts = {"value": ESTIMATE, "gap": -0.024, "n": 1, "many": 1200, "weak": False, "kinds": ["a", "b", "c"], "p": 1e-9}
+    facts = {
+        "value": ESTIMATE,
+        "scores": [0.5, 0.25],
+        "gap": -0.024,
+        "n": 1,
+        "many": 1200,
+        "weak": False,
+        "kinds": ["a", "b", "c"],
+        "p": 1e-9,
+    }
     for template, text in (
         ("{A} gets {value:.1%}{value:ci .0%}", "{A} gets 12.6% (95% CI 8 to 19%)"),
         ("{gap:+.1pp} points, {gap:+.2f}", "−2.4 points, −0.02"),
         ("{n:count query queries}, {many:count text}, {many:,}, {many}", "1 query, 1,200 texts, 1,200, 1,200"),
         ("{weak:?hardly|{value:.2f}} {n:?once|}", "0.13 once"),
+        ("{A} before {scores:models .2f}", "{A} before {B} (0.50) and {C} (0.25)"),
         ("{kinds:list} over {value:units}, {p:p}", "a, b and c over 40 independent pairs, p ≤ 0.0001"),
     ):
         assert fill(template, facts) == text

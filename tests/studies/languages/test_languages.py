@@ -27,8 +27,9 @@ from blindspot.runs.findings import Level
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.studies.findings.collection import Selection, collect, pools
+from blindspot.studies.findings.wording import findings
 from blindspot.studies.languages import figures
-from blindspot.studies.languages.findings import findings, of_pool, pools_of
+from blindspot.studies.languages.evidence import evidence, of_pool, pools_of
 from blindspot.studies.languages.pooled import Nearest, Pool, best_of, biases, nearest_in, pool_of
 from blindspot.studies.languages.scores import USUAL, By, Score, answer, cells_of, grouped, scores_of
 from blindspot.variants import Variant
@@ -206,7 +207,7 @@ def test_some_evenly_spaced_queries_are_looked_at_where_a_pool_is_large(made: tu
 def test_language_bias_is_a_finding(made: tuple[World, list[Score]]) -> None:
     world, scores = made
     found = biases(pool_of(scores, world.settings, world.repository), Similarity.COS)
-    kinds = {one.kind: one for one in findings(found, scores)}
+    kinds = {one.kind: one for one in findings(evidence(found, scores))}
     assert set(kinds) == {f"own-language-first-{code}" for code in (*CODES, ENGLISH)}
     russian = kinds["own-language-first-rus"]
     assert russian.level is Level.BLIND_SPOT
@@ -242,8 +243,8 @@ def test_a_pool_has_the_newest_runs_of_one_model(made: tuple[World, list[Score]]
 
 def test_the_worst_language_of_a_pool_is_one_of_all_findings(made: tuple[World, list[Score]]) -> None:
     world, scores = made
-    every = findings(biases(pool_of(scores, world.settings, world.repository), Similarity.COS), scores)
-    (one,) = of_pool([score.run for score in scores], world.repository, world.settings)
+    every = findings(evidence(biases(pool_of(scores, world.settings, world.repository), Similarity.COS), scores))
+    (one,) = findings(of_pool([score.run for score in scores], world.repository, world.settings))
     assert one.value == max(each.value for each in every)
     assert one.p == pytest.approx(min(1, len(every) * min(each.p for each in every if each.p is not None)))
     assert one.address == {"lang_set": "demo-languages", "lang_enc": ENCODER, "lang_pool_on": "true"}

@@ -56,7 +56,8 @@ from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.runs.training_data.examples import Triplet
     from blindspot.settings import Settings
     from blindspot.store.records import RunRecord
@@ -552,10 +553,10 @@ rankings. Below eight independent groups there is neither interval nor test.
 
         return triplets(run, settings, repository, most=most, margin=margin)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.retrieval.findings import findings
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.retrieval.evidence import evidence
 
-        return findings(material)
+        return evidence(material)
 
 
 ENTRY = Retrieval()

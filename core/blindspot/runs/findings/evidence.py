@@ -32,6 +32,7 @@ class Evidence:
             asked for comes first.
         facts: further numbers and texts that the kind's templates name.
         examples: up to three, most telling first.
+        dataset: "" for that of the first run.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Evidence:
     against: tuple[Compared, ...] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
+    dataset: str = ""
 
     def __post_init__(self) -> None:
         if not self.runs or len(self.examples) > MOST_EXAMPLES:

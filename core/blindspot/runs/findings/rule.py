@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from blindspot.numerics.statistics.intervals import ALPHA
+
 
 class Level(StrEnum):
     """How much a finding matters, worst first."""
@@ -28,6 +30,7 @@ class Rule(StrEnum):
     FACT = "a caution: counted, or tested against what it should be"
     STRENGTH = "a strength, if ahead of all"
     BLIND_SPOT = "a blind spot, if behind all"
+    IF_SURE = "a blind spot if it is significant, otherwise a caution"
     LESS = "less than is asked for: a caution, and a blind spot where chance or a baseline is better too"
     GRADED = "a strength if more is reached than is asked for, otherwise as LESS"
 
@@ -112,10 +115,10 @@ def levels(rule: Rule, p: float | None, against: Sequence[Compared]) -> list[Gra
         against: the value asked for comes first, where the rule takes one; then chance, if the score can be worse than
             it, and baselines.
     """
-    if rule is Rule.FACT:
+    if rule is Rule.FACT or (rule is Rule.IF_SURE and (p is None or p >= ALPHA)):
         return [Graded(Level.CAUTION, p)]
-    if rule in {Rule.STRENGTH, Rule.BLIND_SPOT} or (rule is Rule.GRADED and against[0].lead >= 0):
-        level = Level.BLIND_SPOT if rule is Rule.BLIND_SPOT else Level.STRENGTH
+    if rule in {Rule.STRENGTH, Rule.BLIND_SPOT, Rule.IF_SURE} or (rule is Rule.GRADED and against[0].lead >= 0):
+        level = Level.BLIND_SPOT if rule in {Rule.BLIND_SPOT, Rule.IF_SURE} else Level.STRENGTH
         return [Graded(level, p_of(level, against), tuple(against))]
     asked, *others = against
     out = [Graded(Level.CAUTION, asked.behind)]

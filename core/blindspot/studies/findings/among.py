@@ -1,4 +1,4 @@
-"""Findings between models: no significant difference from the best, and order reversed by post-processing."""
+"""Evidence between models: no significant difference from the best, and order reversed by post-processing."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from itertools import combinations
 
 from blindspot.diagnostic import Diagnostic, GridRole
 from blindspot.numerics.statistics.compare import Verdict
-from blindspot.numerics.statistics.written import ci, number
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.runs.comparison import headline_tests
-from blindspot.runs.findings import Finding, Level
+from blindspot.runs.findings.evidence import Evidence
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.studies.findings.general import LETTERS
-from blindspot.texts import counted, listed
 from blindspot.variants import Variant
 
 Pair = tuple[RunRecord, RunRecord]
 
 
-def findings(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
-    """Findings of one diagnostic's runs, dataset by dataset; raises ``BlindspotError`` if their rows are gone.
+def evidence(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Evidence]:
+    """Evidence of one diagnostic's runs, dataset by dataset; raises ``BlindspotError`` if their rows are gone.
 
     None for a diagnostic whose headline does not rank models or that has no test of two runs.
     """
@@ -31,7 +29,7 @@ def findings(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repositor
     for run in runs:
         if entry.headline in run.metrics:
             by_dataset.setdefault(run.plan.dataset, []).append(run)
-    out: list[Finding] = []
+    out: list[Evidence] = []
     for of_it in by_dataset.values():
         sign = 1.0 if declared.higher_is_better else -1.0
         best_first = sorted(of_it, key=lambda run: (-sign * run.metrics[entry.headline], run.run_seq))
@@ -40,7 +38,7 @@ def findings(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repositor
     return out
 
 
-def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], repository: Repository) -> list[Finding]:
+def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], repository: Repository) -> list[Evidence]:
     """The models without a significant difference from the best, as one fact."""
     best, others = best_first[0], best_first[1:]
     tests = headline_tests(entry, [(best, run) for run in others], repository) if others else []
@@ -48,34 +46,25 @@ def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], reposito
     if not alike:
         return []
     closest = alike[0][1]
-    is_tie = any(f"{one.b:.3f}" == f"{closest.a:.3f}" for _, one in alike)
-    others_named = [
-        f"{{{letter}}} ({number(one.b, '.3f')})" for letter, (_, one) in zip(LETTERS[1:], alike, strict=False)
-    ]
-    if len(alike) > len(others_named):
-        others_named.append(counted(len(alike) - len(others_named), "other"))
     return [
-        Finding(
-            kind="not-told-apart",
-            level=Level.CAUTION,
-            sentence=f"{closest.label}: no significant difference between {{A}} ({number(closest.a, '.3f')})"
-            f"{' and' if is_tie else ', the best, and'} {listed(others_named)}; {{A}} less {{B}} is "
-            f"{number(closest.value, '+.3f')}{ci(closest.interval, '+.3f')}.",
-            diagnostic=entry.id,
-            dataset=best.plan.dataset,
-            runs=(best, *(run for run, _ in alike)),
-            value=closest.value,
-            interval=closest.interval,
-            test=closest.basis,
-            n=closest.n,
-            severity=len(alike) / len(others),
-            page=entry.place[0],
-            address=entry.place[1],
+        Evidence(
+            "not-told-apart",
+            (best, *(run for run, _ in alike)),
+            Measured(closest.value, closest.interval),
+            closest.n,
+            facts={
+                "label": closest.label,
+                "best": closest.a,
+                "scores": [test.b for _, test in alike],
+                "is_tie": any(f"{test.b:.3f}" == f"{closest.a:.3f}" for _, test in alike),
+                "share": len(alike) / len(others),
+                "basis": closest.basis,
+            },
         )
     ]
 
 
-def _orders_turned(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
+def _orders_turned(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Evidence]:
     """For two encoders and a post-processing, whether it reverses their order.
 
     Both differences have to be significant, with opposite signs: p is the larger of the two (an intersection-union
@@ -98,26 +87,22 @@ def _orders_turned(entry: Diagnostic, runs: Sequence[RunRecord], repository: Rep
             continue
         is_turned = before.advantage * after.advantage < 0
         out.append(
-            Finding(
-                kind=f"order-turned-by-{_kebab(chain)}",
-                level=Level.CAUTION,
-                sentence=f"{chain} reverses the order of {{A}} and {{B}}: {before.label} {number(before.a, '.3f')} and "
-                f"{number(before.b, '.3f')} without it, {number(after.a, '.3f')} and {number(after.b, '.3f')} with it.",
-                diagnostic=entry.id,
-                dataset=plain[0].plan.dataset,
-                runs=(*plain, *made),
-                value=after.value,
-                interval=after.interval,
-                test=f"{after.basis}, both before and after",
-                n=after.n,
-                severity=min(1.0, abs(before.advantage - after.advantage) / 2) if is_turned else 0.0,
-                page=entry.place[0],
-                address=entry.place[1],
+            Evidence(
+                "order-turned-by-{chain}",
+                (*plain, *made),
+                Measured(after.value, after.interval),
+                after.n,
                 p=max(before.p, after.p) if is_turned else 1.0,
+                facts={
+                    "chain": chain,
+                    "label": before.label,
+                    "a_before": before.a,
+                    "b_before": before.b,
+                    "a_after": after.a,
+                    "b_after": after.b,
+                    "basis": after.basis,
+                    "apart": abs(before.advantage - after.advantage) if is_turned else 0.0,
+                },
             )
         )
     return out
-
-
-def _kebab(chain: str) -> str:
-    return "-".join("".join(c if c.isalnum() else " " for c in chain.lower()).split())

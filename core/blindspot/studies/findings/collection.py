@@ -21,7 +21,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import among, general, wording
-from blindspot.studies.languages import findings as languages
+from blindspot.studies.languages import evidence as languages
 from blindspot.variants import Variant
 
 LEVELS = tuple(Level)  # worst first
@@ -131,11 +131,11 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
     if not runs.chosen:
         return []
     if runs.pooled:
-        return languages.of_pool(runs.chosen, repository, settings)
+        return wording.findings(languages.of_pool(runs.chosen, repository, settings))
     material = Material(runs.chosen, runs.baselines, repository, settings)
     own = [*runs.entry.findings(material), *wording.findings(runs.entry.evidence(material))]
     known = {(finding.kind, finding.dataset) for finding in own}  # EvalRank tests reversed orders itself
-    more = among.findings(runs.entry, runs.chosen, repository)
+    more = wording.findings(among.evidence(runs.entry, runs.chosen, repository))
     return [*own, *(finding for finding in more if (finding.kind, finding.dataset) not in known)]
 
 
@@ -157,14 +157,14 @@ def collect(
 
     for runs in every:
         add(runs.entry.title, lambda runs=runs: (making or make)(runs, repository, settings))  # type: ignore[misc]
-        add(runs.entry.title, lambda runs=runs: general.not_comparable(runs.chosen, runs.apart))  # type: ignore[misc]
+        add(runs.entry.title, lambda runs=runs: wording.findings(general.not_comparable(runs.chosen, runs.apart)))  # type: ignore[misc]
     pooled = pools(repository, selection)
     for runs in pooled:
         add("Languages", lambda runs=runs: (making or make)(runs, repository, settings))  # type: ignore[misc]
     chosen = [run for runs in every for run in runs.chosen]
-    add("Texts cut off", lambda: general.cut_off(chosen, repository, settings))
-    add("Post-processing", lambda: general.fitted_on_tested(chosen))
-    add("Older versions", lambda: general.of_older_versions(old))
+    add("Texts cut off", lambda: wording.findings(general.cut_off(chosen, repository, settings)))
+    add("Post-processing", lambda: wording.findings(general.fitted_on_tested(chosen)))
+    add("Older versions", lambda: wording.findings(general.of_older_versions(old)))
     chosen += [run for runs in pooled for run in runs.chosen]
     variants = tuple(dict.fromkeys(run.plan.variant for run in chosen))
     ids = tuple(dict.fromkeys(run.run_id for run in chosen))

@@ -1,8 +1,7 @@
-"""Findings across diagnostics: scores that cannot be compared, truncated texts, fits on the tested texts."""
+"""Evidence across diagnostics: scores that cannot be compared, truncated texts, fits on the tested texts."""
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,27 +9,19 @@ from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.encoders.catalog import passages_of, resolve_encoder
 from blindspot.encoders.transformer.reading import unread, whole_tokenizer
 from blindspot.errors import BlindspotError
-from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level
+from blindspot.runs.findings import MOST_EXAMPLES, Example
+from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import counted, listed
+from blindspot.texts import counted
 from blindspot.variants import Variant
 
-STORE = "store"  # in place of a diagnostic
 LOOKED_AT = 200  # of the longest texts, for examples of what is cut off
-MOST_NAMED = 6  # variants in a sentence
-LETTERS = string.ascii_uppercase[:MOST_NAMED]  # the places of their names
 _PER_DIRECTION = ("whiten", "pca", "flow")  # steps that estimate as many directions as there are dimensions
 
 
-def names(variants: int) -> str:
-    """Places of the names of so many variants in a sentence: ``{A}, {B} and {C}``."""
-    more = [counted(variants - MOST_NAMED, "other")] if variants > MOST_NAMED else []
-    return listed([*(f"{{{letter}}}" for letter in LETTERS[:variants]), *more])
-
-
-def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> list[Finding]:
+def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> list[Evidence]:
     """Per dataset the variants tested on other texts than most: a fact, not a test."""
     by_dataset: dict[str, list[RunRecord]] = {}
     for run in apart:
@@ -38,57 +29,29 @@ def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> l
     out = []
     for dataset, runs in by_dataset.items():
         others = sum(run.plan.dataset == dataset for run in chosen)
-        entry = find_diagnostic(runs[0].plan.diagnostic)
-        is_one = len(runs) == 1
-        out.append(
-            Finding(
-                kind="other-items",
-                level=Level.CAUTION,
-                sentence=f"{names(len(runs))} {'was' if is_one else 'were'} tested on different texts than the other "
-                f"{counted(others, 'model', 'models')}, so the {entry.title} scores cannot be compared.",
-                diagnostic=entry.id,
-                dataset=dataset,
-                runs=tuple(runs),
-                value=len(runs),
-                test="counted: models tested on different texts",
-                n=len(runs) + others,
-                severity=len(runs) / (len(runs) + others),
-                page=entry.place[0],
-                address=entry.place[1],
-            )
-        )
+        facts: dict[str, Fact] = {
+            "title": find_diagnostic(runs[0].plan.diagnostic).title,
+            "is_one": len(runs) == 1,
+            "others": others,
+        }
+        out.append(Evidence("other-items", tuple(runs), len(runs), len(runs) + others, facts=facts))
     return out
 
 
-def of_older_versions(runs: Sequence[RunRecord]) -> list[Finding]:
+def of_older_versions(runs: Sequence[RunRecord]) -> list[Evidence]:
     """Per diagnostic the variants with runs of an older version only, which everything else leaves out."""
     by_diagnostic: dict[str, list[RunRecord]] = {}
     for run in runs:
         by_diagnostic.setdefault(run.plan.diagnostic, []).append(run)
     out = []
-    for diagnostic, of_it in by_diagnostic.items():
+    for diagnostic, older in by_diagnostic.items():
         entry = find_diagnostic(diagnostic)
-        variants = dict.fromkeys(run.plan.variant for run in of_it)
-        out.append(
-            Finding(
-                kind="older-version",
-                level=Level.CAUTION,
-                sentence=f"{entry.title} of {names(len(variants))} was computed by an older version and is left out: "
-                f"{counted(len(of_it), 'run', 'runs')} to compute again.",
-                diagnostic=diagnostic,
-                dataset=of_it[0].plan.dataset,
-                runs=tuple(of_it),
-                value=len(of_it),
-                test=f"counted: finished runs of a version before {entry.version}",
-                n=len(of_it),
-                severity=0.5,
-                page="run",
-            )
-        )
+        facts: dict[str, Fact] = {"title": entry.title, "version": entry.version}
+        out.append(Evidence("older-version", tuple(older), len(older), len(older), facts=facts))
     return out
 
 
-def fitted_on_tested(runs: Sequence[RunRecord]) -> list[Finding]:
+def fitted_on_tested(runs: Sequence[RunRecord]) -> list[Evidence]:
     """Variants whose post-processing was fitted on the tested texts, as one fact.
 
     Severity is the largest number of fitted directions per text: the share of what the data can determine.
@@ -98,19 +61,13 @@ def fitted_on_tested(runs: Sequence[RunRecord]) -> list[Finding]:
         return []
     by_variant = {run.plan.variant: run for run in reversed(learning)}
     return [
-        Finding(
-            kind="fitted-on-what-is-tested",
-            level=Level.CAUTION,
-            sentence=f"The post-processing of {names(len(by_variant))} was fitted on the texts it is tested on, in "
-            f"{counted(len(learning), 'run', 'runs')}: scores on new texts may be lower.",
-            diagnostic=STORE,
+        Evidence(
+            "fitted-on-what-is-tested",
+            tuple(by_variant.values()),
+            len(learning),
+            len(learning),
+            facts={"fitted": max(_share_fitted(run) for run in learning)},
             dataset=learning[0].plan.dataset,
-            runs=tuple(by_variant.values()),
-            value=len(learning),
-            test="counted: runs without a separate dataset for fitting",
-            n=len(learning),
-            severity=max(_share_fitted(run) for run in learning),
-            page="lab",
         )
     ]
 
@@ -125,7 +82,7 @@ def _share_fitted(run: RunRecord) -> float:
     return min(1.0, directions / n)
 
 
-def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Settings) -> list[Finding]:
+def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Settings) -> list[Evidence]:
     """Per encoder and dataset the share of truncated texts, with examples."""
     out = []
     seen: dict[tuple[str, str], RunRecord] = {}
@@ -139,28 +96,9 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
         most = int(facts.get("max_length") or 0)
         n = int(run.coverage.get("items", 0))
         in_passages = passages_of(run.plan.variant.encoder) is not None
-        of_texts = f"{round(share * n):,} of {counted(n, 'text')} ({share:.1%})"
-        entry = find_diagnostic(run.plan.diagnostic)
-        out.append(
-            Finding(
-                kind="texts-cut-off",
-                level=Level.CAUTION,
-                sentence=f"{{A}} truncates {f'{share:.1%} of its passages and queries' if in_passages else of_texts}: "
-                f"it reads at most {most:,} tokens.",
-                diagnostic=STORE,
-                dataset=run.plan.dataset,
-                runs=(run,),
-                value=share,
-                test="counted by the model's own tokenizer",
-                n=n,
-                severity=min(1.0, share),
-                page=entry.place[0],
-                address=entry.place[1],
-                examples=()
-                if in_passages
-                else tuple(_ends_not_read(run, most, str(facts.get("prompt") or ""), repository, settings)),
-            )
-        )
+        found = () if in_passages else _ends_not_read(run, most, str(facts.get("prompt") or ""), repository, settings)
+        told = {"in_passages": in_passages, "truncated": round(share * n), "most": most}
+        out.append(Evidence("texts-cut-off", (run,), share, n, facts=told, examples=tuple(found)))
     return out
 
 

@@ -327,11 +327,117 @@ CLASSIFICATION: dict[str, Kind] = {}
 
 # --- Retrieval
 
-RETRIEVAL: dict[str, Kind] = {}
+OF_QUERIES = "sign flips of groups of near-duplicate queries, {value:units}"
+NDCG = "nDCG@10 is {score:.2f} against {reached:.2f}"
+QUERIES = {"view": "queries", "a": "{A}"}
+
+RETRIEVAL: dict[str, Kind] = {
+    **against_rival(
+        "bm25",
+        f"than keyword search (BM25) at finding relevant documents: {NDCG} over {{queries:count query queries}}, a "
+        "difference of {value:+.2f}{value:ci +.2f}.",
+        OF_QUERIES,
+        {**QUERIES, "with": "bm25", "item": "{item}"},
+    ),
+    **against_baseline(
+        "at finding relevant documents",
+        f"{NDCG}, a difference of {{value:+.2f}}{{value:ci +.2f}}",
+        OF_QUERIES,
+        {**QUERIES, "b": "{B}"},
+    ),
+    "unranked": Kind(
+        Rule.FACT,
+        "{A} ranks no document for {unranked} of {n:count query queries}: they score 0.",
+        "counted over {n:count query queries}",
+        value,
+        QUERIES,
+    ),
+    "unjudged": Kind(
+        Rule.FACT,
+        "Nobody judged {value:.0%} of the documents in {A}'s top ten, against {of_bm25:.0%} of BM25's: "
+        "{is_condensed:?they are left out of its scores, which may be too high|unjudged documents count as irrelevant, "
+        "so its scores may be too low}.",
+        "counted over the top ten of {n:count query queries}",
+        lambda evidence: evidence["value"] - evidence["of_bm25"],
+        QUERIES,
+    ),
+}
 
 # --- over all diagnostics
 
-SHARED: dict[str, Kind] = {"low-coverage": LOW_COVERAGE}
+LANGUAGES = {"lang_set": "{set}", "lang_enc": "{encoder}", "lang_pool_on": "true"}
+
+SHARED: dict[str, Kind] = {
+    "low-coverage": LOW_COVERAGE,
+    "not-told-apart": Kind(
+        Rule.FACT,
+        "{label}: no significant difference between {A} ({best:.3f}){is_tie:? and|, the best, and} "
+        "{scores:models .3f}; {A} less {B} is {value:+.3f}{value:ci +.3f}.",
+        "{basis}",
+        lambda evidence: evidence["share"],
+    ),
+    "order-turned-by-{chain}": Kind(
+        Rule.FACT,
+        "{chain} reverses the order of {A} and {B}: {label} {a_before:.3f} and {b_before:.3f} without it, "
+        "{a_after:.3f} and {b_after:.3f} with it.",
+        "{basis}, both before and after",
+        lambda evidence: evidence["apart"] / 2,
+    ),
+    "other-items": Kind(
+        Rule.FACT,
+        "{models} {is_one:?was|were} tested on different texts than the other {others:count model}, so the {title} "
+        "scores cannot be compared.",
+        "counted: models tested on different texts",
+        lambda evidence: evidence["value"] / evidence["n"],
+    ),
+    "older-version": Kind(
+        Rule.FACT,
+        "{title} of {models} was computed by an older version and is left out: {n:count run} to compute again.",
+        "counted: finished runs of a version before {version}",
+        lambda _: 0.5,
+        page="run",
+    ),
+    "fitted-on-what-is-tested": Kind(
+        Rule.FACT,
+        "The post-processing of {models} was fitted on the texts it is tested on, in {n:count run}: scores on new "
+        "texts may be lower.",
+        "counted: runs without a separate dataset for fitting",
+        lambda evidence: evidence["fitted"],
+        page="lab",
+        is_of_models=True,
+    ),
+    "texts-cut-off": Kind(
+        Rule.FACT,
+        "{A} truncates "
+        "{in_passages:?{value:.1%} of its passages and queries|{truncated} of {n:count text} ({value:.1%})}: it reads "
+        "at most {most} tokens.",
+        "counted by the model's own tokenizer",
+        value,
+        is_of_models=True,
+    ),
+    "own-language-first": Kind(
+        Rule.IF_SURE,
+        "In a pool of {pooled:count language}, {A} puts another {language} sentence nearest for {value:.1%} of "
+        "{language} queries{value:ci .1%}, rather than a translation{other:?; the least in "
+        "{other}, {least:.1%}{least:ci .1%}|}.",
+        "exact binomial test over {n:count mistake}, the smallest p of {tested:count language}, corrected for their "
+        "number",
+        value,
+        LANGUAGES,
+        page="languages",
+    ),
+    "own-language-first-{code}": Kind(
+        Rule.IF_SURE,
+        "{A} puts another {language} sentence nearest for {value:.1%} of {language} queries{value:ci .1%}, rather than "
+        "a translation: {of_mistakes:.0%} of its mistakes, where {expected:.0%} of the wrong candidates are in that "
+        "language.",
+        "exact binomial test over {n} mistakes among {queries} queries, in a pool of {pooled:count language} and "
+        "English",
+        value,
+        LANGUAGES,
+        page="languages",
+    ),
+}
 
 KINDS: Mapping[str, Mapping[str, Kind]] = MappingProxyType(
     {

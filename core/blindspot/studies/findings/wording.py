@@ -47,9 +47,9 @@ def _findings(evidence: Evidence) -> Iterable[Finding]:
     kind, entry = kind_of(plan.diagnostic, evidence.kind), find_diagnostic(plan.diagnostic)
     page, place = entry.place
     defaults = {parameter.name: parameter.default for parameter in entry.parameters}
-    address = {name: value for name, value in plan.params.items() if value != defaults.get(name, value)}
+    address: dict[str, str] = {}
     if kind.page in {"", page}:
-        address |= place
+        address = {name: value for name, value in plan.params.items() if value != defaults.get(name, value)} | place
     variants = list(dict.fromkeys(run.plan.variant for run in evidence.runs))
     references = {letter: str(variant) for letter, variant in zip(LETTERS, variants, strict=False)}
     for name, template in kind.address.items():
@@ -65,9 +65,9 @@ def _findings(evidence: Evidence) -> Iterable[Finding]:
             level=graded.level,
             sentence=sentence,
             diagnostic=STORE if kind.is_of_models else plan.diagnostic,
-            dataset=plan.dataset,
+            dataset=evidence.dataset or plan.dataset,
             runs=evidence.runs,
-            value=evidence["value"],
+            value=evidence.value.value if isinstance(evidence.value, Measured) else evidence.value,
             interval=evidence.value.interval if isinstance(evidence.value, Measured) else None,
             test=f"{test}; worse than {_BETTER[graded.better]} too" if graded.better else test,
             p=graded.p,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from blindspot.runs.findings import Finding
-from blindspot.studies.languages.findings import findings
+from blindspot.studies.findings import wording
+from blindspot.studies.languages.evidence import evidence
 from blindspot.studies.languages.pooled import Bias
 from blindspot.studies.languages.scores import DIRECTIONS, By, Group, Score, answer, grouped
 
@@ -85,7 +86,7 @@ class LanguagesView:
 
 def languages_view(scores: Sequence[Score], by: By = By.NONE, biases: Sequence[Bias] = ()) -> LanguagesView:
     """The view of one score or more; ``biases`` are of a pool of these languages."""
-    found = findings(biases, scores)
+    found = wording.findings(evidence(biases, scores))
     return LanguagesView(tuple(scores), tuple(grouped(scores, by)), tuple(biases), tuple(found))
 
 

@@ -1,0 +1,113 @@
+"""Evidence of language bias: a query's nearest sentence is in its own language rather than a translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from blindspot.datasets.published.tatoeba import place_of
+from blindspot.datasets.published.tatoeba.languages import ENGLISH, name_of
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.findings import Example
+from blindspot.runs.findings.evidence import Evidence, Fact
+from blindspot.runs.findings.rule import by_chance
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.languages.pooled import PRODUCTS, Bias, best_of, biases, pool_of
+from blindspot.studies.languages.scores import FROM, TO, Score, scores_of_runs
+
+LEAST = 8  # wrong nearest candidates that a test takes
+
+
+def evidence(found: Sequence[Bias], scores: Sequence[Score]) -> list[Evidence]:
+    """One per language of a pool with enough mistakes: how often its own language wins over the meaning.
+
+    Tested is whether wrong nearest candidates are in the query's language more often than the wrong candidates are.
+    """
+    out = []
+    pooled = len({score.language.code for score in scores})
+    for bias in found:
+        way = TO if bias.language == ENGLISH else FROM
+        runs = [s.run for s in scores if s.direction == way and bias.language in (ENGLISH, s.language.code)]
+        if bias.wrong < LEAST or not runs:
+            continue
+        own = bias.own_share()
+        of_mistakes = own.value * bias.queries / bias.wrong
+        place = place_of(runs[0].plan.dataset)
+        facts: dict[str, Fact] = {
+            "code": bias.language,
+            "language": name_of(bias.language),
+            "of_mistakes": of_mistakes,
+            "expected": bias.expected,
+            "queries": bias.queries,
+            "pooled": pooled,
+            "set": place[0].family.id if place else "",
+            "encoder": runs[0].plan.variant.encoder,
+        }
+        out.append(
+            Evidence(
+                "own-language-first-{code}",
+                (runs[0],),
+                own,
+                bias.wrong,
+                p=bias.p,
+                against=by_chance(bias.expected - of_mistakes, bias.p),
+                facts=facts,
+                examples=tuple(
+                    Example((("query", query), ("ranked above", nearest), ("match", match)))
+                    for query, nearest, match in bias.examples
+                ),
+            )
+        )
+    return out
+
+
+# --- one finding per model, for the page of all findings
+
+
+def pools_of(runs: Iterable[RunRecord]) -> list[tuple[RunRecord, ...]]:
+    """Runs on parallel sentences that make a pool, those of the languages that the page takes at first: per model
+    without post-processing, family of datasets and similarity.
+
+    Args:
+        runs: with their Hits@1, the newest first; of other datasets too.
+    """
+    newest: dict[tuple[str, ...], dict[str, RunRecord]] = {}
+    for run in runs:
+        variant, place = run.plan.variant, place_of(run.plan.dataset)
+        if place and variant.transform == "none" and variant.model.has_vectors:
+            key = (str(variant), place[0].family.id, *(f"{k}={v}" for k, v in sorted(run.plan.params.items())))
+            newest.setdefault(key, {}).setdefault(run.plan.dataset, run)
+    found = []
+    for own in newest.values():
+        codes = best_of(list(own.values()))
+        found.append(tuple(run for name, run in own.items() if (at := place_of(name)) and at[1].code in codes))
+    return [pool for pool in found if pool]
+
+
+def of_pool(runs: Sequence[RunRecord], repository: Repository, settings: Settings) -> list[Evidence]:
+    """The worst of a pool's languages, with the number of queries that the page looks at.
+
+    Raises:
+        EmbeddingsGone: the cache no longer has the embeddings of a run.
+    """
+    scores = scores_of_runs(runs, repository)
+    metric = Similarity(runs[0].plan.params["metric"])
+    found = biases(pool_of(scores, settings, repository), metric, most_products=PRODUCTS)
+    tested = evidence(found, scores)
+    if not tested:
+        return []
+    least, worst = min(tested, key=lambda one: one["value"]), max(tested, key=lambda one: one["value"])
+    p = min(1.0, len(tested) * min(one.p for one in tested if one.p is not None))
+    shares = {bias.language: bias.own_share(len(tested)) for bias in found}
+    highest, lowest = (shares[str(one.facts["code"])] for one in (worst, least))
+    facts = {
+        **worst.facts,
+        "pooled": len(found),
+        "tested": len(tested),
+        "other": least.facts["language"] if len(tested) > 1 else "",
+        "least": lowest,
+    }
+    against = by_chance(-worst["value"], p)
+    return [replace(worst, kind="own-language-first", value=highest, p=p, against=against, facts=facts)]
