@@ -35,12 +35,12 @@ def test_sentences_are_whole_and_every_interval_is_that_of_the_number_before_it(
         assert {field for field, _ in fields(kind.sentence)} & {*string.ascii_uppercase, "models", "warning"}
         assert "95% CI" not in kind.sentence
         for template in (kind.sentence, kind.test):
-            said = list(fields(template))
-            for place, (field, spec) in enumerate(said):
+            scores = ("", "")  # the last number but for counts, and how it is written
+            for field, spec in fields(template):
                 if spec.startswith("ci "):
-                    number = next(one for one, spec in reversed(said[:place]) if spec and spec[0] != "?")
-                    written = [spec for one, spec in said[:place] if one == field and spec[0] != "?"]
-                    assert (number, spec) == (field, f"ci {written[-1]}")
+                    assert (field, spec) == (scores[0], f"ci {scores[1]}")
+                elif re.fullmatch(r"[+]?[.]\d(f|%|pp)", spec):
+                    scores = (field, spec)
         assert kind.page in {"", *(place.stem for place in places())}
 
 
