@@ -76,7 +76,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         *(f"blindspot.diagnostics.evalrank.what_if.{name}" for name in ("basis", "sliders")),
         *("blindspot.diagnostics.heros.browsing.in_run", "blindspot.diagnostics.heros.figures.profile.label"),
         "blindspot.diagnostics.retrieval.figures.against",
-        *("blindspot.figures.html_tables.ranking_table", "blindspot.space.neighbors.lists.of_item"),
+        *("blindspot.figures.html_tables.ranking_table", "blindspot.space.neighbors.view.view_of_item"),
         "blindspot.studies.threshold.pairs.of_spaces",
     ],
     "a search for one text in others, once through each": [
@@ -119,7 +119,7 @@ WITHIN = {
     "blindspot.studies.sentence.asking.explained",
     "blindspot.datasets.uploads.tabulate",
     "blindspot.studies.judgments.own_queries.of_text",
-    "blindspot.space.neighbors.free_text.place",
+    "blindspot.space.neighbors.view.view_of_text",
     "blindspot.diagnostics.evalrank.what_if.what_if",
 }
 

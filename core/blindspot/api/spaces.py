@@ -21,7 +21,7 @@ from blindspot.runs.requests import EncodeRequest
 from blindspot.runs.spaces import open_spaces
 from blindspot.space.neighbors import free_text
 from blindspot.space.neighbors.lists import LONGEST
-from blindspot.space.neighbors.view import Neighbor, neighbors_view
+from blindspot.space.neighbors.view import Neighbor, view_of_item, view_of_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,10 @@ def neighbors(
     pipeline.encode(EncodeRequest(variant.encoder, reference), place.settings, place.repository)
     (space,) = open_spaces([variant], dataset, place.settings)
     item = dataset.items.index(query) if query in dataset.items else None
-    view = neighbors_view(query if item is None else item, [space], Similarity(metric), place.settings, k=k)
+    if item is None:
+        view = view_of_text(query, [space], Similarity(metric), place.settings, k=k)
+    else:
+        view = view_of_item(item, [space], Similarity(metric), k=k)
     if not view.lists:
         raise InputError(f"the model has no vector for '{query[:80]}'", expected="words that it knows")
     truncated, unknown_words = (view.placed[0].truncated, view.placed[0].unknown) if view.placed else (False, ())

@@ -7,7 +7,7 @@ import pytest
 from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space, open_spaces
-from blindspot.space.neighbors.view import neighbors_view
+from blindspot.space.neighbors.view import view_of_item, view_of_text
 from blindspot.variants import Variant
 from tests.support.small_world import DOG, SMALL_PAIRS, GramEncoder
 from tests.support.world import World
@@ -26,9 +26,9 @@ def spaces(module_world: World) -> tuple[Space, ...]:
     )
 
 
-def test_an_item_is_not_its_own_neighbor(spaces: tuple[Space, ...], module_world: World) -> None:
+def test_an_item_is_not_its_own_neighbor(spaces: tuple[Space, ...]) -> None:
     number = SMALL_PAIRS.items.index(DOG)
-    view = neighbors_view(number, spaces, Similarity.COS, module_world.settings, k=3)
+    view = view_of_item(number, spaces, Similarity.COS, k=3)
     said = view.as_json()
     assert said["query"] == {"text": DOG, "item": number}
     assert said["items"] == len(SMALL_PAIRS.items) - 1, "those that both models cover"
@@ -38,16 +38,16 @@ def test_an_item_is_not_its_own_neighbor(spaces: tuple[Space, ...], module_world
     (overlap,) = said["overlap"]
     assert (overlap["a"], overlap["b"], overlap["k"]) == ("trigrams~none", "herbivore~center", 3)
     assert (said["notes"], said["without_vector"]) == ([], [])
-    assert neighbors_view(number, spaces, Similarity.COS, module_world.settings).k == len(SMALL_PAIRS.items) - 2
+    assert view_of_item(number, spaces, Similarity.COS).k == len(SMALL_PAIRS.items) - 2
     last = len(SMALL_PAIRS.items) - 1
     with pytest.raises(InputError, match="not all encoders have a vector"):
-        neighbors_view(last, spaces, Similarity.COS, module_world.settings)
+        view_of_item(last, spaces, Similarity.COS)
     with pytest.raises(InputError, match="the model has no vector"):
-        neighbors_view(last, spaces[1:], Similarity.COS, module_world.settings)
+        view_of_item(last, spaces[1:], Similarity.COS)
 
 
 def test_models_without_a_vector_for_a_text_are_named(spaces: tuple[Space, ...], module_world: World) -> None:
-    view = neighbors_view("a zebra sleeps", spaces, Similarity.L2, module_world.settings, k=2)
+    view = view_of_text("a zebra sleeps", spaces, Similarity.L2, module_world.settings, k=2)
     said = view.as_json()
     assert [one["encoder"] for one in said["variants"]] == ["trigrams"]
     assert said["without_vector"] == [{"encoder": "herbivore", "transform": "center"}]

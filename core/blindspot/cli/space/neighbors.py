@@ -16,7 +16,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.settings import Settings
 from blindspot.space.neighbors import free_text
 from blindspot.space.neighbors.lists import LONGEST, candidates
-from blindspot.space.neighbors.view import NeighborsView, neighbors_view
+from blindspot.space.neighbors.view import NeighborsView, view_of_item, view_of_text
 from blindspot.store.repository import Repository
 
 
@@ -39,8 +39,10 @@ def neighbors_of(
     loaded, spaces = opened(variants, entry, settings)
     if not as_json:
         output.use_names(settings, Repository.at(settings.store), [variant.encoder for variant in variants])
-    query = loaded.items.index(text) if text in loaded.items else text
-    view = neighbors_view(query, spaces, metric, settings, k=k)
+    if text in loaded.items:
+        view = view_of_item(loaded.items.index(text), spaces, metric, k=k)
+    else:
+        view = view_of_text(text, spaces, metric, settings, k=k)
     if as_json:
         output.print_json(view.as_json())
     else:

@@ -96,8 +96,28 @@ class NeighborsView:
         }
 
 
-def neighbors_view(
-    query: int | str,
+def view_of_item(
+    item: int, spaces: Sequence[Space], metric: Similarity, *, k: int = LONGEST, approximate: bool = False
+) -> NeighborsView:
+    """The neighbors of an item in spaces over the same items; it is not its own.
+
+    Args:
+        k: how many to show; fewer where there are no more.
+
+    Raises:
+        InputError: a model has no vector for the item, or there is no other text.
+    """
+    text = spaces[0].dataset.items[item]
+    if spaces[0].place_of(item) is None:
+        who = "the model has no" if len(spaces) == 1 else "not all encoders have a"
+        raise InputError(f"{who} vector for '{text[:80]}'", expected="a text that every encoder covers")
+    depth = _depth(spaces, is_item=True)
+    lists = tuple(neighbors.of_item(space, metric, item, depth, approximate=approximate) for space in spaces)
+    return NeighborsView(text, item, tuple(spaces), metric, min(k, depth), lists, ())
+
+
+def view_of_text(
+    text: str,
     spaces: Sequence[Space],
     metric: Similarity,
     settings: Settings,
@@ -106,28 +126,13 @@ def neighbors_view(
     approximate: bool = False,
     cancel: CancelToken | None = None,
 ) -> NeighborsView:
-    """The neighbors of a query in spaces over the same items.
-
-    Args:
-        query: number of an item, which is then left out; or any text.
-        k: how many to show; fewer where there are no more.
+    """The neighbors of any text, which is encoded now; ``k`` as of ``view_of_item``.
 
     Raises:
-        InputError: a model has no vector for the item, or there is no other text.
-        BlindspotError: as ``free_text.place``.
-        Cancelled: by ``cancel``.
+        InputError: the text is empty or too long, or there is nothing to find.
+        BlindspotError, Cancelled: as ``free_text.place``.
     """
-    dataset, item = spaces[0].dataset, None if isinstance(query, str) else query
-    text = query if isinstance(query, str) else dataset.items[query]
-    if item is not None and spaces[0].place_of(item) is None:
-        who = "the model has no" if len(spaces) == 1 else "not all encoders have a"
-        raise InputError(f"{who} vector for '{text[:80]}'", expected="a text that every encoder covers")
-    depth = neighbors.depth(spaces, is_item=item is not None)
-    if depth < 1:
-        raise InputError(f"the query is the only text of '{dataset.id}' with a vector", expected="a larger dataset")
-    if item is not None:
-        lists = [neighbors.of_item(space, metric, item, depth, approximate=approximate) for space in spaces]
-        return NeighborsView(text, item, tuple(spaces), metric, min(k, depth), tuple(lists), ())
+    depth = _depth(spaces, is_item=False)
     placed = free_text.place(text, spaces, settings, cancel)
     lists = [
         neighbors.of_vector(space, metric, one.vector, depth, approximate=approximate)
@@ -135,3 +140,11 @@ def neighbors_view(
         if one.vector is not None
     ]
     return NeighborsView(text, None, tuple(spaces), metric, min(k, depth), tuple(lists), placed)
+
+
+def _depth(spaces: Sequence[Space], *, is_item: bool) -> int:
+    depth = neighbors.depth(spaces, is_item=is_item)
+    if depth < 1:
+        name = spaces[0].dataset.id
+        raise InputError(f"the query is the only text of '{name}' with a vector", expected="a larger dataset")
+    return depth

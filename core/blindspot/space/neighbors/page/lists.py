@@ -21,7 +21,7 @@ from blindspot.space.neighbors import lists as neighbors
 from blindspot.space.neighbors.free_text import Placed
 from blindspot.space.neighbors.lists import RANKS
 from blindspot.space.neighbors.page.query import Query, choose
-from blindspot.space.neighbors.view import NeighborsView, neighbors_view
+from blindspot.space.neighbors.view import NeighborsView, view_of_item, view_of_text
 from blindspot.space.page import Opened, short_text
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -69,9 +69,9 @@ def answer(opened: Opened, query: Query, k: int) -> NeighborsView | None:
 
 def _view(opened: Opened, query: Query, k: int, approximate: bool) -> NeighborsView:
     if query.item is not None:
-        return neighbors_view(query.item, opened.spaces, opened.metric, settings(), k=k, approximate=approximate)
+        return view_of_item(query.item, opened.spaces, opened.metric, k=k, approximate=approximate)
     with st.spinner("Encoding the text. The first time, models are loaded …", show_time=True), turn() as cancel:
-        return neighbors_view(
+        return view_of_text(
             query.text, opened.spaces, opened.metric, settings(), k=k, approximate=approximate, cancel=cancel
         )
 
