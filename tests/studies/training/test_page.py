@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import blindspot as bs
 from blindspot.figures.theme import Scheme
 from blindspot.studies.training import figures
-from blindspot.studies.training.steps import Evaluated, evaluated, series_of, title_of
+from blindspot.studies.training.steps import Evaluated, evaluated, series_of
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, chart_named, table, values, written
 
@@ -126,22 +125,6 @@ def test_lines_are_the_values_a_little_apart(made: Made) -> None:
         ranks = found.shown[numbers.index(int(line.name))]
         np.testing.assert_allclose(line.y, ranks, rtol=figures.SPREAD + 1e-9)
         assert [said for _, said in line.customdata] == [f"{rank:,.6g}" for rank in ranks]
-
-
-def test_titles_of_steps() -> None:
-    titles = [title_of(label) for label in ("step-20", "epoch-1", "call-3", "epoch-1-step-20")]
-    assert titles == ["step 20", "epoch 1", "call 3", "epoch 1, step 20"]
-
-
-def test_what_was_not_measured_is_not_a_loss(made: Made) -> None:
-    """A step that lacks an item neither won nor lost it."""
-    found = made.found
-    scores = found.scores.copy()
-    scores[0, 0] = np.nan
-    part = replace(found, scores=scores)
-    changed = part.changed("step-0", "step-40")
-    assert isinstance(changed, pd.DataFrame)
-    assert int(found.numbers[0]) not in set(changed["item_no"])
 
 
 def test_other_pages_show_the_last_step_and_say_what_they_hide(open_app: OpenApp, made: Made) -> None:

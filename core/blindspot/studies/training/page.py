@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -14,13 +12,11 @@ from blindspot.datasets.catalog import title_of as title_of_dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.figures.html_tables import Column, html_table, quiet
 from blindspot.numerics.statistics.compare import PairedTest
-from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, p_in_words
 from blindspot.runs.comparison import Changes, changes, headline_test
 from blindspot.store.records import RunRecord
 from blindspot.studies.training import figures
-from blindspot.studies.training.steps import Evaluated, Series, Step, evaluated, series_of, title_of, trainings
-from blindspot.texts import counted
+from blindspot.studies.training.steps import Evaluated, Series, evaluated, series_of, title_of, trainings
+from blindspot.studies.training.view import StepsView, steps_view
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
@@ -58,24 +54,6 @@ trainer.train()
 """
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A series on screen, and the two steps that are compared."""
-
-    found: Evaluated
-    before: Step
-    after: Step
-
-    @property
-    def series(self) -> Series:
-        return self.found.series
-
-    @property
-    def unit(self) -> str:
-        """What an item is, in the plural."""
-        return self.series.entry.overview.counted[0]
-
-
 def show() -> None:
     ui.page("Training", "Which pairs did my training win, which did it lose, and when?")
     with ui.errors_shown():
@@ -101,8 +79,9 @@ def _training() -> None:
     with place:
         before = one_named("From", labels, index=0, key="training_from", name=title_of, width=180)
         after = one_named("To", labels, index=len(labels) - 1, key="training_to", name=title_of, width=180)
-    one = Shown(found, *(series.steps[series.place(label or labels[0])] for label in (before, after)))
-    _headline(one)
+    first, last = (series.steps[series.place(label or labels[0])] for label in (before, after))
+    one = steps_view(found, first, last, None if first == last else _difference(last.run, first.run))
+    headline.show(one.in_words(as_text(figures.score_title(found))))
     marked = () if one.before == one.after else (one.before.label, one.after.label)
     figure = figures.score_over_steps(found, scheme(), marked)
     st.plotly_chart(figure, key="training_score", config={"displayModeBar": False})
@@ -144,55 +123,15 @@ def _read(_training: str, runs: tuple[str, ...], _series: Series) -> Evaluated: 
     return evaluated(_series, repository())
 
 
-def _headline(shown: Shown) -> None:
-    found, series = shown.found, shown.series
-    name = figures.score_title(found)
-    first, last = (float(found.values[series.place(step.label)]) for step in (shown.before, shown.after))
-    if shown.before == shown.after:
-        headline.show(as_text(f"{name} is {first:.4f} at {shown.before.title}."))
-        return
-    steps = f"{first:.4f} at {shown.before.title} to {last:.4f} at {shown.after.title}"
-    tested = _difference(shown.after.run, shown.before.run)
-    verb = "rose" if last > first else "fell" if last < first else "stayed the same"
-    if tested is not None and tested.p is not None and tested.p >= ALPHA:
-        said = f"**No significant change of {as_text(name)}**, from {steps}"
-    else:
-        said = f"**{as_text(name)} {verb} from {steps}**"
-    gain = found.gain(shown.before.label, shown.after.label)
-    lost, won = int((gain < 0).sum()), int((gain > 0).sum())
-    also = f" ({_of_first(shown)})" if found.is_rank and lost else ""
-    headline.show(
-        f"{said}{_sure(tested)}. Of {counted(int((~np.isnan(gain)).sum()), 'item', shown.unit)}, **{lost:,} were lost**"
-        f"{also} and **{won:,} won**."
-    )
-
-
-def _of_first(shown: Shown) -> str:
-    """How many of the lost ones were first."""
-    before, after = (shown.found.shown[:, shown.series.place(step.label)] for step in (shown.before, shown.after))
-    return f"{int(((before <= 1) & (after > 1)).sum()):,} of them from first place"
-
-
-def _sure(tested: PairedTest | None) -> str:
-    """Interval and p of the difference; why there is none."""
-    if tested is None:
-        return ""
-    if tested.interval is None:
-        return f" (not tested: {as_text(tested.refusal)})" if tested.refusal else ""
-    p = "" if tested.p is None else f"; {p_in_words(tested.p)}"
-    return f" ({ci_in_words(tested, '+.4f', of=DIFFERENCE)}{p})"
-
-
 @cached(64)
 def _difference(after: RunRecord, before: RunRecord) -> PairedTest | None:
     return headline_test(after, before, repository())
 
 
 @fragment  # the score above is not drawn again
-def _items(shown: Shown) -> None:
+def _items(shown: StepsView) -> None:
     """Draw the items of one side: their lines, the table, and the chosen one."""
-    changed = shown.found.changed(shown.before.label, shown.after.label)
-    sides = {LOST: changed[changed["gain"] < 0], WON: changed[changed["gain"] > 0].iloc[::-1]}
+    sides = {LOST: shown.lost, WON: shown.won}
     titles = {LOST: f"Lost {len(sides[LOST]):,}", WON: f"Won {len(sides[WON]):,}"}
     side = tab_named(
         shown.unit.capitalize(),
@@ -208,7 +147,7 @@ def _items(shown: Shown) -> None:
         return
     numbers = listed["no."].tolist()
     chosen = TABLE.wanted(about)
-    figure = figures.items_over_steps(shown.found, numbers[:LINES], chosen, scheme())
+    figure = figures.items_over_steps(shown.evaluated, numbers[:LINES], chosen, scheme())
     st.plotly_chart(figure, key="training_lines", config={"displayModeBar": False})
     drawn = f"A line for each of the {LINES} largest changes" if len(numbers) > LINES else "A line for each"
     TABLE.show(
@@ -217,21 +156,21 @@ def _items(shown: Shown) -> None:
         _columns(shown),
         hint=f"{drawn}, a little apart where they are equal. Choose a row to bring its line out.",
     )
-    number = TABLE.chosen(listed, about, shown.found.numbers.tolist(), "is not in the data")
+    number = TABLE.chosen(listed, about, shown.evaluated.numbers.tolist(), "is not in the data")
     if number is not None:
         _item(number, shown)
 
 
-def _frame(listed: pd.DataFrame, shown: Shown) -> pd.DataFrame:
+def _frame(listed: pd.DataFrame, shown: StepsView) -> pd.DataFrame:
     titles = {"before": shown.before.title, "after": shown.after.title}
     frame = listed[["no.", "text", "before", "after", "gain"]].rename(columns=titles)
     return frame.rename(columns={"gain": "change"})
 
 
-def _columns(shown: Shown) -> dict[str, object]:
+def _columns(shown: StepsView) -> dict[str, object]:
     number = st.column_config.NumberColumn
-    each = "Rank of the match" if shown.found.is_rank else "The item's part of the score"
-    part = "1/rank" if shown.found.is_rank else "the item's part of the score"
+    each = "Rank of the match" if shown.evaluated.is_rank else "The item's part of the score"
+    part = "1/rank" if shown.evaluated.is_rank else "the item's part of the score"
     return {
         "no.": number(width=60),
         "text": st.column_config.TextColumn(width=820),
@@ -241,9 +180,9 @@ def _columns(shown: Shown) -> dict[str, object]:
     }
 
 
-def _item(number: int, shown: Shown) -> None:
+def _item(number: int, shown: StepsView) -> None:
     """Draw the chosen item at every step, with a link to its diagnostic's page."""
-    found, series, theme = shown.found, shown.series, scheme()
+    found, series, theme = shown.evaluated, shown.series, scheme()
     place = found.numbers.tolist().index(number)
     rows = [(quiet("text", theme), found.texts[place])]
     word = "rank " if found.is_rank else ""
@@ -267,11 +206,10 @@ def _item(number: int, shown: Shown) -> None:
     )
 
 
-def _address(number: int, shown: Shown) -> dict[str, str]:
+def _address(number: int, shown: StepsView) -> dict[str, str]:
     rows = _changes(shown.after.run, shown.before.run).rows if all(shown.series.entry.won) else ()
     own = next((dict(change.address) for change in rows if change.item_no == number), None)
-    tested = _difference(shown.after.run, shown.before.run)
-    return own or (dict(tested.address) if tested else {})
+    return own or (dict(shown.test.address) if shown.test else {})
 
 
 @cached(16)
