@@ -25,6 +25,7 @@ from blindspot.runs import estimates
 from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings import Material
 from blindspot.store.records import RunRecord
+from blindspot.studies.findings.wording import findings
 from blindspot.types import CancelToken, no_progress
 from tests.support.probing_world import length_lines, word_lines, written
 from tests.support.small_world import GramEncoder
@@ -160,7 +161,7 @@ def test_a_thousand_words_are_read_from_vectors_that_count_them(
     )
     world.add(GramEncoder("bigrams", size=2))
     other = world.run("probing", "bigrams", reference)
-    found = ENTRY.findings(Material((run, other), (), world.repository, world.settings))
+    found = findings(ENTRY.evidence(Material((run, other), (), world.repository, world.settings)))
     kinds = [one.kind for one in found]
     assert kinds.count("learned") == 2
     assert not [kind for kind in kinds if kind.startswith("class-missed")], "not one finding for each of 1,000 words"
@@ -168,7 +169,7 @@ def test_a_thousand_words_are_read_from_vectors_that_count_them(
 
 def test_findings_name_the_property_and_open_the_page(world: World, length: str) -> None:
     run = world.run("probing", "trigrams", length)
-    found = ENTRY.findings(Material((run,), (), world.repository, world.settings))
+    found = findings(ENTRY.evidence(Material((run,), (), world.repository, world.settings)))
     learned = next(one for one in found if one.kind == "learned")
     assert learned.said(str).startswith("Sentence length ")
     assert (learned.page, learned.diagnostic) == ("probing", "probing")

@@ -62,7 +62,7 @@ def test_numbers_are_written_as_templates_say() -> None:
     for template, text in (
         ("{A} gets {value:.1%}{value:ci .0%}", "{A} gets 12.6% (95% CI 8 to 19%)"),
         ("{gap:+.1pp} points, {gap:+.2f}", "−2.4 points, −0.02"),
-        ("{n:count query queries}, {many:count text}, {many:,}, {many}", "1 query, 1,200 texts, 1,200, 1,200"),
+        ("{n:count query/queries}, {many:count text}, {many:,}, {many}", "1 query, 1,200 texts, 1,200, 1,200"),
         ("{weak:?hardly|{value:.2f}} {n:?once|}", "0.13 once"),
         ("{A} before {scores:models .2f}", "{A} before {B} (0.50) and {C} (0.25)"),
         ("{kinds:list} over {value:units}, {p:p}", "a, b and c over 40 independent pairs, p ≤ 0.0001"),

@@ -28,7 +28,7 @@ from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.similarity.definition import ENTRY as SIMILARITY
 from blindspot.diagnostics.similarity.findings import findings as of_similarity
 from blindspot.diagnostics.transfer.definition import ENTRY as TRANSFER
-from blindspot.diagnostics.transfer.findings import findings as of_transfer
+from blindspot.diagnostics.transfer.evidence import evidence as of_transfer
 from blindspot.diagnostics.words import analogy, categorization
 from blindspot.diagnostics.words.findings import of_analogies, of_categories
 from blindspot.numerics.ranking.problem import RankCounts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,8 @@ from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, P
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
@@ -460,10 +461,10 @@ are near, but not the same.
 
         return item_scores(runs, repository)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.transfer.findings import findings
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.transfer.evidence import evidence
 
-        return findings(material)
+        return evidence(material)
 
 
 ENTRY = Transfer()

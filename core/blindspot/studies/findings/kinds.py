@@ -323,7 +323,43 @@ FREQUENCY: dict[str, Kind] = {
 
 # --- Transfer and Probing
 
-CLASSIFICATION: dict[str, Kind] = {}
+TASKS = {"view": "tasks"}
+MISTAKES = {"view": "items", "a": "{A}", "transfer_order": "surest mistake"}
+
+CLASSIFICATION: dict[str, Kind] = {
+    "learned": Kind(
+        Rule.GRADED,
+        "{what} can {weak:?hardly |}be {verb} from {A}: {value:.1%} of the examples are right{value:ci .1%}, against "
+        "{chance:.1%} for always guessing the most frequent class.",
+        "score test against {least:.1%}, {is_half:?half|a tenth} of the way from the most frequent class to 100%, "
+        "{n:count example}",
+        to_the_best,
+        TASKS,
+    ),
+    "lifted-by-overlap": Kind(
+        Rule.FACT,
+        "{overlap} of {n:count test example} {in_training:?are in the training part too|repeat}: without them {A} gets "
+        "{without:.1%} right, not {accuracy:.1%}.",
+        "counted over {n:count example}",
+        value,
+        {**TASKS, "overlap": "without"},
+    ),
+    "class-missed-{label}": Kind(
+        Rule.LESS,
+        "A classifier on {A} {never:?never predicts|hardly recognizes} the class '{label}': {value:.0%} of "
+        "{examples:count example} right{value:ci .0%}, where guessing gives {share:.0%}.",
+        "score test against {share:.0%}, the share of the class, {value:units}",
+        rest,
+        {**MISTAKES, "gold": "{label}"},
+    ),
+    **against_baseline(
+        "at {of_negation:?detecting negation|the task}",
+        "a classifier gets {score:.1%} of the examples right against {reached:.1%}, {value:+.1pp} points"
+        "{value:ci +.1pp}",
+        "sign flips of the paired difference, {value:units}",
+        {**MISTAKES, "b": "{B}", "outcome": "won-by-b"},
+    ),
+}
 
 # --- Retrieval
 
@@ -334,7 +370,7 @@ QUERIES = {"view": "queries", "a": "{A}"}
 RETRIEVAL: dict[str, Kind] = {
     **against_rival(
         "bm25",
-        f"than keyword search (BM25) at finding relevant documents: {NDCG} over {{queries:count query queries}}, a "
+        f"than keyword search (BM25) at finding relevant documents: {NDCG} over {{queries:count query/queries}}, a "
         "difference of {value:+.2f}{value:ci +.2f}.",
         OF_QUERIES,
         {**QUERIES, "with": "bm25", "item": "{item}"},
@@ -347,8 +383,8 @@ RETRIEVAL: dict[str, Kind] = {
     ),
     "unranked": Kind(
         Rule.FACT,
-        "{A} ranks no document for {unranked} of {n:count query queries}: they score 0.",
-        "counted over {n:count query queries}",
+        "{A} ranks no document for {unranked} of {n:count query/queries}: they score 0.",
+        "counted over {n:count query/queries}",
         value,
         QUERIES,
     ),
@@ -357,7 +393,7 @@ RETRIEVAL: dict[str, Kind] = {
         "Nobody judged {value:.0%} of the documents in {A}'s top ten, against {of_bm25:.0%} of BM25's: "
         "{is_condensed:?they are left out of its scores, which may be too high|unjudged documents count as irrelevant, "
         "so its scores may be too low}.",
-        "counted over the top ten of {n:count query queries}",
+        "counted over the top ten of {n:count query/queries}",
         lambda evidence: evidence["value"] - evidence["of_bm25"],
         QUERIES,
     ),

@@ -5,7 +5,7 @@ A template is a text with facts in braces, and after a colon how they are writte
 - ``{value:.0%}``, ``{gap:+.2f}``, ``{n:,}``: a number, of an estimate its value; ``{gap:+.0pp}`` in percentage points;
 - ``{value:ci .0%}``: the interval of the value before it, in brackets after a space; nothing where it has none;
 - ``{value:units}``: what is independent, and how many; ``{p:p}``: a p-value;
-- ``{n:count text}``, ``{n:count query queries}``: ``1 query``, ``200 queries``; ``{kinds:list}``: ``a, b and c``;
+- ``{n:count text}``, ``{n:count query/queries}``: ``1 query``, ``200 queries``; ``{kinds:list}``: ``a, b and c``;
 - ``{weak:?hardly |}``: the first text if the fact is true, else the second; both may have facts in braces;
 - ``{A}``, ``{B}``: names of models, which whoever shows the finding fills in (``Finding.said``); ``{models}``: of all;
   ``{scores:models .3f}``: those after the first, each with its number in brackets.
@@ -130,7 +130,7 @@ def _written(fact: Fact, spec: str) -> str:
         case "ci" if isinstance(fact, Measured):
             written = ci(fact, *_scaled(rest))
         case "count":
-            written = counted(int(value), *rest.split(" ", 1))
+            written = counted(int(value), *rest.split("/"))
         case "p":
             written = p_in_words(value)
         case _:

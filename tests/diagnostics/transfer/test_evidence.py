@@ -1,4 +1,4 @@
-"""Findings on transfer: each kind where it is there and where it is not, and false ones under the null."""
+"""Evidence on transfer: each kind where it is there and where it is not, and false ones under the null."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostics.transfer.definition import ENTRY
-from blindspot.diagnostics.transfer.findings import findings
+from blindspot.diagnostics.transfer.evidence import evidence
 from blindspot.diagnostics.transfer.tasks import DEMO
 from blindspot.numerics.statistics.confusion import estimates
 from blindspot.runs.findings import Finding, Level
-from tests.support.made_up_store import MadeUp, false_alarms, shown
+from tests.support.made_up_store import MadeUp, false_alarms, findings_in, shown
 
 N = 300
 CLASSES = np.array(["no", "yes"])
@@ -50,7 +50,7 @@ def guessed(rng: np.random.Generator, rate: float) -> np.ndarray:
 
 
 def of_model(store: MadeUp, kind: str) -> list[Finding]:
-    return [one for one in shown(store, findings, kind) if one.variants[0].encoder == "model"]
+    return [one for one in shown(store, evidence, kind) if one.variants[0].encoder == "model"]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_false_blind_spots_are_rare() -> None:
             add(store, encoder, guessed(rng, majority + 0.1 * (1 - majority)))
         return store
 
-    assert false_alarms(null, findings) <= 10
+    assert false_alarms(null, evidence) <= 10
 
 
 @pytest.mark.heavy
@@ -167,6 +167,6 @@ def test_guesses_at_a_class_are_hardly_ever_called_missed() -> None:
         store = made_up(rng, share=0.3)
         answers = CLASSES[(rng.uniform(size=N) < 0.3).astype(int)]
         add(store, "model", (store.about["label"] == answers).to_numpy())
-        p_values += [one.p for one in findings(store.material()) if one.kind.startswith("class-missed")]
+        p_values += [one.p for one in findings_in(evidence, store.material()) if one.kind.startswith("class-missed")]
     assert len(p_values) == 400
     assert np.mean([p < 0.05 for p in p_values if p is not None]) <= 0.05

@@ -1,4 +1,4 @@
-"""Findings of Transfer and Probing: what can a classifier not learn from a model's vectors?
+"""Evidence of Transfer and Probing: what can a classifier not learn from a model's vectors?
 
 A task is learned where the accuracy is more than a tenth of the way from the majority to all right. The negation probe
 asks for more: whether a sentence is negated decides what it means, so that halfway is the least.
@@ -6,8 +6,8 @@ asks for more: whether a sentence is negated decides what it means, so that half
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,34 +17,19 @@ from blindspot.datasets.kinds.labeled_texts import same_examples
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.transfer.classifiers import MANY_CLASSES
 from blindspot.diagnostics.transfer.definition import CLEAN
-from blindspot.diagnostics.transfer.outcomes import Measure, Order
+from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.tasks import DEMO, probe_asked, score
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against, stored_against
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import ci, number
-from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
-from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
-from blindspot.runs.findings.parts import (
-    Rows,
-    Together,
-    clipped,
-    coverage,
-    finding,
-    graded,
-    in_test,
-    kebab,
-    lacking,
-    less_than_asked,
-    rows_of,
-    together,
-)
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
+from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines
+from blindspot.runs.findings.evidence import Evidence, Fact
+from blindspot.runs.findings.parts import Rows, Together, low_coverage, rows_of, together
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
-from blindspot.texts import counted
 from blindspot.types import Bool, Int64
 
 LEARNED, PROBED = 0.1, 0.5  # of the way from the majority to all right
@@ -52,21 +37,21 @@ LIFT = 0.005  # accuracy that overlap must add to be worth a word
 FEWEST = 10  # examples of a class
 
 
-def findings(material: Material) -> list[Finding]:
-    """See ``Diagnostic.findings``."""
+def evidence(material: Material) -> Iterator[Evidence]:
+    """See ``Diagnostic.evidence``."""
     if not material.runs:
-        return []
+        return
     entry = _entry(material.runs[0])
-    out = coverage(entry, material.runs)
-    for found in together(material):
-        rows = rows_of(entry, found.every, material.repository)
-        answers = Answers.of(found, rows) if rows.values else None
+    yield from low_coverage(material.runs)
+    for group in together(material):
+        rows = rows_of(entry, group.every, material.repository)
+        answers = Answers.of(group, rows) if rows.values else None
         rivals = {one.run.run_id: one.compared for one in answers.compared} if answers else {}
-        for run in found.runs:
-            out += [*_learned(run, rivals.get(run.run_id)), *_lifted(run)]
+        for run in group.runs:
+            yield from _learned(run, rivals.get(run.run_id))
+            yield from _lifted(run)
         if answers:
-            out += _of_rows(found, rows, answers)
-    return out
+            yield from _of_rows(group, rows, answers)
 
 
 def _entry(run: RunRecord) -> Diagnostic:
@@ -87,62 +72,36 @@ def _what(run: RunRecord) -> tuple[str, str]:
 # --- from the scores
 
 
-def _learned(run: RunRecord, baseline: Compared | None) -> list[Finding]:
-    m = run.metrics
+def _learned(run: RunRecord, baseline: Compared | None) -> Iterator[Evidence]:
     accuracy = score(run, Measure.ACCURACY, overlap=True)
     if accuracy is None or accuracy.interval is None:
-        return []
-    value, ends, majority = accuracy.value, accuracy.interval, m["majority"]
-    share = PROBED if run.plan.dataset == DEMO else LEARNED
-    least = majority + share * (1 - majority)
-    p = stored_against(value, ends, least) if 0 < least < 1 else np.nan
+        return
+    value, majority, tested = accuracy.value, run.metrics["majority"], int(run.metrics["tested"])
+    is_half = run.plan.dataset == DEMO
+    least = majority + (PROBED if is_half else LEARNED) * (1 - majority)
+    p = stored_against(value, accuracy.interval, least) if 0 < least < 1 else np.nan
     if np.isnan(p):
-        return []
-    weak = value < least
+        return
     what, verb = _what(run)
-    does = f"can {'hardly ' if weak else ''}be {verb} from"
-    chance = Compared(Rival.CHANCE, value - majority, stored_against(value, ends, majority))
-    return graded(
-        _entry(run),
-        [run],
-        Compared(Rival.ASKED, value - least, p),
-        [chance, *([baseline] if baseline else [])],
-        address={"view": "tasks"},
-        kind="learned",
-        sentence=f"{what} {does} {{A}}: {value:.1%} of the examples are right"
-        f"{ci(accuracy, '.1%')}, against {majority:.1%} for always guessing the most frequent class.",
-        value=value,
-        interval=ends,
-        test=f"score test against {least:.1%}, {'half' if share == PROBED else 'a tenth'} of the way from the most "
-        f"frequent class to 100%, {counted(int(m['tested']), 'example')}",
-        n=int(m["tested"]),
-        severity=clipped(lacking(value, majority)),
-    )
+    asked = Compared(Rival.ASKED, value - least, p)
+    chance = Compared(Rival.CHANCE, value - majority, stored_against(value, accuracy.interval, majority))
+    against = (asked, chance, *([baseline] if baseline else []))
+    facts: dict[str, Fact] = {"what": what, "verb": verb, "chance": majority, "least": least, "is_half": is_half}
+    yield Evidence("learned", (run,), accuracy, tested, against=against, facts=facts)
 
 
-def _lifted(run: RunRecord) -> list[Finding]:
+def _lifted(run: RunRecord) -> Iterator[Evidence]:
     m = run.metrics
     without = m.get(f"accuracy{CLEAN}")
     if without is None or not m["overlap"] or m["accuracy"] - without < LIFT:
-        return []
-    overlap, tested = int(m["overlap"]), int(m["tested"])
-    every = run.coverage["examples_covered"]
-    where = "are in the training part too" if m["trained"] < every else "repeat"
-    return [
-        finding(
-            _entry(run),
-            [run],
-            address={"view": "tasks", "overlap": "without"},
-            kind="lifted-by-overlap",
-            level=Level.CAUTION,
-            sentence=f"{overlap:,} of {counted(tested, 'test example')} {where}: without them {{A}} gets {without:.1%} "
-            f"right, not {m['accuracy']:.1%}.",
-            value=m["accuracy"] - without,
-            test=f"counted over {counted(tested, 'example')}",
-            n=tested,
-            severity=clipped(m["accuracy"] - without),
-        )
-    ]
+        return
+    facts: dict[str, Fact] = {
+        "overlap": int(m["overlap"]),
+        "in_training": m["trained"] < run.coverage["examples_covered"],
+        "without": without,
+        "accuracy": m["accuracy"],
+    }
+    yield Evidence("lifted-by-overlap", (run,), m["accuracy"] - without, int(m["tested"]), facts=facts)
 
 
 # --- from the rows
@@ -181,20 +140,18 @@ class Answers:
         return cls(label, groups, predicted, against_baselines(runs, baselines, right, known, majority))
 
 
-def _of_rows(found: Together, rows: Rows, answers: Answers) -> list[Finding]:
+def _of_rows(found: Together, rows: Rows, answers: Answers) -> Iterator[Evidence]:
     best = {one.run.run_id: answers.predicted[one.best.run_id] for one in answers.compared}
-    out = []
     for run in found.runs:
         if run.run_id in answers.predicted:
-            out += _classes(run, rows, answers, best.get(run.run_id), len(found.baselines))
+            yield from _classes(run, rows, answers, best.get(run.run_id), len(found.baselines))
     for compared in answers.compared:
-        out += _against_baseline(compared, rows, answers.label, answers.predicted)
-    return out
+        yield from _against_baseline(compared, rows, answers)
 
 
 def _classes(
     run: RunRecord, rows: Rows, answers: Answers, of_baseline: np.ndarray[Any, Any] | None, baselines: int
-) -> list[Finding]:
+) -> Iterator[Evidence]:
     """Classes that are recognized less often than by guessing classes as often as they occur; none of many classes,
     of which each has few examples.
 
@@ -204,9 +161,8 @@ def _classes(
     label, predicted, groups = answers.label, answers.predicted[run.run_id], answers.groups
     here = rows.has(run.run_id)
     if len(set(label[here])) >= MANY_CLASSES:
-        return []
+        return
     tested = int(np.count_nonzero(here))
-    out = []
     for name in sorted(set(label[here])):
         of_class = here & (label == name)
         examples = int(np.count_nonzero(of_class))
@@ -220,25 +176,20 @@ def _classes(
             continue
         fewer = Compared(Rival.ASKED, found.value - share, p)
         lead, p = _informed(str(name), answers, here, predicted, of_baseline)
-        never = not (predicted[here] == name).any()
-        does = "never predicts" if never else "hardly recognizes"
-        out += less_than_asked(
-            _entry(run),
-            [run],
-            fewer,
-            [] if np.isnan(lead) else [Compared(Rival.BASELINE, lead, min(1.0, p * baselines))],
-            address=_view(run) | {"gold": str(name)},
-            kind=f"class-missed-{kebab(str(name))}",
-            sentence=f"A classifier on {{A}} {does} the class '{name}': {found.value:.0%} of "
-            f"{counted(examples, 'example')} right{ci(found, '.0%')}, "
-            f"where guessing gives {share:.0%}.",
-            found=found,
-            test=in_test(f"score test against {share:.0%}, the share of the class", found),
-            n=found.units,
-            severity=clipped(1 - found.value),
+        yield Evidence(
+            "class-missed-{label}",
+            (run,),
+            found,
+            found.units,
+            against=(fewer, *([] if np.isnan(lead) else [Compared(Rival.BASELINE, lead, min(1.0, p * baselines))])),
+            facts={
+                "label": str(name),
+                "never": not (predicted[here] == name).any(),
+                "examples": examples,
+                "share": share,
+            },
             examples=_surest(run, rows, label, of_class & (predicted != name)) if fewer.behind < ALPHA else (),
         )
-    return out
 
 
 def _informed(
@@ -258,34 +209,14 @@ def _informed(
     return float(apart.mean()), float(statistics.p_values(apart[:, np.newaxis], known, float(np.abs(weight).max()))[0])
 
 
-def _against_baseline(
-    found: AgainstBaseline, rows: Rows, label: np.ndarray[Any, Any], predicted: Mapping[str, np.ndarray[Any, Any]]
-) -> list[Finding]:
+def _against_baseline(found: AgainstBaseline, rows: Rows, answers: Answers) -> list[Evidence]:
     """The surest mistakes that the baseline does not make are the examples of a run that is worse."""
-    own, low = found.score, found.reached
-    points = number(100 * found.difference.value, "+.1f")
-    made = findings_of(
-        _entry(found.run),
-        found,
-        "at detecting negation" if found.run.plan.dataset == DEMO else "at the task",
-        f"a classifier gets {own:.1%} of the examples right against {low:.1%}, {points} points"
-        f"{ci(found.difference, '+.1f', 100)}",
-        in_test("sign flips of the paired difference", found.difference),
-        _view(found.run) | {"b": str(found.best.plan.variant), "outcome": str(Outcome.WON_BY_B)},
-    )
-    if found.p >= ALPHA or own >= low:
-        return made
-    mistakes = (predicted[found.run.run_id] != label) & (predicted[found.best.run_id] == label)
-    return [replace(made[0], examples=_surest(found.run, rows, label, mistakes)), *made[1:]]
-
-
-def _view(run: RunRecord) -> dict[str, str]:
-    """The examples of one run, its surest mistakes first."""
-    return {
-        "view": "items",
-        "a": str(run.plan.variant),
-        "transfer_order": str(Order.MISTAKE),
-    }
+    label, predicted = answers.label, answers.predicted
+    examples: tuple[Example, ...] = ()
+    if found.p < ALPHA and found.score < found.reached:
+        mistakes = (predicted[found.run.run_id] != label) & (predicted[found.best.run_id] == label)
+        examples = _surest(found.run, rows, label, mistakes)
+    return found.evidence(examples=examples, of_negation=found.run.plan.dataset == DEMO)
 
 
 def _surest(run: RunRecord, rows: Rows, label: np.ndarray[Any, Any], wrong: Bool) -> tuple[Example, ...]:
