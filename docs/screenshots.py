@@ -53,7 +53,7 @@ class Shot(NamedTuple):
 
 _TWO = "enc=minilm~none&enc=minilm-static~none"
 SHOTS = (
-    Shot("findings", "findings?data=demo-minimal&findings_in=the+picked+one"),  # fonts of other scripts may be missing
+    Shot("findings", "findings?on=demo-minimal"),  # fonts of other scripts may be missing
     Shot("compare", f"compare?{_TWO}"),
     Shot("evalrank", f"evalrank?{_TWO}"),
     Shot("pair", "evalrank?enc=minilm~none&item=18", ".st-key-drill"),

@@ -74,6 +74,9 @@ class MadeUp:
         found = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
         return found.merge(self.about, on="item_no") if texts and len(found) else found
 
+    def own_columns(self, *_: str) -> tuple[()]:
+        return ()
+
     def material(self) -> Material:
         """Every run; those of ``random-projection`` and ``lsa`` are baselines."""
         baselines = [run for run in self.runs if run.plan.variant.encoder in {"random-projection", "lsa"}]

@@ -141,7 +141,7 @@ def own(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 @pytest.mark.heavy
 def test_own_material_comes_first(open_app: OpenApp, own: tuple[World, str, str]) -> None:
     world, dataset, model = own
-    for page in ("evalrank", "neighbors", "findings"):
+    for page in ("evalrank", "neighbors", "threshold"):
         app = open_app(world.cache, page)
         assert app.session_state["_picks"].dataset == dataset, page
         assert app.query_params["data"] == in_address(dataset), "a link is to what is on screen"

@@ -48,9 +48,7 @@ _DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY = Picker
 # that all of them fit beside the pickers where the window is 1280 pixels wide.
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
-        PageEntry(
-            "findings", "Findings", ":material/lightbulb:", "guides/findings", (_DATASET, _MODELS, _POST, _SIMILARITY)
-        ),
+        PageEntry("findings", "Findings", ":material/lightbulb:", "guides/findings", (_MODELS, _POST, _SIMILARITY)),
         PageEntry(
             "compare",
             "Compare",

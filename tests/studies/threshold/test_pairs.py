@@ -10,7 +10,6 @@ from blindspot.diagnostics.similarity.findings import findings
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.studies.threshold.pairs import of_runs
-from blindspot.variants import Variant
 from tests.support.made_up_store import MadeUp
 
 M = 60
@@ -26,7 +25,8 @@ def test_texts_that_differ_by_case_and_spaces_are_one_everywhere() -> None:
     store.add("model", {"similarity": gold + np.tile([0.0, 1.0], M // 2)}, {"spearman": 0.9}, {"pairs": M})
 
     table = ScoredTable(about, {"run": gold})
-    measured = of_runs(table, {"run": Variant("model", "none")}, "made-up", M)
+    material = store.material()
+    measured = of_runs(material.runs, material.repository)
     units = {Dependence.of(*ends).units for ends in (table.ends, measured.ends)}
-    units |= {one.n for one in findings(store.material()) if one.kind == "order-of-people"}
+    units |= {one.n for one in findings(material) if one.kind == "order-of-people"}
     assert units == {M // 2}

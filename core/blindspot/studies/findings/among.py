@@ -16,6 +16,8 @@ from blindspot.variants import Variant
 
 Pair = tuple[RunRecord, RunRecord]
 
+NOT_TOLD_APART = "not-told-apart"
+
 
 def evidence(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Evidence]:
     """Evidence of one diagnostic's runs, dataset by dataset; raises ``BlindspotError`` if their rows are gone.
@@ -48,7 +50,7 @@ def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], reposito
     closest = alike[0][1]
     return [
         Evidence(
-            "not-told-apart",
+            NOT_TOLD_APART,
             (best, *(run for run, _ in alike)),
             Measured(closest.value, closest.interval),
             closest.n,

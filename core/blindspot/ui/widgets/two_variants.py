@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from blindspot.names import in_address
+from blindspot.runs.default_models import is_own
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.page_state import A, B
@@ -43,7 +44,8 @@ def two_variants(
     b_at_first: bool = True,
     on_change: Callable[[], None] | None = None,
 ) -> Sides:
-    """Let the reader choose A and B among runs of different models; at first the baseline and the newest other model.
+    """Let the reader choose A and B among runs of different models; at first the baseline and the newest other model;
+    where there is no B, the newest of the reader's own.
 
     Args:
         b_at_first: whether there is a B before the reader chooses one.
@@ -72,7 +74,9 @@ def two_names(
     if len(names) < 2 and b_at_first:
         return names[0], None
     baseline, others = usual_sides(names)
-    order = [baseline, *others] if baseline else others
+    is_of_own = not b_at_first and bool(others) and is_own(Variant.parse(others[0]).encoder)
+    # Of one model alone, the reader's own; else the baseline against it.
+    order = [name for name in ([*others, baseline] if is_of_own else [baseline, *others]) if name]
     given, has_b = _named(B, names), b_at_first or _named(B, names) is not None
     partners = [given] if given else names
     able = [one for one in order if any(other != one and compare(one, other) for other in partners)]

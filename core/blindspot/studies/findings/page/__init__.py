@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from blindspot import ui
+from blindspot.datasets.catalog import title_of
+from blindspot.datasets.user_data.files import is_own
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.default_models import place_of
 from blindspot.runs.findings import Level
+from blindspot.studies.findings.among import NOT_TOLD_APART
 from blindspot.studies.findings.collection import Collected, Discovery, knows_no_meaning
 from blindspot.studies.findings.page import cards, own
 from blindspot.studies.findings.page.reading import collected
@@ -18,6 +22,7 @@ from blindspot.texts import counted, listed
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.pickers import Picks
+from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.doors import doors
 from blindspot.ui.widgets.tables import dataset_title, show_limits
@@ -29,7 +34,7 @@ OPEN = 3  # cards with an example in sight
 MODELS_NAMED = 4  # in the headline
 MOST_ROWS = 2_000_000  # of items that are read without picked models: some seconds
 ALL = "all"
-EVERYWHERE, PICKED = "all datasets", "the picked one"
+EVERYWHERE = ""  # in place of a dataset
 
 Group = tuple[Discovery, ...]  # of one kind: a card
 
@@ -64,18 +69,18 @@ def show() -> None:
 
 def _list(picks: Picks) -> None:
     linked = st.container()
+    dataset = _dataset()
     with options():
-        where = one_of("Datasets", (EVERYWHERE, PICKED), "findings_in", "All datasets, or only the one in the sidebar.")
         asked = _variants(picks)
         variants = asked if picks.variants else run_last(asked)
-        found = collected(variants, picks.metric, picks.dataset if where == PICKED else "")
+        found = collected(variants, picks.metric, dataset)
         there = [level for level in Level if found.at(level)]
         level = one_of("Show", (ALL, *map(str, there)), "findings_level")
     if found.runs:
         with row():
-            report_buttons(picks, variants, found.runs, datasets=(picks.dataset,) if where == PICKED else ())
+            report_buttons(picks, variants, found.runs, datasets=(dataset,) if dataset else ())
     most = own.MOST if len(variants) == len(asked) else 1  # of a large store, which takes long
-    own.comparisons(picks, asked, picks.dataset if where == PICKED else "", most)
+    own.comparisons(picks, asked, dataset, most)
     headline = st.container()
     with linked:
         if finding_id := st.query_params.get("finding", ""):
@@ -87,16 +92,15 @@ def _list(picks: Picks) -> None:
     if not found.runs:
         st.info("No results for these models with this dataset and similarity.", icon=":material/info:")
         return
-    wanted = found.groups(None if level == ALL else Level(level))
-    headline.markdown(_headline(found) + _narrowed(picks.dataset if where == PICKED else "", level))
+    found, alike = _apart(found)
+    wanted = [_own_first(group) for group in found.groups(None if level == ALL else Level(level))]
+    headline.markdown(_headline(found) + _narrowed(dataset, level))
     if len(variants) < len(asked):
         headline.caption(
             f"{len(asked):,} models with many results; showing findings of the "
             f"{counted(len(variants), 'model')} run last. Pick others in the sidebar.",
         )
-    headline.caption(
-        _grouped(wanted) + ("" if where == PICKED else " All datasets, whichever is picked: see *Options*.")
-    )
+    headline.caption(_grouped(wanted))
     first = at_first(wanted)
     cards_place, more_place = st.container(), st.container()
     with more_place:
@@ -105,8 +109,30 @@ def _list(picks: Picks) -> None:
         )
     with cards_place:
         _cards(wanted, wanted if is_long else first, found)
+    if alike and level in {ALL, Level.CAUTION}:
+        scores = counted(len(alike), "score")
+        with st.expander(f"No significant difference from the best model: {scores}", icon=":material/drag_handle:"):
+            st.markdown(
+                "\n".join(f"- {dataset_title(one.finding.dataset)}: {as_text(one.finding.said())}" for one in alike)
+            )
     st.caption(_tested(found, is_picked=bool(picks.variants)))
     show_limits(group[0].finding.dataset for group in wanted)
+
+
+def _dataset() -> str:
+    """The dataset that findings are wanted of; "" for all."""
+    datasets = sorted(ui.repository().datasets(), key=lambda dataset: not is_own(dataset))
+    with row():
+        chosen = one_named(
+            "Dataset",
+            [EVERYWHERE, *datasets],
+            key="on",
+            name=lambda dataset: title_of(dataset) if dataset else "All datasets",
+            index=0,
+            label_visibility="collapsed",
+            width=240,
+        )
+    return chosen or EVERYWHERE
 
 
 def _variants(picks: Picks) -> tuple[Variant, ...]:
@@ -125,6 +151,18 @@ def run_last(variants: Sequence[Variant]) -> tuple[Variant, ...]:
     every = len(ui.repository().variants())
     most = MOST_ROWS * every // max(ui.repository().item_rows(), 1)
     return tuple(variants[-max(most, 1) :])
+
+
+def _apart(found: Collected) -> tuple[Collected, list[Discovery]]:
+    """The findings, and apart from them those that only say that models do not differ significantly from the best."""
+    alike = [one for one in found.discoveries if one.finding.kind == NOT_TOLD_APART]
+    rest = tuple(one for one in found.discoveries if one.finding.kind != NOT_TOLD_APART)
+    return replace(found, discoveries=rest), alike
+
+
+def _own_first(group: Group) -> Group:
+    """A card is about the reader's own model, where the same is true of several."""
+    return tuple(sorted(group, key=lambda one: min(place_of(variant.encoder) for variant in one.finding.variants)))
 
 
 def at_first(wanted: Sequence[Group]) -> list[Group]:
@@ -198,7 +236,7 @@ def _grouped(wanted: Sequence[Sequence[Discovery]]) -> str:
     n = sum(map(len, wanted))
     cards_ = counted(len(wanted), "card")
     same = f"{counted(n, 'finding')} on {cards_}: the same finding about several models shares one. " if n else ""
-    return f"{same}Most severe first; narrow them down with *Options* or the models in the sidebar."
+    return f"{same}Most severe first; narrow them down by dataset, with *Options*, or by the models in the sidebar."
 
 
 def _narrowed(dataset: str, level: str) -> str:
