@@ -1,33 +1,26 @@
-"""Commands on runs of EvalRank: intervals, and effects of counting rules and training overlap; its kinds of pair."""
+"""Commands on runs of EvalRank: intervals, and effects of counting rules and training overlap."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson
-from blindspot.cli.runs.by_kind import KindsFound, kind_named
 from blindspot.cli.runs.finished import RunId, finished_run, named
 from blindspot.datasets import fetch, training_overlap
-from blindspot.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
+from blindspot.datasets.catalog import OWN_FILE, SOURCES, DatasetEntry, title_of
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.user_data.files import is_own, path_of
-from blindspot.diagnostic import Diagnostic, find_diagnostic, in_words
-from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, group_pairs, scores_by_kind
+from blindspot.diagnostic import find_diagnostic, in_words
 from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
-from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.diagnostics.evalrank.uncertainty import WITH_INTERVAL, Estimated, groups, in_cell
 from blindspot.diagnostics.evalrank.view import Others, overlap_view, ranked_again, sts_benchmark, trust_view
-from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.groups import FEW
 from blindspot.runs.comparison import ends, entry_of_both
 from blindspot.settings import Settings
-from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
 
@@ -116,34 +109,6 @@ def trust(
     )
 
 
-def kinds_of_pair(
-    record: RunRecord, entry: Diagnostic, by: str, repository: Repository, settings: Settings
-) -> KindsFound:
-    """MRR and Hits@1 by kind of pair or an own column of the file, raw and filtered."""
-    column = choices_of(repository.own_columns(record.plan.dataset, record.plan.dataset_digest)).get(by)
-    kind = kind_named(by, Kind) if column is None else None
-    frame = pair_table(entry, [record.run_id], repository).frame
-    sources = _sources(record, frame, settings) if kind is Kind.SOURCE else None
-    groups = group_pairs(by, frame, column, sources)
-    rows = rows_of_runs(entry, [record.run_id], repository)[record.run_id]
-    numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
-    raw, filtered = (scores_by_kind(groups, rows, *numbers, filtered=f) for f in (False, True))
-    table = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
-    shown = ["side", "label", "pairs", *(name for name in raw.columns if name not in ("side", "label", "pairs"))]
-    note = f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable."
-    return KindsFound(groups.axis, table.to_dict("records"), shown, note)
-
-
-def _sources(record: RunRecord, frame: pd.DataFrame, settings: Settings) -> PairSources:
-    """The source sets of the pairs; ``InputError`` if those of the dataset are unknown."""
-    dataset = DATASETS.get(record.plan.dataset)
-    if dataset is None or not dataset.sources:
-        known = ", ".join(d.id for d in DATASETS.values() if d.sources)
-        raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
-    scored = _scored_pairs(find_dataset(dataset.sources), settings)
-    return find_sources(frame["query"].tolist(), frame["match"].tolist(), scored)
-
-
 STS_TRAIN = "stsb-train"
 
 
@@ -162,7 +127,7 @@ def overlap(
     repository = Repository.at(settings.store)
     entry, run = finished_run(run_id, repository)
     if training == STS_TRAIN:
-        texts = sts_benchmark(_scored_pairs(SOURCES["evalrank-sent-sources"], settings))
+        texts = sts_benchmark(scored_pairs(SOURCES["evalrank-sent-sources"], settings))
     else:
         texts = training_overlap.read_file(path_of(training) if is_own(training) else Path(training))
     rows = rows_of_runs(entry, [run.run_id], repository)
@@ -188,7 +153,7 @@ def overlap(
     )
 
 
-def _scored_pairs(entry: DatasetEntry, settings: Settings) -> ScoredPairs:
+def scored_pairs(entry: DatasetEntry, settings: Settings) -> ScoredPairs:
     """The dataset, downloaded if missing."""
     with output.progress(entry.id) as progress:
         scored = fetch.load(entry, settings, progress)

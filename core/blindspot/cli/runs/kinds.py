@@ -3,46 +3,83 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson
-from blindspot.cli.runs.by_kind import KindsFound
-from blindspot.cli.runs.evalrank import kinds_of_pair
+from blindspot.cli.runs.evalrank import scored_pairs
 from blindspot.cli.runs.finished import RunId, finished_run
-from blindspot.cli.runs.retrieval import kinds_of_query
-from blindspot.datasets.catalog import title_of
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, find_dataset, title_of
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import Diagnostic
-from blindspot.diagnostics.evalrank.kinds import Kind as KindOfPair
-from blindspot.diagnostics.retrieval.kinds import Kind as KindOfQuery
-from blindspot.errors import InputError
+from blindspot.diagnostics.evalrank import kinds as pairs
+from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
+from blindspot.diagnostics.retrieval import kinds as queries
+from blindspot.diagnostics.retrieval.outcomes import query_table
+from blindspot.diagnostics.retrieval.view import kinds_view
+from blindspot.errors import InputError, unknown
+from blindspot.numerics.statistics.groups import FEW
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
-Found = Callable[[RunRecord, Diagnostic, str, Repository, Settings], KindsFound]
-WAYS: Mapping[str, Found] = {"evalrank": kinds_of_pair, "retrieval": kinds_of_query}
-_NAMES = ", ".join(KindOfPair), ", ".join(kind.replace(" ", "-") for kind in KindOfQuery)
-_HELP = f"grouping, of pairs: {_NAMES[0]}; of queries: {_NAMES[1]}, or a column of your own file"
+KINDS: Mapping[str, Sequence[str]] = {
+    "evalrank": list(pairs.Kind),
+    "retrieval": [kind.replace(" ", "-") for kind in queries.Kind],
+}
+_HELP = (
+    f"grouping, of pairs: {', '.join(KINDS['evalrank'])}; of queries: {', '.join(KINDS['retrieval'])}, or a column of "
+    "your own file"
+)
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Scores by kind.
+
+    Attributes:
+        axis: per side, in words, how its kinds differ.
+        rows: a record per kind, with NaN for what there is not.
+        shown: the columns of the printed table; JSON has all.
+        note: below the table.
+        beside: further rankings by name, with records of the same columns.
+    """
+
+    axis: Mapping[str, str]
+    rows: Sequence[Mapping[Any, Any]]
+    shown: Sequence[str]
+    note: str
+    beside: Mapping[str, Sequence[Mapping[Any, Any]]] = field(default_factory=dict)
 
 
 def kinds(
-    run_id: RunId, by: Annotated[str, typer.Option(help=_HELP)] = KindOfPair.OVERLAP, as_json: AsJson = False
+    run_id: RunId, by: Annotated[str, typer.Option(help=_HELP)] = pairs.Kind.OVERLAP, as_json: AsJson = False
 ) -> None:
     """Print the scores of a run of EvalRank or Retrieval by kind of pair or query, with 95% intervals."""
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     record = repository.run(run_id)
-    if record.plan.diagnostic not in WAYS:
+    diagnostic = record.plan.diagnostic
+    if diagnostic not in KINDS:
         raise InputError(
-            f"run {record.run_id} is a {record.state} run of {record.plan.diagnostic}",
-            expected=f"a finished run of {' or '.join(WAYS)}",
+            f"run {record.run_id} is a {record.state} run of {diagnostic}",
+            expected=f"a finished run of {' or '.join(KINDS)}",
         )
-    entry, record = finished_run(run_id, repository, record.plan.diagnostic)
-    found = WAYS[entry.id](record, entry, by, repository, settings)
+    entry, record = finished_run(run_id, repository, diagnostic)
+    columns = repository.own_columns(record.plan.dataset, record.plan.dataset_digest)
+    of_pairs = diagnostic == "evalrank"
+    own = (pairs if of_pairs else queries).choices_of(columns)
+    kind = by if by in own else by.replace("-", " ")
+    if by not in own and kind.replace(" ", "-") not in KINDS[diagnostic]:
+        raise unknown("grouping", by, [*KINDS[diagnostic], *own])
+    found = (_of_pairs if of_pairs else _of_queries)(entry, record, kind, own, repository, settings)
     rows = _known(found.rows)
     if as_json:
         beside = {name: _known(others) for name, others in found.beside.items()}
@@ -63,3 +100,59 @@ def _known(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
         {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
         for row in rows
     ]
+
+
+def _of_pairs(
+    entry: Diagnostic,
+    record: RunRecord,
+    kind: str,
+    own: Mapping[str, OwnColumn],
+    repository: Repository,
+    settings: Settings,
+) -> _Scores:
+    """MRR and Hits@1, raw and filtered."""
+    frame = pair_table(entry, [record.run_id], repository).frame
+    texts = frame["query"].tolist(), frame["match"].tolist()
+    sources = _sources(record, *texts, settings) if kind == pairs.Kind.SOURCE and kind not in own else None
+    groups = pairs.group_pairs(kind, frame, own.get(kind), sources)
+    rows = rows_of_runs(entry, [record.run_id], repository)[record.run_id]
+    numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
+    raw, filtered = (pairs.scores_by_kind(groups, rows, *numbers, filtered=f) for f in (False, True))
+    both = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
+    note = f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable."
+    return _Scores(groups.axis, both.to_dict("records"), list(raw.columns), note)
+
+
+def _sources(record: RunRecord, texts: list[str], matches: list[str], settings: Settings) -> PairSources:
+    """The source sets of the pairs; ``InputError`` if those of the dataset are unknown."""
+    dataset = DATASETS.get(record.plan.dataset)
+    if dataset is None or not dataset.sources:
+        known = ", ".join(d.id for d in DATASETS.values() if d.sources)
+        raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
+    return find_sources(texts, matches, scored_pairs(find_dataset(dataset.sources), settings))
+
+
+def _of_queries(
+    entry: Diagnostic,
+    record: RunRecord,
+    kind: str,
+    own: Mapping[str, OwnColumn],
+    repository: Repository,
+    settings: Settings,
+) -> _Scores:
+    """Scores with those of BM25 beside them."""
+
+    def features() -> queries.Features:
+        dataset = fetch.load(find_dataset(record.plan.dataset), settings)
+        if not isinstance(dataset, RetrievalDataset) or dataset.content_digest != record.plan.dataset_digest:
+            raise InputError(
+                f"'{record.plan.dataset}' has changed since run {record.run_id}", remedy="run it again, then ask again"
+            )
+        return queries.Features.of(dataset)
+
+    table = query_table(entry, [record.run_id], repository)
+    groups = queries.grouping_by(kind, own, features, table.numbers)
+    rows, keywords = kinds_view(table, groups).values()
+    shown = ["label", queries.UNIT, "independent", "ndcg@10", "ndcg@10_low", "ndcg@10_high"]
+    note = f"--json has more scores, and those of BM25. Means over fewer than {FEW} queries are unreliable."
+    return _Scores(groups.axis, rows, [*shown, "recall@100", "mrr@10", "hits@10"], note, {"bm25": keywords})

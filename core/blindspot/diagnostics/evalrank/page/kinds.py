@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -24,16 +23,11 @@ from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
-from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import interval
 from blindspot.texts import are_words
-from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import dataset_offer
-from blindspot.ui.widgets.addressed import tab_named
+from blindspot.ui.widgets import kinds as widget
 from blindspot.ui.widgets.two_variants import two_variants
-from blindspot.ui.widgets.versus import kinds as versus
-from blindspot.variants import Variant
 
 QUESTIONS = {
     Kind.OVERLAP: "lexical overlap",
@@ -59,7 +53,8 @@ OWN = "A column of your file. A text without a value counts as (empty)."
 def show(shown: EvalRankView) -> None:
     own = choices_of(repository().own_columns(shown.picks.dataset, shown.runs[0].plan.dataset_digest))
     _most_changed(shown, own)
-    kind, measure = _choose(own)
+    questions = {kind: f"by {question}" for kind, question in QUESTIONS.items()}
+    kind, measure = widget.choose("pairs", questions, own, MEASURES, keys=("by", "kinds_measure"))
     sources = None
     if kind == Kind.SOURCE:
         sources = _sources(shown)
@@ -81,27 +76,7 @@ def show(shown: EvalRankView) -> None:
         f"*The numbers*). Hollow: fewer than {FEW} pairs. Below each group, its number of pairs."
     )
     with st.expander("The numbers", icon=":material/table:"):
-        _table(by_variant, measure)
-
-
-def _choose(own: Collection[str]) -> tuple[str, str]:
-    """The kind or the own column, and the score."""
-    left, right = st.columns([3, 2])
-    about = [f"- **{kind.value}**: by {QUESTIONS[kind]}" for kind in Kind]
-    about += [f"- **{as_text(name)}**: a column of your file" for name in own]
-    with left:
-        options = [*map(str, Kind), *own]
-        kind = tab_named("Group pairs by", options, key="by", name=as_text, help="\n".join(about))
-    measure = right.segmented_control(
-        "Score",
-        list(MEASURES),
-        format_func=lambda name: MEASURES[name],
-        default="mrr",
-        required=True,
-        key="kinds_measure",
-        bind="query-params",
-    )
-    return kind, str(measure)
+        widget.table(by_variant, measure, "pairs", key="kinds_numbers")
 
 
 def _sources(shown: EvalRankView) -> PairSources | None:
@@ -130,7 +105,7 @@ def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
     digests = tuple(column.digest for column in own.values())
     found = _gains(shown.entry, shown.pairs, sides.a.run_id, sides.b.run_id, digests, own, shown.filtered)
     a, b = (run.plan.variant.label for run in (sides.a, sides.b))
-    versus.say(found, a, b, "pair", "pairs", MEASURES["mrr"], key="kind_gains", sides=OF)
+    widget.say_gains(found, a, b, "pair", "pairs", MEASURES["mrr"], key="kind_gains", sides=OF)
 
 
 @cached(32, "Comparing kinds of pair …", keys=BY_RUNS)
@@ -184,26 +159,3 @@ def _grouping(
     _sources: PairSources | None,
 ) -> Grouping:
     return group_pairs(kind, pairs.frame, _column, _sources)
-
-
-def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:
-    first = next(iter(scores.values()))
-    columns: dict[str, Sequence[object]] = {}
-    if first["side"].nunique() > 1:
-        columns["of"] = first["side"].tolist()
-    columns["kind"] = first["label"].tolist()
-    alike = len({tuple(rows["pairs"]) for rows in scores.values()}) == 1
-    if alike:
-        columns["pairs"] = first["pairs"].tolist()
-        columns["independent"] = first["independent"].tolist()
-    for variant, rows in scores.items():
-        columns[variant.label] = [_cell(row, measure, count=not alike) for row in rows.to_dict("records")]
-    st.dataframe(pd.DataFrame(columns), hide_index=True, key="kinds_numbers")
-
-
-def _cell(row: Mapping[Hashable, Any], measure: str, *, count: bool) -> str:
-    value, low, high, pairs = (row[name] for name in (measure, f"{measure}_low", f"{measure}_high", "pairs"))
-    if pd.isna(value):
-        return "–"
-    sure = "" if pd.isna(low) else f" ({interval(Interval(low, high), '.4f')})"
-    return f"{value:.4f}{sure}" + (f", {pairs:,} pairs" if count else "")

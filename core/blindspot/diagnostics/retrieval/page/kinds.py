@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -24,14 +22,9 @@ from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from blindspot.diagnostics.retrieval.view import HEAD, kinds_view
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
-from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import interval
-from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, load
+from blindspot.ui.widgets import kinds as widget
 from blindspot.ui.widgets import own_columns
-from blindspot.ui.widgets.addressed import tab_named
-from blindspot.ui.widgets.versus import kinds as gains
-from blindspot.variants import Variant
 
 NOTES = {
     Kind.LENGTH: "Stop words count, too.",
@@ -51,7 +44,8 @@ def show(shown: RetrievalView) -> None:
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
     features, own = partial(_features, dataset), kinds.choices_of(own_columns.columns_of(shown.runs[0]))
-    kind, measure = _choose(own)
+    scores = {name: TITLES[name] for name in MEASURES}
+    kind, measure = widget.choose("queries", AXES, own, scores, keys=("query_kind", "kind_score"))
     groups = kinds.grouping_by(kind, own, features, shown.table.numbers)
     view = _view(shown.table, kind, own[kind].digest if kind in own else "", groups)
     named = {run.plan.variant: pd.DataFrame(view[Side(run.run_id)]) for run in shown.runs}
@@ -68,30 +62,9 @@ def show(shown: RetrievalView) -> None:
         f"where too few are independent. Hollow: fewer than {FEW} queries. Below each kind, its number of queries."
     )
     with st.expander("The numbers", icon=":material/table:"):
-        _table(named, measure)
+        widget.table(named, measure, UNIT, key="kind_numbers")
     st.subheader("A against B by kind", anchor=False)
     _most_changed(shown, features, own)
-
-
-def _choose(own: Collection[str]) -> tuple[str, str]:
-    """The kind or own column, and the score."""
-    left, right = st.columns([3, 2])
-    about = [f"- **{kind}**: {AXES[kind]}" for kind in Kind]
-    about += [f"- **{as_text(name)}**: a column of your file" for name in own]
-    with left:
-        kind = tab_named(
-            "Group queries by", [*map(str, Kind), *own], key="query_kind", name=as_text, help="\n".join(about)
-        )
-    measure = right.segmented_control(
-        "Score",
-        list(MEASURES),
-        format_func=lambda name: TITLES[name],
-        default=HEAD,
-        required=True,
-        key="kind_score",
-        bind="query-params",
-    )
-    return kind, str(measure)
 
 
 @cached(4, "Counting words …", shared=True)
@@ -119,7 +92,7 @@ def _most_changed(shown: RetrievalView, features: Callable[[], Features], own: M
     digests = tuple(column.digest for column in own.values())
     found = _gains(shown.table, compared.sides["A"], compared.sides["B"], digests, features, own)
     names = compared.names
-    gains.say(found, names["A"], names["B"], "query", UNIT, TITLES[HEAD], key="retrieval_kind_gains")
+    widget.say_gains(found, names["A"], names["B"], "query", UNIT, TITLES[HEAD], key="retrieval_kind_gains")
 
 
 @cached(32, "Comparing kinds of query …", keys=BY_RUNS)
@@ -134,15 +107,3 @@ def _gains(
     names = [*map(str, Kind), *_own]
     groupings = {name: kinds.grouping_by(name, _own, _features, table.numbers) for name in names}
     return kinds.gains(groupings, table, a, b, HEAD)
-
-
-def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:
-    first = next(iter(scores.values()))
-    columns: dict[str, Any] = {name: first[name].tolist() for name in ("label", UNIT, "independent")}
-    for variant, rows in scores.items():
-        values = zip(rows[measure], rows[f"{measure}_low"], rows[f"{measure}_high"], strict=True)
-        columns[variant.label] = [
-            f"{value:.4f}" + ("" if np.isnan(low) else f" ({interval(Interval(low, high), '.4f')})")
-            for value, low, high in values
-        ]
-    st.dataframe(pd.DataFrame(columns).rename(columns={"label": "kind"}), hide_index=True, key="kind_numbers")

@@ -1,0 +1,140 @@
+"""Kinds of pair or query: the choice, the scores on each as a table, and those on which B gains and loses most."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from blindspot.numerics.statistics.groups import FEW, Gain, Gains
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import interval, number
+from blindspot.texts import counted
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets.addressed import tab_named
+from blindspot.variants import Variant
+
+K = TypeVar("K", bound=str)
+
+
+def choose(
+    plural: str, kinds: Mapping[K, str], own: Collection[str], scores: Mapping[str, str], *, keys: tuple[str, str]
+) -> tuple[str, str]:
+    """The kind or the own column, and the score.
+
+    Args:
+        plural: what is grouped, such as "pairs".
+        kinds: what each is, in words.
+        own: names of columns of the user's file.
+        scores: titles by name, the default first.
+        keys: of the two choices.
+    """
+    left, right = st.columns([3, 2])
+    about = [f"- **{kind}**: {text}" for kind, text in kinds.items()]
+    about += [f"- **{as_text(name)}**: a column of your file" for name in own]
+    with left:
+        options = [*map(str, kinds), *own]
+        kind = tab_named(f"Group {plural} by", options, key=keys[0], name=as_text, help="\n".join(about))
+    score = right.segmented_control(
+        "Score",
+        list(scores),
+        format_func=lambda name: scores[name],
+        default=next(iter(scores)),
+        required=True,
+        key=keys[1],
+        bind="query-params",
+    )
+    return kind, str(score)
+
+
+def table(scores: Mapping[Variant, pd.DataFrame], score: str, plural: str, *, key: str) -> None:
+    """A row per kind, a column per model.
+
+    Args:
+        scores: as ``figures.groups.group_lines`` has them.
+        plural: name of their column with the number of rows, such as "pairs".
+    """
+    first = next(iter(scores.values()))
+    columns: dict[str, list[Any]] = {"of": first["side"].tolist()} if first["side"].nunique() > 1 else {}
+    columns["kind"] = first["label"].tolist()
+    alike = len({tuple(rows[plural]) for rows in scores.values()}) == 1
+    if alike:
+        columns |= {name: first[name].tolist() for name in (plural, "independent")}
+    for variant, rows in scores.items():
+        columns[variant.label] = [_cell(row, score, "" if alike else plural) for row in rows.to_dict("records")]
+    st.dataframe(pd.DataFrame(columns), hide_index=True, key=key)
+
+
+def _cell(row: Mapping[Hashable, Any], score: str, plural: str) -> str:
+    value, low, high = (row[name] for name in (score, f"{score}_low", f"{score}_high"))
+    if pd.isna(value):
+        return "–"
+    sure = "" if pd.isna(low) else f" ({interval(Interval(low, high), '.4f')})"
+    return f"{value:.4f}{sure}" + (f", {row[plural]:,} {plural}" if plural else "")
+
+
+def say_gains(
+    found: Gains,
+    a: str,
+    b: str,
+    unit: str,
+    plural: str,
+    score: str,
+    *,
+    key: str,
+    sides: Mapping[str, str] | None = None,
+) -> None:
+    """Draw the sentence, how it was tested, and the table.
+
+    Args:
+        a, b: names of the two.
+        unit, plural: what a row of the groups is.
+        score: title of the score that is compared.
+        key: of the table.
+        sides: by ``Group.side`` what has the kind, to follow the grouping's name, such as " of the match".
+    """
+    a, b = as_text(a), as_text(b)
+    if not found.tested:
+        st.markdown(f"No kind of {unit} has enough {plural} to tell **{b}** (B) from **{a}** (A) on it.")
+        return
+    said = [
+        f"{verb} most on {_in_words(one, unit, plural, sides or {})}"
+        for verb, one in (("gains", found.gain), ("loses", found.loss))
+        if one is not None
+    ]
+    if said:
+        st.markdown(f"**{b}** (B) {' and '.join(said)} against **{a}** (A).")
+    else:
+        st.markdown(f"**{b}** (B) neither gains nor loses significantly against **{a}** (A) on any kind of {unit}.")
+    st.caption(
+        f"{counted(len(found.tested), 'kind')} of {unit} tested at once; p is corrected for all of them (Holm). "
+        f"Differences are in {score}, with 95% CIs that hold for all of them at once. Kinds of fewer than {FEW} "
+        f"{plural} are not tested."
+    )
+    with st.expander("A against B on every kind", icon=":material/table:"):
+        _table_of_gains(found, plural, score, key, sides or {})
+
+
+def _in_words(one: Gain, unit: str, plural: str, sides: Mapping[str, str]) -> str:
+    sure = f"{interval(one.estimate.interval, '+.3f')}, " if one.estimate.interval else ""
+    name = f"{as_text(one.by)}{sides.get(one.group.side, '')}: **{as_text(one.group.label)}**"
+    return f"{name} ({number(one.estimate.value, '+.3f')}, {sure}{counted(one.rows, unit, plural)})"
+
+
+def _table_of_gains(found: Gains, plural: str, score: str, key: str, sides: Mapping[str, str]) -> None:
+    rows = [
+        {
+            "by": f"{one.by}{sides.get(one.group.side, '')}",
+            "kind": one.group.label,
+            plural: one.rows,
+            "B − A": one.estimate.value,
+            "95% CI": "" if one.estimate.interval is None else interval(one.estimate.interval, "+.4f"),
+            "p (Holm)": one.p,
+        }
+        for one in found.tested
+    ]
+    numbers = st.column_config.NumberColumn
+    config = {"B − A": numbers(format="%+.4f", help=score), "p (Holm)": numbers(format="%.3g")}
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key=key, column_config=config)
