@@ -30,7 +30,7 @@ from blindspot.diagnostics.similarity.findings import findings as of_similarity
 from blindspot.diagnostics.transfer.definition import ENTRY as TRANSFER
 from blindspot.diagnostics.transfer.evidence import evidence as of_transfer
 from blindspot.diagnostics.words import analogy, categorization
-from blindspot.diagnostics.words.findings import of_analogies, of_categories
+from blindspot.diagnostics.words.evidence import of_analogies, of_categories
 from blindspot.numerics.ranking.problem import RankCounts
 from blindspot.numerics.statistics.confusion import estimates
 from blindspot.runs.findings import Finding, Level

@@ -7,7 +7,7 @@ cosines of the question's words with every candidate, which are computed once pe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -36,7 +36,8 @@ from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progres
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
@@ -292,8 +293,8 @@ length 1 first.
 
         return scores_of_analogies(runs, repository)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.words.findings import of_analogies
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.words.evidence import of_analogies
 
         return of_analogies(material)
 

@@ -29,7 +29,6 @@ class CaseKind:
         group: column of the stored rows with what cases share; ``unit``: what these are.
         title: of the headline score; ``cases``: one and several.
         does: what a model does with a share of so many cases, after its name: ``finds {} of {}``.
-        at: what it is good or bad at.
         view: of the page Words; the parameters ``<view>_of`` and ``<view>_by`` have dataset and model.
         texts: of a row, each with its role.
         answer: what the model says of a row.
@@ -41,7 +40,6 @@ class CaseKind:
     title: str
     cases: tuple[str, str]
     does: str
-    at: str
     view: str
     texts: Callable[[pd.Series], tuple[tuple[str, str], ...]]
     answer: Callable[[pd.Series], str]
@@ -74,7 +72,6 @@ OUTLIERS = CaseKind(
     "Outliers found",
     ("outlier", "outliers"),
     "finds {} of {}",
-    "at finding the word that does not belong",
     "outliers",
     _outlier,
     lambda row: str(row["picked"]),
@@ -86,7 +83,6 @@ EVENTS = CaseKind(
     "Typical patients nearer",
     ("event", "events"),
     "puts the typical patient nearer in {} of {}",
-    "at telling typical from atypical patients",
     "events",
     lambda row: (("event", f"{row['agent']} {row['verb']} {row['typical']}"), ("atypical", str(row["atypical"]))),
     lambda row: str(row["typical"] if row["hit"] > 0.5 else row["atypical"] if row["hit"] < 0.5 else "both"),

@@ -5,7 +5,7 @@ Schnabel 2015, section 3.1, after Baroni, Dinu and Kruszewski 2014.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
@@ -248,8 +249,8 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
 
         return scores_of_categories(runs, repository)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.words.findings import of_categories
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.words.evidence import of_categories
 
         return of_categories(material)
 

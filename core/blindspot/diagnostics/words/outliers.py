@@ -5,7 +5,7 @@ Camacho-Collados and Navigli 2016, *Find the word that does not belong*, section
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progres
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
@@ -221,8 +222,8 @@ mean cosine with the other $n$ is computed; the model finds the outlier if it ha
 
         return scores_of_cases(runs, repository)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.words.findings_of_cases import of_cases
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.words.evidence_of_cases import of_cases
 
         return of_cases(material)
 

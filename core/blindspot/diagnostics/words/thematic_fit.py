@@ -6,7 +6,7 @@ with its cosine with the mean vector of the verb's most associated nouns. Those 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ from blindspot.types import CancelToken, Float32, Float64, Int64, Progress
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
@@ -232,8 +233,8 @@ and counted (*coverage*). Intervals are over verbs, since events of one verb sha
 
         return scores_of_cases(runs, repository)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.words.findings_of_cases import of_cases
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.words.evidence_of_cases import of_cases
 
         return of_cases(material)
 

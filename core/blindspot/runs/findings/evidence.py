@@ -67,4 +67,5 @@ class Evidence:
     def named(self) -> Mapping[str, Fact]:
         """All that templates can name; ``weak`` is whether less was reached than is asked for."""
         is_weak = bool(self.against) and self.against[0].lead < 0
-        return {"weak": is_weak, "value": self.value, "n": self.n, **self.facts}
+        dataset = self.dataset or self.runs[0].plan.dataset
+        return {"weak": is_weak, "value": self.value, "n": self.n, "dataset": dataset, **self.facts}

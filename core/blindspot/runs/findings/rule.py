@@ -31,7 +31,9 @@ class Rule(StrEnum):
     STRENGTH = "a strength, if ahead of all"
     BLIND_SPOT = "a blind spot, if behind all"
     IF_SURE = "a blind spot if it is significant, otherwise a caution"
-    LESS = "less than is asked for: a caution, and a blind spot where chance or a baseline is better too"
+    LESS = (
+        "less than is asked for: a caution, and a blind spot where chance or a baseline is better; untested a fact"
+    )
     GRADED = "a strength if more is reached than is asked for, otherwise as LESS"
 
 
@@ -115,7 +117,7 @@ def levels(rule: Rule, p: float | None, against: Sequence[Compared]) -> list[Gra
         against: the value asked for comes first, where the rule takes one; then chance, if the score can be worse than
             it, and baselines.
     """
-    if rule is Rule.FACT or (rule is Rule.IF_SURE and (p is None or p >= ALPHA)):
+    if rule is Rule.FACT or (rule is Rule.LESS and not against) or (rule is Rule.IF_SURE and (p is None or p >= ALPHA)):
         return [Graded(Level.CAUTION, p)]
     if rule in {Rule.STRENGTH, Rule.BLIND_SPOT, Rule.IF_SURE} or (rule is Rule.GRADED and against[0].lead >= 0):
         level = Level.BLIND_SPOT if rule in {Rule.BLIND_SPOT, Rule.IF_SURE} else Level.STRENGTH

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from blindspot.diagnostic import Picker
@@ -228,11 +228,118 @@ SIMILARITY: dict[str, Kind] = {}
 
 # --- Words
 
-ANALOGY: dict[str, Kind] = {}
-CATEGORIZATION: dict[str, Kind] = {}
-OUTLIERS: dict[str, Kind] = {}
-THEMATIC_FIT: dict[str, Kind] = {}
-CHUNKING: dict[str, Kind] = {}
+COVERAGE = replace(LOW_COVERAGE, address={"view": "coverage"})
+QUESTIONS = {"view": "analogies", "analogies_of": "{dataset}", "analogies_by": "{A}"}
+OF_RELATION = {**QUESTIONS, "analogy_section": "{section}"}
+CLUSTERS = {"view": "categories", "categories_of": "{dataset}", "categories_by": "{A}"}
+
+
+def words_against_baseline(at: str, test: str, address: Address) -> dict[str, Kind]:
+    scores = "{score:.0%} right against {reached:.0%}, {value:+.0pp} points{value:ci +.0pp}"
+    return against_baseline(at, scores, test, address)
+
+
+def cases(does: str, at: str, view: str) -> dict[str, Kind]:
+    """Of cases that are right or wrong one by one; ``does``: what {A} does in ``{value}`` of ``{cases}``."""
+    address = {"view": view, f"{view}_of": "{dataset}", f"{view}_by": "{A}"}
+    return {
+        "low-coverage": COVERAGE,
+        "cases": Kind(
+            Rule.GRADED,
+            f"{{A}} {does}{{value:ci .0%}}; guessing reaches {{chance:.0%}}.",
+            "score test against {least:.0%}, a tenth of the way from guessing to all right, {value:units}",
+            to_the_best,
+            address,
+        ),
+        **words_against_baseline(at, "sign flips of the paired difference, {value:units}", address),
+    }
+
+
+ANALOGY: dict[str, Kind] = {
+    "low-coverage": COVERAGE,
+    "analogies": Kind(
+        Rule.GRADED,
+        "{A} answers {weak:?only |}{value:.0%} of {questions:count analogy/analogies} right{value:ci .0%}.",
+        "score test against {asked:.0%}, {pairs_of_words}",
+        rest,
+        QUESTIONS,
+    ),
+    "relation-unknown-{section}": Kind(
+        Rule.LESS,
+        "{A} barely knows the relation '{section}': it answers {value:?only {value:.0%}|none} of "
+        "{questions:count question} right{value:ci .0%}.",
+        "{is_tested:?score test against "
+        "{asked:.0%}, {pairs_of_words}|counted; {n:count pair of words/pairs of words} are too few for a test}",
+        rest,
+        OF_RELATION,
+    ),
+    "weakest-relation": Kind(
+        Rule.FACT,
+        "{A} is weakest at the relation '{section}': {right:.0%} right, {value:.0pp} points below its other relations"
+        "{value:ci .0pp}.",
+        "t test of the difference, p times {tried} relations, {pairs_of_words}",
+        value,
+        OF_RELATION,
+    ),
+    **words_against_baseline("at analogies", "t test of the paired difference, {pairs_of_words}", QUESTIONS),
+}
+
+CATEGORIZATION: dict[str, Kind] = {
+    "low-coverage": COVERAGE,
+    "purity": Kind(
+        Rule.GRADED,
+        "{A} {weak:?hardly sorts|sorts} words by kind: its clusters are {value:.0%} pure{value:ci .0%}, against "
+        "{chance:.0%} for shuffled classes.",
+        "score test against {least:.0%}, a tenth of the way from chance to pure, {value:units}",
+        to_the_best,
+        CLUSTERS,
+    ),
+    "categories-lost": Kind(
+        Rule.FACT,
+        "{A} forms no cluster for {lost} of {n:count category/categories}: {named}{more:? and {more} more|}.",
+        "counted over {n:count category/categories}",
+        value,
+        CLUSTERS,
+    ),
+    **words_against_baseline(
+        "at sorting words by kind", "sign flips of the paired difference, {value:units}", CLUSTERS
+    ),
+}
+
+OUTLIERS = cases(
+    "finds {weak:?only |}{value:.0%} of {cases:count outlier}", "at finding the word that does not belong", "outliers"
+)
+THEMATIC_FIT = cases(
+    "puts the typical patient nearer in {weak:?only |}{value:.0%} of {cases:count event}",
+    "at telling typical from atypical patients",
+    "events",
+)
+
+CHUNKS = {"view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{A}"}
+
+CHUNKING: dict[str, Kind] = {
+    "unknown-tokens": Kind(
+        Rule.FACT,
+        "{is_own:?{A} has|Some model it was run with has} no vector for {unknown:.0%} of the {n} tested tokens: their "
+        "tags must be told by the words beside them.",
+        "counted over {n} tokens",
+        rest,
+        CHUNKS,
+    ),
+    "noun-phrases": Kind(
+        Rule.FACT,
+        "Vectors of {A} tell noun phrases badly: F1 {value:.2f} in {n} sentences.",
+        "counted over {n} sentences",
+        rest,
+        CHUNKS,
+    ),
+    **against_baseline(
+        "at finding phrases",
+        "F1 {score:.3f} against {reached:.3f}, difference {value:+.3f}{value:ci +.3f}",
+        "approximate randomization, {value:units}",
+        CHUNKS,
+    ),
+}
 
 # --- Geometry
 

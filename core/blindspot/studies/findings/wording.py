@@ -110,10 +110,14 @@ def fill(template: str, facts: Mapping[str, Fact]) -> str:
             out.append(f"{{{name}}}")
         elif spec and spec.startswith("?"):
             yes, _, no = spec[1:].partition("|")
-            out.append(fill(yes if facts[name] else no, facts))
+            out.append(fill(yes if _is_true(facts[name]) else no, facts))
         else:
             out.append(_written(facts[name], spec or ""))
     return "".join(out)
+
+
+def _is_true(fact: Fact) -> bool:
+    return bool(fact.value if isinstance(fact, Measured) else fact)
 
 
 def _written(fact: Fact, spec: str) -> str:

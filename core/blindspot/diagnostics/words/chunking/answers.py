@@ -9,7 +9,6 @@ import pandas as pd
 from blindspot.datasets.kinds.chunked import bracketed, chunks_of
 from blindspot.diagnostics.words.chunking.definition import ENTRY
 from blindspot.diagnostics.words.chunking.scoring import Counts
-from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Int64
 
@@ -69,8 +68,3 @@ def as_found(rows: pd.DataFrame) -> pd.DataFrame:
 def _phrase(words: Sequence[str], phrase: tuple[int, int, str]) -> str:
     start, end, kind = phrase
     return f"{kind} {' '.join(words[start:end])}"
-
-
-def address(run: RunRecord) -> dict[str, str]:
-    """Of the view that shows a run's sentences."""
-    return {"view": "chunks", "chunks_of": run.plan.dataset, "chunks_by": str(run.plan.variant)}

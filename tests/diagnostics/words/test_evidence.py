@@ -1,4 +1,4 @@
-"""Findings on analogies and categories: each kind where it is there and where it is not, and false ones."""
+"""Evidence on analogies and categories: each kind where it is there and where it is not, and false ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostics.words import analogy, categorization
-from blindspot.diagnostics.words.findings import of_analogies, of_categories
+from blindspot.diagnostics.words.evidence import of_analogies, of_categories
 from blindspot.diagnostics.words.versus import scores_of_categories
 from blindspot.numerics.statistics.compare import compare
 from blindspot.numerics.statistics.estimate import Unit
