@@ -18,13 +18,13 @@ from blindspot.diagnostics.retrieval.kinds import (
     PLAIN,
     Features,
     Kind,
-    gains,
     grouping,
     grouping_of,
     scores_by_kind,
 )
 from blindspot.diagnostics.retrieval.outcomes import Side, query_table
-from blindspot.numerics.statistics.groups import Grouping
+from blindspot.diagnostics.retrieval.versus import side_scores
+from blindspot.numerics.statistics.groups import Grouping, gains
 from blindspot.texts import is_negated
 from tests.support import retrieval_world as toy
 from tests.support.commands import Command
@@ -117,10 +117,12 @@ def test_the_score_of_a_kind_is_the_mean_over_its_queries(made: World) -> None:
                 for measure in MEASURES:
                     values = found.scores(side, measure)
                     assert row[measure] == pytest.approx(sum(values[i] for i in rows) / len(rows))
-    for one in gains(groupings, found, Side(a.run_id), Side(b.run_id), "ndcg@10").tested:
+    for one in gains(
+        groupings, found.numbers, *(side_scores(found, Side(run.run_id))["ndcg@10"] for run in (a, b))
+    ).tested:
         rows = np.flatnonzero(one.group.inside)
         difference = found.scores(Side(b.run_id), "ndcg@10")[rows] - found.scores(Side(a.run_id), "ndcg@10")[rows]
-        assert one.estimate.value == pytest.approx(difference.mean())
+        assert one.test.value == pytest.approx(difference.mean())
         assert one.rows >= 20
 
 

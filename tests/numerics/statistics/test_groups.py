@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from blindspot.numerics.statistics.compare import SHARE, ItemScores
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, gains, scores, up_to, whole
 from blindspot.numerics.statistics.intervals import holm
@@ -53,7 +54,11 @@ def test_scores_and_gains_against_loops() -> None:
             assert np.isnan(row["s_low"])
         else:
             assert (row["s_low"], row["s_high"]) == (known.interval.low, known.interval.high)
-    against = gains({"by": groups, "again": groups}, a, b, dependence(of_row))
+    numbers, known = np.arange(m), Dependence.of_groups(of_row, Unit.QUERIES)
+    one, other = (
+        ItemScores("s", "S", 0.5, own, numbers, known, True, (0.0, 1.0), SHARE, lambda: [""] * m) for own in (a, b)
+    )
+    against = gains({"by": groups, "again": groups}, numbers, one.among(np.flatnonzero(~np.isnan(a))), other)
     assert [(one.by, one.group.label) for one in against.tested] == [
         ("by", "first"), ("by", "rest"), ("again", "first"), ("again", "rest")
     ]  # fmt: skip
@@ -61,10 +66,10 @@ def test_scores_and_gains_against_loops() -> None:
     for one in against.tested:
         rows = [i for i in range(m) if one.group.inside[i] and not np.isnan(a[i])]
         p.append(p_values((b - a)[rows][:, np.newaxis], Dependence.of_groups(of_row[rows], Unit.QUERIES))[0])
-        assert one.estimate.value == pytest.approx(np.mean([b[i] - a[i] for i in rows]))
+        assert one.test.value == pytest.approx(np.mean([b[i] - a[i] for i in rows]))
         assert one.rows == len(rows)
-        assert one.estimate.of_many == 4, "the largest of all is shown"
-    assert [one.p for one in against.tested] == pytest.approx(holm(np.array(p)))
+        assert one.test.of_many == 4, "the largest of all is shown"
+    assert [one.test.p_corrected for one in against.tested] == pytest.approx(holm(np.array(p)))
     assert against.gain is not None
     assert against.gain.group.label == "first"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,7 +15,7 @@ from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.evalrank.pairs import RunRows
 from blindspot.diagnostics.evalrank.sources import PairSources
 from blindspot.numerics.statistics import groups as statistics
-from blindspot.numerics.statistics.groups import SHARES, Bin, DependenceOf, Gains, Group, Grouping, binned, up_to
+from blindspot.numerics.statistics.groups import SHARES, Bin, DependenceOf, Group, Grouping, binned, up_to
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.texts import are_words, length, lexical_overlap
 from blindspot.types import Float64, Int32, Int64
@@ -114,16 +114,6 @@ def scores_by_kind(
 
 def _dependence(queries: Int32 | Int64, matches: Int32 | Int64) -> DependenceOf:
     return lambda inside: Dependence.of(queries[inside].astype(np.int64), matches[inside].astype(np.int64))
-
-
-# --- where B gains and loses most
-
-
-def gains(
-    groupings: Mapping[str, Grouping], a: Float64, b: Float64, queries: Int32 | Int64, matches: Int32 | Int64
-) -> Gains:
-    """``blindspot.numerics.statistics.groups.gains`` of pairs; ``queries, matches`` as in ``scores_by_kind``."""
-    return statistics.gains(groupings, a, b, _dependence(queries, matches))
 
 
 # --- by the frequency of query and match: each side alone, and both together

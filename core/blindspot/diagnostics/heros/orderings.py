@@ -254,7 +254,7 @@ def contrast(variants: Sequence[Cosines]) -> Contrast | None:
         return None
     tests = len(candidates) * math.comb(len(variants), 2)
     outcomes = [variants[place].outcomes(widest) for place in (more, less)]
-    p = mcnemar_by_units(outcomes[0], outcomes[1], variants[more].dependence).p_value
+    p = mcnemar_by_units(outcomes[0], outcomes[1], variants[more].dependence)
     return Contrast(more, less, own[more], own[less], min(1.0, tests * p))
 
 

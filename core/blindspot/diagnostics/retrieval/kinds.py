@@ -16,7 +16,7 @@ from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.encoders.rankings.bm25 import terms
 from blindspot.numerics.statistics import groups as statistics
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.groups import SHARES, DependenceOf, Gains, Group, Grouping, binned, up_to, whole
+from blindspot.numerics.statistics.groups import SHARES, DependenceOf, Group, Grouping, binned, up_to, whole
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.texts import is_negated, length
 from blindspot.types import Bool, Float64, Int64
@@ -134,11 +134,6 @@ def scores_by_kind(groups: Grouping, table: QueryTable, side: Side) -> list[dict
     """Scores of a ranking on each group of the table's queries; see ``blindspot.numerics.statistics.groups.scores``."""
     values = {name: table.scores(side, name) for name in MEASURES}
     return statistics.scores(groups, values, _dependence(table), UNIT)
-
-
-def gains(groupings: Mapping[str, Grouping], table: QueryTable, a: Side, b: Side, score: str) -> Gains:
-    """The groups on which B gains and loses most against A; see ``blindspot.numerics.statistics.groups.gains``."""
-    return statistics.gains(groupings, table.scores(a, score), table.scores(b, score), _dependence(table))
 
 
 def _dependence(table: QueryTable) -> DependenceOf:

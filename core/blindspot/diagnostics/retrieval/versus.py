@@ -18,7 +18,7 @@ TEST = f"sign flips of {UNITS}"
 
 def paired(table: QueryTable, a: Side, b: Side) -> PairedTest:
     """A's mean nDCG@10 less B's over the same queries, of runs or of keyword search; corrected as everywhere."""
-    one, other = (_scores(table, side) for side in (a, b))
+    one, other = (side_scores(table, side) for side in (a, b))
     names = sorted(one, key=lambda name: name != ENTRY.headline)
     of = [(one[name], other[name]) for name in names]
     return with_detectable(decide(compare(of)), of)[0]
@@ -35,10 +35,12 @@ def first_found(table: QueryTable, side: Side, row: int) -> str:
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``Diagnostic.item_scores``; an item is a query."""
     table = query_table(ENTRY, [run.run_id for run in runs], repository)
-    return [_scores(table, Side(run.run_id)) for run in runs]
+    return [side_scores(table, Side(run.run_id)) for run in runs]
 
 
-def _scores(table: QueryTable, side: Side) -> dict[str, ItemScores]:
+def side_scores(table: QueryTable, side: Side) -> dict[str, ItemScores]:
+    """A ranking's scores by name; an item is a query of the table."""
+
     def score(name: str) -> ItemScores:
         values, texts = table.scores(side, name), table.about["query"].tolist
         return scores(

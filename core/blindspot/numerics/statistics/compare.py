@@ -153,16 +153,20 @@ class ItemScores:
         if np.array_equal(numbers, self.numbers):
             return self
         places = np.searchsorted(self.numbers, numbers)
-        parts, texts = self.parts[places], self.texts
-        value, describe = self.statistic.value(parts, self.value), self.describe
+        parts, read, describe = self.parts[places], self.read_texts, self.describe
+
+        def texts() -> list[str]:
+            every = read()
+            return [every[place] for place in places.tolist()]
+
         return replace(
             self,
-            value=value,
+            value=self.statistic.value(parts, self.value),
             parts=parts,
             numbers=numbers,
             known=self.known.of_some(places),
             statistic=self.statistic.among(places),
-            read_texts=lambda: [texts[place] for place in places.tolist()],
+            read_texts=texts,
             describe=describe and (lambda place: describe(int(places[place]))),
         )
 
@@ -297,7 +301,7 @@ class Outcomes(Mean):
     """A share of items that are right or wrong: McNemar's exact test, or sign flips where items share a unit."""
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
-        return np.array([pairs.mcnemar_by_units(a.parts, b.parts, a.known).p_value for a, b in of])
+        return np.array([pairs.mcnemar_by_units(a.parts, b.parts, a.known) for a, b in of])
 
     def test(self, known: Dependence, units: str) -> str:
         return "McNemar's exact test" if known.is_of_singles else f"sign flips of {units}"

@@ -8,10 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import ALPHA, holm
-from blindspot.numerics.statistics.pairs import Dependence, difference, p_values, share
-from blindspot.types import Bool, Float64
+from blindspot.numerics.statistics.compare import ItemScores, PairedTest, Verdict, compare, decide, on_shared_items
+from blindspot.numerics.statistics.pairs import Dependence, share
+from blindspot.types import Bool, Float64, Int64
 
 FEW = 20  # a mean over fewer says little
 
@@ -123,20 +122,21 @@ def scores(
 
 @dataclass(frozen=True, eq=False)
 class Gain:
-    """The paired difference of two runs, B less A, over the rows of one group.
+    """The paired test of B against A over the rows of one group.
 
     Attributes:
         by: the way of grouping, by its name.
-        estimate: with an interval that holds for all groups that were tested at once, since the largest are shown.
-        p: two-sided, corrected over all groups that were tested (Holm).
-        rows: how many the group has.
+        test: corrected over all groups that were tested (Holm), with an interval that holds for all of these at once,
+            since the largest are shown.
     """
 
     by: str
     group: Group
-    estimate: Estimate
-    p: float
-    rows: int
+    test: PairedTest
+
+    @property
+    def rows(self) -> int:
+        return self.test.wins + self.test.losses + self.test.alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,41 +147,33 @@ class Gains:
 
     @property
     def gain(self) -> Gain | None:
-        return self._largest(1.0)
+        return self._largest(Verdict.BETTER)
 
     @property
     def loss(self) -> Gain | None:
-        return self._largest(-1.0)
+        return self._largest(Verdict.WORSE)
 
-    def _largest(self, sign: float) -> Gain | None:
-        sure = [one for one in self.tested if one.p < ALPHA and sign * one.estimate.value > 0]
-        return max(sure, key=lambda one: sign * one.estimate.value, default=None)
+    def _largest(self, verdict: Verdict) -> Gain | None:
+        sure = [one for one in self.tested if one.test.verdict is verdict]
+        return max(sure, key=lambda one: abs(one.test.value), default=None)
 
 
-def gains(groupings: Mapping[str, Grouping], a: Float64, b: Float64, dependence: DependenceOf) -> Gains:
+def gains(groupings: Mapping[str, Grouping], numbers: Int64, a: ItemScores, b: ItemScores) -> Gains:
     """Compare two runs on every group, by all ways of grouping at once.
 
-    Groups of fewer than ``FEW`` rows, or worth too few independent ones, are not tested.
+    Groups of fewer than ``FEW`` items, or worth too few independent ones, are not tested.
 
     Args:
         groupings: by name.
-        a, b: ``[m]``, the runs' values within 0 to 1; NaN where one of them has none.
+        numbers: ``[m]`` of the items that are grouped.
+        a, b: the runs' scores of one name.
     """
-    both = ~np.isnan(a + b)
-    found: list[tuple[str, Group, Float64, Float64, Dependence]] = []
+    a, b = on_shared_items(a, b)
+    found: list[tuple[str, Group, ItemScores]] = []
     for by, groups in groupings.items():
         for group in groups.groups:
-            inside = group.inside & both
-            if int(np.count_nonzero(inside)) < FEW:
-                continue
-            known = dependence(inside)
-            if not known.refusal:
-                found.append((by, group, a[inside], b[inside], known))
-    p = [float(p_values((after - before)[:, np.newaxis], known)[0]) for *_, before, after, known in found]
-    p_after = holm(np.array(p)) if found else ()
-    return Gains(
-        tuple(
-            Gain(by, group, difference(after, before, known, among=len(found)), float(p), len(after))
-            for (by, group, before, after, known), p in zip(found, p_after, strict=True)
-        )
-    )
+            inside = np.isin(a.numbers, numbers[group.inside])
+            if np.count_nonzero(inside) >= FEW and not (of := b.among(b.numbers[inside])).known.refusal:
+                found.append((by, group, of))
+    tests = decide(compare([(of, a.among(of.numbers)) for *_, of in found], at_once=len(found)))
+    return Gains(tuple(Gain(by, group, test) for (by, group, _), test in zip(found, tests, strict=True)))

@@ -76,18 +76,8 @@ def percentile_interval(resampled: Float64, value: float, level: float = LEVEL) 
     return Interval(min(value, float(low)), max(value, float(high)))
 
 
-@dataclass(frozen=True)
-class McNemar:
-    """Two encoders on the same items: numbers of items on which each is better, and the p-value."""
-
-    first_better: int
-    second_better: int
-    alike: int
-    p_value: float
-
-
-def mcnemar(first: Float64, second: Float64) -> McNemar:
-    """McNemar's exact two-sided test on paired outcomes ``[n]``: 0, 1, or 0.5 for a tie.
+def mcnemar(first: Float64, second: Float64) -> float:
+    """The p-value of McNemar's exact two-sided test on paired outcomes ``[n]``: 0, 1, or 0.5 for a tie.
 
     An item is *discordant* if its two outcomes differ; it counts for the higher one, whether by half a point or a whole
     one. Under the null hypothesis either is higher with probability 1/2: the p-value is that of the binomial test on
@@ -102,9 +92,7 @@ def mcnemar(first: Float64, second: Float64) -> McNemar:
     from scipy.special import bdtr
 
     better, worse = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
-    discordant = better + worse
-    p_value = min(1.0, 2 * float(bdtr(min(better, worse), discordant, 0.5)))
-    return McNemar(better, worse, len(first) - discordant, p_value)
+    return min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
 
 
 def hypergeometric_cdf(most: Int64, total: Int64, hits: Int64, drawn: Int64) -> Float64:

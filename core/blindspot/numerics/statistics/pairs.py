@@ -26,7 +26,6 @@ from blindspot.numerics.statistics.estimate import Estimate, Sure, Unit, indepen
 from blindspot.numerics.statistics.intervals import (
     LEVEL,
     Interval,
-    McNemar,
     exact_interval,
     level_of_each,
     mcnemar,
@@ -449,14 +448,13 @@ def _p_of_groups(paired: Float64, groups: Int64, most: float | Float64) -> Float
     return np.asarray(np.maximum(flipped, skewed))
 
 
-def mcnemar_by_units(first: Float64, second: Float64, dependence: Dependence) -> McNemar:
-    """McNemar's exact test on paired outcomes ``[m]``, with p by flips of whole units, as ``p_values``, where
-    units have several items."""
-    found = mcnemar(first, second)
+def mcnemar_by_units(first: Float64, second: Float64, dependence: Dependence) -> float:
+    """The p-value of McNemar's exact test on paired outcomes ``[m]``; where units have several items by flips of whole
+    units, as ``p_values``."""
+    p = mcnemar(first, second)
     if dependence.is_of_singles:
-        return found
-    p = _p_of_groups((first - second)[:, np.newaxis], dependence.groups, 1.0)
-    return replace(found, p_value=float(p[0]))
+        return p
+    return float(_p_of_groups((first - second)[:, np.newaxis], dependence.groups, 1.0)[0])
 
 
 def p_of_change(value: float, influence: Float64, dependence: Dependence) -> float:

@@ -118,9 +118,9 @@ def say_gains(
 
 
 def _in_words(one: Gain, unit: str, plural: str, sides: Mapping[str, str]) -> str:
-    sure = f"{interval(one.estimate.interval, '+.3f')}, " if one.estimate.interval else ""
+    sure = f"{interval(one.test.interval, '+.3f')}, " if one.test.interval else ""
     name = f"{as_text(one.by)}{sides.get(one.group.side, '')}: **{as_text(one.group.label)}**"
-    return f"{name} ({number(one.estimate.value, '+.3f')}, {sure}{counted(one.rows, unit, plural)})"
+    return f"{name} ({number(one.test.value, '+.3f')}, {sure}{counted(one.rows, unit, plural)})"
 
 
 def _table_of_gains(found: Gains, plural: str, score: str, key: str, sides: Mapping[str, str]) -> None:
@@ -129,9 +129,9 @@ def _table_of_gains(found: Gains, plural: str, score: str, key: str, sides: Mapp
             "by": f"{one.by}{sides.get(one.group.side, '')}",
             "kind": one.group.label,
             plural: one.rows,
-            "B − A": one.estimate.value,
-            "95% CI": "" if one.estimate.interval is None else interval(one.estimate.interval, "+.4f"),
-            "p (Holm)": one.p,
+            "B − A": one.test.value,
+            "95% CI": "" if one.test.interval is None else interval(one.test.interval, "+.4f"),
+            "p (Holm)": one.test.p_corrected,
         }
         for one in found.tested
     ]

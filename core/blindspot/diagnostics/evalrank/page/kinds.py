@@ -10,11 +10,11 @@ import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import Diagnostic
+from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.diagnostics.evalrank.kinds import (
     MEASURES,
     Kind,
     choices_of,
-    gains,
     group_pairs,
     scores_by_kind,
 )
@@ -22,7 +22,7 @@ from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sou
 from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources
 from blindspot.figures.groups import group_lines
-from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
+from blindspot.numerics.statistics.groups import FEW, Gains, Grouping, gains
 from blindspot.texts import are_words
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import dataset_offer
@@ -103,14 +103,13 @@ def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
     if sides.b is None:
         return
     digests = tuple(column.digest for column in own.values())
-    found = _gains(shown.entry, shown.pairs, sides.a.run_id, sides.b.run_id, digests, own, shown.filtered)
+    found = _gains(shown.pairs, sides.a.run_id, sides.b.run_id, digests, own, shown.filtered)
     a, b = (run.plan.variant.label for run in (sides.a, sides.b))
     widget.say_gains(found, a, b, "pair", "pairs", MEASURES["mrr"], key="kind_gains", sides=OF)
 
 
 @cached(32, "Comparing kinds of pair …", keys=BY_RUNS)
 def _gains(
-    entry: Diagnostic,
     pairs: PairTable,
     a: str,
     b: str,
@@ -118,14 +117,13 @@ def _gains(
     _own: Mapping[str, OwnColumn],
     filtered: bool,
 ) -> Gains:
-    frame, rows = pairs.frame, rows_of_runs(entry, [a, b], repository())
-    queries, matches = frame["query"].tolist(), frame["match"].tolist()
+    queries, matches = pairs.frame["query"].tolist(), pairs.frame["match"].tolist()
     kinds = [Kind.LENGTH, Kind.FREQUENCY if are_words([*queries, *matches]) else Kind.OVERLAP]
     groupings = {str(kind): _grouping(pairs, kind, "", None, None) for kind in kinds}
     groupings |= {name: _grouping(pairs, name, column.digest, column, None) for name, column in _own.items()}
-    numbers = frame["item_no"].to_numpy()
-    one, other = (rows[run_id].aligned(numbers, filtered)["mrr"].to_numpy(np.float64) for run_id in (a, b))
-    return gains(groupings, one, other, frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
+    score = "mrr_filtered" if filtered else "mrr"
+    of = {run_id: own[score] for some in uncertainty.groups(pairs, [a, b], [score]) for run_id, own in some.items()}
+    return gains(groupings, pairs.frame["item_no"].to_numpy(np.int64), of[a], of[b])
 
 
 # --- the scores
