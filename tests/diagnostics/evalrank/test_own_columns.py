@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +12,16 @@ import pytest
 from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.evidence import axes_of, of_run, read
-from blindspot.diagnostics.evalrank.kinds import choices_of, gains, grouping_of
+from blindspot.diagnostics.evalrank.kinds import choices_of, grouping_of
 from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.diagnostics.evalrank.uncertainty import scores_of
 from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.groups import FEW
+from blindspot.numerics.statistics.groups import FEW, Gains, gains
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import Material
 from blindspot.studies.findings import wording
-from blindspot.types import Float64
+from blindspot.types import Float64, Int64
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart, values, written
 from tests.support.small_world import GramEncoder
@@ -61,13 +63,21 @@ def sides(seed: int, better: str = "", worse: str = "") -> tuple[list[OwnColumn]
     return [product, language], a, b
 
 
+def gains_of(own: Sequence[OwnColumn], a: Float64, b: Float64, queries: Int64, matches: Int64) -> Gains:
+    """Of the pairs for which A has a value."""
+    numbers = np.arange(M)
+    found = scores_of({"A": {"mrr": a}, "B": {"mrr": b}}, Dependence.of(queries, matches), numbers, [("", "")] * M)
+    ranked = found["A"]["mrr"].among(np.flatnonzero(~np.isnan(a)))
+    return gains({c.name: grouping_of(c, numbers) for c in own}, numbers, ranked, found["B"]["mrr"])
+
+
 @pytest.mark.parametrize(("better", "worse"), [("printer", "scanner"), ("phone", ""), ("", "phone")])
 def test_the_largest_gain_and_loss_are_those_of_a_loop(better: str, worse: str) -> None:
     own, a, b = sides(1, better, worse)
     a[3] = np.nan
     numbers = np.arange(M)
     queries, matches = numbers // 2, numbers + M
-    found = gains({c.name: grouping_of(c, numbers) for c in own}, a, b, queries, matches)
+    found = gains_of(own, a, b, queries, matches)
     slow = []
     for c in own:
         for value in set(c.cells):
@@ -84,8 +94,8 @@ def test_the_largest_gain_and_loss_are_those_of_a_loop(better: str, worse: str) 
         corrected[by, value] = highest, lead
     for one in found.tested:
         p, lead = corrected[one.by, one.group.label]
-        assert one.p == pytest.approx(p)
-        assert one.estimate.value == pytest.approx(lead)
+        assert one.test.p_corrected == pytest.approx(p)
+        assert one.test.value == pytest.approx(lead)
     sure = {key: lead for key, (p, lead) in corrected.items() if p < ALPHA}
     for one, name, sign in ((found.gain, better, 1), (found.loss, worse, -1)):
         if name:
@@ -101,7 +111,7 @@ def test_where_two_models_are_alike_no_gain_is_named() -> None:
     for seed in range(100):
         own, a, b = sides(seed)
         numbers = np.arange(M)
-        found = gains({c.name: grouping_of(c, numbers) for c in own}, a, b, numbers, numbers + M)
+        found = gains_of(own, a, b, numbers, numbers + M)
         wrong += found.gain is not None or found.loss is not None
     assert wrong <= 10  # 5, and what 100 simulations leave open
 
