@@ -188,8 +188,17 @@ def test_a_link_reads_no_file_that_was_not_run(open_app: OpenApp, demo_cache: Pa
     assert "This link names" in written(app)
 
 
-def test_evalrank_says_what_a_dataset_of_another_kind_is(open_app: OpenApp, demo_cache: Path) -> None:
+def test_evalrank_shows_its_newest_dataset_where_another_kind_is_picked(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", data="demo-minimal")
+    assert not app.error
+    assert app.get("plotly_chart")
+    assert "Demo minimal pairs" in written(app), "what is picked and not shown is named"
+    app.button(key="pick_shown").click().run()
+    assert app.selectbox(key="data").value == "demo-pairs"
+
+
+def test_evalrank_says_what_a_dataset_of_another_kind_is(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "evalrank", data="demo-minimal")
     assert not app.error
     assert "Demo minimal pairs is a minimal-pair set" in written(app)
     assert all(button.key != "run_new" for button in app.button)

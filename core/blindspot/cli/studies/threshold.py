@@ -101,7 +101,8 @@ def _measured(
         return of_runs(runs, repository)
     if entry.kind is not DatasetKind.LABELED_TEXTS:
         raise InputError(
-            f"'{dataset}' is a {entry.kind}", expected="scored pairs, labeled pairs or labeled texts, such as stsb-test"
+            f"'{dataset}' is a {entry.kind.in_words}",
+            expected="scored pairs, labeled pairs or labeled texts, such as stsb-test",
         )
     loaded, spaces = opened(variants, entry, settings)
     if not isinstance(loaded, LabeledTexts):

@@ -198,7 +198,7 @@ class Dataset(ABC):
         del covered
         return InputError(
             f"none of the {len(self.items):,} words of '{self.id}' has a vector from {whose}",
-            expected=f"an encoder that knows the words of this {self.kind}",
+            expected=f"an encoder that knows the words of this {self.kind.in_words}",
         )
 
     def _complete(self, support: Bool) -> Bool:

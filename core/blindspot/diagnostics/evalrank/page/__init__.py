@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -52,6 +53,7 @@ def show() -> None:
     entry = find_diagnostic("evalrank")
     picks = ui.page("EvalRank", entry.question)
     picks = choose_protocol(picks)
+    picks = replace(picks, dataset=missing_runs.dataset_shown(entry, picks) or picks.dataset)
     with ui.options():
         params = choose_candidates(picks)
     found = missing_runs.stored(entry, picks, picks.dataset, params)
@@ -93,8 +95,8 @@ def _missing(entry: Diagnostic, picks: Picks, runs: Sequence[RunRecord], params:
         dataset = find_dataset(picks.dataset)
         if dataset.kind is not entry.dataset_kind:
             st.info(
-                f"{entry.title} needs a {entry.dataset_kind}; {tables.dataset_title(dataset.id)} is a {dataset.kind}. "
-                "Pick another dataset in the sidebar.",
+                f"{entry.title} needs a {entry.dataset_kind.in_words}; {tables.dataset_title(dataset.id)} is a "
+                f"{dataset.kind.in_words}. Pick another dataset in the sidebar.",
                 icon=":material/info:",
             )
             return

@@ -55,8 +55,9 @@ def show(shown: FrequencyView) -> None:
     if shown.dataset.kind is not ENTRY.dataset_kind:
         sets = [f"`{entry.id}`" for entry in DATASETS.values() if entry.kind is DatasetKind.PAIR_SET]
         st.info(
-            f"{ENTRY.title} ranks the matches of a {ENTRY.dataset_kind}; {tables.dataset_title(shown.dataset.id)} is a "
-            f"{shown.dataset.kind}. Pick one of {', '.join(sets)} in the sidebar, or a file of your own with pairs.",
+            f"{ENTRY.title} ranks the matches of a {ENTRY.dataset_kind.in_words}; "
+            f"{tables.dataset_title(shown.dataset.id)} is a {shown.dataset.kind.in_words}. Pick one of "
+            f"{', '.join(sets)} in the sidebar, or a file of your own with pairs.",
             icon=":material/info:",
         )
         return
