@@ -9,7 +9,7 @@ import pytest
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from blindspot.diagnostics.retrieval.versus import paired
-from blindspot.diagnostics.retrieval.view import against_view, scores_view
+from blindspot.diagnostics.retrieval.view import against_view, ranking_scores, unjudged_in_words
 from blindspot.numerics.statistics.written import p_in_words, percent
 from tests.support import retrieval_world as toy
 from tests.support.small_world import GramEncoder
@@ -30,19 +30,18 @@ def table(world: World) -> QueryTable:
 
 
 def test_scores_are_those_of_the_runs_and_of_keyword_search(world: World, table: QueryTable) -> None:
-    view = scores_view(table)
-    assert view.queries == len(table)
-    for name, run_id in zip(("trigrams", "letters"), table.run_ids, strict=True):
-        metrics, scores = world.run(ENTRY.id, name, toy.NAME).metrics, view.runs[run_id]
+    bm25 = ranking_scores(table, Side(table.run_ids[0], is_bm25=True))
+    models = [ranking_scores(table, Side(run_id)) for run_id in table.run_ids]
+    for name, scores in zip(("trigrams", "letters"), models, strict=True):
+        metrics = world.run(ENTRY.id, name, toy.NAME).metrics
         for score, estimate in scores.estimates.items():
             assert estimate.value == pytest.approx(metrics[score])
-            assert view.bm25.estimates[score].value == pytest.approx(metrics[f"bm25.{score}"])
+            assert bm25.estimates[score].value == pytest.approx(metrics[f"bm25.{score}"])
         assert scores.against_bm25 is not None
         assert scores.against_bm25.value == pytest.approx(metrics["ndcg@10"] - metrics["bm25.ndcg@10"])
-    shares = {percent(table.unjudged(Side(run_id)).share) for run_id in table.run_ids} | {percent(view.bm25.unjudged)}
     for is_condensed in (False, True):
-        said = view.unjudged_in_words(is_condensed=is_condensed)
-        assert all(share in said for share in shares)
+        said = unjudged_in_words(models, bm25, is_condensed=is_condensed)
+        assert all(percent(one.unjudged) in said for one in (*models, bm25))
         assert ("Condensed" in said) is is_condensed
 
 

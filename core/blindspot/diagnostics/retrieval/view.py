@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -37,37 +37,26 @@ class RankingScores:
     against_bm25: PairedTest | None
 
 
-@dataclass(frozen=True)
-class ScoresView:
-    """The scores of some runs, by their ids, and of keyword search on the same queries."""
-
-    runs: Mapping[str, RankingScores]
-    bm25: RankingScores
-    queries: int
-    bars: str  # what the intervals are from, or why there are none
-
-    def unjudged_in_words(self, *, is_condensed: bool) -> str:
-        """What unjudged documents count as, and how many there are in the top tens."""
-        shares = [one.unjudged for one in self.runs.values()]
-        low, high = (percent(share) for share in (min(shares), max(shares)))
-        of_models = high if low == high else f"{low} to {high}"
-        return (
-            ("**Condensed lists:** unjudged documents are removed before scoring. " if is_condensed else "")
-            + f"Nobody judged {of_models} of the models' top tens and {percent(self.bm25.unjudged)} of BM25's"
-            f"{'.' if is_condensed else '; unjudged documents count as irrelevant.'}"
-        )
+def ranking_scores(table: QueryTable, side: Side) -> RankingScores:
+    estimates = {name: statistics.share(table.scores(side, name), table.known) for name in TITLES}
+    against = None if side.is_bm25 else versus.paired(table, side, Side(side.run_id, is_bm25=True))
+    return RankingScores(estimates, table.unjudged(side).share, against)
 
 
-def scores_view(table: QueryTable) -> ScoresView:
-    def scores(side: Side) -> RankingScores:
-        estimates = {name: statistics.share(table.scores(side, name), table.known) for name in TITLES}
-        against = None if side.is_bm25 else versus.paired(table, side, Side(side.run_id, is_bm25=True))
-        return RankingScores(estimates, table.unjudged(side).share, against)
-
+def bars_in_words(table: QueryTable) -> str:
+    """What the intervals are from, or why there are none."""
     known = table.known
-    bars = f"No intervals: {known.refusal}." if known.refusal else f"Bars: 95% CI from {known.independent}."
-    runs = {run_id: scores(Side(run_id)) for run_id in table.run_ids}
-    return ScoresView(runs, scores(Side(table.run_ids[0], is_bm25=True)), len(table), bars)
+    return f"No intervals: {known.refusal}." if known.refusal else f"Bars: 95% CI from {known.independent}."
+
+
+def unjudged_in_words(models: Sequence[RankingScores], bm25: RankingScores, *, is_condensed: bool) -> str:
+    """What unjudged documents count as, and how many there are in the top tens."""
+    low, high = (percent(end(one.unjudged for one in models)) for end in (min, max))
+    return (
+        ("**Condensed lists:** unjudged documents are removed before scoring. " if is_condensed else "")
+        + f"Nobody judged {high if low == high else f'{low} to {high}'} of the models' top tens and "
+        f"{percent(bm25.unjudged)} of BM25's{'.' if is_condensed else '; unjudged documents count as irrelevant.'}"
+    )
 
 
 def kinds_view(table: QueryTable, groups: Grouping) -> dict[Side, list[dict[str, object]]]:

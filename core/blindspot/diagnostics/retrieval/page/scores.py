@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.retrieval import figures
 from blindspot.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
-from blindspot.diagnostics.retrieval.outcomes import QueryTable
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
-from blindspot.diagnostics.retrieval.view import HEAD, RankingScores, ScoresView, scores_view
+from blindspot.diagnostics.retrieval.view import HEAD, RankingScores, bars_in_words, ranking_scores, unjudged_in_words
 from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.written import ci, interval, number, p_in_cell
@@ -19,6 +21,7 @@ from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.widgets import tables
+from blindspot.variants import Variant
 
 SHOWN = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "map")
 SCALE = "nDCG@10 is 1 where the best documents are first, and 0 where no relevant one is in the top ten."
@@ -26,29 +29,31 @@ SCALE = "nDCG@10 is 1 where the best documents are first, and 0 where no relevan
 
 def show(shown: RetrievalView) -> None:
     """Scores with intervals, and all of them as a table."""
-    view = _view(shown.table)
-    rankings = [(run.plan.variant, view.runs[run.run_id]) for run in shown.runs]
-    rankings += [] if shown.has_bm25 else [(figures.KEYWORDS, view.bm25)]
-    rows = [dot(variant, TITLES[name], scores.estimates[name]) for variant, scores in rankings for name in SHOWN]
+    models = {run.plan.variant: _scores(shown.table, Side(run.run_id)) for run in shown.runs}
+    bm25 = _scores(shown.table, Side(shown.runs[0].run_id, is_bm25=True))
+    rankings = models if shown.has_bm25 else {**models, figures.KEYWORDS: bm25}
+    rows = [
+        dot(variant, TITLES[name], scores.estimates[name]) for variant, scores in rankings.items() for name in SHOWN
+    ]
     rows.sort(key=lambda row: list(TITLES.values()).index(str(row["name"])))
     styles = dict(shown.styles) | {figures.KEYWORDS: figures.keyword_style(shown.scheme)}
     figure = dots(rows, styles, shown.scheme, axis="score (higher is better)")
     st.plotly_chart(figure, key="retrieval_scores")
     documents = int(shown.runs[0].metrics["documents"])
     st.caption(
-        f"{counted(view.queries, 'query', 'queries')}, {counted(documents, 'document')}. {view.bars} "
-        f"{view.unjudged_in_words(is_condensed=shown.is_condensed)}"
+        f"{counted(len(shown.table), 'query', 'queries')}, {counted(documents, 'document')}. "
+        f"{bars_in_words(shown.table)} "
+        f"{unjudged_in_words(list(models.values()), bm25, is_condensed=shown.is_condensed)}"
     )
     for said in manifests.truncation_warnings(shown.runs):
         st.caption(as_text(said))
-    _table(shown, view)
+    _table(models, bm25)
 
 
 def show_headline(shown: RetrievalView) -> None:
     """The baseline's nDCG@10 beside BM25's, and how the other models differ from it."""
     runs = headline.baseline_first(shown.runs, shown.picks.baseline)
-    view = _view(shown.table)
-    first = view.runs[runs[0].run_id]
+    first = _scores(shown.table, Side(runs[0].run_id))
     estimate, test = first.estimates[HEAD], first.against_bm25
     if test is None:
         raise TypeError("a run is not compared with keyword search")
@@ -60,7 +65,7 @@ def show_headline(shown: RetrievalView) -> None:
     said = (
         f"**{as_text(runs[0].plan.variant.label)}** finds relevant documents with {TITLES[HEAD]} = "
         f"**{number(estimate.value, '.3f')}**{ci(estimate.interval, '.3f')} over "
-        f"{counted(view.queries, 'query', 'queries')}, {verdict} keyword search: BM25 has "
+        f"{counted(len(shown.table), 'query', 'queries')}, {verdict} keyword search: BM25 has "
         f"{number(test.b, '.3f')}, a difference of {number(test.value, '+.3f')}"
         f"{ci(test.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
     )
@@ -68,12 +73,12 @@ def show_headline(shown: RetrievalView) -> None:
     headline.show(f"{said} {SCALE}")
 
 
-@cached(16, "Computing intervals …", keys=BY_RUNS)
-def _view(table: QueryTable) -> ScoresView:
-    return scores_view(table)
+@cached(64, "Computing intervals …", keys=BY_RUNS)
+def _scores(table: QueryTable, side: Side) -> RankingScores:
+    return ranking_scores(table, side)
 
 
-def _table(shown: RetrievalView, view: ScoresView) -> None:
+def _table(models: Mapping[Variant, RankingScores], bm25: RankingScores) -> None:
     def line(label: str, scores: RankingScores) -> dict[str, object]:
         test = scores.against_bm25
         return {
@@ -86,8 +91,8 @@ def _table(shown: RetrievalView, view: ScoresView) -> None:
             "unjudged in top 10": scores.unjudged,
         }
 
-    rows = [line(run.plan.variant.label, view.runs[run.run_id]) for run in shown.runs]
-    rows.append(line("BM25 (keyword search)", view.bm25))
+    rows = [line(variant.label, scores) for variant, scores in models.items()]
+    rows.append(line("BM25 (keyword search)", bm25))
     numbers = {title: st.column_config.NumberColumn(format="%.4f", help=MEANINGS[n]) for n, title in TITLES.items()}
     with st.expander("All scores as a table", icon=":material/table:"):
         tables.draw(
