@@ -20,7 +20,7 @@ from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.against_words import ALL, corrected, in_words
+from blindspot.runs.findings.baselines import ALL, corrected, in_words
 from blindspot.settings import Settings
 
 RIGHT = ("paraphrase", "foil")

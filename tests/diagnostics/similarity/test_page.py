@@ -13,7 +13,7 @@ from blindspot.datasets.user_data import files as own
 from blindspot.diagnostics.similarity import bands, learned
 from blindspot.diagnostics.similarity.learned import LearnRequest
 from blindspot.names import in_address
-from blindspot.runs.against_words import VARIANTS
+from blindspot.runs.findings.baselines import VARIANTS
 from blindspot.variants import Variant
 from tests.support.pages import OpenApp, table, written
 from tests.support.small_world import GramEncoder

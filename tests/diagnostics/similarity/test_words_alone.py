@@ -11,7 +11,7 @@ from blindspot.diagnostics.similarity import view, words_alone
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.against_words import in_words
+from blindspot.runs.findings.baselines import in_words
 from blindspot.texts import lexical_overlap
 
 WORDS = "red dog cat house tree runs sleeps big small old".split()

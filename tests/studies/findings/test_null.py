@@ -23,10 +23,10 @@ from blindspot.diagnostics.frequency.definition import ENTRY as FREQUENCY
 from blindspot.diagnostics.frequency.evidence import evidence as of_frequency
 from blindspot.diagnostics.geometry.definition import ENTRY as GEOMETRY
 from blindspot.diagnostics.geometry.evidence import evidence as of_geometry
-from blindspot.diagnostics.heros import findings as heros
+from blindspot.diagnostics.heros import evidence as heros
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.similarity.definition import ENTRY as SIMILARITY
-from blindspot.diagnostics.similarity.findings import findings as of_similarity
+from blindspot.diagnostics.similarity.evidence import evidence as of_similarity
 from blindspot.diagnostics.transfer.definition import ENTRY as TRANSFER
 from blindspot.diagnostics.transfer.evidence import evidence as of_transfer
 from blindspot.diagnostics.words import analogy, categorization
@@ -96,8 +96,8 @@ def of_heros(rng: Rng) -> Iterable[Finding]:
     }
     own = [runs[name] for name in MODELS]
     for run in own:
-        yield from heros.of_run(run, given[run.run_id])
-    yield from heros.of_baselines(own, [runs[ALL[-1]]], given)
+        yield from wording.findings(heros.of_run(run, given[run.run_id]))
+    yield from wording.findings(heros.of_baselines(own, [runs[ALL[-1]]], given))
 
 
 # --- the others, as rows of a made-up store

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot.diagnostics.similarity.definition import ENTRY
-from blindspot.diagnostics.similarity.findings import findings
+from blindspot.diagnostics.similarity.evidence import evidence
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.studies.threshold.pairs import of_runs
@@ -28,5 +28,5 @@ def test_texts_that_differ_by_case_and_spaces_are_one_everywhere() -> None:
     material = store.material()
     measured = of_runs(material.runs, material.repository)
     units = {Dependence.of(*ends).units for ends in (table.ends, measured.ends)}
-    units |= {one.n for one in findings(material) if one.kind == "order-of-people"}
+    units |= {one.n for one in evidence(material) if one.kind == "order-of-people"}
     assert units == {M // 2}

@@ -44,7 +44,8 @@ from blindspot.types import CancelToken, Float32, Float64, Progress
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.runs.training_data.examples import Triplet
     from blindspot.settings import Settings
     from blindspot.store.records import RunRecord
@@ -379,10 +380,10 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
 
         return triplets(run, settings, repository, most=most, margin=margin)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.heros.findings import findings
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.heros.evidence import evidence
 
-        return findings(material)
+        return evidence(material)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
         from blindspot.diagnostics.heros.versus import item_scores

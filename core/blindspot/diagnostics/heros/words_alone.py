@@ -19,8 +19,7 @@ from blindspot.diagnostics.heros.orderings import HALF, Cosines, tested
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words, similarities
-from blindspot.runs.against_words import ALL, Against, for_choice
-from blindspot.runs.findings.baselines import share_and_chance
+from blindspot.runs.findings.baselines import ALL, AgainstWords, for_choice, share_and_chance
 from blindspot.types import Bool, Float64, Int64
 
 
@@ -52,7 +51,7 @@ def judged(subsets: Sequence[str]) -> str:
 
 
 def score_in_words(subsets: Sequence[str]) -> str:
-    """For ``against_words.in_words``."""
+    """For ``baselines.in_words``."""
     return f"gets {{}} of the {judged(subsets)} right"
 
 
@@ -87,18 +86,18 @@ def kinds_of(numbers: Int64, column: OwnColumn | None) -> list[tuple[str, Bool]]
     return every if column is None else [*every, *column.groups(numbers)]
 
 
-def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> Against:
+def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> AgainstWords:
     """A model's outcomes ``[n]`` against those of the measure that is best on the originals inside, ``[n] bool``."""
     known, own = alone.dependence.among(inside), model[inside]
     best = max(alone.outcomes, key=lambda words: float(alone.outcomes[words][inside].mean()))
     reached = alone.outcomes[best][inside]
-    return Against(
-        kind,
-        int(inside.sum()),
+    return AgainstWords(
         statistics.share(own, known),
-        best,
         statistics.share(reached, known),
         statistics.difference(own, reached, known, among=len(Words)),
-        for_choice(float(statistics.p_values((own - reached)[:, np.newaxis], known)[0])),
+        for_choice(float(statistics.p_values((own - reached)[:, np.newaxis], known)[0]), len(Words)),
         share_and_chance(own, known, alone.chance),
+        best,
+        int(inside.sum()),
+        kind,
     )

@@ -6,7 +6,7 @@ mean over sets weighted by their pairs. All are reported, under different names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,8 @@ from blindspot.types import CancelToken, Float32, Float64, Progress
 
 if TYPE_CHECKING:
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
+    from blindspot.runs.findings.evidence import Evidence
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
@@ -214,10 +215,10 @@ file, the mean vector for unknown words. Only these scores are comparable with t
 
         return item_scores(runs, repository)
 
-    def findings(self, material: Material) -> list[Finding]:
-        from blindspot.diagnostics.similarity.findings import findings
+    def evidence(self, material: Material) -> Iterable[Evidence]:
+        from blindspot.diagnostics.similarity.evidence import evidence
 
-        return findings(material)
+        return evidence(material)
 
 
 ENTRY = SimilarityOfPairs()

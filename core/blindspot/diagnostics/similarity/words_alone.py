@@ -11,12 +11,12 @@ from blindspot.numerics.statistics.against import correlation_against
 from blindspot.numerics.statistics.correlations import correlations, spearman_influences
 from blindspot.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
 from blindspot.numerics.words_alone import Words, similarities
-from blindspot.runs.against_words import ALL, Against, for_choice
+from blindspot.runs.findings.baselines import AgainstWords, for_choice
 from blindspot.runs.findings.rule import Compared, Rival
 from blindspot.texts import are_words
 from blindspot.types import Float64
 
-SCORE = "correlates with people's scores at ρ = {}"  # for ``against_words.in_words``
+SCORE = "correlates with people's scores at ρ = {}"  # for ``baselines.in_words``
 
 
 def of_table(table: ScoredTable) -> dict[Words, Float64]:
@@ -30,7 +30,7 @@ def of_table(table: ScoredTable) -> dict[Words, Float64]:
 
 def against(
     model: Float64, alone: Mapping[Words, Float64], table: ScoredTable, known: Dependence | None = None
-) -> Against | None:
+) -> AgainstWords | None:
     """Spearman's rho of a model's similarities ``[m]`` against that of the best measure; None if one has none.
 
     ``known`` is the dependence of the pairs, if it is known already.
@@ -43,13 +43,12 @@ def against(
     own = correlations(model, gold).spearman
     moved, of_best = spearman_influences(model, gold), spearman_influences(alone[best], gold)
     difference = own - rho[best]
-    return Against(
-        ALL,
-        len(gold),
+    return AgainstWords(
         correlation(own, moved, known),
-        best,
         correlation(rho[best], of_best, known),
         change(difference, moved - of_best, known, among=len(Words)),
-        for_choice(p_of_change(difference, moved - of_best, known)),
+        for_choice(p_of_change(difference, moved - of_best, known), len(Words)),
         Compared(Rival.CHANCE, own, correlation_against(own, moved, known, 0.0)[1]),
+        best,
+        len(gold),
     )

@@ -122,7 +122,7 @@ def _by_pairs(
             _, p_chance = bounded_against(own, moved, known, known.units, chance)
             of_chance = Compared(Rival.CHANCE, own - chance, p_chance)
             p = min(1.0, p * len(found.baselines))
-            out.append(AgainstBaseline(run, best, own, low, difference, p, of_chance))
+            out.append(AgainstBaseline(own, low, difference, p, of_chance, run, best))
     return out
 
 

@@ -1,42 +1,49 @@
-"""Runs against the best of the encoders that know no meaning, on the same items: findings that diagnostics share."""
+"""Models against the best of what knows no meaning, on the same items: baseline encoders, measures of shared words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against
+from blindspot.numerics.statistics.compare import Verdict, corrected_p
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import p_in_words
+from blindspot.numerics.statistics.written import ci, number, p_in_words
+from blindspot.numerics.words_alone import Words
 from blindspot.runs.findings import Compared, Example, Finding, Level
 from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.parts import clipped, finding
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.types import Float64
+from blindspot.variants import Variant
 
 BASELINES = ("random-projection", "lsa")  # encoders without knowledge of meaning
+ALL = "all"  # kinds of items
+VARIANTS = {words: Variant(f"words ({words})", "none") for words in Words}  # as rows of dots
+Score = TypeVar("Score", float, Estimate)
 AND_CHANCE = ", and better than chance"  # at the end of the test of a strength against a baseline
 
 
 @dataclass(frozen=True)
-class AgainstBaseline:
-    """A run's score less that of the best baseline; p is corrected for the choice of the best (Bonferroni).
+class _Against(Generic[Score]):
+    """A score less that of the best rival that knows no meaning, on the same items.
 
-    ``chance`` compares the score with what it would be if nothing was known.
+    Attributes:
+        reached: the rival's score; ``difference`` is the score less that.
+        p: corrected for the choice of the best rival (``for_choice``); NaN without a test.
+        chance: the score against what it would be if nothing was known.
     """
 
-    run: RunRecord
-    best: RunRecord
-    score: float
-    reached: float
+    score: Score
+    reached: Score
     difference: Estimate
     p: float
     chance: Compared
@@ -44,6 +51,30 @@ class AgainstBaseline:
     @property
     def compared(self) -> Compared:
         return Compared(Rival.BASELINE, self.difference.value, self.p)
+
+    @property
+    def verdict(self) -> Verdict:
+        if np.isnan(self.p):
+            return Verdict.UNTESTED
+        if self.p >= ALPHA:
+            return Verdict.ALIKE
+        return Verdict.BETTER if self.difference.value > 0 else Verdict.WORSE
+
+    def _outcomes(
+        self, rival: str, runs: Sequence[RunRecord], others: Sequence[Compared], facts: Mapping[str, Fact], **more: Any
+    ) -> list[Evidence]:
+        ahead = (self.chance, self.compared, *others)
+        n = max(1, round(self.difference.effective))
+        facts = {"score": self.score, "reached": self.reached, **facts}
+        return outcomes(rival, runs, self.difference, self.compared, ahead, n, facts, **more)
+
+
+@dataclass(frozen=True)
+class AgainstBaseline(_Against[float]):
+    """A run against the best baseline."""
+
+    run: RunRecord
+    best: RunRecord
 
     def evidence(
         self, others: Sequence[Compared] = (), examples: tuple[Example, ...] = (), **facts: Fact
@@ -53,16 +84,39 @@ class AgainstBaseline:
         Args:
             others: further baselines, which a strength must be better than too.
         """
-        return outcomes(
-            "baseline",
-            (self.run, self.best),
-            self.difference,
-            self.compared,
-            (self.chance, self.compared, *others),
-            max(1, round(self.difference.effective)),
-            {"score": self.score, "reached": self.reached, **facts},
-            examples=examples,
-        )
+        return self._outcomes("baseline", (self.run, self.best), others, facts, examples=examples)
+
+
+@dataclass(frozen=True)
+class AgainstWords(_Against[Estimate]):
+    """A model against the best measure of shared words.
+
+    Attributes:
+        items: their number; ``kind``: theirs, or ``ALL``.
+        before: ``p`` before a further correction, for the number of kinds; None without one.
+    """
+
+    best: Words
+    items: int
+    kind: str = ALL
+    before: float | None = None
+
+    def evidence(self, run: RunRecord, others: Sequence[Compared] = (), **facts: Fact) -> list[Evidence]:
+        """As of ``AgainstBaseline``, with ``best``; nothing without a test."""
+        if self.verdict is Verdict.UNTESTED:
+            return []
+        return self._outcomes("words", (run,), others, {"best": self.best, **facts}, alike="words-alone-as-good")
+
+
+def for_choice(p: float, rivals: int) -> float:
+    """A p-value corrected for the choice of the best of some rivals (Bonferroni)."""
+    return float(np.minimum(1.0, p * rivals))
+
+
+def corrected(found: Sequence[AgainstWords]) -> tuple[AgainstWords, ...]:
+    """The first as it is, the p-values of the others corrected for their number after Holm; NaN stays."""
+    p = corrected_p(np.array([one.p for one in found[1:]], dtype=np.float64))
+    return (found[0], *(replace(one, p=float(value), before=one.p) for one, value in zip(found[1:], p, strict=True)))
 
 
 def against_baselines(
@@ -85,18 +139,17 @@ def against_baselines(
     best = max(baselines, key=lambda run: float(values[run.run_id].mean()))
     reached = values[best.run_id]
     paired = np.column_stack([values[run.run_id] - reached for run in own])
-    p_values = np.minimum(1.0, statistics.p_values(paired, known) * len(baselines))
     return [
         AgainstBaseline(
-            run,
-            best,
             float(values[run.run_id].mean()),
             float(reached.mean()),
             statistics.difference(values[run.run_id], reached, known, among=len(baselines)),
-            p,
+            for_choice(p, len(baselines)),
             share_and_chance(values[run.run_id], known, chance),
+            run,
+            best,
         )
-        for run, p in zip(own, p_values.tolist(), strict=True)
+        for run, p in zip(own, statistics.p_values(paired, known).tolist(), strict=True)
     ]
 
 
@@ -135,6 +188,33 @@ def outcomes(
         kind = alike or f"no-better-than-{rival}"
         out.append(Evidence(kind, tuple(runs), found, n, facts={**facts, "p": behind.p}, examples=examples))
     return out
+
+
+def in_words(found: AgainstWords, name: str, what: str, spec: str = ".1%") -> str:
+    """One sentence of Markdown.
+
+    Args:
+        name: the model's, in Markdown.
+        what: the score, after the measure: ``gets {} of the sentences right``.
+        spec: of a score; of one that ends with % the difference is in points.
+    """
+
+    def said(estimate: Estimate) -> str:
+        return f"{number(estimate.value, spec)}{ci(estimate.interval, spec)}"
+
+    words, own = f"{found.best} {what.format(said(found.reached))}", f"{name} {said(found.score)}"
+    signed, scale, unit = ("+.1f", 100.0, " points") if spec.endswith("%") else (f"+{spec}", 1.0, "")
+    apart = f"difference {number(scale * found.difference.value, signed)}{unit}"
+    tested = f"{apart}{ci(found.difference, signed, scale)}, {p_in_words(found.p, found.before)}"
+    match found.verdict:
+        case Verdict.UNTESTED:
+            return f"Words alone: {words}; {own}. There are too few for a test."
+        case Verdict.ALIKE:
+            return f"**No significant difference from words alone**: {words}; {own} ({tested})."
+        case Verdict.WORSE:
+            return f"**Words alone do better**: {words}; {own} ({tested})."
+        case _:
+            return f"Words alone do worse: {words}; {own} ({tested})."
 
 
 def findings_of(

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from blindspot.numerics.statistics.estimate import Measured
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example
 from blindspot.store.records import RunRecord
 from blindspot.variants import Variant
 
-Fact = Measured | float | str | Variant | Sequence[str] | Sequence[float]
+Fact: TypeAlias = "Measured | float | str | Variant | Sequence[str] | Sequence[float] | Sequence[Mapping[str, Fact]]"
 
 
 @dataclass(frozen=True)

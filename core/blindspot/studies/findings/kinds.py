@@ -62,6 +62,11 @@ def rest(evidence: Evidence) -> float:
     return 1 - evidence["value"]
 
 
+def above_half(evidence: Evidence) -> float:
+    """How far a share is from a half, which is chance, to 1."""
+    return 2 * evidence["value"] - 1
+
+
 def to_the_best(evidence: Evidence) -> float:
     """What a score lacks of 1, as a share of what chance lacks of it."""
     chance = evidence["chance"]
@@ -111,6 +116,23 @@ def against_baseline(at: str, scores: str, test: str, address: Address) -> dict[
     """
     than = f"than {{B}}, which knows only spelling and words, {at}: {scores}."
     return against_rival("baseline", than, test, address, ", corrected for the choice of the best such model")
+
+
+def against_words(scores: str, test: str, address: Address) -> dict[str, Kind]:
+    """The kinds of a model against the best measure of shared words, which is ``{best}``.
+
+    Args:
+        scores: ``{reached}``, that of words, against ``{score}``, and ``{value}``, the difference, with its interval.
+    """
+    corrected = ", corrected for the choice of the best measure of words"
+    kinds = against_rival("words", "", test, address, corrected)
+    words = {
+        "worse-than-words": "Shared words alone do better than {A}",
+        "better-than-words": "Shared words alone do worse than {A}",
+        "no-better-than-words": "{A} is not significantly different from shared words alone",
+    }
+    worse, better, alike = (replace(kinds[name], sentence=f"{said}: {scores}.") for name, said in words.items())
+    return {"worse-than-words": worse, "better-than-words": better, "words-alone-as-good": alike}
 
 
 # --- EvalRank
@@ -220,11 +242,128 @@ EVALRANK: dict[str, Kind] = {
 
 # --- HEROS
 
-HEROS: dict[str, Kind] = {}
+ORDERINGS = {"view": "orderings"}
+HEROS: dict[str, Kind] = {
+    "{changed}-nearer-than-{kept}": Kind(
+        Rule.BLIND_SPOT,
+        "{A} finds the {far} closer to the original than the {near} in {value:.0%} of the sentences{value:ci .0%}.",
+        "exact sign test against 50%, {units}, ties excluded",
+        value,
+        {
+            "view": "sentences",
+            "a": "{A}",
+            "sent_above": "{changed} above {kept}",
+            "sent_order": "lead in A",
+            "sent_direction": "high to low",
+            "item": "{item}",
+        },
+    ),
+    "meaning-kept-apart": Kind(
+        Rule.STRENGTH,
+        "{A} keeps the {near} closer to the original {orders:each {is_same:?|the {near} }than the {far} in "
+        "{share:.0%}{is_same:? of the sentences|}{share:ci .0%}}.",
+        "exact binomial test against 75%, {units}{choices:?, corrected for {choices} comparisons|}"
+        "{rivals:?; in more than by words and spelling alone too|}",
+        above_half,
+        ORDERINGS,
+    ),
+    "paraphrase-below-guessing": Kind(
+        Rule.BLIND_SPOT,
+        "{A} finds the {right} among {rewrites} rewrites in {value:.0%} of the sentences{value:ci .0%}; guessing finds "
+        "it in {chance:.0%}.",
+        "exact binomial test against {chance:.0%}, {units}",
+        rest,
+        ORDERINGS,
+    ),
+    **against_baseline(
+        "at telling rewrites that keep the meaning from rewrites that change it",
+        "{score:.0%} of the comparisons right against {reached:.0%}, {value:+.0pp} points{value:ci +.0pp}",
+        "sign-flip test over {units}, {orderings:count comparison} each",
+        ORDERINGS,
+    ),
+    **against_words(
+        "{reached:.0%} of the {judged} right by {best} against {score:.0%}, {value:+.0pp} points{value:ci +.0pp}",
+        "sign flips of {unit}",
+        {"view": "words alone"},
+    ),
+}
 
 # --- Similarity
 
-SIMILARITY: dict[str, Kind] = {}
+SCORES = {"view": "scores"}
+PAIRS = {"view": "pairs", "a": "{A}"}
+TOO_ALIKE = {**PAIRS, "sim_rows": "too alike for A", "item": "{item}"}
+OF_SCORES = against_baseline(
+    "at predicting human scores",
+    "Spearman's ρ {score:.2f} against {reached:.2f}, difference {value:+.2f}{value:ci +.2f}",
+    "t test of the paired difference, {value:units}",
+    SCORES,
+)
+SIMILARITY: dict[str, Kind] = {
+    "order-of-people": Kind(
+        Rule.GRADED,
+        "{A} {weak:?hardly agrees|agrees} with human scores: Spearman's ρ is {value:.2f}{value:ci .2f} over "
+        "{pairs:count pair}.",
+        "t test of Fisher's z against a correlation of {asked}, {value:units}",
+        rest,
+        {
+            "view": "{weak:?pairs|scores}",
+            "a": "{weak:?{A}|}",
+            "sim_rows": "{weak:?A misjudges most|}",
+            "item": "{item}",
+        },
+    ),
+    "unrelated-above-equivalent": Kind(
+        Rule.LESS,
+        "Of two pairs, one that people call unrelated and one that they call equivalent, {A} finds the unrelated one "
+        "more similar in {value:.0%} of the cases{value:ci .0%}.",
+        "t test against {asked:.0%}, halfway between none and chance, {value:units}",
+        lambda evidence: 2 * evidence["value"],
+        TOO_ALIKE,
+    ),
+    "unrelated-rated-high": Kind(
+        Rule.FACT,
+        "{A} rates pairs that people call unrelated at a cosine of {value:.2f} on average{value:ci .2f}, and those "
+        "that they call equivalent at {equivalent:.2f}: a high cosine alone says little.",
+        "t test against a cosine of {null}, {value:units}",
+        value,
+        TOO_ALIKE,
+    ),
+    "narrow-range": Kind(
+        Rule.FACT,
+        "{A} gives nine of ten pairs a cosine between {low:.2f} and {high:.2f}, whatever people say: take no threshold "
+        "from another model.",
+        "counted over {pairs:count pair}",
+        lambda evidence: 1 - evidence["value"] / evidence["narrow"],
+        PAIRS,
+    ),
+    "band-off-the-line": Kind(
+        Rule.FACT,
+        "{A} finds pairs that people score {lowest:.3g} to {highest:.3g} {is_above:?more|less} similar than its other "
+        "scores suggest: a cosine of {mean:.2f} on average, {value:+.2f} from the straight line{value:ci +.2f}.",
+        "t test against {off} standard deviations, p times {tried} for as many fifths of the scale, {value:units}",
+        size,
+        {**TOO_ALIKE, "sim_rows": "too {is_above:?alike|different} for A"},
+    ),
+    "negation-too-similar": Kind(
+        Rule.BLIND_SPOT,
+        "Where one text of a pair is negated, {A} finds the two more similar than other pairs that people score alike: "
+        "{value:+.3f} in {metric} similarity{value:ci +.3f} in {pairs:count pair}.",
+        "t test of the difference given people's scores, {value:units}",
+        lambda evidence: evidence["value"] / (4 * evidence["spread"]),  # the scale is about four standard deviations
+        TOO_ALIKE,
+    ),
+    **OF_SCORES,
+    "worse-than-baseline": replace(
+        OF_SCORES["worse-than-baseline"],
+        address={**PAIRS, "sim_rows": "A misjudges most", "item": "{item}", "b": "{B}"},
+    ),
+    **against_words(
+        "ρ {reached:.2f} by {best} against {score:.2f}, {value:+.2f}{value:ci +.2f}",
+        "test of dependent correlations",
+        SCORES,
+    ),
+}
 
 # --- Words
 
@@ -381,11 +520,6 @@ GEOMETRY: dict[str, Kind] = {
 }
 
 # --- Frequency
-
-
-def above_half(evidence: Evidence) -> float:
-    """How far an accuracy is from chance, which is a half, to all right."""
-    return 2 * evidence["value"] - 1
 
 
 def read_frequency(rule: Rule, tells: str) -> Kind:

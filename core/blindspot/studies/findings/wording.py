@@ -7,6 +7,7 @@ A template is a text with facts in braces, and after a colon how they are writte
 - ``{value:units}``: what is independent, and how many; ``{p:p}``: a p-value;
 - ``{n:count text}``, ``{n:count query/queries}``: ``1 query``, ``200 queries``; ``{kinds:list}``: ``a, b and c``;
 - ``{weak:?hardly |}``: the first text if the fact is true, else the second; both may have facts in braces;
+- ``{orders:each the {near} in {share:.0%}}``: each set of facts by a template, listed;
 - ``{A}``, ``{B}``: names of models, which whoever shows the finding fills in (``Finding.said``); ``{models}``: of all;
   ``{scores:models .3f}``: those after the first, each with its number in brackets.
 """
@@ -125,8 +126,8 @@ def _written(fact: Fact, spec: str) -> str:
     if isinstance(fact, str | Variant):
         return str(fact)
     if not isinstance(fact, Measured | float | int):
-        scores = [_written(one, rest) for one in fact]
-        return _names(1 + len(scores), scores) if how == "models" else listed(scores)
+        each = [fill(rest, one) if isinstance(one, Mapping) else _written(one, rest) for one in fact]
+        return _names(1 + len(each), each) if how == "models" else listed(each)
     value = fact.value if isinstance(fact, Measured) else fact
     match how:
         case "units" if isinstance(fact, Estimate):

@@ -14,7 +14,7 @@ from blindspot.diagnostics.heros import words_alone
 from blindspot.diagnostics.heros.definition import ENTRY
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.numerics.statistics.written import percent
-from blindspot.runs.against_words import VARIANTS
+from blindspot.runs.findings.baselines import VARIANTS
 from tests.support.heros_world import ORIGINALS, SIX, HerosWorld, heros_world
 from tests.support.pages import OpenApp, chart_named, written
 

@@ -17,7 +17,7 @@ from blindspot.figures.theme import of_no_model
 from blindspot.numerics.statistics.pairs import share
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
-from blindspot.runs.against_words import VARIANTS, Against, corrected, in_words
+from blindspot.runs.findings.baselines import VARIANTS, AgainstWords, corrected, in_words
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained
@@ -76,14 +76,14 @@ def _against(
     run_id: str,
     column: str = "",  # noqa: ARG001 - of the key
     _column: OwnColumn | None = None,
-) -> tuple[Against, ...]:
+) -> tuple[AgainstWords, ...]:
     """Of all originals, then of each kind; p-values of kinds are corrected for their number (Holm)."""
     outcomes, alone = words_alone.outcomes(cosines(shown)[run_id]), _alone(shown)
     kinds = words_alone.kinds_of(sentences(shown).numbers, _column)
     return corrected([words_alone.against(outcomes, alone, kind, inside) for kind, inside in kinds])
 
 
-def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequence[Against]]) -> None:
+def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequence[AgainstWords]]) -> None:
     rows = [dot(run.plan.variant, one.kind, one.score) for run in shown.runs for one in found[run.run_id]]
     alone = _alone(shown)
     for kind, inside in words_alone.kinds_of(sentences(shown).numbers, column):
@@ -102,7 +102,7 @@ def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequ
     st.plotly_chart(figure, key="heros_words")
 
 
-def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[Against]]) -> None:
+def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[AgainstWords]]) -> None:
     rows = [
         {
             "model": run.plan.variant.label,

@@ -20,7 +20,7 @@ from blindspot.figures.theme import Style, of_no_model
 from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.numerics.statistics.written import ci, interval, number
 from blindspot.numerics.words_alone import MEANING, TOKENS
-from blindspot.runs.against_words import VARIANTS, Against, in_words
+from blindspot.runs.findings.baselines import VARIANTS, AgainstWords, in_words
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
@@ -111,7 +111,7 @@ def _by_variant(shown: SimilarityView, view: ScoresView) -> Rows:
 
 
 @cached(64, "Comparing with words …", keys=BY_RUNS)
-def _against_words(table: ScoredTable, run_id: str) -> Against | None:
+def _against_words(table: ScoredTable, run_id: str) -> AgainstWords | None:
     return words_alone.against(table.similarity[run_id], _view(table).alone, table)
 
 

@@ -64,4 +64,4 @@ def _against(found: Together, material: Material) -> Iterator[Evidence]:
         dealt, p_of_dealt = difference_of(sums_of(rows[run.run_id]), sums_by_chance(rows[run.run_id]))
         chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
         p = min(1.0, p * len(found.baselines))
-        yield from AgainstBaseline(run, best, own, reached, difference, p, chance).evidence()
+        yield from AgainstBaseline(own, reached, difference, p, chance, run, best).evidence()

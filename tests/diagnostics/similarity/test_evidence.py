@@ -1,4 +1,4 @@
-"""Findings on similarity: each kind where it is there and where it is not, and how often there is a false one."""
+"""Evidence on similarity: each kind where it is there and where it is not, and how often there is a false one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostics.similarity.definition import ENTRY
-from blindspot.diagnostics.similarity.findings import findings
+from blindspot.diagnostics.similarity.evidence import evidence
 from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.findings import Finding, Level
 from blindspot.types import Float64
@@ -57,7 +57,7 @@ def add(store: MadeUp, name: str, similarity: Float64) -> None:
 
 
 def of_model(store: MadeUp, kind: str) -> list[Finding]:
-    return [one for one in shown(store, findings, kind) if one.variants[0].encoder == "model"]
+    return [one for one in shown(store, evidence, kind) if one.variants[0].encoder == "model"]
 
 
 def test_a_model_that_follows_people_is_a_strength_and_one_that_does_not_a_caution() -> None:
@@ -96,7 +96,7 @@ def test_a_baseline_that_is_better_is_a_blind_spot(seen: float, level: Level) ->
     store, _ = made_up(np.random.default_rng(3), {"model": seen, "lsa": 0.8, "random-projection": 0.1})
     (found,) = [f for f in of_model(store, "") if f.kind in {"worse-than-baseline", "better-than-baseline"}]
     assert found.level is level
-    assert not [f for f in shown(store, findings) if "baseline" in f.kind and f.variants[0].encoder == "lsa"]
+    assert not [f for f in shown(store, evidence) if "baseline" in f.kind and f.variants[0].encoder == "lsa"]
     if level is Level.BLIND_SPOT:
         assert found.address["b"] == "lsa~none"
         assert len(found.examples) == 3
@@ -169,7 +169,7 @@ def test_too_few_pairs_have_nothing_tested() -> None:
     about = pd.DataFrame({"item_no": [0, 1], "set_name": "a", "gold": [1.0, 2.0], "first_no": [0, 0]})
     store = MadeUp(ENTRY, about.assign(second_no=[1, 2], first="a", second="b"))
     store.add("model", {"similarity": [0.1, 0.2]}, {"spearman": 1.0})
-    assert not [one for one in findings(store.material()) if one.p is not None]
+    assert not [one for one in evidence(store.material()) if one.p is not None]
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_false_blind_spots_are_rare() -> None:
     def null(seed: int) -> MadeUp:
         return made_up(np.random.default_rng([20, seed]), dict.fromkeys(("model", "lsa"), 0.5))[0]
 
-    assert false_alarms(null, findings) <= 10
+    assert false_alarms(null, evidence) <= 10
 
 
 def test_a_model_against_the_shared_words_of_the_pairs() -> None:

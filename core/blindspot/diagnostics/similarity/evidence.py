@@ -1,21 +1,20 @@
-"""Findings on similarity: agreement with people, against word counts, by band and by negation.
+"""Evidence on similarity: agreement with people, against word counts, by band and by negation.
 
 A pair is called unrelated where its score is in the lowest fifth of the range of scores, equivalent in the highest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from blindspot.diagnostics.similarity import words_alone
 from blindspot.diagnostics.similarity.definition import ENTRY
-from blindspot.diagnostics.similarity.pairs import SIDE_COLUMNS, Order, ScoredTable
+from blindspot.diagnostics.similarity.pairs import SIDE_COLUMNS, ScoredTable
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.against import change_against, correlation_against, difference_influence
 from blindspot.numerics.statistics.association import spearman
@@ -23,28 +22,15 @@ from blindspot.numerics.statistics.correlations import centered_ranks, spearman_
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import ci, number
+from blindspot.numerics.statistics.written import number
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.against_words import Against, findings_of_words
-from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
-from blindspot.runs.findings.baselines import BASELINES, AgainstBaseline, findings_of
-from blindspot.runs.findings.parts import (
-    Rows,
-    Together,
-    clipped,
-    coverage,
-    finding,
-    graded,
-    in_test,
-    lacking,
-    less_than_asked,
-    one_way,
-    rows_of,
-    together,
-)
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
+from blindspot.runs.findings.baselines import BASELINES, AgainstBaseline, for_choice
+from blindspot.runs.findings.evidence import Evidence, Fact
+from blindspot.runs.findings.parts import Rows, Together, low_coverage, one_way, rows_of, together
 from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
-from blindspot.texts import counted, is_negated, numbered
+from blindspot.texts import is_negated, numbered
 from blindspot.types import Bool, Float64, Int64
 
 LEAST = 0.2  # rank correlation: what follows people less does not follow them
@@ -56,15 +42,13 @@ HIGH = 0.5  # mean cosine of unrelated pairs
 NARROW = 0.2  # width of the middle 90% of all cosines
 BANDS = 5
 OFF = 0.25  # standard deviations of the similarities: a band nearer to the line is on it
-SCORES = {"view": "scores"}
 
 
-def findings(material: Material) -> list[Finding]:
-    """See ``Diagnostic.findings``."""
-    out = coverage(ENTRY, material.runs)
+def evidence(material: Material) -> Iterator[Evidence]:
+    """See ``Diagnostic.evidence``."""
+    yield from low_coverage(material.runs)
     for found in together(material):
-        out += _of_dataset(found, rows_of(ENTRY, found.every, material.repository))
-    return out
+        yield from _of_dataset(found, rows_of(ENTRY, found.every, material.repository))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +76,25 @@ class _Pairs:
     def equivalent(self) -> Bool:
         return np.asarray(self.gold >= self.gold.max() - END * np.ptp(self.gold))
 
-    def telling(self, p: float, order: Order, worst: Float64, among: Bool | None = None) -> dict[str, Any]:
-        """Examples and address of a finding: the pairs with the highest values of ``worst [m]``, ``among`` some.
+    def evidence(
+        self,
+        kind: str,
+        value: Estimate,
+        p: float | None = None,
+        against: tuple[Compared, ...] = (),
+        telling: tuple[tuple[Example, ...], str] = ((), ""),
+        **facts: Fact,
+    ) -> Evidence:
+        examples, item = telling
+        return Evidence(kind, (self.run,), value, value.units, p, against, {**facts, "item": item}, examples)
 
-        What cannot be significant has no examples: their texts take time.
+    def telling(self, p: float, worst: Float64, among: Bool | None = None) -> tuple[tuple[Example, ...], str]:
+        """Examples, the pairs with the highest values of ``worst [m]``, ``among`` some; and the row of the first.
+
+        What cannot be significant has none: their texts take time.
         """
-        address = {"view": "pairs", "a": str(self.run.plan.variant), "sim_rows": str(order)}
         if p >= ALPHA:
-            return {"address": address}
+            return (), ""
         places = np.arange(len(worst)) if among is None else np.flatnonzero(among)
         few = places[np.argsort(-worst[places], kind="stable")[:MOST_EXAMPLES]]
         rows = self.about.iloc[self.places[few]]
@@ -113,10 +108,10 @@ class _Pairs:
                 rows["first"], rows["second"], self.gold[few], self.similarity[few], strict=True
             )
         )
-        return {"address": address | {"item": str(self.places[few[0]])}, "examples": examples}
+        return examples, str(self.places[few[0]])
 
 
-def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
+def _of_dataset(found: Together, rows: Rows) -> Iterator[Evidence]:
     gold = rows.about["gold"].to_numpy(dtype=np.float64)
     ends = numbered(*(rows.about[name].fillna("") for name in ("first", "second")))
     similarity = {run.run_id: rows.numbers(run.run_id, "similarity") for run in found.every}
@@ -158,27 +153,28 @@ def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
         values = [similarity[one.best.run_id][here]] if one and rows.has(one.best.run_id)[here].all() else []
         return compared, [*values, *([alone(here.tobytes())[1][words.best]] if words else [])]
 
-    out = []
     for run in found.runs:
         here = rows.has(run.run_id)
         own = pairs(run, here)
         if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity):
             continue
         compared, others = rivals(run)
-        order = _order(own, *moved(run.run_id, here.tobytes()), compared)
-        lost = any(one.level is not Level.STRENGTH and one.p is not None and one.p < ALPHA for one in order)
-        # Where there is no order at all, that its ends are mixed up is no further news.
-        out += [*order, *_narrow(own), *_line(own), *([] if lost else _ends(own, others))]
+        order = list(_order(own, *moved(run.run_id, here.tobytes()), compared))
+        yield from order
+        yield from _narrow(own)
+        yield from _line(own)
+        if not any(one.against[0].behind < ALPHA for one in order):
+            # Where there is no order at all, that its ends are mixed up is no further news.
+            yield from _ends(own, others)
         if negated is not None:
-            out += _negation(own, negated[here])
+            yield from _negation(own, negated[here])
     for run in found.runs:
         compared, _ = rivals(run)
         if one := best.get(run.run_id):
             here = rows.has(run.run_id) & rows.has(one.best.run_id)
-            out += _against_baseline(pairs(run, here), pairs(one.best, here), one, compared)
+            yield from _against_baseline(pairs(run, here), pairs(one.best, here), one, compared)
         if words := by_words.get(run.run_id):
-            out += _against_words(run, words, compared)
-    return out
+            yield from words.evidence(run, compared)
 
 
 def _compared(
@@ -197,15 +193,9 @@ def _compared(
         (rho, of_run), (low, of_base) = (moved(one.run_id, here.tobytes()) for one in (run, base))
         difference, p = change_against(rho - low, of_run - of_base, own.known)
         if not np.isnan(p):
-            p = min(1.0, p * len(found.baselines))
+            p = for_choice(p, len(found.baselines))
             chance = Compared(Rival.CHANCE, rho, correlation_against(rho, of_run, own.known, 0.0)[1])
-            yield run.run_id, AgainstBaseline(run, base, rho, low, difference, p, chance)
-
-
-def _against_words(run: RunRecord, found: Against, others: Sequence[Compared]) -> list[Finding]:
-    """The correlation with people's scores against that of the best measure of shared words."""
-    scores = f"ρ {number(found.reached.value)} by {found.best} against {number(found.score.value)}"
-    return findings_of_words(ENTRY, run, found, scores, "test of dependent correlations", SCORES, others=others)
+            yield run.run_id, AgainstBaseline(rho, low, difference, p, chance, run, base)
 
 
 # --- the order of all pairs
@@ -216,102 +206,52 @@ def _misjudged(own: _Pairs) -> Float64:
     return (centered_ranks(own.similarity) - centered_ranks(own.gold)) / len(own.gold)
 
 
-def _order(own: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) -> list[Finding]:
+def _order(own: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) -> Iterator[Evidence]:
     found, p = correlation_against(rho, moved, own.known, LEAST)
     if np.isnan(p):
-        return []
-    weak = rho < LEAST
-    does = "hardly agrees with human scores" if weak else "agrees with human scores"
+        return
+    asked = Compared(Rival.ASKED, rho - LEAST, p)
     chance = Compared(Rival.CHANCE, rho, correlation_against(rho, moved, own.known, 0.0)[1])
-    return graded(
-        ENTRY,
-        [own.run],
-        Compared(Rival.ASKED, rho - LEAST, p),
-        [chance, *rivals],
-        kind="order-of-people",
-        sentence=f"{{A}} {does}: Spearman's ρ is {number(rho)}{ci(found)} over {counted(len(own.gold), 'pair')}.",
-        found=found,
-        test=in_test(f"t test of Fisher's z against a correlation of {LEAST}", found),
-        n=found.units,
-        severity=clipped(lacking(rho, 0.0)),
-        **(own.telling(p, Order.WORST, np.abs(_misjudged(own))) if weak else {"address": SCORES}),
-    )
+    telling = own.telling(asked.behind, np.abs(_misjudged(own)))
+    against = (asked, chance, *rivals)
+    yield own.evidence("order-of-people", found, None, against, telling, pairs=len(own.gold), asked=LEAST)
 
 
-def _against_baseline(own: _Pairs, other: _Pairs, found: AgainstBaseline, others: Sequence[Compared]) -> list[Finding]:
+def _against_baseline(
+    own: _Pairs, other: _Pairs, found: AgainstBaseline, others: Sequence[Compared]
+) -> Iterable[Evidence]:
     """The pairs that a worse run misjudges and the baseline does not are its examples."""
-    rho, low, difference = found.score, found.reached, found.difference
-    said = f"Spearman's ρ {number(rho)} against {number(low)}, difference {number(rho - low, '+.2f')}"
-    made = findings_of(
-        ENTRY,
-        found,
-        "at predicting human scores",
-        said + ci(difference, "+.2f"),
-        in_test("t test of the paired difference", difference),
-        SCORES,
-        others,
-    )
-    if rho >= low:
-        return made
-    telling = own.telling(found.p, Order.WORST, np.abs(_misjudged(own)) - np.abs(_misjudged(other)))
-    telling["address"] = made[0].address | telling["address"] | {"b": str(other.run.plan.variant)}
-    return [replace(made[0], **telling), *made[1:]]
+    worse = np.abs(_misjudged(own)) - np.abs(_misjudged(other))
+    examples, item = own.telling(found.compared.behind, worse)
+    return found.evidence(others, examples, item=item)
 
 
 # --- the ends of the scale
 
 
-def _ends(own: _Pairs, rivals: Sequence[Float64]) -> list[Finding]:
+def _ends(own: _Pairs, rivals: Sequence[Float64]) -> Iterator[Evidence]:
     low, high = own.unrelated, own.equivalent
     if min(np.count_nonzero(low), np.count_nonzero(high)) < FEWEST:
-        return []
-    out = []
+        return
     value, moved, known = _inverted(own, own.similarity, low, high)
     found, p = change_against(value, moved, known, INVERTED)
-    order = own.similarity
     if not np.isnan(p):
         asked = Compared(Rival.ASKED, INVERTED - value, p)
         chance = Compared(Rival.CHANCE, HALF - value, change_against(value, moved, known, HALF)[1])
-        out += less_than_asked(
-            ENTRY,
-            [own.run],
-            asked,
-            [chance, *_less_inverted(own, value, moved, low, high, rivals)],
-            kind="unrelated-above-equivalent",
-            sentence="Of two pairs, one that people call unrelated and one that they call equivalent, {A} finds "
-            f"the unrelated one more similar in {value:.0%} of the cases{ci(_share(found), '.0%')}.",
-            value=value,
-            interval=_share(found),
-            test=in_test(f"t test against {INVERTED:.0%}, halfway between none and chance", found),
-            n=found.units,
-            severity=clipped(value / HALF),
-            **own.telling(asked.behind, Order.TOO_ALIKE, order, low),
-        )
+        against = (asked, chance, *_less_inverted(own, value, moved, low, high, rivals))
+        telling = own.telling(asked.behind, own.similarity, low)
+        share = replace(found, interval=_share(found))
+        yield own.evidence("unrelated-above-equivalent", share, None, against, telling, asked=INVERTED)
     if own.run.plan.params["metric"] != Similarity.COS:
-        return out
+        return
     mean = float(own.similarity[low].mean())
     few = Dependence.of(own.known.left[low], own.known.right[low])
     found, p = change_against(mean, own.similarity[low] - mean, few, HIGH)
     if not np.isnan(p):
         p = one_way(p, is_news=mean > HIGH)
-        out.append(
-            finding(
-                ENTRY,
-                [own.run],
-                kind="unrelated-rated-high",
-                level=Level.CAUTION,
-                sentence="{A} rates pairs that people call unrelated at a cosine of "
-                f"{number(mean)} on average{ci(found)}, and those that they call equivalent at "
-                f"{number(float(own.similarity[high].mean()))}: a high cosine alone says little.",
-                found=found,
-                p=p,
-                test=in_test(f"t test against a cosine of {HIGH}", found),
-                n=found.units,
-                severity=clipped(mean),
-                **own.telling(p, Order.TOO_ALIKE, order, low),
-            )
-        )
-    return out
+        telling = own.telling(p, own.similarity, low)
+        equivalent = float(own.similarity[high].mean())
+        yield own.evidence("unrelated-rated-high", found, p, (), telling, equivalent=equivalent, null=HIGH)
 
 
 def _less_inverted(
@@ -323,7 +263,7 @@ def _less_inverted(
         return []
     least, of_rival, known = min(every, key=lambda one: one[0])
     _, p = change_against(value - least, moved - of_rival, known)
-    return [Compared(Rival.BASELINE, least - value, min(1.0, p * len(every)))]
+    return [Compared(Rival.BASELINE, least - value, for_choice(p, len(every)))]
 
 
 def _inverted(own: _Pairs, similarity: Float64, low: Bool, high: Bool) -> tuple[float, Float64, Dependence]:
@@ -353,31 +293,17 @@ def _share(found: Estimate) -> Interval | None:
 # --- the scale itself
 
 
-def _narrow(own: _Pairs) -> list[Finding]:
-    low, high = np.quantile(own.similarity, [0.05, 0.95])
-    if own.run.plan.params["metric"] != Similarity.COS or high - low >= NARROW:
-        return []
-    return [
-        finding(
-            ENTRY,
-            [own.run],
-            kind="narrow-range",
-            level=Level.CAUTION,
-            sentence=f"{{A}} gives nine of ten pairs a cosine between {number(low)} and {number(high)}, whatever "
-            "people say: take no threshold from another model.",
-            value=float(high - low),
-            test=f"counted over {counted(len(own.gold), 'pair')}",
-            n=own.known.units,
-            severity=clipped(1 - (high - low) / NARROW),
-            address={"view": "pairs", "a": str(own.run.plan.variant)},
-        )
-    ]
+def _narrow(own: _Pairs) -> Iterator[Evidence]:
+    low, high = (float(end) for end in np.quantile(own.similarity, [0.05, 0.95]))
+    if own.run.plan.params["metric"] == Similarity.COS and high - low < NARROW:
+        facts = {"low": low, "high": high, "narrow": NARROW, "pairs": len(own.gold)}
+        yield Evidence("narrow-range", (own.run,), high - low, own.known.units, facts=facts)
 
 
-def _line(own: _Pairs) -> list[Finding]:
+def _line(own: _Pairs) -> Iterator[Evidence]:
     """The fifth of the scale where similarities are furthest from a straight line through all of them."""
     if len(own.gold) < BANDS * FEWEST or own.run.plan.params["metric"] != Similarity.COS:
-        return []
+        return
     at = (own.gold - own.gold.min()) / np.ptp(own.gold)
     design = np.stack([np.ones(len(at)), at], axis=1)
     beta, *_ = np.linalg.lstsq(design, own.similarity, rcond=None)
@@ -399,34 +325,24 @@ def _line(own: _Pairs) -> list[Finding]:
         if not np.isnan(p):
             tried.append((one_way(p, is_news=abs(value) > OFF * spread), -abs(value), b, value, found))
     if not tried:
-        return []
+        return
     p, _, b, value, found = min(tried, key=lambda one: one[:3])
     p = min(1.0, len(tried) * p)
     inside = band == b
     lowest, width = float(own.gold.min()), float(np.ptp(own.gold)) / BANDS
-    mean = float(own.similarity[inside].mean())
-    sign = np.sign(value)
-    return [
-        finding(
-            ENTRY,
-            [own.run],
-            kind="band-off-the-line",
-            level=Level.CAUTION,
-            sentence=f"{{A}} finds pairs that people score {lowest + b * width:.3g} to {lowest + (b + 1) * width:.3g} "
-            f"{'more' if value > 0 else 'less'} similar than its other scores suggest: a cosine of {number(mean)} on "
-            f"average, {number(value, '+.2f')} from the straight line"
-            f"{ci(found, '+.2f')}.",
-            found=found,
-            p=p,
-            test=in_test(
-                f"t test against {OFF:g} standard deviations, p times {len(tried)} for as many fifths of the scale",
-                found,
-            ),
-            n=found.units,
-            severity=clipped(abs(value)),
-            **own.telling(p, Order.TOO_ALIKE if value > 0 else Order.TOO_DIFFERENT, sign * left, inside),
-        )
-    ]
+    yield own.evidence(
+        "band-off-the-line",
+        found,
+        p,
+        (),
+        own.telling(p, np.sign(value) * left, inside),
+        is_above=value > 0,
+        lowest=lowest + b * width,
+        highest=lowest + (b + 1) * width,
+        mean=float(own.similarity[inside].mean()),
+        off=OFF,
+        tried=len(tried),
+    )
 
 
 # --- negation
@@ -444,9 +360,9 @@ def _negated(about: pd.DataFrame) -> Bool | None:
     return found if np.count_nonzero(found) >= FEWEST else None
 
 
-def _negation(own: _Pairs, negated: Bool) -> list[Finding]:
+def _negation(own: _Pairs, negated: Bool) -> Iterator[Evidence]:
     if min(np.count_nonzero(negated), np.count_nonzero(~negated)) < FEWEST:
-        return []
+        return
     from sklearn.isotonic import IsotonicRegression
 
     expected = IsotonicRegression(increasing=True).fit_transform(own.gold, own.similarity)
@@ -454,23 +370,15 @@ def _negation(own: _Pairs, negated: Bool) -> list[Finding]:
     value, moved = difference_influence(left, negated)
     found, p = change_against(value, moved, own.known)
     if np.isnan(p):
-        return []
+        return
     p = one_way(p, is_news=value > 0)
-    spread = float(own.similarity.std())
-    return [
-        finding(
-            ENTRY,
-            [own.run],
-            kind="negation-too-similar",
-            level=Level.BLIND_SPOT,
-            sentence="Where one text of a pair is negated, {A} finds the two more similar than other pairs that people "
-            f"score alike: {number(value, '+.3f')} in {own.run.plan.params['metric']} similarity"
-            f"{ci(found, '+.3f')} in {counted(int(negated.sum()), 'pair')}.",
-            found=found,
-            against=by_chance(-value, p),
-            test=in_test("t test of the difference given people's scores", found),
-            n=found.units,
-            severity=clipped(value / (4 * spread)),  # the whole scale is about four standard deviations
-            **own.telling(p, Order.TOO_ALIKE, left, negated),
-        )
-    ]
+    yield own.evidence(
+        "negation-too-similar",
+        found,
+        None,
+        by_chance(-value, p),
+        own.telling(p, left, negated),
+        metric=str(own.run.plan.params["metric"]),
+        pairs=int(negated.sum()),
+        spread=float(own.similarity.std()),
+    )

@@ -7,7 +7,7 @@ import math
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.against_words import ALL, Against, in_words
+from blindspot.runs.findings.baselines import AgainstWords, in_words
 from blindspot.runs.findings.rule import Compared, Rival
 
 
@@ -17,7 +17,7 @@ def said_of(value: float, low: float, high: float, p: float) -> str:
         for one in (0.5 + value, 0.5, value)
     )
     return in_words(
-        Against(ALL, 40, score, Words.JACCARD, reached, difference, p, Compared(Rival.CHANCE, value, p)), "M", "gets {}"
+        AgainstWords(score, reached, difference, p, Compared(Rival.CHANCE, value, p), Words.JACCARD, 40), "M", "gets {}"
     )
 
 

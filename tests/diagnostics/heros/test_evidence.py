@@ -1,4 +1,4 @@
-"""Findings of HEROS: each kind where it is and where it is not, slow references, and what chance does."""
+"""Evidence of HEROS: each kind where it is and where it is not, slow references, and what chance does."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.heros import browsing, words_alone
-from blindspot.diagnostics.heros import findings as heros
+from blindspot.diagnostics.heros import browsing, evidence, orderings, words_alone
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering
 from blindspot.numerics.statistics.intervals import p_of_more
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
+from blindspot.studies.findings import wording
 from blindspot.types import Float64
 from tests.support.finding_runs import discovered, kinds, run_record
 from tests.support.heros_world import HerosWorld, heros_world
@@ -46,7 +46,7 @@ def named(found: Sequence[Finding], kind: str) -> Finding:
 
 def test_an_antonym_that_is_nearer_than_the_synonym_is_a_blind_spot_with_the_slowly_counted_share() -> None:
     given = cosines(antonym=2.0)
-    found = named(heros.of_run(RUN, given), "antonym-nearer-than-synonym")
+    found = named(wording.findings(evidence.of_run(RUN, given)), "antonym-nearer-than-synonym")
     wrong = sum(
         given.values[i, 1] > given.values[i, 0] for i in range(len(given.values))
     )  # no two of the random numbers are tied
@@ -57,34 +57,38 @@ def test_an_antonym_that_is_nearer_than_the_synonym_is_a_blind_spot_with_the_slo
     assert found.interval.low < found.value < found.interval.high
     assert found.n == 200
     assert found.severity == found.value
-    assert found in discovered(heros.of_run(RUN, given))
+    assert found in discovered(wording.findings(evidence.of_run(RUN, given)))
 
 
 def test_an_antonym_that_is_farther_is_none() -> None:
-    found = heros.of_run(RUN, cosines(antonym=-1.0, negation_main=-1.0, negation_antonym=-1.0, random_mlm=-1.0))
+    found = wording.findings(
+        evidence.of_run(RUN, cosines(antonym=-1.0, negation_main=-1.0, negation_antonym=-1.0, random_mlm=-1.0))
+    )
     assert named(found, "antonym-nearer-than-synonym").p == 1.0
     assert not kinds(discovered(found), Level.BLIND_SPOT)
 
 
 def test_ties_count_half_in_the_share_and_not_in_the_test() -> None:
     values = np.array([[0.5, 0.5]] * 6 + [[0.5, 0.6]] * 4)
-    found = named(heros.of_run(RUN, Cosines(("synonym", "antonym"), values)), "antonym-nearer-than-synonym")
+    found = named(
+        wording.findings(evidence.of_run(RUN, Cosines(("synonym", "antonym"), values))), "antonym-nearer-than-synonym"
+    )
     assert found.value == 0.7
     assert found.p == 2 * 0.5**4
 
 
 def test_what_is_tested_is_fixed_by_the_subsets() -> None:
-    assert {str(o) for o in heros.tested(SUBSETS)} == {
+    assert {str(o) for o in orderings.tested(SUBSETS)} == {
         *(f"synonym>{far}" for far in ("antonym", "negation_main", "negation_antonym", "random_mlm")),
         "typo>random_mlm",
     }
-    assert heros.tested(("paraphrase", "opposite_1", "opposite_2")) == (
+    assert orderings.tested(("paraphrase", "opposite_1", "opposite_2")) == (
         Ordering("paraphrase", "opposite_1"),
         Ordering("paraphrase", "opposite_2"),
     )
-    assert heros.tested(("formal", "informal")) == ()
+    assert orderings.tested(("formal", "informal")) == ()
     for seed in range(5):
-        found = heros.of_run(RUN, cosines(seed=seed))
+        found = wording.findings(evidence.of_run(RUN, cosines(seed=seed)))
         assert [f.p is not None for f in found] == [True] * 6
 
 
@@ -103,10 +107,10 @@ def test_the_test_of_a_share_against_a_sum_of_probabilities(count: float, n: int
 def test_a_run_that_keeps_meanings_apart_has_one_strength() -> None:
     shifts = dict.fromkeys(("antonym", "negation_main", "negation_antonym", "random_mlm"), -4.0)
     given = cosines(**shifts)
-    found = heros.of_run(RUN, given)
+    found = wording.findings(evidence.of_run(RUN, given))
     assert kinds(discovered(found)) == {"meaning-kept-apart"}
     strength = named(found, "meaning-kept-apart")
-    best = max(float(given.outcomes(o).mean()) for o in heros.tested(SUBSETS))
+    best = max(float(given.outcomes(o).mean()) for o in orderings.tested(SUBSETS))
     assert strength.level is Level.STRENGTH
     assert strength.value == best
     assert strength.p is not None
@@ -114,7 +118,9 @@ def test_a_run_that_keeps_meanings_apart_has_one_strength() -> None:
 
 
 def test_more_often_right_than_wrong_is_no_strength_yet() -> None:
-    found = heros.of_run(RUN, cosines(antonym=-0.6, negation_main=-0.6, negation_antonym=-0.6, random_mlm=-0.6))
+    found = wording.findings(
+        evidence.of_run(RUN, cosines(antonym=-0.6, negation_main=-0.6, negation_antonym=-0.6, random_mlm=-0.6))
+    )
     assert 0.55 < named(found, "meaning-kept-apart").value < 0.75
     assert not discovered(found)
 
@@ -130,13 +136,13 @@ def of_choices(right: float, n: int = 120) -> Cosines:
 
 
 def test_a_paraphrase_found_less_often_than_by_guessing_is_a_blind_spot() -> None:
-    found = named(heros.of_run(RUN, of_choices(0.1)), "paraphrase-below-guessing")
+    found = named(wording.findings(evidence.of_run(RUN, of_choices(0.1))), "paraphrase-below-guessing")
     assert found.value == 0.1
     assert found.p == pytest.approx(
         min(1.0, 2 * sum(comb(120, k) * (1 / 3) ** k * (2 / 3) ** (120 - k) for k in range(13)))
     )
-    assert named(heros.of_run(RUN, of_choices(0.5)), "paraphrase-below-guessing").p == 1.0
-    assert "paraphrase-below-guessing" not in kinds(heros.of_run(RUN, cosines()))
+    assert named(wording.findings(evidence.of_run(RUN, of_choices(0.5))), "paraphrase-below-guessing").p == 1.0
+    assert "paraphrase-below-guessing" not in kinds(wording.findings(evidence.of_run(RUN, cosines())))
 
 
 # --- baselines
@@ -148,7 +154,7 @@ OTHER = run_record("heros", "lsa")
 def against(own: Cosines, *others: Cosines) -> list[Finding]:
     runs = [RUN, *(BASELINE, OTHER)[: len(others)]]
     by_run = {run.run_id: one for run, one in zip(runs, (own, *others), strict=True)}
-    return heros.of_baselines([RUN], runs[1:], by_run)
+    return wording.findings(evidence.of_baselines([RUN], runs[1:], by_run))
 
 
 RIGHT = {"antonym": -1.5, "negation_main": -1.5, "negation_antonym": -1.5, "random_mlm": -1.5}
@@ -160,7 +166,9 @@ def test_a_run_below_the_best_baseline_is_a_blind_spot() -> None:
     found = against(own, cosines(seed=3, **WRONG), best)
     assert kinds(discovered(found)) == {"worse-than-baseline"}
     (one,) = discovered(found)
-    slow = [np.mean([float(c.outcomes(o)[i]) for o in heros.tested(SUBSETS)]) for c in (own, best) for i in range(200)]
+    slow = [
+        np.mean([float(c.outcomes(o)[i]) for o in orderings.tested(SUBSETS)]) for c in (own, best) for i in range(200)
+    ]
     assert one.value == pytest.approx(np.mean(slow[:200]) - np.mean(slow[200:]))
     assert one.runs == (RUN, OTHER)
     assert one.level is Level.BLIND_SPOT
@@ -178,8 +186,8 @@ def test_a_baseline_is_not_compared_with_itself_nor_across_datasets() -> None:
     elsewhere = run_record("heros", "random-projection", "another")
     one = cosines()
     every = {run.run_id: one for run in (BASELINE, elsewhere, RUN)}
-    assert heros.of_baselines([BASELINE], [BASELINE], every) == []
-    assert heros.of_baselines([RUN], [elsewhere], every) == []
+    assert wording.findings(evidence.of_baselines([BASELINE], [BASELINE], every)) == []
+    assert wording.findings(evidence.of_baselines([RUN], [elsewhere], every)) == []
 
 
 # --- chance
@@ -194,8 +202,8 @@ def test_coin_tosses_show_a_blind_spot_in_at_most_one_of_twenty_stores() -> None
     for _ in range(200):
         common = rng.normal(size=(60, 6))
         given = {run.run_id: _noise(common, rng) for run in (*runs, BASELINE)}
-        found = [finding for run in runs for finding in heros.of_run(run, given[run.run_id])]
-        found += heros.of_baselines(runs, [BASELINE], given)
+        found = [finding for run in runs for finding in wording.findings(evidence.of_run(run, given[run.run_id]))]
+        found += wording.findings(evidence.of_baselines(runs, [BASELINE], given))
         false += bool(kinds(discovered(found), Level.BLIND_SPOT))
     assert false <= 10
 
@@ -218,7 +226,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_findings_of_stored_runs_are_those_of_their_rows_with_examples_and_a_view_of_them(made: HerosWorld) -> None:
     runs = [run for (dataset, _), run in made.runs.items() if dataset == "six"]
-    found = heros.findings(_material(made, runs))
+    found = wording.findings(evidence.evidence(_material(made, runs)))
     of_words = [finding for finding in found if "words" in finding.kind]
     assert len({finding.id for finding in found}) == len(found) == 6 * len(runs) + len(of_words)
     rows = made.repository.items(find_diagnostic("heros"), [runs[0].run_id], texts=True)
@@ -243,7 +251,9 @@ def test_shared_words_alone_against_every_run(made: HerosWorld) -> None:
     rows = made.repository.items(find_diagnostic("heros"), [runs[0].run_id], texts=True)
     alone = words_alone.of_words(browsing.sentences(rows, tuple(dict.fromkeys(rows["subset"]))))
     reached = max(float(outcomes.mean()) for outcomes in alone.outcomes.values())
-    found = [finding for finding in heros.findings(_material(made, runs)) if "words" in finding.kind]
+    found = [
+        finding for finding in wording.findings(evidence.evidence(_material(made, runs))) if "words" in finding.kind
+    ]
     tested = {finding.runs[0].run_id: finding for finding in found if finding.p is not None}
     assert tested.keys() == {run.run_id for run in runs}
     for run in runs:
@@ -262,8 +272,8 @@ def _share(margins: pd.Series) -> float:
 
 
 def test_sets_without_an_ordering_have_no_findings(made: HerosWorld) -> None:
-    assert heros.findings(_material(made, [made.runs["alone", "trigrams"]])) == []
-    assert heros.findings(_material(made, [])) == []
+    assert wording.findings(evidence.evidence(_material(made, [made.runs["alone", "trigrams"]]))) == []
+    assert wording.findings(evidence.evidence(_material(made, []))) == []
 
 
 def _material(made: HerosWorld, runs: Sequence[RunRecord]) -> Material:
@@ -273,7 +283,7 @@ def _material(made: HerosWorld, runs: Sequence[RunRecord]) -> Material:
 
 def test_the_address_of_a_finding_opens_its_sentences(made: HerosWorld, open_app: OpenApp) -> None:
     run = made.runs["six", "trigrams"]
-    shown = next(finding for finding in heros.findings(_material(made, [run])) if finding.examples)
+    shown = next(finding for finding in wording.findings(evidence.evidence(_material(made, [run]))) if finding.examples)
     app = open_app(made.settings.cache, shown.page, data="six", enc=str(run.plan.variant), **shown.address)
     assert not app.exception
     assert not app.warning
