@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,8 +13,8 @@ from blindspot.numerics.statistics.families import FEWEST_FAMILIES
 from blindspot.numerics.statistics.written import interval, number
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
-from blindspot.studies.evidence.scores import Downstream, Level, Outcome, ScoreTable, score_table
+from blindspot.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations, described
+from blindspot.studies.evidence.scores import Downstream, Level, Outcome, score_table
 from blindspot.texts import counted
 
 
@@ -51,7 +51,7 @@ def evidence(
         )
     cells = correlations(table)
     if as_json:
-        output.print_json(_fields(table, cells, level, downstream))
+        output.print_json(described(table, cells, level, downstream))
         return
     output.print_table(
         f"Spearman's rho with {downstream.metric} ({classifier}) over {len(table.variants)} models of "
@@ -74,31 +74,3 @@ def _written(cell: Cell) -> str:
         return f"– ({cell.n}, {cell.families})"
     sure = f" [{interval(cell.interval)}]" if cell.interval else ""
     return f"{number(cell.rho)}{sure} ({cell.n}, {cell.families})"
-
-
-def _fields(table: ScoreTable, cells: tuple[Cell, ...], level: Level, downstream: Downstream) -> dict[str, Any]:
-    variants = [
-        {"encoder": v.encoder, "transform": v.transform, "family": family}
-        for v, family in zip(table.variants, table.families, strict=True)
-    ]
-    return {
-        "level": level.value,
-        "classifier": downstream.classifier,
-        "seed": downstream.seed,
-        "score": downstream.metric,
-        "variants": variants,
-        "cells": [
-            {
-                "evaluator": cell.evaluator.id,
-                "sign": cell.evaluator.sign,
-                "task": cell.task.dataset,
-                "rho": cell.rho,
-                "variants": cell.n,
-                "families": cell.families,
-                "low": cell.interval.low if cell.interval else None,
-                "high": cell.interval.high if cell.interval else None,
-                "why": cell.why,
-            }
-            for cell in cells
-        ],
-    }

@@ -83,6 +83,12 @@ def test_every_text_and_rule_has_a_rewrite_or_a_reason() -> None:
     assert len(made.proposals) + len(made.skipped) == len(SOME) * len(made.rules)
     for rule in made.rules:
         assert sum(n for _, n in made.reasons(rule)) + made.counts()[rule] == len(SOME)
+    kinds = {one.kind: one for one in made.by_kind()}
+    assert list(kinds) == list(dict.fromkeys(rule.kind for rule in made.rules))
+    for kind, one in kinds.items():
+        assert one.rewrites == sum(proposal.rule.kind == kind for proposal in made.proposals)
+        assert one.passed_over == sum(skip.rule.kind == kind for skip in made.skipped)
+        assert [n for _, n in one.reasons] == sorted((n for _, n in one.reasons), reverse=True)
 
 
 def test_texts_that_no_rule_can_change() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -21,10 +20,9 @@ from blindspot.runs import pipeline
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.runs.requests import EncodeRequest
-from blindspot.runs.spaces import Space
 from blindspot.settings import Settings
 from blindspot.space.maps import maps
-from blindspot.space.maps.maps import MIN_DIST, N_NEIGHBORS, SEED, Map, MapRequest, Method
+from blindspot.space.maps.maps import MIN_DIST, N_NEIGHBORS, SEED, MapRequest, Method
 from blindspot.store.repository import Repository
 
 NO_SEED = "none"
@@ -45,6 +43,8 @@ def make_map(
     as_json: AsJson = False,
 ) -> None:
     """Map a dataset's texts to two dimensions; write item, text, x and y, and print how reliable the map is."""
+    from pyarrow import parquet
+
     check_file(out)
     if seed != NO_SEED and not seed.isdecimal():
         raise InputError(f"seed is '{seed}'", expected=f"a number from 0, or {NO_SEED}")
@@ -71,9 +71,10 @@ def make_map(
         )
         made = maps.make(request, settings, progress)
         space = maps.space_of(request, loaded, settings)
-    _write(made, space, out)
+    table, write = made.table(space), write_csv if out.suffix == ".csv" else parquet.write_table
+    write_atomically(out, lambda f: write(table, f))
     if as_json:
-        output.print_json(_facts(request, made, space, out))
+        output.print_json(maps.described(request, made, space) | {"file": str(out)})
         return
     output.print_text(f"{len(made.rows):,} of {len(loaded.items):,} texts written to {out}")
     if made.explained:
@@ -84,46 +85,3 @@ def make_map(
             f"trustworthiness {q.trustworthiness:.4f}, true neighbors kept {q.kept:.4f} "
             f"(by chance {q.by_chance:.2g}), k {q.k}, measured on {q.queries:,} of {q.items:,} texts"
         )
-
-
-def _write(made: Map, space: Space, out: Path) -> None:
-    """One row per item: number, text and coordinates, which may be empty."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    items = space.items[made.rows]
-    table = pa.table(
-        {
-            "item": items,
-            "text": [space.dataset.items[i] for i in items],
-            "x": pa.array(made.coordinates[:, 0], from_pandas=True),  # NaN becomes empty
-            "y": pa.array(made.coordinates[:, 1], from_pandas=True),
-        }
-    )
-    write = write_csv if out.suffix == ".csv" else parquet.write_table
-    write_atomically(out, lambda f: write(table, f))
-
-
-def _facts(request: MapRequest, made: Map, space: Space, out: Path) -> dict[str, object]:
-    quality = None
-    if made.quality:
-        quality = asdict(made.quality) | {"by_chance": made.quality.by_chance}
-        if made.quality.trustworthiness != made.quality.trustworthiness:
-            quality["trustworthiness"] = None
-    facts: dict[str, object] = {
-        "dataset": request.dataset,
-        "encoder": request.variant.encoder,
-        "transform": request.variant.transform,
-        "metric": request.metric,
-        "method": request.method,
-        "items": len(made.rows),
-        "items_covered": len(space.items),
-        "items_total": len(space.dataset.items),
-        "quality": quality,
-        "explained": made.explained,
-        "seconds": made.seconds,
-        "file": str(out),
-    }
-    if request.method is Method.UMAP:
-        facts |= {"n_neighbors": request.n_neighbors, "min_dist": request.min_dist, "seed": request.seed}
-    return facts

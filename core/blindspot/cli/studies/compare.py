@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,12 +11,11 @@ from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import variant_named
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.compare import Verdict
-from blindspot.runs.comparison import COLUMNS, cells, fields
+from blindspot.runs.comparison import COLUMNS, cells
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
-from blindspot.studies.compare.rows import Comparison, Missing, Row, compare, headline, method_in_words
+from blindspot.studies.compare.rows import method_in_words
+from blindspot.studies.compare.view import compare_view
 from blindspot.variants import Variant
 
 
@@ -34,13 +33,14 @@ def compare_variants(
     repository = Repository.at(settings.store)
     known = repository.variants()
     one, other = (_variant(name, known) for name in (a, b))
-    found = compare(one, other, repository, {"metric": metric.value})
-    costs = [cost_of(variant, repository) for variant in (one, other)]
+    picked = {"metric": metric.value}
+    view = compare_view(one, other, repository, picked)
     if as_json:
-        output.print_json(_fields(found, costs, metric))
+        output.print_json(view.as_json(picked))
         return
     output.use_names(settings, repository)
-    output.print_text(headline(found, one.label, other.label))
+    output.print_text(view.headline)
+    found = view.comparison
     if found.rows:
         output.print_table(
             f"A is {one.label}, B is {other.label}",
@@ -56,15 +56,7 @@ def compare_variants(
         names = ", ".join(variant.label for variant in missing.lacking)
         lacking = f"; run this for {names}" if names else ""
         output.print_text(f"{missing.entry.title} on {title_of(missing.dataset)}: {missing.why}{lacking}.")
-    output.print_table(
-        "Cost",
-        ["", "A", "B"],
-        [
-            ["dimension", *(written(CostKind.DIMENSION, cost) for cost in costs)],
-            ["parameters", *(written(CostKind.PARAMETERS, cost) for cost in costs)],
-            ["MB per million texts", *(written(CostKind.MEMORY, cost) for cost in costs)],
-        ],
-    )
+    output.print_table("Cost", ["", "A", "B"], [[row.title, row.a, row.b] for row in view.cost_rows])
 
 
 def _variant(name: str, known: list[Variant]) -> Variant:
@@ -73,56 +65,3 @@ def _variant(name: str, known: list[Variant]) -> Variant:
     if variant in known:
         return variant
     return variant_named(variant.encoder, variant.transform)
-
-
-def _fields(found: Comparison, costs: list[Cost], metric: Similarity) -> dict[str, Any]:
-    return {
-        "a": _cost(found.a, costs[0]),
-        "b": _cost(found.b, costs[1]),
-        "metric": metric.value,
-        "better": found.count(Verdict.BETTER),
-        "worse": found.count(Verdict.WORSE),
-        "no_significant_difference": found.count(Verdict.ALIKE),
-        "not_tested": found.count(Verdict.UNTESTED),
-        "said": headline(found, found.a.label, found.b.label),
-        "rows": [_row_fields(row) for row in found.rows],
-        "missing": [_missing_fields(missing) for missing in found.missing],
-    }
-
-
-def _cost(variant: Variant, cost: Cost) -> dict[str, Any]:
-    return {
-        "encoder": variant.encoder,
-        "transform": variant.transform,
-        "dimension": cost.dimension,
-        "parameters": cost.parameters,
-        "megabytes_per_million": cost.megabytes_per_million,
-    }
-
-
-def _row_fields(row: Row) -> dict[str, Any]:
-    d = row.difference
-    share = d.advantage_interval
-    return {
-        "diagnostic": row.entry.id,
-        "dataset": row.dataset,
-        "params": dict(row.a.plan.params),
-        "runs": [row.a.run_id, row.b.run_id],
-        **fields(d),
-        "advantage": d.advantage,
-        "advantage_low": share.low if share else None,
-        "advantage_high": share.high if share else None,
-        "decides": row.decides,
-        "p_of_all": row.p_of_all,
-        "holds_among_all": row.holds,
-    }
-
-
-def _missing_fields(missing: Missing) -> dict[str, Any]:
-    return {
-        "diagnostic": missing.diagnostic,
-        "dataset": missing.dataset,
-        "params": dict(missing.params),
-        "why": missing.why.value,
-        "lacking": [str(variant) for variant in missing.lacking],
-    }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -103,7 +102,7 @@ def gate(
         if markdown:
             written.append(markdown, written.as_markdown(found))
         if as_json:
-            output.print_json(_fields(found))
+            output.print_json(found.as_json())
         else:
             _print(found)
     is_tolerated = found.outcome is Outcome.UNDECIDED and undecided is Undecided.PASSES
@@ -170,24 +169,6 @@ def _print(found: Verdict) -> None:
         )
 
 
-def _fields(found: Verdict) -> dict[str, Any]:
-    return {
-        "outcome": found.outcome.value,
-        "score": found.score,
-        "old": {"model": found.old_name, "value": found.old},
-        "new": {"model": found.new_name, "value": found.new},
-        "drop": asdict(found.drop),
-        "items": found.items,
-        "independent": found.independent,
-        "losses": found.losses,
-        "gains": found.gains,
-        "same_vectors": found.is_same,
-        "easy": found.easy,
-        "worse": [asdict(one) for one in found.worse],
-        "said": list(found.sentences),
-    }
-
-
 @names_own_data
 def audit_set(
     *,
@@ -213,7 +194,7 @@ def audit_set(
     dataset = fetch.load(find_dataset(reference), settings)
     found = audit.audited(dataset, training, score, reached, scores[score].known, max_drop, alpha)
     if as_json:
-        output.print_json(asdict(found) | {"warnings": list(found.warnings)})
+        output.print_json(found.as_json())
         return
     _print_audit(found, max_drop)
 

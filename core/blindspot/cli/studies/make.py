@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, check_file
 from blindspot.datasets.perturbations import making, source
-from blindspot.datasets.perturbations.making import Form, Made
-from blindspot.datasets.perturbations.rule import Rule
+from blindspot.datasets.perturbations.making import Form, KindCounts, Made
 from blindspot.datasets.perturbations.rules import KINDS
 from blindspot.errors import InputError
 from blindspot.files.writing import read_limited, write_atomically
@@ -82,7 +80,7 @@ def minimal_pairs(
     rows = making.rows(made, left_out, form)
     write_atomically(path, lambda file: file.write(making.as_jsonl(rows)))
     if as_json:
-        output.print_json({"file": str(path), "rows": len(rows), **_counts(made, left_out)})
+        output.print_json({"file": str(path), "rows": len(rows), **made.as_json(left_out)})
         return
     _print_counts(made, left_out)
     output.print_text(f"{len(rows):,} rows written to {path}; run: blindspot run heros --dataset file:{path}")
@@ -101,43 +99,17 @@ def _rejected(path: Path, made: Made) -> frozenset[str]:
     return frozenset(ids)
 
 
-def _counts(made: Made, left_out: frozenset[str]) -> dict[str, Any]:
-    counts = made.counts(left_out)
-    return {
-        "texts": len(made.texts),
-        "seed": made.seed,
-        "rejected": sum(proposal.id in left_out for proposal in made.proposals),
-        "kinds": {
-            rule.name: {
-                "meaning": rule.meaning.value,
-                "rewrites": counts[rule],
-                "passed_over": dict(made.reasons(rule)),
-            }
-            for rule in made.rules
-        },
-    }
-
-
 def _print_counts(made: Made, left_out: frozenset[str]) -> None:
-    counts = made.counts(left_out)
-    rows = [
-        (kind, rules[0].meaning.value, f"{sum(counts[rule] for rule in rules):,}", _why(made, rules))
-        for kind, all_rules in KINDS.items()
-        if (rules := [rule for rule in all_rules if rule in made.rules])
-    ]
+    rows = [(one.kind, one.meaning, f"{one.rewrites:,}", _why(one)) for one in made.by_kind(left_out)]
     title = f"Rewrites of {len(made.texts):,} texts"
     output.print_table(title, ["kind", "meaning", "rewrites", "passed over, most frequent reason"], rows)
 
 
-def _why(made: Made, rules: Sequence[Rule]) -> str:
-    """The most frequent reason of a kind."""
-    reasons = Counter[str]()
-    for rule in rules:
-        reasons.update(dict(made.reasons(rule)))
-    if not reasons:
+def _why(one: KindCounts) -> str:
+    if not one.reasons:
         return ""
-    why, n = reasons.most_common(1)[0]
-    return f"{reasons.total():,}, of which {n:,}: {why}" if n < reasons.total() else f"{n:,}: {why}"
+    (why, n), total = one.reasons[0], one.passed_over
+    return f"{total:,}, of which {n:,}: {why}" if n < total else f"{n:,}: {why}"
 
 
 def _cut(text: str) -> str:
@@ -168,7 +140,7 @@ def _print_preview(made: Made, left_out: frozenset[str], most: int, as_json: boo
             }
             for p in shown
         ]
-        output.print_json({**_counts(made, left_out), "preview": rows})
+        output.print_json({**made.as_json(left_out), "preview": rows})
         return
     for p in shown:
         rejected = ", rejected" if p.id in left_out else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -88,7 +88,7 @@ def repair(
     if found.warning:
         output.warn([found.warning])
     if as_json:
-        output.print_json(_fields(found, max_drop, [str(folder) for folder in folders]))
+        output.print_json(found.judged(max_drop) | {"folders": [str(folder) for folder in folders]})
         return
     output.use_names(settings, repository, [asked.encoder])
     _print(found, max_drop)
@@ -126,14 +126,3 @@ def _row(one: Measure) -> list[str]:
         one.change.in_words,
         p_in_cell(one.p_corrected, one.p),
     ]
-
-
-def _fields(found: Report, tolerated: float, folders: list[str]) -> dict[str, Any]:
-    return {
-        **found.to_json(),
-        "verdict": found.verdict(tolerated).value,
-        "tolerance": tolerated,
-        "gains": found.gains,
-        "answer": list(answer(found, tolerated)),
-        "folders": folders,
-    }

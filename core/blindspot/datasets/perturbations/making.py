@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 from blindspot.datasets.perturbations import names
 from blindspot.datasets.perturbations.rule import Changed, Passed, Rule
@@ -70,6 +71,20 @@ class Skipped:
 
 
 @dataclass(frozen=True)
+class KindCounts:
+    """What a kind of rules makes of texts: rewrites, and texts passed over by reason, the most frequent first."""
+
+    kind: str
+    meaning: str
+    rewrites: int
+    reasons: tuple[tuple[str, int], ...]
+
+    @property
+    def passed_over(self) -> int:
+        return sum(count for _, count in self.reasons)
+
+
+@dataclass(frozen=True)
 class Made:
     """What rules make of texts.
 
@@ -91,6 +106,37 @@ class Made:
     def reasons(self, rule: Rule) -> list[tuple[str, int]]:
         """Why a rule passed texts over and how many, the most frequent reason first."""
         return Counter(skip.why for skip in self.skipped if skip.rule is rule).most_common()
+
+    def by_kind(self, rejected: Collection[str] = ()) -> list[KindCounts]:
+        """Accepted rewrites and reasons per kind."""
+        counts, kinds = self.counts(rejected), dict[str, list[Rule]]()
+        for rule in self.rules:
+            kinds.setdefault(rule.kind, []).append(rule)
+        out = []
+        for kind, rules in kinds.items():
+            reasons = Counter[str]()
+            for rule in rules:
+                reasons.update(dict(self.reasons(rule)))
+            rewrites = sum(counts[rule] for rule in rules)
+            out.append(KindCounts(kind, rules[0].meaning.value, rewrites, tuple(reasons.most_common())))
+        return out
+
+    def as_json(self, rejected: Collection[str] = ()) -> dict[str, Any]:
+        """Counts by rule."""
+        counts = self.counts(rejected)
+        return {
+            "texts": len(self.texts),
+            "seed": self.seed,
+            "rejected": sum(proposal.id in rejected for proposal in self.proposals),
+            "kinds": {
+                rule.name: {
+                    "meaning": rule.meaning,
+                    "rewrites": counts[rule],
+                    "passed_over": dict(self.reasons(rule)),
+                }
+                for rule in self.rules
+            },
+        }
 
 
 def propose(

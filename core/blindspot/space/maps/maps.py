@@ -8,13 +8,14 @@ Finished maps are cached under the digest of everything that decides them.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +34,9 @@ from blindspot.space.maps.projection import Quality, are_constant, as_compared, 
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, Float64, Int64, Progress, digest_of_strings, no_progress
 from blindspot.variants import Variant
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 VERSION = 1  # raised when the coordinates or the quality of equal parameters can change
 MOST_ITEMS = 25_000  # in a map; a larger dataset is sampled
@@ -113,6 +117,20 @@ class Map:
     explained: tuple[float, float] | None
     seconds: float
 
+    def table(self, space: Space) -> pa.Table:
+        """A row per item: its number, text, and coordinates, which may be empty."""
+        import pyarrow as pa
+
+        items = space.items[self.rows]
+        return pa.table(
+            {
+                "item": items,
+                "text": [space.dataset.items[i] for i in items],
+                "x": pa.array(self.coordinates[:, 0], from_pandas=True),  # NaN becomes empty
+                "y": pa.array(self.coordinates[:, 1], from_pandas=True),
+            }
+        )
+
 
 def sample_rows(n: int, most: int) -> Int64:
     """Which of n rows are shown, ascending: all, or ``most`` at random, the same for every variant."""
@@ -120,6 +138,31 @@ def sample_rows(n: int, most: int) -> Int64:
         return np.arange(n, dtype=np.int64)
     chosen = np.random.default_rng(SAMPLE_SEED).choice(n, most, replace=False)
     return np.sort(chosen).astype(np.int64)
+
+
+def described(request: MapRequest, made: Map, space: Space) -> dict[str, Any]:
+    """A map as JSON, without its coordinates; what is undefined is None."""
+    quality = None
+    if made.quality:
+        quality = asdict(made.quality) | {"by_chance": made.quality.by_chance}
+        if math.isnan(made.quality.trustworthiness):
+            quality["trustworthiness"] = None
+    facts: dict[str, Any] = {
+        "dataset": request.dataset,
+        "encoder": request.variant.encoder,
+        "transform": request.variant.transform,
+        "metric": request.metric,
+        "method": request.method,
+        "items": len(made.rows),
+        "items_covered": len(space.items),
+        "items_total": len(space.dataset.items),
+        "quality": quality,
+        "explained": made.explained,
+        "seconds": made.seconds,
+    }
+    if request.method is Method.UMAP:
+        facts |= {"n_neighbors": request.n_neighbors, "min_dist": request.min_dist, "seed": request.seed}
+    return facts
 
 
 def requests_of(

@@ -45,6 +45,10 @@ class CostKind(StrEnum):
     PARAMETERS = "parameters"
     MEMORY = "MB per million"
 
+    @property
+    def heading(self) -> str:
+        return "MB per million texts" if self is CostKind.MEMORY else self.value
+
     def of(self, cost: Cost) -> float | None:
         values = {
             CostKind.DIMENSION: cost.dimension,

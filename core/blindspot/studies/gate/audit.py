@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,9 @@ class Audit:
     score: str
     reached: tuple[Reached, ...]
     visible: tuple[Visible, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"warnings": list(self.warnings)}
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -128,6 +128,17 @@ class Verdict:
         elif not is_undecided and d.decision is Decision.UNDECIDED:
             out.append("Every item has the same score with both, which passes, whatever the size of the set.")
         return (*out, f"From {self.independent}.", *([self.form] if self.form else []))
+
+    def as_json(self) -> dict[str, Any]:
+        named = ("outcome", "score", "items", "independent", "losses", "gains", "easy")
+        return {name: getattr(self, name) for name in named} | {
+            "old": {"model": self.old_name, "value": self.old},
+            "new": {"model": self.new_name, "value": self.new},
+            "drop": asdict(self.drop),
+            "same_vectors": self.is_same,
+            "worse": [asdict(one) for one in self.worse],
+            "said": list(self.sentences),
+        }
 
     @property
     def _what_would_decide(self) -> str:

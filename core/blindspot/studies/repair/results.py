@@ -180,6 +180,16 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         return {"version": VERSION, **asdict(self)}
 
+    def judged(self, tolerated: float) -> dict[str, Any]:
+        """The file's content with the verdict and its reasons."""
+        return {
+            **self.to_json(),
+            "verdict": self.verdict(tolerated),
+            "tolerance": tolerated,
+            "gains": self.gains,
+            "answer": list(answer(self, tolerated)),
+        }
+
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> Report:
         """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is no report of this version."""

@@ -3,7 +3,6 @@ the dataset."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -123,22 +122,17 @@ def _in_words(name: str) -> str:
 
 def _kinds(made: Made | None, kinds: Sequence[str]) -> None:
     """A row per kind: what it does, how well, and what it made of the texts."""
-    counts: Counter[str] = Counter()
-    passed: dict[str, Counter[str]] = {}
-    if made is not None:
-        for rule, count in made.counts(_rejected(made)).items():
-            counts[rule.kind] += count
-            passed.setdefault(rule.kind, Counter()).update(dict(made.reasons(rule)))
+    counts = {} if made is None else {one.kind: one for one in made.by_kind(_rejected(made))}
     rows = []
     for kind in (kind for kind in KINDS if kind in kinds):
         first, measured = KINDS[kind][0], MEASURED[kind]
         row: dict[str, object] = {"kind": _in_words(kind), "meaning": first.meaning.value}
         if made is not None:
-            whys = passed.get(kind, Counter()).most_common(1)
+            one = counts.get(kind)
             row |= {
-                "accepted": counts[kind],
-                "passed over": sum(passed.get(kind, Counter()).values()),
-                "most frequent reason": whys[0][0] if whys else "",
+                "accepted": one.rewrites if one else 0,
+                "passed over": one.passed_over if one else 0,
+                "most frequent reason": one.reasons[0][0] if one and one.reasons else "",
             }
         else:
             row["change"] = first.what.replace("at place 1 of", "at each place of")

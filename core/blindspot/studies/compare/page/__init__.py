@@ -15,11 +15,11 @@ from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
-from blindspot.studies.compare.costs import CostKind, written
 from blindspot.studies.compare.page import items, missing
 from blindspot.studies.compare.page.reading import compared, costs_of, tested
 from blindspot.studies.compare.page.shown import CompareView, among_of
 from blindspot.studies.compare.rows import Row, headline, legend, method_in_words
+from blindspot.studies.compare.view import TwoModels
 from blindspot.studies.report.page import report_buttons
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
@@ -119,20 +119,12 @@ def _costs(shown: CompareView) -> None:
     """Draw both costs and their ratio."""
     one, other = costs_of([shown.found.a, shown.found.b]).values()
     a, b = shown.names
-    rows = []
-    for kind in CostKind:
-        values = (kind.of(one), kind.of(other))
-        ratio = f"{values[0] / values[1]:,.2g}" if values[0] and values[1] else "–"
-        rows.append({"cost": COSTS[kind], a: written(kind, one), b: written(kind, other), "A / B": ratio})
+    rows = [
+        {"cost": row.title, a: row.a, b: row.b, "A / B": row.ratio}
+        for row in TwoModels(shown.found, (one, other)).cost_rows
+    ]
     st.markdown("**Cost**")
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="costs")
-
-
-COSTS = {
-    CostKind.DIMENSION: "dimension",
-    CostKind.PARAMETERS: "parameters",
-    CostKind.MEMORY: "MB per million texts",
-}
 
 
 def _numbers(shown: CompareView) -> None:
