@@ -92,7 +92,7 @@ REASONS: Mapping[str, Sequence[str]] = {
     ],
     "asked in a turn": [f"blindspot.runs.why_similar.{name}" for name in ("PairOfTexts", "of_space")],
     "of what was read or made in the process before, within its limits; linear in it": [
-        *("blindspot.datasets.perturbations.making.rows", "….counts", "….reasons", "pandas.DataFrame", "….first_rows"),
+        *("blindspot.datasets.perturbations.making.rows", "….by_kind", "pandas.DataFrame", "….first_rows"),
         *(f"blindspot.figures.html_tables.{name}" for name in ("folded", "is_long")),
         "blindspot.datasets.uploads.add",
         *(f"blindspot.datasets.training_overlap.{name}" for name in ("remember", "forget")),
