@@ -12,6 +12,7 @@ from blindspot.numerics.statistics.against import change_against, share_against
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
+from blindspot.runs.findings.baselines import for_choice
 from blindspot.runs.findings.evidence import Evidence
 from blindspot.runs.findings.parts import Rows, low_coverage, rows_of, together
 from blindspot.runs.findings.rule import Rival
@@ -110,7 +111,7 @@ def _best(own: Float64, others: Sequence[Float64], known: Dependence, *, more: b
     sign = 1.0 if more else -1.0
     apart = sign * (own - max(whole, key=lambda other: sign * float(other.mean())))
     p = float(statistics.p_values(apart[:, np.newaxis], known, np.inf)[0])
-    return [Compared(Rival.BASELINE, float(apart.mean()), min(1.0, p * len(whole)))]
+    return [Compared(Rival.BASELINE, float(apart.mean()), for_choice(p, len(whole)))]
 
 
 def _farthest(rows: Rows, places: Int64, nearer: Float64) -> tuple[Example, ...]:

@@ -25,7 +25,7 @@ from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
-from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines
+from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, for_choice
 from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.parts import Rows, Together, low_coverage, rows_of, together
 from blindspot.runs.findings.rule import Rival
@@ -181,7 +181,7 @@ def _classes(
             (run,),
             found,
             found.units,
-            against=(fewer, *([] if np.isnan(lead) else [Compared(Rival.BASELINE, lead, min(1.0, p * baselines))])),
+            against=(fewer, *([] if np.isnan(lead) else [Compared(Rival.BASELINE, lead, for_choice(p, baselines))])),
             facts={
                 "label": str(name),
                 "never": not (predicted[here] == name).any(),

@@ -28,7 +28,7 @@ from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
-from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, share_and_chance
+from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, for_choice, share_and_chance
 from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.parts import Rows, Together, low_coverage, one_way, rows_of, together
 from blindspot.runs.findings.rule import Rival
@@ -84,7 +84,7 @@ def _analogies(found: Together, rows: Rows) -> Iterator[Evidence]:
             return [Compared(Rival.BASELINE, np.nan, np.nan)]
         apart = hits[run.run_id][both] - hits[base][both]
         change, p = change_against(float(apart.mean()), *of_ends(apart, left[both], right[both]))
-        return [Compared(Rival.BASELINE, change.value, min(1.0, p * len(found.baselines)))]
+        return [Compared(Rival.BASELINE, change.value, for_choice(p, len(found.baselines)))]
 
     for run in found.runs:
         if run.run_id not in hits:
@@ -121,7 +121,7 @@ def _by_pairs(
             moved, known = of_ends(values[run.run_id], left, right)
             _, p_chance = bounded_against(own, moved, known, known.units, chance)
             of_chance = Compared(Rival.CHANCE, own - chance, p_chance)
-            p = min(1.0, p * len(found.baselines))
+            p = for_choice(p, len(found.baselines))
             out.append(AgainstBaseline(own, low, difference, p, of_chance, run, best))
     return out
 

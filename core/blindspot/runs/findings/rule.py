@@ -31,9 +31,7 @@ class Rule(StrEnum):
     STRENGTH = "a strength, if ahead of all"
     BLIND_SPOT = "a blind spot, if behind all"
     IF_SURE = "a blind spot if it is significant, otherwise a caution"
-    LESS = (
-        "less than is asked for: a caution, and a blind spot where chance or a baseline is better; untested a fact"
-    )
+    LESS = "less than is asked for: a caution, and a blind spot where chance or a baseline is better; untested a fact"
     GRADED = "a strength if more is reached than is asked for, otherwise as LESS"
 
 

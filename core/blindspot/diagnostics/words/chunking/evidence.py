@@ -10,7 +10,7 @@ from blindspot.diagnostics.words.chunking.answers import answers, as_found, sums
 from blindspot.diagnostics.words.chunking.definition import ENTRY
 from blindspot.diagnostics.words.chunking.scoring import difference_of
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
-from blindspot.runs.findings.baselines import AgainstBaseline
+from blindspot.runs.findings.baselines import AgainstBaseline, for_choice
 from blindspot.runs.findings.evidence import Evidence
 from blindspot.runs.findings.parts import LOW_COVERAGE, Together, together
 from blindspot.runs.findings.rule import Rival
@@ -63,5 +63,5 @@ def _against(found: Together, material: Material) -> Iterator[Evidence]:
         own, reached = (one.metrics[ENTRY.headline] for one in (run, best))
         dealt, p_of_dealt = difference_of(sums_of(rows[run.run_id]), sums_by_chance(rows[run.run_id]))
         chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
-        p = min(1.0, p * len(found.baselines))
+        p = for_choice(p, len(found.baselines))
         yield from AgainstBaseline(own, reached, difference, p, chance, run, best).evidence()
