@@ -27,7 +27,7 @@ from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, P
 
 if TYPE_CHECKING:  # of layers below, which a diagnostic's methods are called with
     from blindspot.numerics.statistics.compare import ItemScores
-    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.findings import Material
     from blindspot.runs.findings.evidence import Evidence
     from blindspot.runs.training_data.examples import Triplet
     from blindspot.settings import Settings
@@ -466,14 +466,6 @@ class Diagnostic:
         """Evidence in some runs: one per hypothesis that it tested, significant or not, and facts that it counted.
 
         False discoveries can be controlled only over everything that was tested.
-
-        Raises:
-            BlindspotError: their rows are gone.
-        """
-        return []
-
-    def findings(self, material: Material) -> list[Finding]:  # noqa: ARG002 - as above
-        """Its own findings in some runs.
 
         Raises:
             BlindspotError: their rows are gone.

@@ -350,7 +350,7 @@ def as_number(said: str) -> float:
 def test_findings_are_complete_sentences_that_open_a_view(case: Case) -> None:
     repository = Repository.at(case.settings.store)
     material = Material(case.runs, case.runs, repository, case.settings)
-    found = [*case.entry.findings(material), *wording.findings(case.entry.evidence(material))]
+    found = wording.findings(case.entry.evidence(material))
     repository.database.close()
     code = "".join(map(sources.text, sources.package()))
     ids = [(finding.level, finding.id) for finding in found]  # of a caution and a blind spot, one is shown

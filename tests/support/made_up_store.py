@@ -83,20 +83,12 @@ class MadeUp:
         return Material(self.runs, baselines, cast(Repository, self), cast(Settings, None))
 
 
-Find = Callable[[Material], Iterable[Evidence | Finding]]
-
-
-def findings_in(find: Find, material: Material) -> list[Finding]:
-    """The findings that a diagnostic's evidence is."""
-    out: list[Finding] = []
-    for one in find(material):
-        out += [one] if isinstance(one, Finding) else wording.findings([one])
-    return out
+Find = Callable[[Material], Iterable[Evidence]]
 
 
 def shown(store: MadeUp, find: Find, kind: str = "") -> list[Finding]:
     """What a reader sees of a made-up store, of one kind or all."""
-    kept = [one.finding for one in discoveries(findings_in(find, store.material()))]
+    kept = [one.finding for one in discoveries(wording.findings(find(store.material())))]
     return [one for one in kept if one.kind.startswith(kind)]
 
 

@@ -11,7 +11,8 @@ from blindspot.diagnostics.transfer.evidence import evidence
 from blindspot.diagnostics.transfer.tasks import DEMO
 from blindspot.numerics.statistics.confusion import estimates
 from blindspot.runs.findings import Finding, Level
-from tests.support.made_up_store import MadeUp, false_alarms, findings_in, shown
+from blindspot.studies.findings import wording
+from tests.support.made_up_store import MadeUp, false_alarms, shown
 
 N = 300
 CLASSES = np.array(["no", "yes"])
@@ -167,6 +168,8 @@ def test_guesses_at_a_class_are_hardly_ever_called_missed() -> None:
         store = made_up(rng, share=0.3)
         answers = CLASSES[(rng.uniform(size=N) < 0.3).astype(int)]
         add(store, "model", (store.about["label"] == answers).to_numpy())
-        p_values += [one.p for one in findings_in(evidence, store.material()) if one.kind.startswith("class-missed")]
+        p_values += [
+            one.p for one in wording.findings(evidence(store.material())) if one.kind.startswith("class-missed")
+        ]
     assert len(p_values) == 400
     assert np.mean([p < 0.05 for p in p_values if p is not None]) <= 0.05

@@ -14,6 +14,7 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.studies.findings.kinds import KINDS, SHARED
 from blindspot.studies.findings.wording import fill
 from blindspot.ui.navigation import places
+from tests.support import sources
 
 ALL = [(name, kind) for table in (*KINDS.values(), SHARED) for name, kind in table.items()]
 ESTIMATE = Estimate(0.126, Interval(0.08, 0.19), "a method", Unit.PAIRS, 40, 40.0)
@@ -42,6 +43,12 @@ def test_sentences_are_whole_and_every_interval_is_that_of_the_number_before_it(
                 elif re.fullmatch(r"[+]?[.]\d(f|%|pp)", spec):
                     scores = (field, spec)
         assert kind.page in {"", *(place.stem for place in places())}
+
+
+def test_no_diagnostic_has_sentences_or_addresses_of_its_own() -> None:
+    for path in sources.package():
+        if "diagnostics" in path.parts:
+            assert not re.search(r"\bFinding\(|\bsentence=|\baddress=", sources.text(path)), path
 
 
 def test_the_table_is_of_diagnostics_that_are_there() -> None:

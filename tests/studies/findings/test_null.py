@@ -37,7 +37,7 @@ from blindspot.runs.findings import Finding, Level
 from blindspot.studies.findings import wording
 from blindspot.studies.findings.collection import discoveries
 from tests.support.finding_runs import run_record
-from tests.support.made_up_store import MadeUp, findings_in
+from tests.support.made_up_store import MadeUp
 from tests.support.null_stores import Null, null_world
 
 STORES = 200
@@ -239,7 +239,7 @@ def _findings(rng: Rng) -> Sequence[Finding]:
     for store, find in MADE_UP:
         material = store(rng).material()
         runs = [run for run in material.runs if run not in material.baselines]
-        found += [one for one in findings_in(find, material) if one.runs[0] in runs]
+        found += [one for one in wording.findings(find(material)) if one.runs[0] in runs]
     return found
 
 

@@ -36,8 +36,8 @@ class Example:
 class Finding:
     """One sentence with number and interval, and the test behind it.
 
-    A diagnostic returns one per hypothesis that it tested, significant or not: false discoveries can be controlled only
-    over everything that was tested. Insignificant ones are not shown.
+    There is one per hypothesis that was tested, significant or not: false discoveries can be controlled only over
+    everything that was tested. Insignificant ones are not shown.
 
     Attributes:
         kind: of the finding, kebab-case, unique within the diagnostic (``negation-nearer-than-synonym``).
@@ -104,7 +104,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Material:
-    """Input of a diagnostic's findings.
+    """Input of a diagnostic's evidence.
 
     Attributes:
         runs: finished runs of the diagnostic, of the chosen variants, at its default parameters where the reader chose

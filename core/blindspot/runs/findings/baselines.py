@@ -8,7 +8,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against
 from blindspot.numerics.statistics.compare import Verdict, corrected_p
@@ -17,9 +16,8 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.findings import Compared, Example, Finding, Level
+from blindspot.runs.findings import Compared, Example
 from blindspot.runs.findings.evidence import Evidence, Fact
-from blindspot.runs.findings.parts import clipped, finding
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.types import Float64
@@ -29,7 +27,6 @@ BASELINES = ("random-projection", "lsa")  # encoders without knowledge of meanin
 ALL = "all"  # kinds of items
 VARIANTS = {words: Variant(f"words ({words})", "none") for words in Words}  # as rows of dots
 Score = TypeVar("Score", float, Estimate)
-AND_CHANCE = ", and better than chance"  # at the end of the test of a strength against a baseline
 
 
 @dataclass(frozen=True)
@@ -215,58 +212,3 @@ def in_words(found: AgainstWords, name: str, what: str, spec: str = ".1%") -> st
             return f"**Words alone do better**: {words}; {own} ({tested})."
         case _:
             return f"Words alone do worse: {words}; {own} ({tested})."
-
-
-def findings_of(
-    entry: Diagnostic,
-    found: AgainstBaseline,
-    at: str,
-    said: str,
-    test: str,
-    address: Mapping[str, str],
-    others: Sequence[Compared] = (),
-) -> list[Finding]:
-    """The difference as a hypothesis, significant or not; where it is not, also that fact.
-
-    Args:
-        at: what the run is better or worse at, to follow "{A} is better": ``at ranking matches``.
-        said: both scores and the difference with its interval.
-        test: in words, without what is added here.
-        others: further baselines, which a strength must be better than too.
-    """
-    difference, is_below = found.difference, found.difference.value < 0
-    than = f"than {{B}}, which knows only spelling and words, {at}: {said}."
-    common: dict[str, Any] = {
-        "found": difference,
-        "n": max(1, round(difference.effective)),
-        "address": address,
-    }
-    runs = [found.run, found.best]
-    strength = (found.chance, found.compared, *others)
-    out = [
-        finding(
-            entry,
-            runs,
-            kind="worse-than-baseline" if is_below else "better-than-baseline",
-            level=Level.BLIND_SPOT if is_below else Level.STRENGTH,
-            sentence=f"{{A}} is {'worse' if is_below else 'better'} {than}",
-            test=f"{test}, corrected for the choice of the best such model{'' if is_below else AND_CHANCE}",
-            against=(found.compared,) if is_below else strength,
-            severity=clipped(abs(difference.value)),
-            **common,
-        )
-    ]
-    if found.p >= ALPHA:
-        out.append(
-            finding(
-                entry,
-                runs,
-                kind="no-better-than-baseline",
-                level=Level.CAUTION,
-                sentence=f"{{A}} is not significantly better {than}",
-                test=f"not significant: {test}, {p_in_words(found.p)}",
-                severity=clipped(1.0 - found.score),
-                **common,
-            )
-        )
-    return out

@@ -1,4 +1,4 @@
-"""Parts of findings that diagnostics share: runs that belong together, their rows, coverage, numbers in words.
+"""Parts of evidence that diagnostics share: runs that belong together, their rows, and coverage.
 
 A hypothesis with news on one side only is tested one-sided: there its p-value is the two-sided one, on the other side
 1 (``one_way``).
@@ -6,8 +6,6 @@ A hypothesis with news on one side only is tested one-sided: there its p-value i
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +14,11 @@ import numpy as np
 import pandas as pd
 
 from blindspot.diagnostic import FIT_ON, Diagnostic
-from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.runs.findings import Compared, Example, Finding, Level, Material
+from blindspot.runs.findings import Material
 from blindspot.runs.findings.evidence import Evidence, Fact
-from blindspot.runs.findings.rule import Rival, furthest_ahead
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import caseless
-from blindspot.types import Bool, Float64, Int64, digest_of_strings
+from blindspot.types import Bool, Float64, Int64
 
 LOW_COVERAGE = 0.95  # of the rows of a dataset: with fewer, a score is of a part
 
@@ -114,100 +109,6 @@ def rows_of(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository
     return Rows(about, {str(run_id): (numbers[rows], own.iloc[rows]) for run_id, rows in of_run.items()})
 
 
-# --- findings
-
-
-def finding(
-    entry: Diagnostic,
-    runs: Sequence[RunRecord],
-    *,
-    address: Mapping[str, str] | None = None,
-    found: Estimate | None = None,
-    **said: Any,
-) -> Finding:
-    """A finding of these runs, at the entry's place; parameters that are not the default are added to the address.
-
-    Args:
-        found: its value and interval, in place of ``value`` and ``interval``.
-    """
-    if found is not None:
-        said["value"], said["interval"] = found.value, found.interval
-    plan = runs[0].plan
-    defaults = {parameter.name: parameter.default for parameter in entry.parameters}
-    chosen = {name: value for name, value in plan.params.items() if name in defaults and value != defaults[name]}
-    page, there = entry.place
-    if said.setdefault("page", page) == page:
-        chosen |= there
-    return Finding(
-        diagnostic=entry.id, dataset=plan.dataset, runs=tuple(runs), address={**chosen, **(address or {})}, **said
-    )
-
-
-def graded(
-    entry: Diagnostic,
-    runs: Sequence[RunRecord],
-    asked: Compared,
-    others: Sequence[Compared],
-    *,
-    examples: tuple[Example, ...] = (),
-    **said: Any,
-) -> list[Finding]:
-    """What a score says that a value is asked of: a strength where it is more, else a caution, and a blind spot where
-    chance or a baseline is better too.
-
-    Args:
-        others: chance, if the score can be worse than it, and baselines; a strength must be better than all of these.
-        examples: where it is less.
-    """
-    if asked.lead >= 0:
-        return [finding(entry, runs, level=Level.STRENGTH, against=(asked, *others), **said)]
-    return less_than_asked(entry, runs, asked, others, examples=examples, **said)
-
-
-def less_than_asked(
-    entry: Diagnostic, runs: Sequence[RunRecord], asked: Compared, others: Sequence[Compared], **said: Any
-) -> list[Finding]:
-    """The two findings where less is reached than is asked for; of one kind, so that the worse one is shown alone."""
-    out = [finding(entry, runs, level=Level.CAUTION, p=asked.behind, **said)]
-    if better := furthest_ahead(others):
-        than = "chance" if better.rival is Rival.CHANCE else "the best model that knows no meaning"
-        said["test"] += f"; worse than {than} too"
-        out.append(finding(entry, runs, level=Level.BLIND_SPOT, against=(asked, better), **said))
-    return out
-
-
-def coverage(entry: Diagnostic, runs: Sequence[RunRecord], address: Mapping[str, str] | None = None) -> list[Finding]:
-    """A caution for every run that looked at less than 95% of its dataset."""
-    out = []
-    for run in runs:
-        counts = run.coverage
-        unit = next((name for name in counts if name != "items" and f"{name}_covered" in counts), "items")
-        every, covered = counts.get(unit, 0), counts.get(f"{unit}_covered", 0)
-        if not every or covered >= LOW_COVERAGE * every:
-            continue
-        share = covered / every
-        lacking = counts["items"] - counts["items_covered"]
-        named = "texts" if unit == "items" else unit
-        whose = "{A} has no vector for" if run.plan.own_support else "Some model it was run with has no vector for"
-        left = "" if unit == "items" else f", so that {every - covered:,} of {every:,} {unit} are left out"
-        out.append(
-            finding(
-                entry,
-                [run],
-                address=address,
-                kind="low-coverage",
-                level=Level.CAUTION,
-                sentence=f"{whose} {lacking:,} of {counts['items']:,} texts{left}: the scores of {{A}} are those of "
-                f"{share:.0%} of the {named}.",
-                value=share,
-                test=f"counted over {every:,} {named}",
-                n=every,
-                severity=1 - share,
-            )
-        )
-    return out
-
-
 def low_coverage(runs: Sequence[RunRecord]) -> list[Evidence]:
     """Of every run that looked at less than 95% of its dataset."""
     out = []
@@ -228,28 +129,6 @@ def low_coverage(runs: Sequence[RunRecord]) -> list[Evidence]:
     return out
 
 
-def kebab(name: str) -> str:
-    """A name as the end of a finding's kind: ``gram2-opposite`` for ``gram2: opposite``."""
-    return re.sub(r"[^a-z0-9]+", "-", caseless(name)).strip("-") or digest_of_strings([name])[:8]
-
-
-# --- numbers
-
-
 def one_way(p: float, *, is_news: bool) -> float:
     """A two-sided p-value on the side that a finding speaks of, 1 on the other."""
     return p if is_news else 1.0
-
-
-def lacking(value: float, chance: float, best: float = 1.0) -> float:
-    """How far a value is from the best one, as a share of how far chance is from it."""
-    return clipped((best - value) / (best - chance)) if best != chance else 0.0
-
-
-def clipped(severity: float) -> float:
-    return 0.0 if math.isnan(severity) else min(1.0, max(0.0, severity))
-
-
-def in_test(how: str, found: Estimate) -> str:
-    """The test in words, with its independent unit."""
-    return f"{how}, {found.independent}"

@@ -14,6 +14,8 @@ A template is a text with facts in braces, and after a colon how they are writte
 
 from __future__ import annotations
 
+import math
+import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,10 +24,10 @@ from blindspot.numerics.statistics.estimate import Estimate, Measured
 from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.runs.findings import Finding
 from blindspot.runs.findings.evidence import Evidence, Fact
-from blindspot.runs.findings.parts import clipped, kebab
 from blindspot.runs.findings.rule import Level, Rival, Rule, levels
 from blindspot.studies.findings.kinds import STORE, kind_of
-from blindspot.texts import counted, listed
+from blindspot.texts import caseless, counted, listed
+from blindspot.types import digest_of_strings
 from blindspot.variants import Variant
 
 MOST_NAMED = 6  # models in a sentence
@@ -62,7 +64,7 @@ def _findings(evidence: Evidence) -> Iterable[Finding]:
     for graded in levels(kind.rule, evidence.p, evidence.against):
         is_reached = kind.rule is Rule.GRADED and graded.level is Level.STRENGTH
         yield Finding(
-            kind=fill(evidence.kind, {n: kebab(fact) if isinstance(fact, str) else fact for n, fact in facts.items()}),
+            kind=fill(evidence.kind, {n: _kebab(fact) if isinstance(fact, str) else fact for n, fact in facts.items()}),
             level=graded.level,
             sentence=sentence,
             diagnostic=STORE if kind.is_of_models else plan.diagnostic,
@@ -74,11 +76,20 @@ def _findings(evidence: Evidence) -> Iterable[Finding]:
             p=graded.p,
             against=graded.against,
             n=evidence.n,
-            severity=clipped(kind.severity(evidence)),
+            severity=_clipped(kind.severity(evidence)),
             page=kind.page or page,
             address=address,
             examples=() if is_reached else evidence.examples,
         )
+
+
+def _kebab(name: str) -> str:
+    """A name as part of a finding's kind: ``gram2-opposite`` for ``gram2: opposite``."""
+    return re.sub(r"[^a-z0-9]+", "-", caseless(name)).strip("-") or digest_of_strings([name])[:8]
+
+
+def _clipped(severity: float) -> float:
+    return 0.0 if math.isnan(severity) else min(1.0, max(0.0, severity))
 
 
 def _for_sentences(fact: Fact, variants: Sequence[Variant]) -> Fact:
