@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from blindspot.diagnostic import all_diagnostics
-from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.estimate import Estimate, Measured, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.studies.findings.kinds import KINDS, SHARED
 from blindspot.studies.findings.wording import fill
@@ -25,8 +25,8 @@ def fields(template: str) -> Iterator[tuple[str, str]]:
     for _, name, spec, _ in string.Formatter().parse(template):
         if name is not None:
             yield name, spec or ""
-            if spec and spec.startswith("?"):
-                yield from fields(spec[1:])
+            if inner := re.match(r"[?]|each ", spec or ""):
+                yield from fields((spec or "")[inner.end() :])
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in ALL}))
@@ -64,6 +64,7 @@ def test_numbers_are_written_as_templates_say() -> None:
         "many": 1200,
         "weak": False,
         "kinds": ["a", "b", "c"],
+        "orders": [{"name": "x", "value": Measured(0.5, None)}, {"name": "y", "value": ESTIMATE}],
         "p": 1e-9,
     }
     for template, text in (
@@ -72,6 +73,7 @@ def test_numbers_are_written_as_templates_say() -> None:
         ("{n:count query/queries}, {many:count text}, {many:,}, {many}", "1 query, 1,200 texts, 1,200, 1,200"),
         ("{weak:?hardly|{value:.2f}} {n:?once|}", "0.13 once"),
         ("{A} before {scores:models .2f}", "{A} before {B} (0.50) and {C} (0.25)"),
+        ("{orders:each {name} in {value:.0%}{value:ci .0%}}", "x in 50% and y in 13% (95% CI 8 to 19%)"),
         ("{kinds:list} over {value:units}, {p:p}", "a, b and c over 40 independent pairs, p ≤ 0.0001"),
     ):
         assert fill(template, facts) == text
