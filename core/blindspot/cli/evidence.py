@@ -13,8 +13,9 @@ from blindspot.numerics.statistics.families import FEWEST_FAMILIES
 from blindspot.numerics.statistics.written import interval, number
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations, described
+from blindspot.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
 from blindspot.studies.evidence.scores import Downstream, Level, Outcome, score_table
+from blindspot.studies.evidence.view import as_json as as_json_of
 from blindspot.texts import counted
 
 
@@ -51,7 +52,7 @@ def evidence(
         )
     cells = correlations(table)
     if as_json:
-        output.print_json(described(table, cells, level, downstream))
+        output.print_json(as_json_of(table, cells, level, downstream))
         return
     output.print_table(
         f"Spearman's rho with {downstream.metric} ({classifier}) over {len(table.variants)} models of "

@@ -12,8 +12,9 @@ from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.studies.evidence import figures
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
-from blindspot.studies.evidence.figures import Axis, Column, Line, MapRow, Point, bump_chart, published_map
+from blindspot.studies.evidence.figures import Axis, Column, Line, MapRow, bump_chart, published_map
 from blindspot.studies.evidence.scores import Measure
+from blindspot.studies.evidence.view import Point
 from blindspot.variants import Variant
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from blindspot.numerics.statistics.families import (
 )
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import ci_in_words
-from blindspot.studies.evidence.scores import Downstream, Level, Measure, ScoreTable
+from blindspot.studies.evidence.scores import Measure, ScoreTable
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64
 
@@ -74,34 +73,6 @@ def correlations(table: ScoreTable) -> tuple[Cell, ...]:
                 found = estimate_of_rho(cell.rho, own, cell.n)
                 out[cell.evaluator.id, cell.task.id] = replace(cell, estimate=found, why=_no_interval(found.refusal))
     return tuple(out.values())
-
-
-def described(table: ScoreTable, cells: Sequence[Cell], level: Level, downstream: Downstream) -> dict[str, Any]:
-    """The correlations as JSON; what is undefined is None."""
-    return {
-        "level": level,
-        "classifier": downstream.classifier,
-        "seed": downstream.seed,
-        "score": downstream.metric,
-        "variants": [
-            {"encoder": variant.encoder, "transform": variant.transform, "family": family}
-            for variant, family in zip(table.variants, table.families, strict=True)
-        ],
-        "cells": [
-            {
-                "evaluator": cell.evaluator.id,
-                "sign": cell.evaluator.sign,
-                "task": cell.task.dataset,
-                "rho": cell.rho,
-                "variants": cell.n,
-                "families": cell.families,
-                "low": cell.interval.low if cell.interval else None,
-                "high": cell.interval.high if cell.interval else None,
-                "why": cell.why,
-            }
-            for cell in cells
-        ],
-    }
 
 
 def _both(table: ScoreTable, *measures: Measure) -> Bool:

@@ -16,6 +16,7 @@ from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink,
 from blindspot.numerics.statistics.written import ci_in_words, number, with_ci
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.scores import Measure
+from blindspot.studies.evidence.view import Point
 from blindspot.variants import Variant
 
 # Widths are characters of a line of a label, heights are pixels.
@@ -120,16 +121,6 @@ def _tooltip(cell: Cell, changes: Changes) -> str:
 
 
 # --- one cell
-
-
-@dataclass(frozen=True)
-class Point:
-    """A variant's two scores, or places."""
-
-    variant: Variant
-    family: str
-    x: float
-    y: float
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostic import find_diagnostic
-from blindspot.numerics.statistics import rankings
-from blindspot.numerics.statistics.families import FEWEST_FAMILIES, one_of
-from blindspot.numerics.statistics.written import ci, number, with_ci
+from blindspot.numerics.statistics.families import FEWEST_FAMILIES
+from blindspot.numerics.statistics.written import number
 from blindspot.studies.evidence import correlation, figures
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations, compare, correlations, without_each_family
-from blindspot.studies.evidence.figures import Axis, Point
+from blindspot.studies.evidence.figures import Axis
 from blindspot.studies.evidence.page.choices import EvidenceView, choose, fullest
 from blindspot.studies.evidence.scores import Measure, ScoreTable
-from blindspot.texts import counted
+from blindspot.studies.evidence.view import best_in_words, cell_in_words, headline_in_words, points
 from blindspot.ui import headline as ui_headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached
@@ -33,48 +31,6 @@ def headline(shown: EvidenceView) -> None:
     cells = cells_of(shown.table)
     if said := headline_in_words(cells):
         ui_headline.show(as_text(said))
-
-
-def headline_in_words(cells: Sequence[Cell]) -> str:
-    """Plain text; "" without a correlation."""
-    known = [c for c in cells if c.rho is not None]
-    if not known:
-        return ""
-    task = max((c.task for c in known), key=lambda t: max(c.n for c in known if c.task == t))
-    own = [c for c in known if c.task == task]
-    most = max(c.n for c in own)
-    compared = [c for c in own if c.n == most]
-    low, best = (end(compared, key=lambda c: c.rho if c.rho is not None else 0.0) for end in (min, max))
-    many = len(compared)
-    models = f"{best.n} models of {counted(best.families, 'family', 'families')}"
-    sure = [c.interval for c in known if c.interval]
-    if not sure and best.families < FEWEST_FAMILIES:
-        ends = f"from {_rho(low, many)} to {_rho(best, many)}" if many > 1 else _rho(best, many)
-        return (
-            f"Too few models to say: {models}; an interval needs {FEWEST_FAMILIES} families. Among these, "
-            f"{counted(many, 'correlation')} with {task.phrase}: {ends}. Any of them can be chance: do not "
-            "choose a model by them."
-        )
-    said = f"Over {models}, the highest of {counted(many, 'correlation')} with {task.phrase} is {_rho(best, many)}"
-    said += f", the lowest {_rho(low, many)}." if many > 1 else "."
-    if not sure:
-        return said
-    above, below = sum(one.low > 0 for one in sure), sum(one.high < 0 for one in sure)
-    return (
-        f"{said} Of {counted(len(sure), 'correlation')} with an interval, {above} are above 0, {below} below 0, and "
-        f"{len(sure) - above - below} could be 0."
-    )
-
-
-def _rho(cell: Cell, many: int) -> str:
-    """``rho 0.68 of HEROS synonym on Demo minimal pairs (95% CI 0.41 to 0.85)``, of one of so many correlations.
-
-    Without an interval the highest and lowest of many have no name: ``rho 0.68``.
-    """
-    rho = float("nan") if cell.rho is None else cell.rho
-    if cell.estimate is None or cell.interval is None:
-        return f"rho {number(rho)}" if many > 1 else f"rho {number(rho)} of {cell.evaluator.phrase}"
-    return f"rho {number(rho)} of {cell.evaluator.phrase}{ci(one_of(cell.estimate, many))}"
 
 
 # --- all cells
@@ -124,7 +80,11 @@ def every(shown: EvidenceView) -> None:
             else ""
         )
     )
-    _best(cells)
+    if lines := best_in_words(cells):
+        st.markdown(
+            f"**Highest correlation with** {as_text('; '.join(lines))}. The view *compare* tests whether another is "
+            "worse."
+        )
     with st.expander("The numbers", icon=":material/table:"):
         rows = _cell_rows(cells, changes)
         st.dataframe(
@@ -150,28 +110,6 @@ def _kinds(every: ScoreTable) -> Sequence[str]:
         help="None selected: all.\n\n" + "\n".join(f"- **{kind}**: {about[kind]}" for kind in kinds),
     )
     return chosen or kinds
-
-
-def _best(cells: Sequence[Cell]) -> None:
-    """Highest correlation on each task, among the scores that most models have; not a test."""
-    lines = []
-    for task in dict.fromkeys(c.task for c in cells):
-        own = [c for c in cells if c.task == task and c.rho is not None]
-        most = max((c.n for c in own), default=0)
-        known = [(c.rho, c.evaluator.label, c.estimate) for c in own if c.rho is not None and c.n == most]
-        if len(known) > 1 < len({c.task for c in cells}):  # of one task the headline says it
-            rho, label, estimate = max(known, key=lambda one: one[0])
-            if estimate is None or estimate.interval is None:
-                lines.append(f"{as_text(task.label)}: {number(rho)} over {most}")
-                continue
-            alike = sum(round(other, 2) == round(rho, 2) for other, *_ in known) - 1
-            others = f" and {alike} more" if alike else ""
-            sure = with_ci(one_of(estimate, len(known)))
-            lines.append(f"{as_text(task.label)}: {as_text(label)}{others}, {sure}, over {most}")
-    if lines:
-        st.markdown(
-            f"**Highest correlation with** {'; '.join(lines)}. The view *compare* tests whether another is worse."
-        )
 
 
 def _cell_rows(cells: Sequence[Cell], changes: Mapping[tuple[Measure, Measure], float]) -> pd.DataFrame:
@@ -210,10 +148,10 @@ def one_cell(shown: EvidenceView) -> None:
         help="Spearman's rho depends on ranks only; ties share the mean of theirs.",
     )
     table = table.columns([evaluator, task])
-    points = _points(table, evaluator, task, ranks=bool(ranks))
+    drawn = points(table, evaluator, task, ranks=bool(ranks))
     (cell,) = correlations(table)
     st.markdown(as_text(cell_in_words(cell)))
-    if not points:
+    if not drawn:
         return
     if ranks:
         x, y = (Axis(f"{m.label}: rank (1: best)", True) for m in (evaluator, task))
@@ -221,36 +159,11 @@ def one_cell(shown: EvidenceView) -> None:
         x = Axis(evaluator.label.replace(" ↓", " (lower is better)"), evaluator.sign < 0)
         y = Axis(f"{task.label}, {shown.downstream.metric}", False)
     families = shown.every.family_list
-    figure = figures.score_scatter(points, families, x, y, shown.styles, shown.scheme)
+    figure = figures.score_scatter(drawn, families, x, y, shown.styles, shown.scheme)
     st.plotly_chart(figure, key="ev_scatter")
     st.caption("Better is up and to the right. One symbol per family, one color per model, as on every page.")
     if cell.rho is not None and cell.families > 1:
         _without(table, evaluator, task, cell.rho)
-
-
-def cell_in_words(cell: Cell) -> str:
-    what = f"{cell.evaluator.phrase} and {cell.task.phrase}"
-    families = counted(cell.families, "family", "families")
-    if cell.rho is None:
-        return f"{what}: no correlation, {cell.why}."
-    said = f"{what}: rho {number(cell.rho)} over {cell.n} models of {families}"
-    if cell.interval is None:
-        return f"{said} ({cell.why})."
-    return f"{said}{ci(cell.interval)}, from leaving each family out."
-
-
-def _points(table: ScoreTable, evaluator: Measure, task: Measure, *, ranks: bool) -> list[Point]:
-    x, y = table.of(evaluator), table.of(task)
-    keep = ~np.isnan(x) & ~np.isnan(y)
-    if ranks:
-        better = np.stack([table.better(evaluator), table.better(task)], axis=1)
-        better[~keep] = np.nan
-        x, y = rankings.places(better).T
-    return [
-        Point(variant, family, float(x[i]), float(y[i]))
-        for i, (variant, family) in enumerate(zip(table.variants, table.families, strict=True))
-        if keep[i]
-    ]
 
 
 def _without(table: ScoreTable, evaluator: Measure, task: Measure, whole: float) -> None:
