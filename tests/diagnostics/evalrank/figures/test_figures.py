@@ -30,6 +30,8 @@ from blindspot.diagnostics.evalrank.pairs import MeanScore
 from blindspot.diagnostics.evalrank.trust import Choice
 from blindspot.figures.groups import group_lines
 from blindspot.figures.theme import Scheme, ink, styles
+from blindspot.numerics.statistics.compare import PairedTest
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.variants import Variant
 
 MOST_POINTS = 25_000
@@ -143,28 +145,26 @@ def test_the_curve_stays_small() -> None:
 @pytest.mark.parametrize("scheme", Scheme)
 def test_the_forest_has_every_difference_with_its_interval(scheme: Scheme) -> None:
     variants, baseline = VARIANTS[:3], VARIANTS[3]
-    rows = pd.DataFrame(
-        [
-            {"variant": v, "score": score, "difference": d, "low": d - 0.01, "high": d + 0.03, "verdict": "better"}
-            for i, v in enumerate(variants)
-            for j, score in enumerate(["MRR", "Hits@1"])
-            if (d := 0.1 * i - 0.02 * j) is not None
+    tests = {
+        v: [
+            PairedTest(score, score, True, (0, 1), d, 0.0, 9, "pairs", "", Interval(d - 0.01, d + 0.03), 0.5)
+            for score, d in (("mrr", 0.1 * i), ("hits@1_filtered", 0.1 * i - 0.02))
         ]
-    )
+        for i, v in enumerate(variants)
+    }
     looks = styles(VARIANTS, scheme)
-    figure = checked(difference_forest(rows, baseline, looks, scheme))
+    figure = checked(difference_forest(tests, baseline, looks, scheme))
     assert [trace.name for trace in figure.data] == [v.label for v in variants]
     places = []
     for variant, trace in zip(variants, figure.data, strict=True):
-        own = rows[rows["variant"] == variant]
-        assert list(trace.x) == own["difference"].tolist()
+        assert list(trace.x) == [test.value for test in tests[variant]]
         assert list(trace.error_x.array) == pytest.approx([0.03, 0.03])
         assert list(trace.error_x.arrayminus) == pytest.approx([0.01, 0.01])
         assert [round(y) for y in trace.y] == [0, 1], "next to its score"
         assert (trace.marker.color, trace.marker.symbol) == (looks[variant].color, looks[variant].symbol)
         places += list(trace.y)
     assert len(set(places)) == len(places), "a row each"
-    assert list(figure.layout.yaxis.ticktext) == ["MRR", "Hits@1"]
+    assert list(figure.layout.yaxis.ticktext) == ["mrr", "hits@1"]
     assert baseline.label in figure.layout.xaxis.title.text
 
 

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, set_properties
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.written import number
 from blindspot.variants import Variant
 
@@ -191,36 +192,37 @@ def rank_curve(
 
 
 def difference_forest(
-    rows: pd.DataFrame, baseline: Variant, styles: Mapping[Variant, Style], scheme: Scheme
+    tests: Mapping[Variant, Sequence[PairedTest]], baseline: Variant, styles: Mapping[Variant, Style], scheme: Scheme
 ) -> go.Figure:
     """Per score a group of rows with each variant's difference to the baseline; right of 0 is better.
 
     Args:
-        rows: columns ``variant, score, difference, low, high, verdict``; low and high are NaN without an interval.
+        tests: each variant's of the same scores, less the baseline's.
     """
     figure = go.Figure()
-    scores, variants = list(dict.fromkeys(rows["score"])), list(dict.fromkeys(rows["variant"]))
-    for place, variant in enumerate(variants):
-        own = rows[rows["variant"] == variant]
+    scores = [test.score.removesuffix("_filtered") for test in next(iter(tests.values()))]
+    for place, (variant, own) in enumerate(tests.items()):
         style = styles[variant]
-        step = 0.8 / len(variants)
-        offset = (place - (len(variants) - 1) / 2) * step
+        offset = (place - (len(tests) - 1) / 2) * 0.8 / len(tests)
+        ends = [(math.nan, math.nan) if t.interval is None else (t.interval.low, t.interval.high) for t in own]
         figure.add_scatter(
-            x=own["difference"].tolist(),
-            y=[scores.index(score) + offset for score in own["score"]],
+            x=[test.value for test in own],
+            y=[row + offset for row in range(len(scores))],
             mode="markers",
             name=variant.label,
             marker={"color": style.color, "symbol": style.symbol, "size": 9},
             error_x={
                 "type": "data",
                 "symmetric": False,
-                "array": (own["high"] - own["difference"]).tolist(),
-                "arrayminus": (own["difference"] - own["low"]).tolist(),
+                "array": [high - test.value for test, (_, high) in zip(own, ends, strict=True)],
+                "arrayminus": [test.value - low for test, (low, _) in zip(own, ends, strict=True)],
                 "color": style.color,
                 "thickness": 2,
                 "width": 4,
             },
-            customdata=own[["score", "low", "high", "verdict"]].to_numpy(),
+            customdata=[
+                (score, *of_test, test.verdict.value) for score, of_test, test in zip(scores, ends, own, strict=True)
+            ],
             hovertemplate="%{customdata[0]}: %{x:+.4f} [%{customdata[1]:+.4f}, %{customdata[2]:+.4f}]<br>"
             "%{customdata[3]}<extra>%{fullData.name}</extra>",
         )
@@ -232,7 +234,7 @@ def difference_forest(
         range=[len(scores) - 0.5, -0.5], tickvals=list(range(len(scores))), ticktext=scores, showgrid=False
     )
     figure.update_xaxes(title=f"difference from {baseline.label}", tickformat="+.3~f")
-    figure = apply_layout(figure, scheme, height=110 + len(scores) * (ROW_HEIGHT * len(variants) + GROUP_HEIGHT))
+    figure = apply_layout(figure, scheme, height=110 + len(scores) * (ROW_HEIGHT * len(tests) + GROUP_HEIGHT))
     # On top: names are long, and next to the figure they would take a narrow screen's room.
     return figure.update_layout(legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0})
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 import pandas as pd
 import streamlit as st
@@ -19,11 +17,12 @@ from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import ci, number, percent
-from blindspot.runs.comparison import COLUMNS, cells, in_words, paired_tests, written
+from blindspot.runs.comparison import COLUMNS, cells, in_words, paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
+from blindspot.variants import Variant
 
 Tests = tuple[PairedTest, ...]
 
@@ -116,18 +115,20 @@ def show_versus(shown: EvalRankView) -> None:
         return
     baseline = _baseline(shown)
     others = tuple(run for run in shown.runs if run.run_id != baseline.run_id)
-    tests = list(zip(others, against(shown.entry, others, baseline, shown.family), strict=True))
+    found_tests = against(shown.entry, others, baseline, shown.family)
+    tests = {run.plan.variant: own for run, own in zip(others, found_tests, strict=True)}
     name = as_text(baseline.plan.variant.label)
-    for run, own in tests:
-        st.markdown("  \n".join(in_words(own, f"**{as_text(run.plan.variant.label)}**", f"**{name}**")[:2]))
-    rows = _rows(tests)
-    of_scores = rows[rows["score"].isin(SCORES)]
-    if of_scores["low"].notna().any():
+    for variant, own in tests.items():
+        st.markdown("  \n".join(in_words(own, f"**{as_text(variant.label)}**", f"**{name}**")[:2]))
+    of_scores = {
+        v: [test for test in own if test.score.removesuffix("_filtered") in SCORES] for v, own in tests.items()
+    }
+    if any(test.interval for own in of_scores.values() for test in own):
         figure = difference_forest(of_scores, baseline.plan.variant, shown.styles, shown.scheme)
         st.plotly_chart(figure, key="forest")
-    _table(rows)
+    _table(tests)
     st.caption(
-        f"Differences are model minus {name}; for ranks, lower is better. p: {tests[0][1][0].basis}, "
+        f"Differences are model minus {name}; for ranks, lower is better. p: {found_tests[0][0].basis}, "
         "two-sided; corrected after Holm for MRR and Hits@1 of two models, and for their further scores. Significant: "
         f"corrected p < {ALPHA:g}. Detectable: the smallest difference that this test would find with 80% probability. "
         "The median rank is not tested, since the test compares means."
@@ -145,33 +146,19 @@ def _baseline(shown: EvalRankView) -> RunRecord:
     return shown.runs[0]
 
 
-def _rows(tests: Sequence[tuple[RunRecord, Tests]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {"variant": run.plan.variant, "score": test.score.removesuffix("_filtered")}
-            | {"low": math.nan, "high": math.nan}
-            | (asdict(test.interval) if test.interval else {})
-            | {"difference": test.value}
-            | dict(zip(COLUMNS[4:], cells(test)[4:], strict=True))
-            | {"name": test.label, "written": written(test, test.value, "+"), "verdict": _verdict(test)}
-            | {"better": test.wins, "equal": test.alike, "worse": test.losses}
-            for run, own in tests
-            for test in own
-        ]
-    )
-
-
-def _verdict(test: PairedTest) -> str:
-    mark = {Verdict.BETTER: "▲ ", Verdict.WORSE: "▼ "}
-    return mark.get(test.verdict, "") + test.verdict.value
-
-
-def _table(rows: pd.DataFrame) -> None:
+def _table(tests: Mapping[Variant, Tests]) -> None:
     column = st.column_config
-    shown = rows.assign(model=[v.label for v in rows["variant"]], difference=rows["written"], score=rows["name"])
-    columns = ["model", "score", "verdict", "difference", "95% interval", "p", "p (Holm)", "detectable"]
+    mark = {Verdict.BETTER: "▲ ", Verdict.WORSE: "▼ "}
+    rows = []
+    for variant, own in tests.items():
+        for test in own:
+            cell = dict(zip(COLUMNS, cells(test), strict=True))
+            verdict = f"{mark.get(test.verdict, '')}{test.verdict.value}"
+            row = {"model": variant.label, "score": test.label, "verdict": verdict, "difference": cell["A - B"]}
+            row |= {name: cell[name] for name in ("95% interval", "p", "p (Holm)", "detectable")}
+            rows.append(row | {"better": test.wins, "equal": test.alike, "worse": test.losses})
     st.dataframe(
-        shown[[*columns, "better", "equal", "worse"]],
+        pd.DataFrame(rows),
         hide_index=True,
         key="versus",
         column_config={
