@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import astuple
 
+import numpy as np
 import pytest
 
 from blindspot.diagnostics.heros import browsing, orderings
@@ -13,7 +15,7 @@ from blindspot.diagnostics.heros.definition import ENTRY, SUBSETS
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.heros.published import heros_profiles
 from blindspot.diagnostics.heros.resemblance import resemblance
-from blindspot.diagnostics.heros.view import orderings_view, sentences_view
+from blindspot.diagnostics.heros.view import orderings_view, sentences_view, spread_view
 from tests.support.commands import Command
 from tests.support.heros_world import HerosWorld, heros_world
 
@@ -72,6 +74,19 @@ def test_sentences_are_kept_by_all_conditions_and_sorted(small: HerosWorld) -> N
     first = listed["sentences"][0]
     values = [one["similarity"] - one["similarity_against"] for one in first["rewrites"].values()]
     assert first["largest_difference"] == pytest.approx(max(map(abs, values)))
+
+
+@pytest.mark.parametrize(("is_raw", "column"), [(False, "similarity"), (True, "cosine")])
+def test_spreads_are_those_of_the_stored_rows(small: HerosWorld, is_raw: bool, column: str) -> None:
+    runs = [small.runs["six", f"{name}~none"] for name in ("bigrams", "trigrams")]
+    rows = small.repository.items(ENTRY, [run.run_id for run in runs], texts=False)
+    found = spread_view(runs, rows, list(SUBSETS), is_raw=is_raw)
+    assert [(one.variant, one.subset) for one in found] == [(run.plan.variant, s) for run in runs for s in SUBSETS]
+    for one, run in zip(found, [run for run in runs for _ in SUBSETS], strict=True):
+        values = rows[(rows["run_id"] == run.run_id) & (rows["subset"] == one.subset)][column]
+        assert astuple(one.quantiles) == pytest.approx(np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]))
+        assert (one.mean, one.n) == (pytest.approx(values.mean()), len(values))
+        assert one.baseline == (run.metrics["cos_avg"] if is_raw else 0.0)
 
 
 def test_a_resemblance_for_programs() -> None:

@@ -1,4 +1,4 @@
-"""Views of HEROS's runs, the same on the page and by commands: orderings of rewrites, and lists of sentences."""
+"""Views of HEROS's runs, the same on the page and by commands: orderings, lists of sentences, spread."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from blindspot.diagnostics.heros.orderings import (
     win_rates,
     worst,
 )
+from blindspot.numerics.statistics.density import Density, Quantiles, density
 from blindspot.store.records import RunRecord
 from blindspot.types import Bool, Float64
+from blindspot.variants import Variant
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,3 +133,43 @@ def sentences_view(
     kept = browsing.kept(found, wish, a, b)
     described = browsing.described(found, a, b, wish.above, wish.subset)
     return SentencesView(found, runs, wish, described[kept if also is None else kept & also])
+
+
+# --- how much similarities vary
+
+LEAST_SPAN = 0.05  # of the axis, where all similarities are alike
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The ``n`` similarities of one model's rewrites of a subset; ``baseline`` is that of two unrelated sentences."""
+
+    variant: Variant
+    subset: str
+    hill: Density
+    quantiles: Quantiles
+    mean: float
+    baseline: float
+    n: int
+
+
+def spread_view(runs: Sequence[RunRecord], rows: pd.DataFrame, subsets: Sequence[str], *, is_raw: bool) -> list[Spread]:
+    """By run, then by subset.
+
+    Args:
+        rows: of the runs: ``run_id, subset, cosine, similarity``.
+        is_raw: whether of cosines, not of normalized similarities.
+    """
+    groups = rows.groupby(["run_id", "subset"])["cosine" if is_raw else "similarity"]
+    values = {key: group.to_numpy(np.float64) for key, group in groups}
+    baselines = [run.metrics["cos_avg"] if is_raw else 0.0 for run in runs]
+    drawn = np.concatenate([*(values[run.run_id, subset] for run in runs for subset in subsets), baselines])
+    span = max(LEAST_SPAN, float(np.ptp(drawn)))
+    found = []
+    for run, baseline in zip(runs, baselines, strict=True):
+        for subset in subsets:
+            own = values[run.run_id, subset]
+            hill = density(own, span, highest=1.0)
+            variant = run.plan.variant
+            found.append(Spread(variant, subset, hill, Quantiles.of(own), float(own.mean()), baseline, len(own)))
+    return found

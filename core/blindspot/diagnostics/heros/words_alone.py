@@ -17,6 +17,7 @@ from blindspot.diagnostics.heros.definition import picks, right_of
 from blindspot.diagnostics.heros.dependence import of_texts
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, tested
 from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.findings.baselines import ALL, AgainstWords, for_choice, share_and_chance
@@ -38,6 +39,11 @@ class Alone:
     dependence: Dependence
     chance: float
     cosines: Mapping[Words, Cosines]
+
+    def scores(self, inside: Bool) -> dict[Words, Estimate]:
+        """The score of each measure on the originals inside, ``[n] bool``."""
+        known = self.dependence.among(inside)
+        return {words: statistics.share(outcomes[inside], known) for words, outcomes in self.outcomes.items()}
 
 
 def is_scored(subsets: Sequence[str]) -> bool:
@@ -89,11 +95,12 @@ def kinds_of(numbers: Int64, column: OwnColumn | None) -> list[tuple[str, Bool]]
 def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> AgainstWords:
     """A model's outcomes ``[n]`` against those of the measure that is best on the originals inside, ``[n] bool``."""
     known, own = alone.dependence.among(inside), model[inside]
-    best = max(alone.outcomes, key=lambda words: float(alone.outcomes[words][inside].mean()))
+    scores = alone.scores(inside)
+    best = max(scores, key=lambda words: scores[words].value)
     reached = alone.outcomes[best][inside]
     return AgainstWords(
         statistics.share(own, known),
-        statistics.share(reached, known),
+        scores[best],
         statistics.difference(own, reached, known, among=len(Words)),
         for_choice(float(statistics.p_values((own - reached)[:, np.newaxis], known)[0]), len(Words)),
         share_and_chance(own, known, alone.chance),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blindspot.diagnostics.heros.figures.spread import Ridge, chains, ridges
+from blindspot.diagnostics.heros.figures.spread import chains, ridges
 from blindspot.diagnostics.heros.orderings import Ordering, Rate
 from blindspot.diagnostics.heros.transforms import ChainProfile
+from blindspot.diagnostics.heros.view import Spread
 from blindspot.figures.theme import Scheme, looks, styles
 from blindspot.numerics.statistics.density import Density, Quantiles
 from blindspot.numerics.statistics.estimate import Sure, Unit
@@ -18,10 +19,10 @@ from tests.support.figures import checked
 VARIANTS = [Variant("a", "none"), Variant("<i>b", "center")]
 
 
-def ridge(variant: Variant, subset: str, middle: float) -> Ridge:
+def ridge(variant: Variant, subset: str, middle: float) -> Spread:
     at = np.array([middle - 0.1, middle, middle + 0.1])
     quantiles = Quantiles(middle - 0.05, middle - 0.02, middle, middle + 0.03, middle + 0.06)
-    return Ridge(variant, subset, Density(at, np.array([0.0, 8.0, 0.0])), quantiles, middle + 0.01, 0.2, 40)
+    return Spread(variant, subset, Density(at, np.array([0.0, 8.0, 0.0])), quantiles, middle + 0.01, 0.2, 40)
 
 
 @pytest.mark.parametrize("scheme", Scheme)
@@ -54,7 +55,7 @@ def test_the_axis_may_begin_where_the_hills_do() -> None:
 def test_eight_variants_by_eight_subsets_stay_below_what_a_browser_draws() -> None:
     variants = [Variant(f"v{i}", "none") for i in range(8)]
     hill = Density(np.linspace(0, 1, 128), np.linspace(1, 2, 128))
-    rows = [Ridge(v, f"s{j}", hill, Quantiles(0, 0, 0, 0, 0), 0, 0, 9) for v in variants for j in range(8)]
+    rows = [Spread(v, f"s{j}", hill, Quantiles(0, 0, 0, 0, 0), 0, 0, 9) for v in variants for j in range(8)]
     figure = checked(ridges(rows, styles(variants, Scheme.LIGHT), Scheme.LIGHT, axis="", baseline=""))
     assert sum(len(trace.x) for trace in figure.data) < 25_000
 

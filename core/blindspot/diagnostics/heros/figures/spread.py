@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from html import escape
 
 import numpy as np
@@ -12,9 +12,9 @@ from plotly.subplots import make_subplots
 
 from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
 from blindspot.diagnostics.heros.transforms import ChainProfile
+from blindspot.diagnostics.heros.view import Spread
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
-from blindspot.numerics.statistics.density import Density, Quantiles
 from blindspot.numerics.statistics.written import percent
 from blindspot.types import Float64
 from blindspot.variants import Variant
@@ -25,21 +25,8 @@ PEAK = 0.86  # of a ridge's room, the share that its highest place takes
 CHAIN_HEIGHT = 46
 
 
-@dataclass(frozen=True, eq=False)
-class Ridge:
-    """The ``n`` similarities of one variant's subset; ``baseline`` is the similarity of two unrelated sentences."""
-
-    variant: Variant
-    subset: str
-    hill: Density
-    quantiles: Quantiles
-    mean: float
-    baseline: float
-    n: int
-
-
 def ridges(
-    rows: Sequence[Ridge],
+    rows: Sequence[Spread],
     styles: Mapping[Variant, Style],
     scheme: Scheme,
     *,
@@ -127,7 +114,7 @@ def ridges(
     return apply_layout(figure, scheme, height=int(height))
 
 
-def _range(rows: Sequence[Ridge], near: bool) -> list[float]:
+def _range(rows: Sequence[Spread], near: bool) -> list[float]:
     """The ends of the axis, with a little room."""
     low, high = min(float(r.hill.at[0]) for r in rows), max(float(r.hill.at[-1]) for r in rows)
     if not near:
@@ -136,7 +123,7 @@ def _range(rows: Sequence[Ridge], near: bool) -> list[float]:
     return [low - 0.02 * (high - low), high + 0.02 * (high - low)]
 
 
-def _outline(ridge: Ridge) -> Float64:
+def _outline(ridge: Spread) -> Float64:
     """Up along the density and back along its foot, in shares of a ridge's room."""
     heights = ridge.hill.heights
     peak = float(heights.max())

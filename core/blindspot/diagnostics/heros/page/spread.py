@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import streamlit as st
 
 from blindspot.datasets.catalog import title_of
@@ -14,9 +13,9 @@ from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, subsets_of
 from blindspot.diagnostics.heros.transforms import ChainProfile, chain_profile, newest_by_chain, not_yet_run
+from blindspot.diagnostics.heros.view import Spread, spread_view
 from blindspot.errors import BlindspotError
 from blindspot.figures import theme
-from blindspot.numerics.statistics.density import Quantiles, density
 from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
@@ -27,7 +26,6 @@ from blindspot.ui.widgets.work import run_button
 NORMALIZED, RAW = "normalized", "raw cosine"
 MAX_VARIANTS = 8
 MAX_RIDGES = 64  # 128 places up and back each: 16,384 points
-LEAST_SPAN = 0.05  # of the axis, where all similarities are alike
 
 
 def show(shown: HerosView) -> None:
@@ -52,7 +50,7 @@ def show(shown: HerosView) -> None:
     if not subsets:
         st.info("Choose a kind of rewrite.", icon=":material/info:")
     else:
-        rows = _ridges(shown, runs, subsets, scale == RAW)
+        rows = _spread(shown, runs, subsets, scale == RAW)
         axis = "cosine" if scale == RAW else "normalized similarity"
         figure = figures.ridges(
             rows, shown.styles, shown.scheme, axis=axis, baseline="two unrelated sentences", near=near
@@ -88,26 +86,8 @@ def _chosen(subsets: Sequence[str], most: int) -> list[str]:
 
 
 @cached(16, "Computing distributions …", keys=BY_RUNS)
-def _ridges(shown: HerosView, runs: Sequence[RunRecord], subsets: Sequence[str], is_raw: bool) -> list[figures.Ridge]:
-    column = "cosine" if is_raw else "similarity"
-    values = {key: group.to_numpy(np.float64) for key, group in shown.rows.groupby(["run_id", "subset"])[column]}
-    baselines = {r.run_id: r.metrics["cos_avg"] if is_raw else 0.0 for r in runs}
-    drawn = [*(values[r.run_id, s] for r in runs for s in subsets), np.array(list(baselines.values()))]
-    span = max(LEAST_SPAN, float(max(v.max() for v in drawn) - min(v.min() for v in drawn)))
-    return [
-        figures.Ridge(
-            variant=run.plan.variant,
-            subset=subset,
-            hill=density(own, span, highest=1.0),
-            quantiles=Quantiles.of(own),
-            mean=float(own.mean()),
-            baseline=baselines[run.run_id],
-            n=len(own),
-        )
-        for run in runs
-        for subset in subsets
-        for own in [values[run.run_id, subset]]
-    ]
+def _spread(shown: HerosView, runs: Sequence[RunRecord], subsets: Sequence[str], is_raw: bool) -> list[Spread]:
+    return spread_view(runs, shown.rows, subsets, is_raw=is_raw)
 
 
 # --- the profile under the transforms

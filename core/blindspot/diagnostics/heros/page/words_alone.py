@@ -14,7 +14,6 @@ from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import of_no_model
-from blindspot.numerics.statistics.pairs import share
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
 from blindspot.runs.findings.baselines import VARIANTS, AgainstWords, corrected, in_words
@@ -85,11 +84,8 @@ def _against(
 
 def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequence[AgainstWords]]) -> None:
     rows = [dot(run.plan.variant, one.kind, one.score) for run in shown.runs for one in found[run.run_id]]
-    alone = _alone(shown)
     for kind, inside in words_alone.kinds_of(sentences(shown).numbers, column):
-        for words, outcomes in alone.outcomes.items():
-            estimate = share(outcomes[inside], alone.dependence.among(inside))
-            rows.append(dot(VARIANTS[words], kind, estimate))
+        rows += [dot(VARIANTS[words], kind, score) for words, score in _alone(shown).scores(inside).items()]
     styles = {**shown.styles, **of_no_model(list(VARIANTS.values()), shown.scheme)}
     figure = dots(
         rows,
