@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, set_properties
 from blindspot.numerics.statistics.compare import PairedTest
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.written import number
 from blindspot.variants import Variant
 
@@ -33,43 +33,36 @@ SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits
 SHOWN = {name: SCORES[name] for name in ("mrr", "hits@1")}  # beside the curve, which has Hits@k for every k
 PANELS = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3"}
 
-# Per variant and key of SCORES the ends of an interval.
-Intervals = Mapping[Variant, Mapping[str, tuple[float, float]]]
-
 
 def score_dots(
-    scores: pd.DataFrame,
+    scores: Mapping[Variant, Mapping[str, Measured]],
     ceiling: Mapping[str, float] | None,
     styles: Mapping[Variant, Style],
     scheme: Scheme,
-    intervals: Intervals | None = None,
 ) -> go.Figure:
     """A row per variant, a panel for each of ``SHOWN``: a dot with its interval and its value, a line at the ceiling.
 
     The axes do not begin at 0, since the differences are what is read.
 
     Args:
-        scores: a column ``variant`` and one per key of ``SHOWN``, fractions.
+        scores: by key of ``SHOWN``, fractions; their intervals are drawn as error bars.
         ceiling: the best that any model could reach, per key of ``SCORES``.
-        intervals: drawn as error bars.
     """
     figure = make_subplots(
         cols=len(SHOWN), subplot_titles=list(SHOWN.values()), shared_yaxes=True, horizontal_spacing=0.03
     )
-    rows = scores.to_dict("records")
-    places = list(range(len(rows)))
-    roomy = len(rows) <= ROOMY
+    places = list(range(len(scores)))
+    roomy = len(scores) <= ROOMY
     names = [
-        wrapped(row["variant"].label, NAME_WIDTH)
-        if roomy
-        else escape(row["variant"].label_within(DENSE_NAME), quote=False)
-        for row in rows
+        wrapped(variant.label, NAME_WIDTH) if roomy else escape(variant.label_within(DENSE_NAME), quote=False)
+        for variant in scores
     ]
-    looks = [styles[row["variant"]] for row in rows]
+    looks = [styles[variant] for variant in scores]
     for column, (name, title) in enumerate(SHOWN.items(), 1):
         where = {"row": 1, "col": column}
-        values = [float(row[name]) for row in rows]
-        ends = [(intervals or {}).get(row["variant"], {}).get(name) for row in rows]
+        values = [own[name].value for own in scores.values()]
+        intervals = [own[name].interval for own in scores.values()]
+        ends = [None if interval is None else (interval.low, interval.high) for interval in intervals]
         figure.add_scatter(  # one trace for all variants: a trace each takes longer to build than the rest
             mode="markers",
             name=title,
@@ -82,8 +75,8 @@ def score_dots(
                 "size": 11 if roomy else 7,
             },
             customdata=[
-                [escape(row["variant"].label, quote=False), _in_brackets(end)]
-                for row, end in zip(rows, ends, strict=True)
+                [escape(variant.label, quote=False), _in_brackets(end)]
+                for variant, end in zip(scores, ends, strict=True)
             ],
             hovertemplate=f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
             **where,
@@ -108,7 +101,7 @@ def score_dots(
         if ceiling:
             figure.add_scatter(
                 x=[ceiling[name]] * 2,
-                y=[-0.5, len(rows) - 0.5],
+                y=[-0.5, len(scores) - 0.5],
                 mode="lines",
                 name="ceiling of raw ranks",
                 line={"color": ink(scheme), "width": 2, "dash": "dot"},
@@ -123,11 +116,11 @@ def score_dots(
     for heading in figure.layout.annotations:
         set_properties(heading, font={"color": ink(scheme), "size": 13})
     for axis in figure.select_yaxes():
-        set_properties(axis, tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5])
+        set_properties(axis, tickvals=places, ticktext=names, range=[len(scores) - 0.5, -0.5])
     set_properties(figure.layout, showlegend=False)
     lines = max(name.count("<br>") for name in names)
     row_height = ROW + LINE * lines if roomy else DENSE_ROW
-    return apply_layout(figure, scheme, height=max(FIGURE_HEIGHT - 60, 80 + row_height * len(rows)))
+    return apply_layout(figure, scheme, height=max(FIGURE_HEIGHT - 60, 80 + row_height * len(scores)))
 
 
 def _ticks(low: float, high: float) -> list[float]:

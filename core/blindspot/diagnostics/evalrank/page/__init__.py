@@ -8,14 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from blindspot import ui
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
-from blindspot.diagnostics.evalrank.figures.scores import SCORES, SHOWN, rank_curve, score_dots
+from blindspot.diagnostics.evalrank.figures.scores import SCORES, rank_curve, score_dots
 from blindspot.diagnostics.evalrank.page import (
     comparability,
     kinds,
@@ -107,14 +106,11 @@ def _missing(entry: Diagnostic, picks: Picks, runs: Sequence[RunRecord], params:
 def _scores(shown: EvalRankView, estimated: Sequence[Estimated]) -> None:
     """The dots."""
     runs, suffix = shown.runs, "_filtered" if shown.filtered else ""
-    frame = pd.DataFrame(
-        [{"variant": r.plan.variant} | {name: r.metrics[f"{name}{suffix}"] for name in SHOWN} for r in runs]
-    )
     alike = comparability.same_items(runs)
     best = {name: runs[0].metrics[f"{name}_ceiling"] for name in SCORES}
     ceiling = best if alike and not shown.filtered and min(best.values()) < 1 else None
-    intervals = uncertainty.intervals(estimated, runs, suffix)
-    st.plotly_chart(score_dots(frame, ceiling, shown.styles, shown.scheme, intervals), key="scores")
+    scores = uncertainty.by_variant(estimated, runs, suffix)
+    st.plotly_chart(score_dots(scores, ceiling, shown.styles, shown.scheme), key="scores")
 
 
 def _notes(shown: EvalRankView) -> None:

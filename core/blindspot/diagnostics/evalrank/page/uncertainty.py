@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank import uncertainty as numbers
-from blindspot.diagnostics.evalrank.figures.scores import SCORES, Intervals, difference_forest
+from blindspot.diagnostics.evalrank.figures.scores import SCORES, SHOWN, difference_forest
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.uncertainty import Estimated
@@ -25,6 +25,7 @@ from blindspot.ui.resources import cached, repository
 from blindspot.variants import Variant
 
 Tests = tuple[PairedTest, ...]
+Scores = Mapping[Variant, Mapping[str, Estimate]]
 
 
 @cached(16, "Computing intervals …", keys=BY_RUNS)
@@ -37,14 +38,10 @@ def _all_estimates(found: Sequence[Estimated]) -> Mapping[str, Mapping[str, Esti
     return {run_id: rows for one in found for run_id, rows in one.estimates.items()}
 
 
-def intervals(found: Sequence[Estimated], runs: Sequence[RunRecord], suffix: str) -> Intervals:
-    """For ``figures.score_dots``."""
+def by_variant(found: Sequence[Estimated], runs: Sequence[RunRecord], suffix: str) -> Scores:
+    """For ``figures.score_dots``; ``suffix`` is that of raw or of filtered scores."""
     estimates = _all_estimates(found)
-    out = {}
-    for run in runs:
-        ends = {name: estimates[run.run_id][f"{name}{suffix}"].interval for name in SCORES}
-        out[run.plan.variant] = {name: (i.low, i.high) for name, i in ends.items() if i is not None}
-    return out
+    return {run.plan.variant: {name: estimates[run.run_id][f"{name}{suffix}"] for name in SHOWN} for run in runs}
 
 
 def with_intervals(
