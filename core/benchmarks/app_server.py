@@ -8,14 +8,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from blindspot.errors import BlindspotError
 from blindspot.settings import ROOT, Mode
 
 PATIENCE_SECONDS = 60.0
+LOOK_SECONDS, MOST_BUSY = 2.0, 0.1  # of a core: what an idle server may use
 _STOP_SECONDS = 10.0
 
 
@@ -32,6 +35,29 @@ class Server:
     address: str
     started: float
     log: Path
+    process: psutil.Process
+
+    def settle(self) -> None:
+        """Wait until it and its children do next to nothing: a new one compiles kernels for half a minute.
+
+        Raises:
+            BlindspotError: it goes on for minutes.
+        """
+        deadline, used = time.monotonic() + 3 * PATIENCE_SECONDS, self._used()
+        while time.monotonic() < deadline:
+            time.sleep(LOOK_SECONDS)
+            before, used = used, self._used()
+            if abs(used - before) < MOST_BUSY * LOOK_SECONDS:  # less: a child has ended
+                return
+        raise BlindspotError("the app's server does not come to rest")
+
+    def _used(self) -> float:
+        """Seconds of processor time of the processes that run now."""
+        used = 0.0
+        for process in (self.process, *self.process.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                used += sum(process.cpu_times()[:2])
+        return used
 
 
 @contextmanager
@@ -67,7 +93,7 @@ def serving(
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)  # noqa: S603 - ours
         try:
             _wait_for(port, process, log_path)
-            yield Server(f"http://127.0.0.1:{port}", started, log_path)
+            yield Server(f"http://127.0.0.1:{port}", started, log_path, psutil.Process(process.pid))
         finally:
             process.terminate()
             try:

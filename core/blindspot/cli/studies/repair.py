@@ -10,7 +10,6 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
 from blindspot.datasets.catalog import title_of
-from blindspot.datasets.named import dataset_named
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.settings import Settings
@@ -63,7 +62,7 @@ def repair(
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     dataset = dataset_of(data, own)
-    tests = [dataset_named(one) for one in test_on or ()]
+    tests = list(test_on or ())
     asked = RepairTask.of(
         encoder,
         dataset,
