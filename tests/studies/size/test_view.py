@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import uncertainty
@@ -22,6 +23,7 @@ from blindspot.store.records import RunRecord
 from blindspot.studies.size import view as study
 from blindspot.studies.size.grid import Setting, grid_of
 from blindspot.studies.size.view import Cell, SizeView, answer, lost_by_kind, size_view
+from blindspot.ui.markdown import as_text
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.world import World
 
@@ -174,6 +176,7 @@ def test_the_page_shows_the_grid_and_keeps_choices_in_the_address(
     assert rows["score"].tolist() == pytest.approx([one.value for one in asked])
     assert rows["MB per million"].tolist() == [one.setting.bytes_per_text for one in asked]
     assert {line["name"] for line in chart_named(app, "size_scores")["data"]} >= set(PRECISIONS)
+    assert as_text(find_dataset("demo-pairs").limits) in written(app), "what scores on these pairs do not say"
     chosen = app.selectbox(key="size_setting")
     chain = next(one.setting.chain for one in asked[1:] if one.setting.chain != chosen.value)
     chosen.set_value(chain).run()

@@ -246,6 +246,7 @@ def _use(report: Report) -> None:
     said += [f"Left out: {count:,}, {reason}." for reason, count in report.left_out.items()]
     said += [f"Not tested on {title_of(reference)}: {why}." for reference, why in report.not_tested.items()]
     st.caption(as_text(" ".join([*said, report.warning]).strip()))
+    tables.show_limits(measured.dataset for part in Part for measured in report.of(part))
     if not report.moved:
         return
     st.markdown("Apply it in any diagnostic as this post-processing of the model:")

@@ -214,6 +214,7 @@ def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
         "has no significant loss."
     )
     _table(grid, result)
+    tables.show_limits([grid.dataset])
     _lost(result)
 
 

@@ -12,6 +12,7 @@ from blindspot.studies.evidence.scores import family_of
 from blindspot.studies.lab.page import headline, progress, size, views
 from blindspot.studies.lab.page.form import form
 from blindspot.studies.lab.page.progress import LabView
+from blindspot.ui.widgets.tables import show_limits
 from blindspot.ui.widgets.views import View, choose_view
 
 EVIDENCE = "evidence"  # a part of this page, which needs more families of models than most stores have
@@ -65,6 +66,7 @@ def show() -> None:
                 headline.show(shown)
             with whole if shown.is_whole else part:
                 choose_view(shown, VIEWS)
+                show_limits(task.dataset for task in shown.grid.tasks)
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)
         st.caption(

@@ -19,7 +19,7 @@ from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, scheme
 from blindspot.ui.variant_looks import variant_styles
-from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets import downloads, tables
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.views import View, choose_view
@@ -92,6 +92,7 @@ def _answer(found: Source) -> None:
         figure = figures.curves_of_two(_of_two(shown, found.b), shown.scheme)
     st.plotly_chart(figure, key="threshold_curves")
     say_pairs(found, int(measured.same(rule).sum()))
+    tables.show_limits([measured.dataset])
     with place:
         downloads.button(
             "JSON",
