@@ -118,10 +118,13 @@ def _words() -> Iterator[BadInput]:
         return BadInput(f"words: {name}", Edge.WORDS, lambda folder: folder, says, words=command)
 
     run = ("run", "evalrank", "--encoder", "random-projection", "--dataset", "demo-pairs")
-    yield case("dataset by traversal", (*run[:-1], "../../etc/passwd"), "unknown dataset")
-    yield case("dataset by absolute path", (*run[:-1], "/etc/passwd"), "unknown dataset")
+    yield case("dataset by traversal", (*run[:-1], "../../no-such/passwd"), "there is no file")
+    yield case("dataset by absolute path", (*run[:-1], "/etc/passwd"), "cannot tell the format")
     yield case("dataset of 1 MB", (*run[:-1], "x" * 2**20), "unknown dataset")
     yield case("dataset with escape sequences", (*run[:-1], "\x1b]0;owned\x07"), "unknown dataset", "\\x1b")
+    yield case("dataset of an unknown user", (*run[:-1], "~no-such-user/pairs.csv"), "there is no file")
+    yield case("encoder of an unknown user", (*run[:3], "~no-such-user/model", *run[4:]), "names no folder")
+    yield case("encoder of 1 MB", (*run[:3], "x" * 2**20, *run[4:]), "unknown encoder")
     yield case("encoder of a foreign scheme", (*run[:3], "http://example.org/", *run[4:]), "unknown kind of encoder")
     yield case("encoder of HTML", (*run[:3], "<script>alert(1)</script>", *run[4:]), "unknown encoder")
     yield case("transform of code", (*run, "--transform", "__import__('os')"), "unknown transform")
@@ -138,7 +141,7 @@ def _words() -> Iterator[BadInput]:
     yield case("export to a hidden kind of file", ("export", "0", "--output", "{}/.bashrc"), ".csv or .parquet")
     yield case("map to another kind of file", ("map", *run[2:], "--out", "{}/x.html"), ".csv or .parquet")
     yield case("set of items by traversal", ("judge", "export", "../../x", "--output", "{}/x.zip"), "set")
-    yield case("fetch by traversal", ("data", "fetch", "../../x"), "unknown dataset")
+    yield case("fetch by traversal", ("data", "fetch", "../../x"), "there is no file")
     yield case("a text of 1 MB", ("neighbors", "x" * 2**20, *run[2:]), "characters", "at most")
 
 

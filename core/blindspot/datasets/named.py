@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from blindspot.datasets.catalog import DATASETS, FAMILIES, SOURCES
 from blindspot.datasets.user_data.reference import is_own
+from blindspot.files.writing import path_named
 
 
 def dataset_named(name: str) -> str:
@@ -17,7 +16,7 @@ def dataset_named(name: str) -> str:
     if is_own(name) or name in DATASETS or name in FAMILIES or name in SOURCES:
         return name
     target, mark, options = name.partition("?")
-    path = Path(target).expanduser()
-    if target and path.exists():
+    path, is_there = path_named(target)
+    if target and is_there:
         return f"{'dir' if path.is_dir() else 'file'}:{path}{mark}{options}"
     return name

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from blindspot.encoders import uploads
 from blindspot.encoders.catalog import ENCODERS
+from blindspot.files.writing import path_named
 from blindspot.references import ModelRef
 from blindspot.variants import Variant
 
@@ -24,13 +24,13 @@ def encoder_named(name: str) -> str:
     target, mark, query = name.strip().partition("?")
     if not target or target in ENCODERS or not ModelRef.parse(target).has_vectors or _SCHEME.match(target):
         return name
-    path = Path(target).expanduser()
+    path, is_there = path_named(target)
     encoder, tilde, chain = name.strip().rpartition(Variant.SEPARATOR)
-    if encoder and not path.exists():
+    if encoder and not is_there:
         return f"{encoder_named(encoder)}{tilde}{chain}"
-    if not path.exists() and _OF_HUB.fullmatch(target):
+    if not is_there and _OF_HUB.fullmatch(target):
         return f"hf:{name.strip()}"
-    if path.exists() or path.is_absolute() or target.startswith(("./", "../", "~")):
+    if is_there or path.is_absolute() or target.startswith(("./", "../", "~")):
         scheme = "dir" if path.is_dir() else uploads.scheme_of_file(path) or "dir"
         return f"{scheme}:{path}{mark}{query}"
     return name

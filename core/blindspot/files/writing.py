@@ -91,6 +91,17 @@ def require_name(path: str, expected: str) -> None:
         raise InputError(f"{path!r} names no file: it has a zero character", expected=expected)
 
 
+def path_named(text: str) -> tuple[Path, bool]:
+    """The path that somebody typed, and whether anything is there; whatever can be no path, nothing is."""
+    path = Path(text)
+    with suppress(RuntimeError, ValueError):  # no such user
+        path = path.expanduser()
+    try:
+        return path, path.exists()
+    except OSError:  # a name of a megabyte
+        return path, False
+
+
 def make_folder(folder: Path) -> None:
     """Create a folder with its parents; raises ``BlindspotError`` if the file system refuses."""
     try:

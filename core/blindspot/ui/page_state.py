@@ -17,6 +17,7 @@ from blindspot.ui.widgets.addressed import forget_drawn, tab_named, take_option
 
 VIEW = "view"
 A, B = "a", "b"  # two models, by their variants; they stay from page to page
+ON = "on"  # the dataset that findings are narrowed down to
 ITEM = "item"  # a number: of a pair, a sentence, a query, a text
 _PAGE_WITH_PART = "_page_with_part"
 _PART_BEFORE = "_part_before"

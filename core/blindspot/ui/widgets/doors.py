@@ -43,7 +43,7 @@ def doors(*, are_open: bool) -> bool:
                     "findings",
                     label="Open the demo's findings",
                     icon=":material/lightbulb:",
-                    address=link_to(DEFAULT_DATASET, DEFAULT_METRIC, []),
+                    address=link_to("", DEFAULT_METRIC, []),
                 )
             else:
                 demo_button(key="run_demo")

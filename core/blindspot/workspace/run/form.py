@@ -23,6 +23,7 @@ from blindspot.transforms.chain import READY_CHAINS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.options import options
+from blindspot.ui.page_state import ON
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, settings
 from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
@@ -298,7 +299,7 @@ def _link_to_result(expansion: Expansion) -> None:
     is_several = len(variants) > 1
     page, label = ("compare", "View the comparison") if is_several else ("findings", "View the findings")
     metric = dict(first.params).get("metric", DEFAULT_METRIC)
-    address = link_to("" if is_several else first.dataset, metric, variants)
+    address = link_to("", metric, variants, {} if is_several else {ON: first.dataset})
     page_link(page, label=label, icon=":material/arrow_forward:", address=address)
 
 

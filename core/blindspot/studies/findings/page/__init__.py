@@ -21,6 +21,7 @@ from blindspot.studies.report.page import report_buttons
 from blindspot.texts import counted, listed
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import asked_for, options, row
+from blindspot.ui.page_state import ON
 from blindspot.ui.pickers import Picks
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.choices import one_of
@@ -126,7 +127,7 @@ def _dataset() -> str:
         chosen = one_named(
             "Dataset",
             [EVERYWHERE, *datasets],
-            key="on",
+            key=ON,
             name=lambda dataset: title_of(dataset) if dataset else "All datasets",
             index=0,
             label_visibility="collapsed",

@@ -84,7 +84,7 @@ def _links(finding: Finding, key: str) -> None:
             address=address,
         )
     picks = Picks.current()
-    again = link_to(picks.dataset, picks.metric, picks.variants, {"finding": finding.id})
+    again = link_to("", picks.metric, picks.variants, {"finding": finding.id})
     with st.container(key=f"link_of_{key}", width="content"):
         st.html(_QUIET_LINK)
         page_link("findings", label="Link to this card", icon=":material/link:", address=again)
