@@ -17,9 +17,11 @@ from blindspot.datasets import vector_sources
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.entries import SourceFile
 from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.named import dataset_named
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import ENCODERS
+from blindspot.encoders.named import encoder_named
 from blindspot.errors import InputError
 from blindspot.files.writing import sha256_of
 from blindspot.runs import requesting, sweeps
@@ -289,6 +291,8 @@ def test_whatever_a_file_says_is_read_back(
     lines += [f"{quoted(name)} = {quoted(values)}" for name, values in params.items()]
     path = tmp_path / "sweep.toml"
     path.write_text("\n".join(lines), "utf-8")
+    for key, reference in (("encoders", encoder_named), ("datasets", dataset_named)):
+        lists[key] = tuple(map(reference, lists[key]))
     assert sweeps.read_toml(path) == Sweep(**lists, params=params, common_support=common)
 
 
