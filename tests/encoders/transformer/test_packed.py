@@ -115,7 +115,7 @@ def test_the_other_texts_of_a_batch_change_no_digit(shared_settings: Settings) -
 @pytest.mark.heavy
 @needs_onednn
 @pytest.mark.parametrize("joins", [True, False])
-def test_threads_that_take_a_batch_each_change_no_digit(
+def test_threads_that_take_a_batch_each_change_at_most_the_last_digit(
     shared_settings: Settings, monkeypatch: pytest.MonkeyPatch, joins: bool
 ) -> None:
     model = resolve_encoder("minilm", shared_settings)
@@ -142,7 +142,8 @@ def test_threads_that_take_a_batch_each_change_no_digit(
         for threads in (1, 2, 3):
             torch.set_num_threads(threads)
             for one, other in zip(prepared.encode_all(CancelToken()).vectors, in_turn.vectors, strict=True):
-                np.testing.assert_array_equal(one, other)
+                # Some processors round the product of a single row otherwise, by 9e-8.
+                np.testing.assert_allclose(one, other, rtol=0, atol=2e-7)
             assert torch.get_num_threads() == threads, "the caller's setting stays"
     finally:
         torch.set_num_threads(before)

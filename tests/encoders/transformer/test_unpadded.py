@@ -101,7 +101,8 @@ def test_joined_texts_give_what_each_gives_alone(kind: str) -> None:
             found = unpadded.joined(model, ids, lengths).last_hidden_state[0].numpy()
         np.testing.assert_allclose(found, np.vstack(by_torch), rtol=0, atol=1e-5)
         apart = np.vstack([alone(model, part) for part in parts])
-        np.testing.assert_array_equal(found[1:], apart[1:], "one token alone is another product")
+        # Equal on most processors; some choose another product by the number of rows, which rounds otherwise.
+        np.testing.assert_allclose(found[1:], apart[1:], rtol=0, atol=3e-6)
 
 
 @needs_onednn
