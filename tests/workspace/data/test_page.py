@@ -365,8 +365,9 @@ def test_a_file_that_was_run_is_listed_as_what_it_held(open_app: OpenApp, tmp_pa
     ]
     app.switch_page("pages/heros.py").run()
     assert "over 6 sentences" in written(app).lower()
-    app.switch_page("pages/evalrank.py").run()
     assert "Nothing more can be computed on this file" in written(app)
+    app.switch_page("pages/evalrank.py").run()
+    assert app.button(key="pick_shown"), "the other file, which has pairs"
 
 
 @pytest.mark.matrix
