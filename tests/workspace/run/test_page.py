@@ -168,7 +168,7 @@ def test_the_form_takes_over_what_is_picked_elsewhere_and_leads_to_the_result(
     assert app.multiselect(key="run_diagnostics").value == ["evalrank"]
     assert "Skipped" not in written(app)
     queries = [unquote(element.proto.query_string) for element in app.get("page_link")]
-    assert any("enc=minilm~center" in query and "data=demo-pairs" in query for query in queries)
+    assert any("enc=minilm~center" in query and "on=demo-pairs" in query for query in queries)
     app.multiselect(key="run_transforms").set_value(["none"]).run()
     assert app.multiselect(key="run_transforms").value == ["none"], "the reader's own choice stays"
 
