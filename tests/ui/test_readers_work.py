@@ -51,7 +51,8 @@ REASONS: Mapping[str, Sequence[str]] = {
         *("….get_all", "known_datasets().index", "collected(hidden, picks.metric, '').find"),
     ],
     "a name, looked up": [
-        *(f"blindspot.datasets.catalog.{name}" for name in ("catalogued", "family_of", "find_dataset", "title_of")),
+        *(f"blindspot.datasets.catalog.{name}" for name in ("catalogued", "family_of", "find_dataset")),
+        *(f"blindspot.datasets.catalog.{name}" for name in ("limits_of", "title_of")),
         *(
             "blindspot.datasets.user_data.files.is_own",
             "blindspot.datasets.user_data.files.path_of",
