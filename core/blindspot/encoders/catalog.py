@@ -122,6 +122,12 @@ def _lsa(entry: EncoderEntry, _settings: Settings) -> Encoder:
     return Lsa(entry.id, entry.info)
 
 
+def _bag_of_words(entry: EncoderEntry, _settings: Settings) -> Encoder:
+    from blindspot.encoders.bag_of_words import BagOfWords
+
+    return BagOfWords(entry.id, entry.info)
+
+
 def _dir(reference: str, settings: Settings) -> Encoder:
     from blindspot.encoders.static.encoder import static_encoder
     from blindspot.encoders.static.folder import static_folder
@@ -193,6 +199,15 @@ _LSA = EncoderInfo(
     citation="Deerwester et al. 1990, Indexing by Latent Semantic Analysis",
     url="https://doi.org/10.1002/(SICI)1097-4571(199009)41:6%3C391::AID-ASI1%3E3.0.CO;2-9",
 )
+_BAG_OF_WORDS = EncoderInfo(
+    title="Bag of the dataset's words",
+    dimension=4096,
+    parameters=0,
+    memory_bytes=0,
+    licence="Apache-2.0",
+    citation="Salton and Buckley 1988, Term-weighting approaches; Schnabel et al. 2015, table 5 (as a baseline)",
+    url="https://doi.org/10.1016/0306-4573(88)90021-0",
+)
 # One forward pass gives them all, and the cache stores them all. Per id: pooling, end of title, end of description.
 _OF_MINILM = {
     "minilm": (Pooling.PUBLISHED, "", " as published: mean over tokens, L2-normalized; needs no download."),
@@ -254,6 +269,13 @@ _ENTRIES = (
         info=_LSA,
         build=_lsa,
         family="lsa",
+    ),
+    EncoderEntry(
+        id="bag-of-words",
+        description="TF-IDF of the dataset's 4,096 most frequent words: what single words alone achieve.",
+        info=_BAG_OF_WORDS,
+        build=_bag_of_words,
+        family="bag-of-words",
     ),
 )
 ENCODERS = {entry.id: entry for entry in _ENTRIES}

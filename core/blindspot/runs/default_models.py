@@ -10,7 +10,7 @@ from blindspot.errors import InputError, unknown
 from blindspot.references import ModelRef, step_of, version_of
 from blindspot.variants import Variant
 
-UNDEPLOYED = ("random-projection", "lsa", "minilm-static")
+UNDEPLOYED = ("random-projection", "lsa", "bag-of-words", "minilm-static")
 
 
 def is_own(encoder: str) -> bool:

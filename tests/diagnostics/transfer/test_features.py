@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
-from blindspot.diagnostics.transfer.features import Scaling, features
+from blindspot.diagnostics.transfer.features import Scaling, compact, features
 from blindspot.types import Float32
 
 NONE = np.empty(0, dtype=np.int32)
@@ -79,3 +79,18 @@ def test_features_that_never_vary_become_nothing(each: bool) -> None:
     scaling = Scaling.fit(rows, np.arange(9), each=each)
     assert scaling.variance == 1.0
     np.testing.assert_allclose(scaling.apply(rows, np.arange(9)), 0, atol=1e-6)
+
+
+def test_rows_that_are_mostly_zeros_are_sparse_and_give_the_same_scaling() -> None:
+    rng = np.random.default_rng(5)
+    rows = np.where(rng.random((60, 40)) < 0.08, rng.random((60, 40)), 0).astype(np.float32)
+    assert isinstance(compact(some(2)), np.ndarray)
+    sparse, training, which = compact(rows), np.arange(1, 50), np.array([3, 55, 0])
+    assert sparse.nnz == np.count_nonzero(rows)
+    for each in (True, False):
+        expected, found = (Scaling.fit(of, training, each=each) for of in (rows, sparse))
+        np.testing.assert_array_equal(found.mean, expected.mean)
+        np.testing.assert_array_equal(found.spread, expected.spread)
+        np.testing.assert_array_equal(found.apply(sparse, which), expected.apply(rows, which))
+        uncentered = found.apply(sparse, which, sparse=True).toarray()
+        np.testing.assert_allclose(uncentered - (found.mean / found.spread), expected.apply(rows, which), atol=1e-5)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blindspot.types import CancelToken, Float32, Float64, Int32, Int64
+from blindspot.types import CancelToken, Float64, Int32, Int64
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
@@ -39,16 +39,20 @@ _SLICE = 8_192  # examples between two checks for a cancel
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Scaled features ``[m, f] float32`` and the numbers of the classes ``[m]``."""
+    """Scaled features ``[m, f] float32``, sparse or not, and the numbers of the classes ``[m]``."""
 
-    features: Float32
+    features: Any
     labels: Int32
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def and_also(self, other: Examples) -> Examples:
-        return Examples(np.concatenate([self.features, other.features]), np.concatenate([self.labels, other.labels]))
+        from scipy.sparse import vstack
+
+        features = [self.features, other.features]
+        both = np.concatenate(features) if isinstance(self.features, np.ndarray) else vstack(features, format="csr")
+        return Examples(both, np.concatenate([self.labels, other.labels]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +70,7 @@ Report = Callable[[float], None]
 
 
 def logistic_regression(
-    fit: Examples, dev: Examples, test: Float32, *, with_dev: bool, report: Report, cancel: CancelToken
+    fit: Examples, dev: Examples, test: Any, *, with_dev: bool, report: Report, cancel: CancelToken
 ) -> Answers:
     """Multinomial logistic regression with an L2 penalty: minimizes ``C * sum of the log losses + |w|^2 / 2``.
 
@@ -105,7 +109,7 @@ def logistic_regression(
 def perceptron(
     fit: Examples,
     dev: Examples,
-    test: Float32,
+    test: Any,
     *,
     seed: int,
     report: Report,
@@ -158,7 +162,7 @@ def _right(model: Any, dev: Examples) -> int:
     return int(np.count_nonzero(model.predict(dev.features) == dev.labels))
 
 
-def _answers(model: Any, test: Float32, chosen: float, by_epochs: bool, unconverged: int = 0) -> Answers:
+def _answers(model: Any, test: Any, chosen: float, by_epochs: bool, unconverged: int = 0) -> Answers:
     probabilities = model.predict_proba(test).astype(np.float64)
     best = probabilities.argmax(axis=1)
     return Answers(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -68,6 +68,7 @@ def compute(
     plan = _splits(dataset, seed)
     features = made.features(embeddings, dataset.firsts, dataset.seconds)
     _check_finite(features, dataset)
+    features = made.compact(features)
     with threadpool_limits(1, user_api="blas"):  # see blindspot.diagnostics.transfer.classifiers
         outcome = _outcome(features, dataset, plan, params["classifier"], seed, progress, cancel)
         tested = np.flatnonzero(outcome.fold >= 0)
@@ -228,7 +229,7 @@ class _Outcome:
 
 
 def _outcome(
-    features: Float32,
+    features: Any,
     dataset: LabeledTexts,
     plan: Sequence[Split],
     classifier: str,
@@ -257,7 +258,7 @@ def _outcome(
 
 
 def _answers(
-    features: Float32,
+    features: Any,
     labels: Int32,
     split: Split,
     classifier: str,
@@ -267,8 +268,9 @@ def _answers(
     cancel: CancelToken,
 ) -> Answers:
     scaling = made.Scaling.fit(features, split.training, each=classifier.endswith("znorm"))
-    fit, dev = (Examples(scaling.apply(features, rows), labels[rows]) for rows in (split.fit, split.dev))
-    test = scaling.apply(features, split.test)
+    sparse = classifier.startswith("logreg") and not many
+    fit, dev = (Examples(scaling.apply(features, rows, sparse=sparse), labels[rows]) for rows in (split.fit, split.dev))
+    test = scaling.apply(features, split.test, sparse=sparse)
     if classifier.startswith("mlp"):
         return classifiers.perceptron(fit, dev, test, seed=seed, report=report, cancel=cancel)
     if many:

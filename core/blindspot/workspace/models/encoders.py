@@ -185,7 +185,7 @@ def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
 
 def _may_be_checked(encoder: EncoderSummary) -> bool:
     """Whether its set-up can be checked: it encodes any text, and was not fitted to these."""
-    return encoder.kind in CHECKED_KINDS and encoder.reference != "lsa"
+    return encoder.kind in CHECKED_KINDS and encoder.reference not in ("lsa", "bag-of-words")
 
 
 def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:

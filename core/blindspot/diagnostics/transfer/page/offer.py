@@ -25,7 +25,7 @@ from blindspot.ui.widgets.missing_runs import cost_in_words, offer_line
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
-FIRST = tuple(Variant(encoder, "none") for encoder in ("minilm", "minilm-static", "random-projection"))
+FIRST = tuple(Variant(encoder, "none") for encoder in ("minilm", "minilm-static", "bag-of-words"))
 MANY_RUNS = 500  # more than a page starts at once; the command line has no limit
 
 

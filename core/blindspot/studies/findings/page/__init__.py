@@ -13,6 +13,7 @@ from blindspot.datasets.user_data.files import is_own
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.default_models import place_of
 from blindspot.runs.findings import Level
+from blindspot.runs.findings.baselines import BASELINES
 from blindspot.studies.findings.among import NOT_TOLD_APART
 from blindspot.studies.findings.collection import Collected, Discovery, knows_no_meaning
 from blindspot.studies.findings.page import cards, own
@@ -201,7 +202,7 @@ def _tested(found: Collected, *, is_picked: bool) -> str:
     without = (
         ""
         if is_picked
-        else " Random and word-counting models (random-projection, lsa: they know spelling and words, but no meaning) "
+        else f" Random and word-counting models ({', '.join(BASELINES)}: they know spelling and words, but no meaning) "
         "are included only if you pick them."
     )
     return (
