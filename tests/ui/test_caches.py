@@ -45,6 +45,7 @@ from blindspot.diagnostics.similarity.learned import Learned
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.diagnostics.transfer.outcomes import Outcomes
 from blindspot.diagnostics.transfer.page.classifiers import Crossed
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.spaces import Space
 from blindspot.store.db import Database
 from blindspot.store.records import RunRecord
@@ -113,8 +114,9 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
     columns = ("0123 similarity", "0123 rank")
     frame = pd.DataFrame(np.zeros((2, 2)), columns=columns)
     outcomes = Outcomes(
-        np.arange(2), ("x", "y"), ZEROS, np.arange(2), np.array([True, False]), ["a", "b"], (), {"0": ONES}, {"0": ONES}
-    )
+        np.arange(2), ("x", "y"), ZEROS, Dependence.of_examples(np.arange(2)), np.array([True, False]), ["a", "b"], (),
+        {"0": ONES}, {"0": ONES},
+    )  # fmt: skip
     learned = Learned({}, np.zeros(2), np.arange(2), np.arange(2), {"linear": np.zeros(2)}, np.zeros(2), 1.0, 1)
     measure = EvidenceMeasure("evalrank", "demo-pairs", "mrr", "MRR", 1, "word")
     scores = ScoreTable((ONE,), ("a",), (measure,), np.zeros((1, 1)))

@@ -10,6 +10,7 @@ from blindspot.diagnostics.transfer.definition import ENTRY
 from blindspot.diagnostics.transfer.evidence import evidence
 from blindspot.diagnostics.transfer.tasks import DEMO
 from blindspot.numerics.statistics.confusion import estimates
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import Finding, Level
 from blindspot.studies.findings import wording
 from tests.support.made_up_store import MadeUp, false_alarms, shown
@@ -30,7 +31,7 @@ def add(store: MadeUp, encoder: str, right: np.ndarray, **metrics: float) -> Non
     """A run with these outcomes, ``[n] bool``."""
     label = (store.about["label"] == "yes").to_numpy().astype(np.int32)
     answered = np.where(right, label, 1 - label).astype(np.int32)
-    accuracy, _ = estimates(label, answered, np.arange(N), 2)
+    accuracy, _ = estimates(label, answered, Dependence.of_examples(np.arange(N)), 2)
     assert accuracy.interval is not None
     rows = {"predicted": CLASSES[answered], "probability": np.linspace(0.5, 1, N), "fold": 0, "repeated": 0}
     scores = {

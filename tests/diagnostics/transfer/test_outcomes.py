@@ -11,13 +11,17 @@ from blindspot.datasets.kinds.labeled_texts import TEST
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer import outcomes as examples
 from blindspot.diagnostics.transfer import tasks
+from blindspot.diagnostics.transfer.evidence import Answers
 from blindspot.diagnostics.transfer.outcomes import Measure, Order, Outcomes, Which, outcomes
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import confusion
 from blindspot.numerics.statistics.confusion import macro_f1
-from blindspot.numerics.statistics.estimate import Measured
+from blindspot.numerics.statistics.estimate import Measured, Unit
 from blindspot.numerics.statistics.outcomes import Outcome
+from blindspot.numerics.statistics.pairs import Dependence, share
 from blindspot.runs.comparison import paired_tests
+from blindspot.runs.findings.parts import Together, rows_of
+from blindspot.texts import same_text
 from blindspot.variants import Variant
 from tests.support import transfer_world as toy
 from tests.support.world import World
@@ -54,7 +58,8 @@ def test_same_texts_are_one_group(toys: World) -> None:
     found = outcomes(ENTRY, [run.run_id], toys.repository)
     dataset = toy.folds()
     same = dataset.same[found.numbers]
-    assert np.array_equal(found.groups[:, None] == found.groups, same[:, None] == same)
+    groups = found.known.groups
+    assert np.array_equal(groups[:, None] == groups, same[:, None] == same)
     assert found.classes == ("animal", "color")
     assert len(found) - len(found.without_overlap()) == 2
 
@@ -77,6 +82,27 @@ def test_pairs_keep_both_texts(toys: World) -> None:
     assert list(found.second) == [dataset.items[dataset.seconds[i]] for i in found.numbers]
     rows = examples.described(found, {"A": run.run_id})
     assert rows[examples.SECOND].tolist() == list(found.second)
+
+
+def test_pairs_that_share_a_text_are_dependent(toys: World) -> None:
+    """The stored intervals, those of the page, and what is independent in comparisons and findings."""
+    run = toys.run("transfer", "trigrams", toy.PAIRS)
+    found = outcomes(ENTRY, [run.run_id], toys.repository)
+    texts = [same_text(text) for text in found.second]
+    assert len(set(texts)) < len(texts) == len(set(found.first)), "each has a first text of its own"
+    groups = Dependence.of_groups(np.array([texts.index(text) for text in texts]), Unit.COMPONENTS)
+    assert (found.known.unit, found.known.units) == (Unit.COMPONENTS, groups.units)
+    expected = share(found.right(run.run_id).astype(np.float64), groups)
+    (scores,) = ENTRY.item_scores([run], toys.repository)
+    accuracy = scores["accuracy"]
+    assert (accuracy.unit, accuracy.known.units) == ("groups of pairs", groups.units)
+    stored = tasks.score(run, Measure.ACCURACY, overlap=True)
+    for of in (stored, found.estimate(run.run_id, Measure.ACCURACY), accuracy.estimate):
+        assert of is not None
+        assert (of.low, of.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+    rows = rows_of(ENTRY, [run], toys.repository)
+    of_evidence = Answers.of(Together([run], []), rows).known.among(rows.has(run.run_id))
+    assert np.array_equal(of_evidence.groups, groups.groups)
 
 
 def test_a_run_without_rows_is_named(toys: World) -> None:
@@ -110,7 +136,7 @@ def by_hand() -> Outcomes:
         np.array([3, 5, 8, 9, 11, 12]),
         ("x", "y", "z"),
         labels,
-        np.array([0, 1, 2, 3, 4, 1]),
+        Dependence.of_examples(np.array([0, 1, 2, 3, 4, 1])),
         np.array([False, True, False, False, False, True]),
         ["Both", "only a", "only B", "alike", "otherwise", "only A"],
         [],
@@ -177,7 +203,7 @@ def test_a_text_that_repeats_counts_once_in_the_test(toys: World) -> None:
     """Examples that say the same: McNemar's test takes each for one of its own."""
     a, b = (toys.run("transfer", name, toy.FOLDS) for name in ("trigrams", "bigrams"))
     found = outcomes(ENTRY, [a.run_id, b.run_id], toys.repository)
-    units = len(np.unique(found.groups))
+    units = found.known.units
     assert units == len(found) - 1
     (whole,), (some,) = (
         paired_tests(ENTRY, [(a, b)], toys.repository, among=numbers)[0]

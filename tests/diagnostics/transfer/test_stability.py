@@ -72,7 +72,7 @@ def predictions(n: int, **right: float) -> Outcomes:
         np.arange(n),
         ("x", "y"),
         labels,
-        np.arange(n),
+        Dependence.of_examples(np.arange(n)),
         np.zeros(n, dtype=bool),
         [f"text {i}" for i in range(n)],
         [],

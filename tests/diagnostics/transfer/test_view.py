@@ -7,6 +7,7 @@ import pytest
 
 from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes
 from blindspot.diagnostics.transfer.view import MEAN, Crossed, crossed, mean_of, mistakes, per_class
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.variants import Variant
 from tests.support import transfer_world as toy
 from tests.support.world import World
@@ -44,8 +45,8 @@ def test_the_mean_is_over_what_all_tasks_have() -> None:
 def test_classes_and_mistakes() -> None:
     labels, predicted = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
     found = Outcomes(
-        np.arange(4), ("no", "yes"), labels, np.arange(4), np.zeros(4, np.bool_), list("abcd"), (),
-        {"x": predicted, "y": 1 - labels}, {"x": np.ones(4), "y": np.ones(4)},
+        np.arange(4), ("no", "yes"), labels, Dependence.of_examples(np.arange(4)), np.zeros(4, np.bool_), list("abcd"),
+        (), {"x": predicted, "y": 1 - labels}, {"x": np.ones(4), "y": np.ones(4)},
     )  # fmt: skip
     rows = per_class(found, {"A": "x", "B": "y"}).set_index("class")
     assert rows["examples"].tolist() == [2, 2]

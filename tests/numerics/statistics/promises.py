@@ -13,10 +13,18 @@ from functools import cache
 import numpy as np
 from scipy.stats import norm, spearmanr
 
+from blindspot.numerics.statistics.confusion import estimates
 from blindspot.numerics.statistics.correlations import correlations, influences, spearman_influences
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import level_of_each
-from blindspot.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
+from blindspot.numerics.statistics.pairs import (
+    Dependence,
+    correlation,
+    mcnemar_by_units,
+    p_values,
+    share,
+    smallest_detectable,
+)
 from blindspot.numerics.statistics.tolerance import Decision, drop
 from blindspot.types import Float64, Int64
 from tests.numerics.statistics.extremes import best_share, changes, flips, kinds_lost, rank_correlations
@@ -113,6 +121,34 @@ def mrr(graph: tuple[Int64, Int64], of_texts: float = 0.6) -> Callable[[Rng, int
     def measure(rng: Rng, repetitions: int) -> float | None:
         values = reciprocal_ranks(latent(rng, *graph, repetitions, of_texts), 0.2)
         return covered(values, expected_reciprocal_rank(0.2), *graph)
+
+    return measure
+
+
+def right_answers(rng: Rng, graph: tuple[Int64, Int64], repetitions: int) -> Float64:
+    """Whether a class is predicted right, 0 or 1, of examples that are pairs of texts: 0.7 are."""
+    return (latent(rng, *graph, repetitions, 0.6) < norm.ppf(0.7)).astype(np.float64)
+
+
+def classified(graph: tuple[Int64, Int64], score: int) -> Callable[[Rng, int], float | None]:
+    """Coverage of the accuracy (``score`` 0) or macro F1 (1) of 0.7 on pairs of two classes."""
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        known, labels = Dependence.of_examples(*graph), rng.integers(2, size=len(graph[0])).astype(np.int32)
+        predicted = np.where(right_answers(rng, graph, repetitions).T == 1, labels, 1 - labels).astype(np.int32)
+        found = [estimates(labels, answers, known, 2)[score] for answers in predicted]
+        return float(np.mean([f.low is not None and f.high is not None and f.low <= 0.7 <= f.high for f in found]))
+
+    return measure
+
+
+def classifies_better(graph: tuple[Int64, Int64]) -> Callable[[Rng, int], float | None]:
+    """How often one of two models that are equally good on pairs of texts is called better."""
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        known = Dependence.of_examples(*graph)
+        both = zip(*(right_answers(rng, graph, repetitions).T for _ in range(2)), strict=True)
+        return float(np.mean([mcnemar_by_units(a, b, known) < 0.05 for a, b in both]))
 
     return measure
 
@@ -414,6 +450,14 @@ CELLS = (
     Cell.of("Gate on Spearman, 100 pairs, all a little worse", "0.071", PASSES, on_spearman(100, rare=False)),
     Cell.of("Gate on Spearman, 100 pairs, a few much worse", "0.149", PASSES, on_spearman(100, rare=True)),
     Cell.of("Gate on Spearman, 300 pairs, all a little worse", "0.059", PASSES, on_spearman(300, rare=False)),
+    Cell.of("accuracy on pairs, 40 texts with 5 others each", "0.87", COVERAGE, classified(stars(40, 5), 0)),
+    Cell.of("accuracy on pairs, 600 of 300 texts", "0.81", COVERAGE, classified(random_graph(300, 600), 0)),
+    Cell.of("accuracy on pairs, 12 texts with 20 of 60 each", "0.63", COVERAGE, classified(stars(12, 20, of=60), 0)),
+    Cell.of("macro F1 on pairs, 600 of 300 texts", "0.80", COVERAGE, classified(random_graph(300, 600), 1)),
+    Cell.of("A classifies pairs better than B, 40 x 5", "0.15", FALSE, classifies_better(stars(40, 5))),
+    Cell.of(
+        "A classifies pairs better than B, 600 of 300 texts", "0.18", FALSE, classifies_better(random_graph(300, 600))
+    ),
     Cell.of("highest and lowest of 14 shares, both at once", "0.54", COVERAGE, extremes(14, 200, 0.8), high=0.99),
     Cell.of("highest and lowest of 4 shares, both at once", "0.84", COVERAGE, extremes(4, 200, 0.8), high=0.99),
     Cell.of("best of 2 models, Hits@1 of 0.7 on 200 pairs", "", COVERAGE, best_share(2, 200, 0.7)),

@@ -12,6 +12,7 @@ from sklearn.metrics import confusion_matrix, f1_score
 from blindspot.numerics.statistics import confusion as tables
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import wilson_interval
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.types import Int32
 
 K = 3
@@ -56,11 +57,15 @@ def test_scores_are_those_of_scikit_learn(seed: int, size: int) -> None:
     assert tables.macro_f1(both).tolist() == pytest.approx([float(tables.macro_f1(t)) for t in both])
 
 
+def singles(m: int) -> Dependence:
+    return Dependence.of_examples(np.arange(m))
+
+
 def test_an_interval_holds_what_it_is_about() -> None:
     """And of ten texts, each a hundred times, it is that of ten."""
     labels, predicted = some(300, 3)
     counts = tables.confusion(labels, predicted, K)
-    accuracy, macro_f1 = tables.estimates(labels, predicted, np.arange(300), K)
+    accuracy, macro_f1 = tables.estimates(labels, predicted, singles(300), K)
     assert (accuracy.value, macro_f1.value) == pytest.approx(
         (np.trace(counts) / counts.sum(), float(tables.macro_f1(counts)))
     )
@@ -74,8 +79,8 @@ def test_an_interval_holds_what_it_is_about() -> None:
     assert macro_f1.high - macro_f1.low == pytest.approx(high - low, rel=0.1), "about the bootstrap's"
     half = np.repeat([0, 1], 500).astype(np.int32)
     nothing = np.zeros(1_000, dtype=np.int32)
-    apart, _ = tables.estimates(nothing, half, np.arange(1_000), 2)
-    together, _ = tables.estimates(nothing, half, 7 * (np.arange(1_000) // 100), 2)
+    apart, _ = tables.estimates(nothing, half, singles(1_000), 2)
+    together, _ = tables.estimates(nothing, half, Dependence.of_examples(7 * (np.arange(1_000) // 100)), 2)
     assert apart.high - apart.low == pytest.approx(2 * 1.96 * np.sqrt(0.25 / 1_000), rel=0.1)
     assert 0.5 < together.high - together.low < 0.75  # 2 to 8 of ten
 
@@ -84,7 +89,7 @@ def test_an_interval_holds_what_it_is_about() -> None:
 def test_all_right_is_not_certain(texts: int, each: int) -> None:
     """60 of 60 had the interval [1, 1]; of 20 texts, each three times, 20 count."""
     labels = np.tile(np.arange(texts) % 2, each).astype(np.int32)
-    accuracy, macro_f1 = tables.estimates(labels, labels, np.tile(np.arange(texts), each), 2)
+    accuracy, macro_f1 = tables.estimates(labels, labels, Dependence.of_examples(np.tile(np.arange(texts), each)), 2)
     for found in (accuracy, macro_f1):
         reach = t.ppf(0.975, texts - 1)
         assert (found.low, found.high) == (pytest.approx(1 / (1 + reach**2 / texts)), 1.0)
@@ -92,7 +97,7 @@ def test_all_right_is_not_certain(texts: int, each: int) -> None:
 
 def test_a_rare_class_says_less_where_nothing_is_wrong() -> None:
     labels = np.array([0] * 96 + [1] * 4, dtype=np.int32)
-    accuracy, macro_f1 = tables.estimates(labels, labels, np.arange(100), 2)
+    accuracy, macro_f1 = tables.estimates(labels, labels, singles(100), 2)
     assert macro_f1.low < accuracy.low
     one = wilson_interval(1.0, 4 / (1 / 96 + 1 / 4), float(t.ppf(0.975, 99)))
     assert macro_f1.low == pytest.approx(one.low)
@@ -114,6 +119,6 @@ def test_the_influence_on_macro_f1_is_its_derivative() -> None:
 
 def test_too_few_texts_have_no_interval() -> None:
     labels = np.array([0, 1] * 30, dtype=np.int32)
-    for found in tables.estimates(labels, labels, np.arange(60) // 10, 2):
+    for found in tables.estimates(labels, labels, Dependence.of_examples(np.arange(60) // 10), 2):
         assert found.interval is None
         assert "6 independent" in found.refusal

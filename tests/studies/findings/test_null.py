@@ -33,6 +33,7 @@ from blindspot.diagnostics.words import analogy, categorization
 from blindspot.diagnostics.words.evidence import of_analogies, of_categories
 from blindspot.numerics.ranking.problem import RankCounts
 from blindspot.numerics.statistics.confusion import estimates
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import Finding, Level
 from blindspot.studies.findings import wording
 from blindspot.studies.findings.collection import discoveries
@@ -151,7 +152,7 @@ def transfer(rng: Rng) -> MadeUp:
     majority = float(max(label.mean(), 1 - label.mean()))
     for name in ALL:
         answered = np.where(rng.uniform(size=N) < majority + 0.1 * (1 - majority), label, 1 - label).astype(np.int32)
-        accuracy, _ = estimates(label, answered, np.arange(N), 2)
+        accuracy, _ = estimates(label, answered, Dependence.of_examples(np.arange(N)), 2)
         assert accuracy.interval is not None
         scores = {
             "accuracy": accuracy.value,

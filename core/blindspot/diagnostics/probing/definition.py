@@ -54,7 +54,7 @@ class Probing(transfer.Transfer):
     """The diagnostic Probing."""
 
     id = "probing"
-    version = 2
+    version = 3
     title = "Probing"
     question = "Which properties of a sentence can a classifier read from its embedding?"
     how = rf"""

@@ -30,6 +30,7 @@ from blindspot.diagnostics.transfer.classifiers import Answers, Examples
 from blindspot.diagnostics.transfer.splits import Split
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.statistics import confusion as tables
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.resampling import components
 from blindspot.texts import counted
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
@@ -282,7 +283,9 @@ def _answers(
 def _scores_of(outcome: _Outcome, dataset: LabeledTexts, which: Int64, suffix: str) -> dict[str, float]:
     """Scores and intervals over the examples ``which [k]``; their names end in ``suffix``."""
     labels, predicted = dataset.labels[which], outcome.predicted[which]
-    accuracy, macro_f1 = tables.estimates(labels, predicted, dataset.same[which], len(dataset.classes))
+    first, second = dataset.texts
+    known = Dependence.of_examples(first[which], second[which] if dataset.has_pairs else None)
+    accuracy, macro_f1 = tables.estimates(labels, predicted, known, len(dataset.classes))
     learned = dataset.labels[dataset.splits == TRAIN] if dataset.is_split else dataset.labels
     out = {f"majority{suffix}": float((labels == np.bincount(learned).argmax()).mean())}
     for name, found in (("accuracy", accuracy), ("macro_f1", macro_f1)):
@@ -333,7 +336,7 @@ class Transfer(Diagnostic):
     """The diagnostic Transfer."""
 
     id = "transfer"
-    version = 2
+    version = 3
     title = "Transfer"
     question = "How well do the embeddings work as features for classification?"
     how = rf"""
@@ -370,7 +373,8 @@ together, and pairs that share one text with training are counted. A prescribed 
 **Scores.** Accuracy and macro F1, the mean over classes of $F_1 = 2TP/(2TP + FP + FN)$, over all tested examples; a
 class that is neither present nor predicted has no F1. The *majority* baseline always predicts the most frequent class
 of the training part (with folds, of all examples). Intervals are Wilson's with the effective number of tested examples:
-those with the same text count as one. They cover the choice of test examples, not of training examples.
+those with the same text count as one, and pairs that share a text depend on each other, as in all diagnostics of pairs.
+They cover the choice of test examples, not of training examples.
 
 **Overlap.** Some prescribed test parts contain examples of the training part (pairs in either order), and some tasks
 repeat examples. All scores are also given without them. Pairs with only one text in training are counted and kept.

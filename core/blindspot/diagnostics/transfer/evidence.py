@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labeled_texts import same_examples
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.transfer.classifiers import MANY_CLASSES
 from blindspot.diagnostics.transfer.definition import CLEAN
@@ -21,7 +20,6 @@ from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.tasks import DEMO, probe_asked, score
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against, stored_against
-from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
@@ -30,7 +28,8 @@ from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.parts import Rows, Together, low_coverage, rows_of, together
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
-from blindspot.types import Bool, Int64
+from blindspot.texts import numbered
+from blindspot.types import Bool
 
 LEARNED, PROBED = 0.1, 0.5  # of the way from the majority to all right
 LIFT = 0.005  # accuracy that overlap must add to be worth a word
@@ -112,32 +111,32 @@ class Answers:
     """What runs predicted of the examples, ``[n]`` each, and what the examples are.
 
     Attributes:
-        groups: numbers of the examples that say the same.
+        known: which examples are independent.
         compared: the runs against the best baseline.
     """
 
     label: np.ndarray[Any, Any]
-    groups: Int64
+    known: Dependence
     predicted: Mapping[str, np.ndarray[Any, Any]]
     compared: Sequence[AgainstBaseline]
 
     @classmethod
     def of(cls, found: Together, rows: Rows) -> Answers:
         about = rows.about
-        second = about["second"].fillna("").tolist() if about["second"].notna().any() else None
-        groups = same_examples(about["first"].fillna("").tolist(), second)
+        texts = [about[name].fillna("").tolist() for name in ("first", "second") if about[name].notna().any()]
+        known = Dependence.of_examples(*numbered(*texts))
         label = about["label"].to_numpy(dtype=object)
         predicted = {
             run.run_id: rows.words(run.run_id, "predicted") for run in found.every if run.run_id in rows.values
         }
         here = np.logical_and.reduce([rows.has(run_id) for run_id in predicted])
         if not here.any():
-            return cls(label, groups, predicted, [])
+            return cls(label, known, predicted, [])
         right = {run_id: (answers == label)[here].astype(np.float64) for run_id, answers in predicted.items()}
-        known = Dependence.of_groups(groups[here], Unit.EXAMPLES)
         runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
         majority = found.runs[0].metrics.get("majority", 0.0)
-        return cls(label, groups, predicted, against_baselines(runs, baselines, right, known, majority))
+        compared = against_baselines(runs, baselines, right, known.among(here), majority)
+        return cls(label, known, predicted, compared)
 
 
 def _of_rows(found: Together, rows: Rows, answers: Answers) -> Iterator[Evidence]:
@@ -158,7 +157,7 @@ def _classes(
     A classifier that knows nothing guesses the class that is frequent in training, and never the others: that alone
     is a caution.
     """
-    label, predicted, groups = answers.label, answers.predicted[run.run_id], answers.groups
+    label, predicted = answers.label, answers.predicted[run.run_id]
     here = rows.has(run.run_id)
     if len(set(label[here])) >= MANY_CLASSES:
         return
@@ -170,8 +169,7 @@ def _classes(
         if examples < FEWEST or examples == tested:
             continue
         right = predicted[of_class] == name
-        known = Dependence.of_groups(groups[of_class], Unit.EXAMPLES)
-        found, p = share_against(right.astype(np.float64), known, share, tested)
+        found, p = share_against(right.astype(np.float64), answers.known.among(of_class), share, tested)
         if np.isnan(p):
             continue
         fewer = Compared(Rival.ASKED, found.value - share, p)
@@ -205,7 +203,7 @@ def _informed(
     is_right = (answers.label == name)[here]
     weight = np.where(is_right, 1 / is_right.mean(), -1 / (~is_right).mean())
     apart = weight * ((predicted == name)[here].astype(np.float64) - (of_baseline == name)[here])
-    known = Dependence.of_groups(answers.groups[here], Unit.EXAMPLES)
+    known = answers.known.among(here)
     return float(apart.mean()), float(statistics.p_values(apart[:, np.newaxis], known, float(np.abs(weight).max()))[0])
 
 

@@ -16,13 +16,14 @@ import numpy as np
 import pandas as pd
 
 from blindspot import texts
-from blindspot.datasets.kinds.labeled_texts import same_examples
 from blindspot.diagnostic import Diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import confusion as tables
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.outcomes import Outcomes as Became
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.store.repository import Repository
+from blindspot.texts import numbered
 from blindspot.types import Bool, Float64, Int32, Int64, digest_of_strings
 from blindspot.variants import Variant
 
@@ -47,7 +48,7 @@ class Outcomes:
     Attributes:
         numbers: ``[m]``, of the examples in the dataset, ascending.
         labels: ``[m]``, the right class.
-        groups: ``[m]``, the same for equal examples (``same_examples``).
+        known: which examples are independent.
         repeated: ``[m]``, whether an example is also in the training part, or repeats.
         first, second: the ``m`` texts, and the second texts of pairs (else empty).
         predicted, probability: by run id ``[m]``, the predicted class and its probability.
@@ -56,7 +57,7 @@ class Outcomes:
     numbers: Int64
     classes: tuple[str, ...]
     labels: Int32
-    groups: Int64
+    known: Dependence
     repeated: Bool
     first: Sequence[str]
     second: Sequence[str]
@@ -90,7 +91,7 @@ class Outcomes:
             self,
             numbers=self.numbers[kept],
             labels=self.labels[kept],
-            groups=self.groups[kept],
+            known=self.known.among(kept),
             repeated=self.repeated[kept],
             first=list(compress(self.first, kept)),
             second=list(compress(self.second, kept)) if len(self.second) else (),
@@ -99,8 +100,8 @@ class Outcomes:
         )
 
     def estimate(self, run_id: str, measure: Measure) -> Estimate:
-        """A run's score, over groups of equal texts."""
-        found = tables.estimates(self.labels, self.predicted[run_id], self.groups, len(self.classes))
+        """A run's score."""
+        found = tables.estimates(self.labels, self.predicted[run_id], self.known, len(self.classes))
         return found[0 if measure is Measure.ACCURACY else 1]
 
     def influence(self, run_id: str, measure: Measure) -> Float64:
@@ -143,7 +144,7 @@ def outcomes(entry: Diagnostic, run_ids: Sequence[str], repository: Repository, 
         shared.to_numpy(dtype=np.int64),
         classes,
         _numbers(about["label"], number),
-        same_examples(about["first"], second or None),
+        Dependence.of_examples(*numbered(about["first"], *([second] if second else []))),
         about["repeated"].to_numpy(dtype=np.bool_),
         about["first"].tolist(),
         second,

@@ -16,7 +16,7 @@ import numpy as np
 
 from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes
 from blindspot.numerics.statistics import rankings
-from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence, change
 from blindspot.numerics.statistics.written import interval, number
 from blindspot.types import Float64
@@ -102,12 +102,8 @@ def flips(
         run_ids: per task, encoder and classifier.
         tasks: what the runs predicted, per task; independent of each other.
     """
-    # A mean over tasks is one over the examples of all of them, weighted; groups of same texts are within a task.
-    sizes = [len(task) for task in tasks]
-    total, starts = sum(sizes), np.cumsum(sizes) - sizes
-    groups = [start + np.unique(task.groups, return_inverse=True)[1] for start, task in zip(starts, tasks, strict=True)]
-    known = Dependence.of_groups(np.concatenate(groups).astype(np.int64), Unit.EXAMPLES)
-
+    # A mean over tasks is one over the examples of all of them, weighted; what is dependent is within a task.
+    total, known = sum(map(len, tasks)), Dependence.joined([task.known for task in tasks])
     among = comb(len(values), 2) * values.shape[1]
 
     def difference(one: Turned, classifier: int) -> Estimate:

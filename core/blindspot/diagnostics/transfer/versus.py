@@ -10,8 +10,6 @@ import numpy as np
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer.outcomes import outcomes
 from blindspot.numerics.statistics.compare import Item, ItemScores, Outcomes
-from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -22,7 +20,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     entry = find_diagnostic(runs[0].plan.diagnostic)
     tested = outcomes(entry, [run.run_id for run in runs], repository)
     order = np.argsort(tested.numbers)
-    known = Dependence.of_groups(np.asarray(tested.groups)[order], Unit.EXAMPLES)
+    known = tested.known.of_some(order)
     numbers = np.asarray(tested.numbers, dtype=np.int64)[order]
 
     def texts() -> list[str]:
@@ -36,7 +34,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
 
     def score(run: RunRecord) -> ItemScores:
         right = tested.right(run.run_id).astype(np.float64)[order]
-        units = "" if known.is_of_singles else "groups of same texts"
+        units = "" if known.is_of_singles or len(tested.second) else "groups of same texts"
         return scores(
             entry,
             entry.headline,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence, bounded, share
 from blindspot.types import Float64, Int32, Int64
 
@@ -70,20 +70,19 @@ def macro_f1_influence(labels: Int32, predicted: Int32, classes: int) -> Float64
     return np.asarray(hit - f1[labels] * weight[labels] - f1[predicted] * weight[predicted])
 
 
-def estimates(labels: Int32, predicted: Int32, groups: Int64, classes: int) -> tuple[Estimate, Estimate]:
-    """Accuracy and macro F1 with their intervals, from at least one example; groups count, not examples.
+def estimates(labels: Int32, predicted: Int32, known: Dependence, classes: int) -> tuple[Estimate, Estimate]:
+    """Accuracy and macro F1 with their intervals, from at least one example.
 
-    If nothing is wrong, the effective n of macro F1 is ``k^2 / sum over classes of 1/groups``, as for a mean over
-    classes.
+    If nothing is wrong, the effective n of macro F1 is ``k^2 / sum over classes of 1/n``, as for a mean over classes,
+    with the effective n of each.
 
     Args:
         labels, predicted: ``[m]`` class numbers.
-        groups: ``[m]``; examples of one group are dependent.
+        known: which examples are independent.
     """
-    known = Dependence.of_groups(groups, Unit.EXAMPLES)
     right = (labels == predicted).astype(np.float64)
     f1 = float(macro_f1(confusion(labels, predicted, classes)))
     moved = macro_f1_influence(labels, predicted, classes)
-    own = [len(np.unique(groups[labels == c])) for c in np.unique(labels)]
+    own = [known.among(labels == c).effective for c in np.unique(labels)]
     worth = len(own) ** 2 / sum(1 / n for n in own)
     return share(right, known), bounded(f1, moved, known, min(worth, known.effective))

@@ -17,6 +17,7 @@ the numbers of each pair's texts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -97,6 +98,23 @@ class Dependence:
         else:
             refusal = ""
         return cls(unit, numbers, numbers, numbers, len(sizes), freedom, enlarged, refusal)
+
+    @classmethod
+    def of_examples(cls, first: Int64, second: Int64 | None = None) -> Dependence:
+        """Dependence of labeled examples from the numbers of their texts, ``[m]``: examples of two texts are pairs;
+        of single texts, the same ones are one."""
+        return cls.of_groups(first, Unit.EXAMPLES) if second is None else cls.of(first, second)
+
+    @classmethod
+    def joined(cls, several: Sequence[Dependence]) -> Dependence:
+        """Dependence of the items of several datasets, one after the other, none of which depend on another's."""
+        starts = np.cumsum([0, *(1 + max(int(one.left.max()), int(one.right.max())) for one in several)])
+        left, right = (
+            np.concatenate([start + getattr(one, side) for start, one in zip(starts, several, strict=False)])
+            for side in ("left", "right")
+        )
+        units = {one.unit for one in several}
+        return cls.of_groups(left, units.pop()) if units == {Unit.EXAMPLES} else cls.of(left, right)
 
     def among(self, inside: Bool) -> Dependence:
         """Of some of the items, ``[m] bool``: those that share a unit here are dependent; of pairs of texts, those that
@@ -449,12 +467,11 @@ def _p_of_groups(paired: Float64, groups: Int64, most: float | Float64) -> Float
 
 
 def mcnemar_by_units(first: Float64, second: Float64, dependence: Dependence) -> float:
-    """The p-value of McNemar's exact test on paired outcomes ``[m]``; where units have several items by flips of whole
-    units, as ``p_values``."""
-    p = mcnemar(first, second)
+    """The p-value of McNemar's exact test on paired outcomes ``[m]``; where units have several items that of
+    ``p_values``."""
     if dependence.is_of_singles:
-        return p
-    return float(_p_of_groups((first - second)[:, np.newaxis], dependence.groups, 1.0)[0])
+        return mcnemar(first, second)
+    return float(p_values((first - second)[:, np.newaxis], dependence)[0])
 
 
 def p_of_change(value: float, influence: Float64, dependence: Dependence) -> float:

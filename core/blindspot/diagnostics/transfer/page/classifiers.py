@@ -151,7 +151,7 @@ def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
         with st.expander("Flips that are not significant", icon=":material/swap_vert:", expanded=not clear):
             st.markdown("\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in chance))
     st.caption(
-        "In parentheses: 95% CI of the difference over the tested examples, those with the same text counting as one; "
+        "In parentheses: 95% CI of the difference over the tested examples, those that share a text being dependent; "
         "it holds for all differences of two models with a classifier at once, since the largest are shown. A flip is "
         "significant where both intervals exclude 0."
     )

@@ -199,8 +199,8 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
         frame[shown.page.titled(task)] = 100 * values
     st.dataframe(tables.mark_highest(frame, len(variants)), hide_index=True, placeholder="–", key="transfer_table")
     said = f"{shown.axis[0].upper()}{shown.axis[1:]}, in %. {tables.HIGHEST} highest in its column, whether or not the "
-    said += "difference is significant. Bars in the figure: 95% CI over the tested examples, those with the same text "
-    said += "counting as one; another training set or seed may give other scores."
+    said += "difference is significant. Bars in the figure: 95% CI over the tested examples, those that share a text "
+    said += "being dependent; another training set or seed may give other scores."
     if len(shared) > 1:
         said += f" The mean is over the {len(shared)} tasks that all these models were run on"
         said += ", including pair tasks" if set(shared) & set(PAIR_TASKS) else ""
