@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot import ui
@@ -235,14 +234,13 @@ def _table(scores: Sequence[Score]) -> None:
     ]
     number = st.column_config.NumberColumn
     tables.draw(
-        pd.DataFrame(rows),
-        hide_index=True,
+        rows,
         key="lang_table",
         column_config={
             "accuracy": number(format="%.3f", help="Hits@1"),
-            "MRR": number(format="%.3f"),
+            "MRR": "%.3f",
             "filtered": number(format="%.3f", help="Accuracy without near-duplicates of query and match."),
-            "pairs": number(format="localized"),
+            "pairs": "localized",
             "left out": number(format="localized", help="Pairs with a sentence that the model has no vector for."),
         },
     )
@@ -343,7 +341,7 @@ def _pool(scores: Sequence[Score]) -> None:
         for query, nearest, match in bias.examples
     ]
     if examples:
-        tables.draw(pd.DataFrame(examples), hide_index=True, key="lang_examples")
+        tables.draw(examples, key="lang_examples")
 
 
 @cached(8, "Looking for the nearest sentences …", shared=True)

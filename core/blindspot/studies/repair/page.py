@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot import ui
@@ -203,13 +202,12 @@ def _table(report: Report) -> None:
     ]
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     tables.draw(
-        pd.DataFrame(rows),
-        hide_index=True,
+        rows,
         key="repair_table",
         placeholder="–",
         height="content",
         column_config={
-            **{name: number(format="%.3f") for name in ("before", "after")},
+            **dict.fromkeys(("before", "after"), "%.3f"),
             "measured on": text(width=265),
             "n": text(width=150),
             "over random": text(help="The repair less random maps, with its 95% interval."),

@@ -257,14 +257,12 @@ def _bytes(grid: Grid) -> None:
         }
         for setting in grid.settings
     ]
-    number = st.column_config.NumberColumn
     tables.draw(
-        pd.DataFrame(rows),
-        hide_index=True,
+        rows,
         key="size_bytes",
         column_config={
-            "MB per million": number(format="localized"),
-            "of full size": number(format="percent"),
+            "MB per million": "localized",
+            "of full size": "percent",
         },
     )
 
@@ -274,13 +272,12 @@ def _table(grid: Grid, found: SizeView) -> None:
     rows = [_row(cell, found, measured) for cell in found.cells]
     number = st.column_config.NumberColumn
     tables.draw(
-        pd.DataFrame(rows),
-        hide_index=True,
+        rows,
         key="size_table",
         placeholder="–",
         column_config={
-            "MB per million": number(format="localized"),
-            "score": number(format="%.4f"),
+            "MB per million": "localized",
+            "score": "%.4f",
             "change": number(format="%+.4f", help="Score less that of full size."),
             "loses at most": number(
                 format="%.4f", help="With 95% confidence for all settings at once. Empty: not known."

@@ -115,7 +115,7 @@ def _draw_to_choose(
         if st.session_state[on_screen] == key:
             take(st.session_state[key].selection)
 
-    tables.draw(frame, hide_index=True, key=key, on_select=changed, **look)
+    tables.draw(frame, key=key, on_select=changed, **look)
 
 
 # Streamlit cannot scroll, and the server's policy forbids inline scripts.

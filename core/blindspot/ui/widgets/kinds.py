@@ -13,6 +13,7 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval, number
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.variants import Variant
 
@@ -64,7 +65,7 @@ def table(scores: Mapping[Variant, pd.DataFrame], score: str, plural: str, *, ke
         columns |= {name: first[name].tolist() for name in (plural, "independent")}
     for variant, rows in scores.items():
         columns[variant.label] = [_cell(row, score, "" if alike else plural) for row in rows.to_dict("records")]
-    st.dataframe(pd.DataFrame(columns), hide_index=True, key=key)
+    tables.draw(columns, key=key)
 
 
 def _cell(row: Mapping[Hashable, Any], score: str, plural: str) -> str:
@@ -137,4 +138,4 @@ def _table_of_gains(found: Gains, plural: str, score: str, key: str, sides: Mapp
     ]
     numbers = st.column_config.NumberColumn
     config = {"B − A": numbers(format="%+.4f", help=score), "p (Holm)": numbers(format="%.3g")}
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key=key, column_config=config)
+    tables.draw(rows, key=key, column_config=config)

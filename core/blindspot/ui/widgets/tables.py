@@ -66,26 +66,39 @@ def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
     return list({r.plan.variant: r for r in reversed(found)}.values())
 
 
-def draw(frame: pd.DataFrame, **look: Any) -> None:
-    """``st.dataframe`` with a minus sign before negative numbers, as figures and texts have it, not a hyphen.
+def draw(
+    rows: pd.DataFrame | Styler | Sequence[Any] | Mapping[str, Any],
+    *,
+    column_config: Mapping[str, Any] | None = None,
+    **look: Any,
+) -> None:
+    """A table without its index, and with a minus sign before negative numbers, as figures and texts have it.
 
     Args:
-        look: as for ``st.dataframe``; printf formats of its ``column_config`` hold for all numbers.
+        rows: records, columns by name, or a frame with its styles.
+        column_config: as of ``st.dataframe``; text is the printf format of a column of numbers.
+        look: as for ``st.dataframe``.
     """
-    config: dict[str, Any] = dict(look.pop("column_config", {}))
+    config: dict[str, Any] = {
+        name: st.column_config.NumberColumn(format=column) if isinstance(column, str) else column
+        for name, column in (column_config or {}).items()
+    }
+    if not isinstance(rows, pd.DataFrame | Sequence | Mapping):  # its styles say how to write numbers
+        st.dataframe(rows, hide_index=True, column_config=config, **look)
+        return
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     found = {name: _spec_of_negative(frame[name], config.get(name)) for name in frame.columns}
     specs = {name: spec for name, spec in found.items() if spec is not None}
     if not specs:
-        st.dataframe(frame, column_config=config, **look)
+        st.dataframe(frame, hide_index=True, column_config=config, **look)
         return
     for name in specs.keys() & config.keys():
         options = {key: value for key, value in config[name]["type_config"].items() if key != "format"}
         config[name] = {**config[name], "type_config": options}  # a format would win over the Styler's text
     others = {name: "{}" for name in frame.columns if name not in specs}
     signed = {name: partial(number, spec=spec) for name, spec in specs.items()}
-    st.dataframe(
-        frame.style.format({**others, **signed}, na_rep=look.get("placeholder", "–")), column_config=config, **look
-    )
+    styled = frame.style.format({**others, **signed}, na_rep=look.get("placeholder", "–"))
+    st.dataframe(styled, hide_index=True, column_config=config, **look)
 
 
 def _spec_of_negative(column: pd.Series[Any], config: Any) -> str | None:

@@ -25,6 +25,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import pick_dataset, pickable_datasets
 from blindspot.ui.resources import allowed, cached, explained, repository, settings, upload_settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.work import fetch_button
 from blindspot.workspace.data.upload import remove_button
@@ -236,11 +237,10 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
     if not files:
         return
     names, sizes, checksums = zip(*files, strict=True)
-    frame = pd.DataFrame({**first, "file": names, "kB": [n / 1e3 for n in sizes], "sha256": checksums, **last})
+    rows = {**first, "file": names, "kB": [n / 1e3 for n in sizes], "sha256": checksums, **last}
     with st.expander(f"Files: {len(files)}, {_size(sum(sizes))}", icon=":material/description:"):
-        st.dataframe(
-            frame,
-            hide_index=True,
+        tables.draw(
+            rows,
             key="files",
             column_config={"kB": st.column_config.NumberColumn(format="%.1f", width=80)},
         )

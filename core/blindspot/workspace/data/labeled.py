@@ -9,6 +9,7 @@ import streamlit as st
 
 from blindspot.datasets.kinds.labeled_texts import LabeledCounts, LabeledTexts
 from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.browse_table import Pages
 
 _ALL = ""
@@ -40,9 +41,9 @@ def class_table(counts: LabeledCounts, key: str) -> None:
         if any(held):
             frame[part] = held
     frame["share"] = [100 * c.examples / counts.examples for c in counts.classes]
-    numbers = {name: st.column_config.NumberColumn(format="localized") for name in ("examples", "train", "dev", "test")}
+    numbers = dict.fromkeys(("examples", "train", "dev", "test"), "localized")
     share = st.column_config.ProgressColumn(format="%.1f%%", min_value=0.0, max_value=100.0)
-    st.dataframe(frame, hide_index=True, key=key, column_config={**numbers, "share": share})
+    tables.draw(frame, key=key, column_config={**numbers, "share": share})
 
 
 def overlap(counts: LabeledCounts) -> None:
@@ -109,9 +110,8 @@ def _examples(data: LabeledTexts, content: str, per_page: int) -> None:
     if not data.overlaps.any():
         del names["elsewhere"]
     frame = pd.DataFrame([asdict(row) for row in rows])[list(names)].rename(columns=names)
-    st.dataframe(
+    tables.draw(
         frame,
-        hide_index=True,
         key="labeled_rows",
         column_config={
             "number": st.column_config.NumberColumn(width=60, help="Number of the example in the dataset"),

@@ -23,7 +23,7 @@ from blindspot.types import digest_of_strings
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import allowed, cached, explained, scheme, upload_settings, visitor
 from blindspot.ui.turns import for_reader
-from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets import downloads, tables
 from blindspot.ui.widgets.browse_table import Pages
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.workspace.data import upload
@@ -137,9 +137,8 @@ def _kinds(made: Made | None, kinds: Sequence[str]) -> None:
         else:
             row["change"] = first.what.replace("at place 1 of", "at each place of")
         rows.append(row | {"changed of 100": measured.changed, "right": round(100 * measured.precision)})
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+    tables.draw(
+        rows,
         key="make_kinds_table",
         height=35 * (min(len(rows), 10) + 1) + 3,
         column_config={
@@ -189,9 +188,8 @@ def _preview(made: Made) -> None:
     skipped = [skip for skip in made.skipped if shown in (_ALL, skip.rule.kind)]
     if shown != _ALL and skipped:
         st.markdown("**Passed over**")
-        st.dataframe(
+        tables.draw(
             pd.DataFrame([{"text": made.texts[skip.number], "reason": skip.why} for skip in skipped]).drop_duplicates(),
-            hide_index=True,
             key="make_skipped",
             height=200,
         )

@@ -23,6 +23,7 @@ from blindspot.errors import BlindspotError
 from blindspot.types import digest_of_strings
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, load, settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.browse_table import Pages
 from blindspot.workspace.data import labeled
 
@@ -52,7 +53,7 @@ def _paged(
     """Draw one page of a dataset's ``count`` rows, with paging."""
     pages = Pages.of(f"rows_page_{content}", count, per_page)
     frame = pd.DataFrame(data.rows(pages.rows.start, pages.rows.stop), columns=list(data.headings))
-    st.dataframe(frame, hide_index=True, key=key, column_config=columns)
+    tables.draw(frame, key=key, column_config=columns)
     pages.turn()
 
 
@@ -63,7 +64,7 @@ def _first_rows(data: Dataset, _unit: str, _content: str) -> None:
 
 
 def _table(frame: pd.DataFrame) -> None:
-    st.dataframe(frame, hide_index=True, key="relation_rows")
+    tables.draw(frame, key="relation_rows")
     if len(frame) == ROWS:
         st.caption(f"The first {ROWS:,} rows.")
 
@@ -124,7 +125,7 @@ def _vocabulary(data: Vocabulary, _unit: str, content: str) -> None:
     columns = {
         "number": st.column_config.NumberColumn(width=60, help="Number of the word in the dataset"),
         "count": st.column_config.NumberColumn(help="Occurrences in the corpus", format="%,.6g"),
-        "per million words": st.column_config.NumberColumn(format="%,.4g"),
+        "per million words": "%,.4g",
     }
     _paged(data, len(data.items), content, "word_rows", columns)
 
@@ -188,14 +189,12 @@ def _retrieval(data: RetrievalDataset, _unit: str, content: str) -> None:
     st.markdown("**Documents**")
     pages = Pages.of(f"documents_page_{content}", counts.documents, ROWS_PER_PAGE)
     numbers = range(pages.rows.start, min(pages.rows.stop, counts.documents))
-    frame = pd.DataFrame(
-        {
-            "document": [data.document_ids[n] for n in numbers],
-            "title": [data.titles[n] for n in numbers],
-            "text, with its title": [data.items[data.documents[n]] for n in numbers],
-        }
-    )
-    st.dataframe(frame, hide_index=True, key="document_rows")
+    rows = {
+        "document": [data.document_ids[n] for n in numbers],
+        "title": [data.titles[n] for n in numbers],
+        "text, with its title": [data.items[data.documents[n]] for n in numbers],
+    }
+    tables.draw(rows, key="document_rows")
     pages.turn()
 
 
@@ -225,9 +224,8 @@ def _background(data: PairSet, unit: str, content: str) -> None:
         return
     st.markdown(f"**Background**: {data.counts.background_only:,} {unit}s that are in no pair, but can outrank a match")
     seed = st.session_state.setdefault(_SEED, 0)
-    st.dataframe(
-        pd.DataFrame({unit: data.background(BACKGROUND_ITEMS, seed)}),
-        hide_index=True,
+    tables.draw(
+        {unit: data.background(BACKGROUND_ITEMS, seed)},
         key=f"background_rows_{content}_{seed}",
     )
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -40,6 +40,7 @@ from blindspot.ui.resources import (
     visitor,
 )
 from blindspot.ui.turns import for_reader
+from blindspot.ui.widgets import tables
 from blindspot.workspace import own_datasets
 from blindspot.workspace.data import labeled, upload_folder, upload_minimal, upload_three
 
@@ -314,20 +315,17 @@ def _show_columns(table: OwnTable, kind: DatasetKind, columns: Mapping[str, int]
     except InputError:
         guessed = readings
     preselected = _preselected(table, kind)
-    st.dataframe(
-        pd.DataFrame(
-            [
-                {
-                    "column": _name(column.name),
-                    "read as": label(column.use),
-                    "because": _because(column, by_itself, preselected.get(column.use) == number),
-                    "type": str(column.kind),
-                    "first cells": " | ".join(column.examples),
-                }
-                for number, (column, by_itself) in enumerate(zip(readings, guessed, strict=True))
-            ]
-        ),
-        hide_index=True,
+    tables.draw(
+        [
+            {
+                "column": _name(column.name),
+                "read as": label(column.use),
+                "because": _because(column, by_itself, preselected.get(column.use) == number),
+                "type": str(column.kind),
+                "first cells": " | ".join(column.examples),
+            }
+            for number, (column, by_itself) in enumerate(zip(readings, guessed, strict=True))
+        ],
         key="upload_columns",
     )
 
@@ -357,7 +355,7 @@ def _first_rows(contents: OwnFile) -> None:
 def _rows(contents: OwnFile, n: int, key: str) -> None:
     rows = contents.first_rows(n)
     frame = pd.DataFrame(rows.cells, columns=list(rows.headings))
-    st.dataframe(frame, hide_index=True, key=key)
+    tables.draw(frame, key=key)
 
 
 def _show_labeled(contents: OwnLabeledTexts) -> None:

@@ -16,6 +16,7 @@ from blindspot.errors import BlindspotError
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached, explained, settings
 from blindspot.ui.turns import for_reader
+from blindspot.ui.widgets import tables
 
 EXAMPLE_ROWS = 5
 _KEYS: Keys = {SentFolder: lambda sent: sent.digest}
@@ -41,7 +42,7 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
         return
     st.markdown("**How the files are read**")
     rows = [{"file": name, "read as": what} for what, name in contents.places.items()]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="upload_files")
+    tables.draw(rows, key="upload_files")
     show(contents)
     st.button(
         "Add dataset",
@@ -58,7 +59,7 @@ def show(contents: OwnRetrievalFolder) -> None:
     n = min(EXAMPLE_ROWS, contents.rows)
     st.markdown(f"**The first {n} of {contents.rows:,} queries**")
     first = contents.first_rows(n)
-    st.dataframe(pd.DataFrame(first.cells, columns=list(first.headings)), hide_index=True, key="upload_rows")
+    tables.draw(pd.DataFrame(first.cells, columns=list(first.headings)), key="upload_rows")
     st.caption(as_text(" · ".join((*contents.notes, *contents.remarks))))
 
 

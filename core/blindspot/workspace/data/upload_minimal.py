@@ -12,6 +12,7 @@ from blindspot.datasets.user_data.minimal_pairs import OwnMinimalPairs, subset_n
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.files.tables import FileTable
 from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets import tables
 
 EXAMPLE_ORIGINALS = 3
 NONE = -1  # the choice of no column
@@ -70,9 +71,8 @@ def show(pairs: OwnMinimalPairs) -> None:
     st.markdown(f"**The first {min(EXAMPLE_ORIGINALS, pairs.rows)} of {pairs.rows:,} originals**")
     first = pairs.first_rows(EXAMPLE_ORIGINALS)
     rows = [(label(role), text) for texts in first.cells for role, text in zip(first.headings, texts, strict=True)]
-    st.dataframe(
+    tables.draw(
         pd.DataFrame(rows, columns=["read as", "text"]),
-        hide_index=True,
         key="upload_rows",
         column_config={"read as": st.column_config.TextColumn(width=140)},
     )

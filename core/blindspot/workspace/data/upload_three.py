@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -19,6 +18,7 @@ from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached, explained, settings
 from blindspot.ui.turns import for_reader
+from blindspot.ui.widgets import tables
 from blindspot.workspace.data import upload_folder
 
 EXAMPLES = 3
@@ -150,6 +150,6 @@ def _show_columns(
                     "first cells": " | ".join(cell[:_SHORT] for cell in cells[number]),
                 }
             )
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="upload_columns")
+    tables.draw(rows, key="upload_columns")
     if any(row["because"] == BY_VALUES for row in rows):
         st.info("Some columns are a guess, by their values. Please check them.", icon=":material/help:")

@@ -28,6 +28,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, scheme, settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named, option_in_address
 from blindspot.ui.widgets.tables import dataset_title
 from blindspot.ui.widgets.work import demo_button, run_button
@@ -76,9 +77,8 @@ def table(found: Library, added: str = "") -> None:
     number = st.column_config.NumberColumn
     is_new = bool(added) and references[0] == added
     marked = {0: f"background-color: {shade(SEQUENTIAL[scheme()], 0.5)}"} if is_new else {}
-    st.dataframe(
+    tables.draw(
         frame.style.apply(lambda row: [marked.get(row.name, "")] * len(row), axis=1) if is_new else frame,
-        hide_index=True,
         key=_ROW,
         placeholder="–",
         on_select=lambda: _choose(references),
@@ -341,16 +341,14 @@ def _on_disk(encoder: EncoderSummary) -> None:
         }
         for stored in encoder.stored
     ]
-    number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.draw(
         pd.DataFrame(rows).astype({"truncated texts": "Int64"}),
-        hide_index=True,
         key="on_disk",
         placeholder="–",
         column_config={
-            "texts": number(format="localized"),
-            "MB": number(format="%.1f"),
-            "seconds": number(format="%.1f"),
+            "texts": "localized",
+            "MB": "%.1f",
+            "seconds": "%.1f",
         },
     )
 

@@ -172,7 +172,7 @@ def board_table(entry: Diagnostic, board: Leaderboard, *, test: bool, key: str =
     frame = pd.concat([scores, tables.cost_table(runs)], axis=1)
     alike = _alike(entry, tuple(run.run_id for run in runs), _runs=runs) if test else None
     styled = tables.mark_best(frame, entry, shared, alike)
-    st.dataframe(styled, hide_index=True, key=f"{key}_{entry.id}_{board.dataset}")
+    tables.draw(styled, key=f"{key}_{entry.id}_{board.dataset}")
     signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""
     more = (
         f" {board.variants:,} models; showing the {len(runs)} with the best score. Pick others in the sidebar."

@@ -26,6 +26,7 @@ from blindspot.ui.options import options
 from blindspot.ui.page_state import ON
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
 from blindspot.ui.widgets.work import submit_each, submit_to_cluster
 
@@ -245,7 +246,7 @@ def cost_and_start(expansion: Expansion) -> None:
             with button:
                 _link_to_result(expansion)
         with st.expander(f"List of the {counted(len(cost.runs), 'run')}", icon=":material/list:"):
-            st.dataframe(
+            tables.draw(
                 [
                     {
                         "run": run.request.label,
@@ -255,7 +256,6 @@ def cost_and_start(expansion: Expansion) -> None:
                     }
                     for run in cost.runs
                 ],
-                hide_index=True,
                 key="estimate_runs",
                 column_config={"run": st.column_config.TextColumn(width="large")},
             )

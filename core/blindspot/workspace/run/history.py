@@ -21,7 +21,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import link_to
 from blindspot.ui.resources import allowed, explained, repository, scheme, settings
-from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets import downloads, tables
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.work import submit_each
 from blindspot.workspace.run import flow_figure
@@ -242,13 +242,13 @@ def _one(run: RunRecord) -> None:
         entry = all_diagnostics().get(run.plan.diagnostic)
         meaning = {m.name: m.description for m in entry.metrics} if entry else {}
         names = _in_order(run.metrics, run)
-        scores.dataframe(
-            pd.DataFrame([{"score": n, "value": run.metrics[n], "meaning": meaning.get(n, "")} for n in names]),
-            hide_index=True,
-            key="manifest_scores",
-            height=360,
-            column_config={"value": st.column_config.NumberColumn(format="%.6g")},
-        )
+        with scores:
+            tables.draw(
+                [{"score": n, "value": run.metrics[n], "meaning": meaning.get(n, "")} for n in names],
+                key="manifest_scores",
+                height=360,
+                column_config={"value": "%.6g"},
+            )
         with facts:
             stages = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in run.timings.items())
             st.caption(f"Run `{run.run_id}` · {stages}")
@@ -291,36 +291,32 @@ def _two(first: RunRecord, second: RunRecord) -> None:
             st.markdown(f"They differ in: **{', '.join(matter)}**.")
         else:
             st.markdown("No setting that affects the numbers differs.")
-        st.dataframe(
+        tables.draw(
             pd.DataFrame(
                 [{"setting": f"{f.group} {f.name}".strip(), "A": f.first, "B": f.second} for f in different],
                 columns=["setting", "A", "B"],
             ),
-            hide_index=True,
             key="differences",
         )
         shared = _in_order([name for name in first.metrics if name in second.metrics], first)
         if shared:
             st.markdown("**Scores**")
-            st.dataframe(
-                pd.DataFrame(
-                    [
-                        {
-                            "score": name,
-                            "A": first.metrics[name],
-                            "B": second.metrics[name],
-                            "B - A": second.metrics[name] - first.metrics[name],
-                        }
-                        for name in shared
-                    ]
-                ),
-                hide_index=True,
+            tables.draw(
+                [
+                    {
+                        "score": name,
+                        "A": first.metrics[name],
+                        "B": second.metrics[name],
+                        "B - A": second.metrics[name] - first.metrics[name],
+                    }
+                    for name in shared
+                ],
                 key="compared_scores",
-                column_config={c: st.column_config.NumberColumn(format="%.6g") for c in ("A", "B", "B - A")},
+                column_config=dict.fromkeys(("A", "B", "B - A"), "%.6g"),
             )
         with st.expander(f"{len(facts) - len(different)} settings are identical", icon=":material/equal:"):
             same = [{"setting": f"{f.group} {f.name}".strip(), "both": f.first} for f in facts if not f.differs]
-            st.dataframe(pd.DataFrame(same, columns=["setting", "both"]), hide_index=True, key="same_facts")
+            tables.draw(pd.DataFrame(same, columns=["setting", "both"]), key="same_facts")
 
 
 def _in_order(names: Iterable[str], run: RunRecord) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from blindspot.diagnostics.frequency.corpus_ranks import Curve
 from blindspot.diagnostics.frequency.figures import classes as figures
 from blindspot.figures import theme
 from blindspot.figures.theme import Scheme
@@ -28,9 +30,9 @@ def accuracies(shift: float) -> pd.DataFrame:
     )
 
 
-def curve(shift: float) -> pd.DataFrame:
-    mean = [900.0 + shift, 1_000.0, 1_200.0]
-    return pd.DataFrame({"k": [1, 5, 20], "mean": mean, "low": [-3.0, 900.0, 1_100.0], "high": [1_900.0] * 3})
+def curve(shift: float) -> Curve:
+    mean = np.array([900.0 + shift, 1_000.0, 1_200.0])
+    return Curve(np.array([1, 5, 20]), mean, np.array([-3.0, 900.0, 1_100.0]), np.full(3, 1_900.0))
 
 
 def named(figure: Any) -> dict[str, Any]:

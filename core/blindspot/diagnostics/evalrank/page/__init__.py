@@ -182,7 +182,7 @@ def _details(entry: Diagnostic, runs: Sequence[RunRecord], estimated: Sequence[E
         written = uncertainty.with_intervals(estimated, runs, list(names))
         alike = uncertainty.marks(estimated, runs)
         styled = tables.mark_best(frame, entry, names, alike, written).format("{:d}", subset=["tied pairs"])
-        st.dataframe(styled, hide_index=True, key="details")
+        tables.draw(styled, key="details")
         of_itself = int(runs[0].metrics["self_pairs"])
         st.caption(
             "In parentheses: 95% CI. Optimistic and pessimistic scores resolve every tie for or against the match; the "

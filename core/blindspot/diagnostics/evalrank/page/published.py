@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.evalrank import published as reference
@@ -14,6 +13,7 @@ from blindspot.store.records import RunRecord
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
 from blindspot.ui.resources import scheme
 from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 
 ALL = "all"
@@ -50,7 +50,7 @@ def published(runs: Sequence[RunRecord], picks: Picks) -> None:
             "The toolkit centers in any case, so that `none` and `center` here are its *none*. The digits that its "
             "rounding decides differ from machine to machine; take differences below a hundredth for that."
         )
-        st.dataframe(_table(kept), hide_index=True, key="published_table", column_config=_COLUMNS)
+        tables.draw(_table(kept), key="published_table", column_config=_COLUMNS)
 
 
 def _dots(rows: Sequence[PublishedScore], runs: Sequence[RunRecord]) -> list[Dot]:
@@ -64,20 +64,18 @@ def _dots(rows: Sequence[PublishedScore], runs: Sequence[RunRecord]) -> list[Dot
     ]
 
 
-def _table(rows: Sequence[PublishedScore]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "model": row.model,
-                "post-processing": row.post_processing,
-                "similarity": row.metric.value,
-                **{title: row.scores[name] for name, title in PANELS.items()},
-                "published in": row.source,
-                "note": row.note,
-            }
-            for row in rows
-        ]
-    )
+def _table(rows: Sequence[PublishedScore]) -> list[dict[str, object]]:
+    return [
+        {
+            "model": row.model,
+            "post-processing": row.post_processing,
+            "similarity": row.metric.value,
+            **{title: row.scores[name] for name, title in PANELS.items()},
+            "published in": row.source,
+            "note": row.note,
+        }
+        for row in rows
+    ]
 
 
-_COLUMNS = {title: st.column_config.NumberColumn(format="%.4f") for title in PANELS.values()}
+_COLUMNS = dict.fromkeys(PANELS.values(), "%.4f")

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -316,4 +315,4 @@ def _scores(shown: EvalRankView, found: OverlapView) -> None:
     for part in ("all", "rest"):
         add(f"Hits@1 {part}", [own[part].hits_at_1 for own in scores], "%.4f", PARTS[part])
     add("Δ Hits@1 rest", [own["rest"].hits_at_1 - own["all"].hits_at_1 for own in scores], "%+.4f", less)
-    tables.draw(pd.DataFrame(columns), hide_index=True, key="training_scores", column_config=config)
+    tables.draw(columns, key="training_scores", column_config=config)

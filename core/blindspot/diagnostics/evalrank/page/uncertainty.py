@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostic import Diagnostic
@@ -22,6 +21,7 @@ from blindspot.store.records import RunRecord
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets import tables
 from blindspot.variants import Variant
 
 Tests = tuple[PairedTest, ...]
@@ -154,9 +154,8 @@ def _table(tests: Mapping[Variant, Tests]) -> None:
             row = {"model": variant.label, "score": test.label, "verdict": verdict, "difference": cell["A - B"]}
             row |= {name: cell[name] for name in ("95% interval", "p", "p (Holm)", "detectable")}
             rows.append(row | {"better": test.wins, "equal": test.alike, "worse": test.losses})
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+    tables.draw(
+        rows,
         key="versus",
         column_config={
             "model": column.TextColumn(width=120),

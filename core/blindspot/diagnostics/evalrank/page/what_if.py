@@ -155,7 +155,7 @@ def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, m
     )
     table, note = st.columns([3, 2], vertical_alignment="center")
     with table:
-        tables.draw(_score_table(found), hide_index=True, key="if_scores", column_config=_SCORE_COLUMNS)
+        tables.draw(_score_table(found), key="if_scores", column_config=_SCORE_COLUMNS)
     with note:
         if base.is_whole:
             st.caption(f"On {whole} {n:,} pairs: a run would store these scores.")
@@ -180,24 +180,20 @@ def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, m
     _drill(base, transform, metric)
 
 
-_SCORE_COLUMNS = {name: st.column_config.NumberColumn(format="%.4f") for name in ("before", "after")} | {
-    "change": st.column_config.NumberColumn(format="%+.4f")
-}
+_SCORE_COLUMNS = dict.fromkeys(("before", "after"), "%.4f") | {"change": "%+.4f"}
 
 
-def _score_table(found: Change) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "score": what_if.SHOWN[change.name],
-                "before": change.before,
-                "after": change.after,
-                "change": change.difference.value,
-                "95% CI": interval(change.difference.interval, "+.4f"),
-            }
-            for change in found.changes()
-        ]
-    )
+def _score_table(found: Change) -> list[dict[str, object]]:
+    return [
+        {
+            "score": what_if.SHOWN[change.name],
+            "before": change.before,
+            "after": change.after,
+            "change": change.difference.value,
+            "95% CI": interval(change.difference.interval, "+.4f"),
+        }
+        for change in found.changes()
+    ]
 
 
 def _independent(found: Change) -> str:

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
+from blindspot.diagnostics.frequency.corpus_ranks import Curve
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, log_axis
 from blindspot.variants import Variant
 
@@ -74,36 +77,34 @@ def accuracy_lines(
 
 
 def rank_curves(
-    curves: Mapping[Variant, pd.DataFrame], null: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme
+    curves: Mapping[Variant, Curve], null: Curve, styles: Mapping[Variant, Style], scheme: Scheme
 ) -> go.Figure:
-    """Mean corpus rank of the k-th neighbor on logarithmic axes, with 95% bands, and of random items.
-
-    Args:
-        curves, null: columns ``k, mean, low, high``, ascending by k.
-    """
+    """Mean corpus rank of the k-th neighbor on logarithmic axes, with 95% bands, and of random items."""
     figure = go.Figure()
-    for variant, rows in curves.items():
+    for variant, curve in curves.items():
         style = styles[variant]
-        _band(figure, rows["k"], rows["low"].clip(lower=1.0), rows["high"], style.color)
+        _band(figure, curve.k, curve.low.clip(min=1.0), curve.high, style.color)
         figure.add_scatter(
-            x=rows["k"],
-            y=rows["mean"],
-            customdata=rows[["low", "high"]],
+            x=curve.k,
+            y=curve.mean,
+            customdata=np.stack([curve.low, curve.high], axis=1),
             hovertemplate="%{y:,.0f} (%{customdata[0]:,.0f} to %{customdata[1]:,.0f})",
             **_line(variant, style),
         )
-    _band(figure, null["k"], null["low"].clip(lower=1.0), null["high"], ink(scheme))
+    _band(figure, null.k, null.low.clip(min=1.0), null.high, ink(scheme))
     figure.add_scatter(
-        x=null["k"],
-        y=null["mean"],
+        x=null.k,
+        y=null.mean,
         mode="lines",
         name="random items",
         line={"color": ink(scheme), "dash": "dot", "width": 1.5},
         hovertemplate="%{y:,.0f}",
     )
     lines = [*curves.values(), null]
-    figure.update_xaxes(title="k: place among the nearest neighbors", **log_axis(pd.concat(lines)["k"]))
-    ranks = pd.concat([rows[["low", "high"]].clip(lower=1.0) for rows in lines]).to_numpy().ravel()
+    figure.update_xaxes(
+        title="k: place among the nearest neighbors", **log_axis(np.concatenate([line.k for line in lines]))
+    )
+    ranks = np.concatenate([ends.clip(min=1.0) for line in lines for ends in (line.low, line.high)])
     figure.update_yaxes(title="Mean corpus rank (1 is the most frequent)", **log_axis(ranks))
     figure.update_layout(hovermode="x unified")
     return _legend_below(apply_layout(figure, scheme, height=HEIGHT))
@@ -115,7 +116,13 @@ def _legend_below(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def _band(figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, color: str) -> None:
+def _band(
+    figure: go.Figure,
+    x: pd.Series | NDArray[Any],
+    low: pd.Series | NDArray[Any],
+    high: pd.Series | NDArray[Any],
+    color: str,
+) -> None:
     figure.add_scatter(
         x=[*x, *x[::-1]],
         y=[*high, *low[::-1]],

@@ -179,9 +179,8 @@ def _table(runs: Sequence[RunRecord], scores: _Scores) -> None:
         for part in (scores.sides[run.run_id], scores.cells[run.run_id])
     ]
     frame = pd.concat(parts, ignore_index=True)[list(names)].rename(columns=names)
-    st.dataframe(
+    tables.draw(
         frame.replace({"of": {"pair": "query and match"}}),
-        hide_index=True,
         key="bands_numbers",
-        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in (score, "low", "high")},
+        column_config=dict.fromkeys((score, "low", "high"), "%.4f"),
     )

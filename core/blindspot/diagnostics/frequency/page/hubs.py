@@ -20,6 +20,7 @@ from blindspot.runs.spaces import Space
 from blindspot.texts import duration
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
@@ -152,10 +153,9 @@ def _table(shown: FrequencyView, models: Sequence[Hubs]) -> None:
         for one in models
     ]
     number = st.column_config.NumberColumn
-    percent = number(format="percent")
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+    percent = "percent"
+    tables.draw(
+        rows,
         key="hubs_table",
         column_config={
             "skewness": number(format="%.2f", help="Of the k-occurrence; 0 is even, above 1 a few take many places"),
@@ -246,14 +246,13 @@ def _drill(shown: FrequencyView, one: Hubs, item: int) -> None:
 def _neighbors(shown: FrequencyView, one: Hubs, neighbors: Sequence[Neighbor], key: str) -> None:
     number = st.column_config.NumberColumn
     about = "Rank in this item's list" if key == "own" else "Rank of this item in the list of that one"
-    st.dataframe(
+    tables.draw(
         pd.DataFrame(neighbors).rename(columns={"occurrences": "in lists", "text": shown.entry.unit}),
-        hide_index=True,
         key=f"hub_{key}",
         height=320,
         column_config={
             "rank": number(width="small", help=about),
-            "similarity": number(format="%.4f"),
+            "similarity": "%.4f",
             "in lists": number(format="localized", help=f"How many lists of {one.k} it is in itself"),
         },
     )

@@ -23,6 +23,7 @@ from blindspot.runs import requesting
 from blindspot.runs.spaces import Space
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.missing_runs import offer_switch
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
@@ -123,11 +124,10 @@ def _table(found: Mapping[Variant, pd.DataFrame]) -> None:
     for variant, rows in found.items():
         columns[variant.label] = _with_sd(rows, "accuracy")
         columns[f"{variant.label}, shuffled"] = _with_sd(rows, "control")
-    st.dataframe(
-        pd.DataFrame(columns),
-        hide_index=True,
+    tables.draw(
+        columns,
         key="accuracy_numbers",
-        column_config={"rare": st.column_config.NumberColumn(format="percent")},
+        column_config={"rare": "percent"},
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.published import vocabularies
@@ -21,6 +20,7 @@ from blindspot.settings import prepare_runtime
 from blindspot.types import Float64, Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, settings
+from blindspot.ui.widgets import tables
 from blindspot.variants import Variant
 
 
@@ -66,8 +66,7 @@ def show(shown: FrequencyView) -> None:
     if not curves:
         return
     null = corpus_ranks.null_curve(asked.ranks, asked.queries.rows)
-    tables = {variant: pd.DataFrame(vars(curve)) for variant, curve in curves.items()}
-    figure = figures.rank_curves(tables, pd.DataFrame(vars(null)), shown.styles, shown.scheme)
+    figure = figures.rank_curves(curves, null, shown.styles, shown.scheme)
     st.plotly_chart(figure, key="rank_curves")
     fits = {variant: corpus_ranks.fit_power_law(curve) for variant, curve in curves.items()}
     st.markdown("\n".join(f"- {as_text(variant.label)}: {_in_words(fit)}" for variant, fit in fits.items()))
@@ -78,10 +77,10 @@ def show(shown: FrequencyView) -> None:
             for v, f in fits.items()
         ]
         formats = {"a": "%.1f", "b": "%.4f", "R²": "%.3f"}
-        config = {name: st.column_config.NumberColumn(format=written) for name, written in formats.items()}
-        st.dataframe(pd.DataFrame(rows_of_fits), hide_index=True, key="rank_fits", column_config=config)
-        columns = {"k": null.k, **{v.label: curve.mean for v, curve in curves.items()}, "random": null.mean}
-        st.dataframe(pd.DataFrame(columns).round(1), hide_index=True, key="rank_numbers")
+        tables.draw(rows_of_fits, key="rank_fits", column_config=formats)
+        means = {**{v.label: curve.mean for v, curve in curves.items()}, "random": null.mean}
+        numbers = {"k": null.k} | {name: mean.round(1) for name, mean in means.items()}
+        tables.draw(numbers, key="rank_numbers")
 
 
 @cached(64, "Looking up neighbors …", keys={_Asked: lambda asked: asked.counts})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.word_frequency import Frequencies
@@ -16,6 +15,7 @@ from blindspot.diagnostics.frequency.page.shown import FrequencyView
 from blindspot.runs.spaces import Space
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
+from blindspot.ui.widgets import tables
 from blindspot.variants import Variant
 
 MOST_CHARTS = 8  # a browser drops older WebGL charts beyond some sixteen
@@ -109,13 +109,11 @@ def _table(found: Mapping[Variant, Norms]) -> None:
                 "zero vectors": one.zeros,
             }
         )
-    number = st.column_config.NumberColumn
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+    tables.draw(
+        rows,
         key="norms_table",
-        column_config={name: number(format="%.4g") for name in ("shortest", "median", "longest")}
-        | {name: number(format="localized") for name in ("items", "zero vectors")},
+        column_config=dict.fromkeys(("shortest", "median", "longest"), "%.4g")
+        | dict.fromkeys(("items", "zero vectors"), "localized"),
     )
 
 
@@ -134,12 +132,8 @@ def _extremes(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Vari
     ranked = ranked[lengths[ranked] > 0]
     rows = (ranked[::-1] if order == ORDERS[0] else ranked)[:LISTED]
     items = [shown.dataset.items[i] for i in space.items[rows]]
-    number = st.column_config.NumberColumn
-    st.dataframe(
-        pd.DataFrame(
-            {shown.entry.unit: items, "length": lengths[rows], "Zipf frequency": shown.frequencies.zipf[rows]}
-        ),
-        hide_index=True,
+    tables.draw(
+        {shown.entry.unit: items, "length": lengths[rows], "Zipf frequency": shown.frequencies.zipf[rows]},
         key="norms_items",
-        column_config={"length": number(format="%.4g"), "Zipf frequency": number(format="%.2f")},
+        column_config={"length": "%.4g", "Zipf frequency": "%.2f"},
     )

@@ -16,7 +16,7 @@ from blindspot.diagnostics.heros.page.shown import HerosView
 from blindspot.encoders.transformer.word_pieces import bert_uncased
 from blindspot.ui.markdown import as_text
 from blindspot.ui.turns import turn
-from blindspot.ui.widgets import dataset_offer
+from blindspot.ui.widgets import dataset_offer, tables
 
 KEPT = 64  # results in memory, each of a few numbers
 OTHERS = {"stsb-test": "STS-B", "sick-test": "SICK-R"}  # datasets of scored pairs, and their names in the paper
@@ -121,9 +121,8 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
         ],
         columns=["pairs of", "from", "R1", "R2", "RL", "Lev", "length", "pairs"],
     )
-    st.dataframe(
+    tables.draw(
         frame,
-        hide_index=True,
         key="heros_overlap_table",
         height="content" if len(frame) <= ROWS_UNSCROLLED else "auto",
         column_config={

@@ -24,8 +24,8 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
-from blindspot.ui.widgets.tables import draw
 from blindspot.ui.widgets.two_variants import Sides, two_variants
 
 DIFFERENCE = "A minus B"
@@ -149,27 +149,24 @@ def _difference(first: RunRecord, second: RunRecord, listed: Sequence[Ordering])
     ordering_of = {str(ordering): ordering for ordering in listed}
     st.markdown(in_words(tests, named(first), named(second))[0])
     st.caption(f"A: {as_text(first.plan.variant.label)}. B: {as_text(second.plan.variant.label)}.")
-    frame = pd.DataFrame(
-        [
-            {
-                "ordering": ordering_of[test.score].in_words(label),
-                "A": percent(test.a, 1),
-                "B": percent(test.b, 1),
-                "A − B": 100 * test.value,
-                "only A": test.wins,
-                "only B": test.losses,
-                "same": test.alike,
-                "p": p_in_cell(test.p),
-                "p, Holm": p_in_cell(test.p_corrected, test.p),
-                "A is": test.verdict.value,
-            }
-            for test in tests
-        ]
-    )
+    rows = [
+        {
+            "ordering": ordering_of[test.score].in_words(label),
+            "A": percent(test.a, 1),
+            "B": percent(test.b, 1),
+            "A − B": 100 * test.value,
+            "only A": test.wins,
+            "only B": test.losses,
+            "same": test.alike,
+            "p": p_in_cell(test.p),
+            "p, Holm": p_in_cell(test.p_corrected, test.p),
+            "A is": test.verdict.value,
+        }
+        for test in tests
+    ]
     column, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    draw(
-        frame,
-        hide_index=True,
+    tables.draw(
+        rows,
         key="heros_tests",
         placeholder="–",
         column_config={

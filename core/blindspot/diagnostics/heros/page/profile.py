@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.heros import orderings
@@ -152,9 +151,8 @@ def _accuracies(runs: Sequence[RunRecord], right: str) -> None:
         "to": ("_high", "Upper end of the 95% interval (Wilson)"),
     }
     percents = [{name: 100 * r.metrics[ACCURACY + end] for name, (end, _) in columns.items()} for r in found]
-    st.dataframe(
-        pd.DataFrame([{"model": r.plan.variant.label} | row for r, row in zip(found, percents, strict=True)]),
-        hide_index=True,
+    tables.draw(
+        [{"model": r.plan.variant.label} | row for r, row in zip(found, percents, strict=True)],
         key="heros_accuracy",
         column_config={
             name: st.column_config.NumberColumn(format="%.1f%%", help=text) for name, (_, text) in columns.items()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.catalog import DATASETS
@@ -21,7 +20,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import pick_dataset
 from blindspot.ui.resources import explained, repository
-from blindspot.ui.widgets import dataset_offer
+from blindspot.ui.widgets import dataset_offer, tables
 from blindspot.ui.widgets.work import fetch_button
 from blindspot.variants import Variant
 
@@ -206,24 +205,22 @@ def _map(measured: Mapping[Variant, Float64], chosen: Variant, shown: HerosView)
 
 
 def _table(found: Resemblance) -> None:
-    frame = pd.DataFrame(
-        [
-            {
-                "published model": n.profile.model,
-                "group": n.profile.group,
-                "distance": n.distance,
-                "mean difference": n.mean_difference,
-                "size": n.profile.size,
-                "trained on": n.profile.training_data,
-                "note": n.profile.note,
-            }
-            for n in found.neighbors[:NEAREST]
-        ]
-    )
+    rows = [
+        {
+            "published model": n.profile.model,
+            "group": n.profile.group,
+            "distance": n.distance,
+            "mean difference": n.mean_difference,
+            "size": n.profile.size,
+            "trained on": n.profile.training_data,
+            "note": n.profile.note,
+        }
+        for n in found.neighbors[:NEAREST]
+    ]
     number = st.column_config.NumberColumn
     config = {
         "distance": number(format="%.4f", help="Euclidean distance of the six means"),
         "mean difference": number(format="%.4f", help="Mean absolute difference over the six kinds of rewrite"),
         "group": st.column_config.TextColumn(help="Training data, as the paper groups models"),
     }
-    st.dataframe(frame, hide_index=True, key="nearest", column_config=config)
+    tables.draw(rows, key="nearest", column_config=config)

@@ -22,6 +22,7 @@ from blindspot.texts import word_changes
 from blindspot.types import Float64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.texts import why_similar
 from blindspot.ui.widgets.two_variants import Sides
 from blindspot.ui.widgets.work import rerun_button
@@ -103,7 +104,7 @@ def _ranks(sentences: Sentences, place: int, cosines: Mapping[Variant, Float64])
     for i, (variant, values) in enumerate(cosines.items()):
         frame[str(i)] = [retrieval.rank_of(values, original, item).rank for item in items]
         config[str(i)] = st.column_config.NumberColumn(variant.label, format="%,.4g", help="Realistic rank")
-    st.dataframe(frame, hide_index=True, key="rewrite_ranks", column_config=config)
+    tables.draw(frame, key="rewrite_ranks", column_config=config)
     candidates = len(next(iter(cosines.values()))) - 1
     st.caption(
         f"Rank of each rewrite among all {candidates:,} other sentences and rewrites of the dataset; 1 is the nearest. "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
@@ -20,7 +19,7 @@ from blindspot.runs.findings.baselines import VARIANTS, AgainstWords, corrected,
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained
-from blindspot.ui.widgets import own_columns
+from blindspot.ui.widgets import own_columns, tables
 from blindspot.ui.widgets.addressed import tab_named
 
 
@@ -116,13 +115,12 @@ def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[AgainstWords]
         for one in found[run.run_id]
     ]
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+    tables.draw(
+        rows,
         key="heros_words_table",
         height="content" if len(rows) <= 30 else "auto",
         column_config={
-            "sentences": number(format="localized"),
+            "sentences": "localized",
             "right": number(format="%.1f%%", help="Share of sentences that the model gets right"),
             "words alone": number(format="%.1f%%", help="The same by the best measure of shared words"),
             "difference": number(format="%+.1f", help="Model minus words, in percentage points"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.probing import PROBES
@@ -79,18 +78,15 @@ def _table(shown: TransferView, found: WithTransfer) -> None:
     ]
     counted = found.of([task not in shown.page.demos for task in found.probes])
     rows.append(("mean", int(np.count_nonzero(~np.isnan(counted.rho))), counted.mean, printed.get(OF_ALL)))
-    frame = pd.DataFrame(
-        {
-            "probing task": [name for name, *_ in rows],
-            "correlations": [count for _, count, *_ in rows],
-            "measured": [mean for *_, mean, _ in rows],
-            "published": [float("nan") if one is None else one.spearman for *_, one in rows],
-        }
-    )
+    frame = {
+        "probing task": [name for name, *_ in rows],
+        "correlations": [count for _, count, *_ in rows],
+        "measured": [mean for *_, mean, _ in rows],
+        "published": [float("nan") if one is None else one.spearman for *_, one in rows],
+    }
     number = st.column_config.NumberColumn
     tables.draw(
         frame,
-        hide_index=True,
         key="probing_published",
         placeholder="–",
         column_config={

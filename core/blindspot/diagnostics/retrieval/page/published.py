@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.retrieval import published
@@ -15,6 +14,7 @@ from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, settings
+from blindspot.ui.widgets import tables
 from blindspot.variants import Variant
 
 _FAILED = "_colder_failed"
@@ -71,31 +71,28 @@ def _bring() -> None:
 
 
 def _table(rows: tuple[Preference, ...]) -> None:
-    frame = pd.DataFrame(
-        [
-            {
-                "bias": row.bias,
-                "model": row.model,
-                "difference": row.mean,
-                "SD": row.sd,
-                "in SDs": row.effect,
-                "p": p_in_cell(row.p),
-                "queries": row.n,
-                "positive": None if row.share is None else 100 * row.share,
-            }
-            for row in rows
-        ]
-    )
+    frame = [
+        {
+            "bias": row.bias,
+            "model": row.model,
+            "difference": row.mean,
+            "SD": row.sd,
+            "in SDs": row.effect,
+            "p": p_in_cell(row.p),
+            "queries": row.n,
+            "positive": None if row.share is None else 100 * row.share,
+        }
+        for row in rows
+    ]
     number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.draw(
         frame,
-        hide_index=True,
         key="retrieval_published_table",
         placeholder="–",
         column_config={
             "difference": number(format="%.3f", help="Mean difference of the scores, as published"),
             "SD": number(format="%.3f", help="Standard deviation of the differences, as published"),
-            "in SDs": number(format="%.2f"),
+            "in SDs": "%.2f",
             "positive": number(format="%.1f%%", help="Queries with a positive difference, where published"),
         },
     )

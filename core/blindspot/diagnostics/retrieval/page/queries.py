@@ -228,7 +228,7 @@ def _list(listed: pd.DataFrame, shown: RetrievalView) -> None:
         RELEVANT: column.NumberColumn(width="small", help="Relevant documents"),
         "A": column.NumberColumn(f"{TITLES[HEAD]} A", format="%.3f"),
         "B": column.NumberColumn(f"{TITLES[HEAD]} B", format="%.3f"),
-        DIFFERENCE: column.NumberColumn(format="%+.3f"),
+        DIFFERENCE: "%+.3f",
         "unjudged A": column.NumberColumn(help="Documents in A's top ten that nobody judged"),
         "unjudged B": column.NumberColumn(help="Documents in B's top ten that nobody judged"),
         "id": None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.retrieval import figures
@@ -96,19 +95,18 @@ def _table(models: Mapping[Variant, RankingScores], bm25: RankingScores) -> None
     numbers = {title: st.column_config.NumberColumn(format="%.4f", help=MEANINGS[n]) for n, title in TITLES.items()}
     with st.expander("All scores as a table", icon=":material/table:"):
         tables.draw(
-            pd.DataFrame(rows),
-            hide_index=True,
+            rows,
             key="retrieval_table",
             placeholder="–",
             column_config={
                 **numbers,
-                "nDCG@10 − BM25": st.column_config.NumberColumn(format="%+.4f"),
+                "nDCG@10 − BM25": "%+.4f",
                 "95% CI": st.column_config.TextColumn(help="Of the difference from BM25"),
                 "p": st.column_config.TextColumn(help="Sign flips, corrected after Holm for all scores"),
                 "detectable": st.column_config.NumberColumn(
                     format="%.3f",
                     help="The smallest difference from BM25 that this test finds with 80% probability",
                 ),
-                "unjudged in top 10": st.column_config.NumberColumn(format="percent"),
+                "unjudged in top 10": "percent",
             },
         )

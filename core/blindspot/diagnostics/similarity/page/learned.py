@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.similarity import figures, learned
@@ -16,6 +15,7 @@ from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.runs.spaces import NotEncoded
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import task_button
 from blindspot.variants import Variant
@@ -79,12 +79,11 @@ def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:
         figure = dots(lines, shown.styles, shown.scheme, axis=figures.NAMES[kind])
         st.plotly_chart(figure, key="sim_learned")
     number = st.column_config.NumberColumn
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+    tables.draw(
+        rows,
         key="sim_learned_table",
         placeholder="–",
-        column_config={name: number(format="%.4f") for name in figures.NAMES.values()}
+        column_config=dict.fromkeys(figures.NAMES.values(), "%.4f")
         | {
             "squared error": number(
                 format="%.3f",

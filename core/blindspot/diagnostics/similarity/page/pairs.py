@@ -163,23 +163,20 @@ def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, s
                 long_texts.show(text)
         st.markdown(f"People gave **{row[SCORE]:.2f}** ({as_text(str(row[SET]))}).")
         tables.draw(
-            pd.DataFrame(
-                [
-                    {
-                        "model": run.plan.variant.label,
-                        "similarity": row[f"similarity in {side}"],
-                        "predicted score": row[f"fitted in {side}"],
-                        "residual": row[f"residual in {side}"],
-                    }
-                    for side, run in sides.items()
-                ]
-            ),
-            hide_index=True,
+            [
+                {
+                    "model": run.plan.variant.label,
+                    "similarity": row[f"similarity in {side}"],
+                    "predicted score": row[f"fitted in {side}"],
+                    "residual": row[f"residual in {side}"],
+                }
+                for side, run in sides.items()
+            ],
             key="sim_pair_scores",
             column_config={
-                "similarity": st.column_config.NumberColumn(format="%.4f"),
+                "similarity": "%.4f",
                 "predicted score": st.column_config.NumberColumn(format="%.2f", help="By the fit"),
-                "residual": st.column_config.NumberColumn(format="%+.2f"),
+                "residual": "%+.2f",
             },
         )
         if why_similar.is_open():

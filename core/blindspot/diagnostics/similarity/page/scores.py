@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
@@ -24,6 +23,7 @@ from blindspot.runs.findings.baselines import VARIANTS, AgainstWords, in_words
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.choices import one_of
 from blindspot.variants import Variant
@@ -211,11 +211,9 @@ def _table(rows: Rows) -> None:
                 line[f"{name}, 95% CI"] = interval(estimate.interval if estimate else None, ".4f")
             out.append(line)
     with st.expander("All scores as a table", icon=":material/table:"):
-        number = st.column_config.NumberColumn
-        st.dataframe(
-            pd.DataFrame(out),
-            hide_index=True,
+        tables.draw(
+            out,
             key="sim_scores",
             placeholder="–",
-            column_config={name: number(format="%.4f") for name in figures.NAMES.values()},
+            column_config=dict.fromkeys(figures.NAMES.values(), "%.4f"),
         )

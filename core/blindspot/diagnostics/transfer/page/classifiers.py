@@ -18,6 +18,7 @@ from blindspot.figures import grids
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import tables
 
 
 def show(shown: TransferView) -> None:
@@ -65,9 +66,8 @@ def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed
         for one in [*([mean] if mean else []), *found.values()]
     ]
     number = st.column_config.NumberColumn
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+    tables.draw(
+        rows,
         key="transfer_agreement",
         placeholder="–",
         column_config={
@@ -111,12 +111,10 @@ def _places(shown: TransferView, one: Crossed) -> None:
     st.plotly_chart(figure, key="transfer_places")
     frame = pd.DataFrame(100 * one.values, columns=list(one.classifiers))
     frame.insert(0, "model", labels)
-    number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.draw(
         frame,
-        hide_index=True,
         key="transfer_by_classifier",
-        column_config={name: number(format="%.1f") for name in one.classifiers},
+        column_config=dict.fromkeys(one.classifiers, "%.1f"),
     )
     st.caption(
         "A row per classifier. Where lines cross, the order of two models depends on the classifier. Table: "

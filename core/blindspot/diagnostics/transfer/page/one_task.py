@@ -94,7 +94,7 @@ def _per_class(found: Outcomes, sides: Sides) -> None:
     rows = per_class(found, _ids(sides))
     number = st.column_config.NumberColumn
     config = {name: number(format="%+.3f" if "−" in name else "%.3f") for name in map(str, list(rows)[2:])}
-    tables.draw(rows, hide_index=True, key="transfer_classes", placeholder="–", column_config=config)
+    tables.draw(rows, key="transfer_classes", placeholder="–", column_config=config)
 
 
 def _mistakes(found: Outcomes, sides: Sides) -> None:
@@ -103,7 +103,7 @@ def _mistakes(found: Outcomes, sides: Sides) -> None:
         st.success("No mistakes at all.", icon=":material/check_circle:")
         return
     st.markdown("**Most frequent mistakes**")
-    st.dataframe(rows, hide_index=True, key="transfer_mistakes")
+    tables.draw(rows, key="transfer_mistakes")
     st.caption("The view *items* shows the examples.")
 
 
@@ -248,21 +248,18 @@ def _example(rows: pd.DataFrame, number: int, sides: Sides) -> None:
             st.text(row[TEXT])
         overlap = " It is also in the training part, or occurs more than once." if row[OVERLAP] else ""
         st.markdown(f"Its class is **{as_text(str(row[GOLD]))}**.{overlap}")
-        st.dataframe(
-            pd.DataFrame(
-                [
-                    {
-                        "model": run.plan.variant.label,
-                        "predicts": row[outcomes.predicted(side)],
-                        "": "right" if row[outcomes.predicted(side)] == row[GOLD] else "wrong",
-                        "probability": row[outcomes.probability(side)],
-                    }
-                    for side, run in sides.items()
-                ]
-            ),
-            hide_index=True,
+        tables.draw(
+            [
+                {
+                    "model": run.plan.variant.label,
+                    "predicts": row[outcomes.predicted(side)],
+                    "": "right" if row[outcomes.predicted(side)] == row[GOLD] else "wrong",
+                    "probability": row[outcomes.probability(side)],
+                }
+                for side, run in sides.items()
+            ],
             key="transfer_example_says",
-            column_config={"probability": st.column_config.NumberColumn(format="%.3f")},
+            column_config={"probability": "%.3f"},
         )
 
 

@@ -197,7 +197,7 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
         frame[f"mean of {len(shared)}"] = 100 * np.mean([by_task[task] for task in shared], axis=0)
     for task, values in by_task.items():
         frame[shown.page.titled(task)] = 100 * values
-    st.dataframe(tables.mark_highest(frame, len(variants)), hide_index=True, placeholder="–", key="transfer_table")
+    tables.draw(tables.mark_highest(frame, len(variants)), placeholder="–", key="transfer_table")
     said = f"{shown.axis[0].upper()}{shown.axis[1:]}, in %. {tables.HIGHEST} highest in its column, whether or not the "
     said += "difference is significant. Bars in the figure: 95% CI over the tested examples, those that share a text "
     said += "being dependent; another training set or seed may give other scores."
@@ -232,13 +232,12 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
             }
         )
     frame = pd.DataFrame(rows)
-    st.dataframe(
+    tables.draw(
         frame if frame["in part"].notna().any() else frame.drop(columns="in part"),
-        hide_index=True,
         key="transfer_counts",
         placeholder="–",
         column_config={
-            "classes": st.column_config.NumberColumn(format="localized"),
+            "classes": "localized",
             "tested": st.column_config.NumberColumn("tested examples", format="localized"),
             "chance": st.column_config.TextColumn(help="Accuracy of guessing: 1 over the number of classes"),
             "baseline": st.column_config.TextColumn(

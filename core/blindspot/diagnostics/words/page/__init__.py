@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
 from blindspot import ui
@@ -14,6 +13,7 @@ from blindspot.diagnostics.words.page import cases, chunks, drill_down, headline
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS
 from blindspot.ui.navigation import page_link
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.views import View, choose_view
 
 SHOWN = ("analogy", "categorization", "outliers", "thematic_fit", "chunking", "similarity")
@@ -58,7 +58,7 @@ def _coverage(shown: WordsView) -> None:
                 }
             )
     share = st.column_config.NumberColumn("covered, %", format="%.1f")
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="words_coverage", column_config={"share": share})
+    tables.draw(rows, key="words_coverage", column_config={"share": share})
     st.caption("Common words: the words of each set that all of its models cover.")
 
 

@@ -19,6 +19,7 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets import tables
 from blindspot.variants import Variant
 
 MOST_GROUPS = 24  # that the figure shows one by one
@@ -101,10 +102,9 @@ def _published() -> None:
         rows = [
             {"embedding": name, "UP": 100 * row["up"], "McRae": 100 * row["mrae"]} for name, row in table_1().items()
         ]
-        number = st.column_config.NumberColumn(format="%.1f")
-        st.dataframe(
-            pd.DataFrame(rows),
-            hide_index=True,
+        number = "%.1f"
+        tables.draw(
+            rows,
             key="words_published_preferences",
             column_config={"UP": number, "McRae": number},
         )
@@ -153,7 +153,7 @@ def _groups(groups: pd.DataFrame, right: str) -> None:
         "opp": st.column_config.NumberColumn("outlier position", format="percent"),
         "group_name": st.column_config.TextColumn("group"),
     }
-    st.dataframe(named, hide_index=True, key="words_case_groups", column_config=config)
+    tables.draw(named, key="words_case_groups", column_config=config)
 
 
 def _chosen(run: RunRecord, kind: CaseKind, words: list[str], split: str | None) -> pd.DataFrame:
@@ -174,4 +174,4 @@ def _chosen(run: RunRecord, kind: CaseKind, words: list[str], split: str | None)
 
 
 def _table(frame: pd.DataFrame, columns: Mapping[str, Any]) -> None:
-    st.dataframe(frame, hide_index=True, key="words_cases_table", column_config=columns)
+    tables.draw(frame, key="words_cases_table", column_config=columns)

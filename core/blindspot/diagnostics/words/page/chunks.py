@@ -16,6 +16,7 @@ from blindspot.figures.dots import dot, dots
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets import tables
 from blindspot.variants import Variant
 
 KINDS = {
@@ -83,9 +84,8 @@ def _kinds(run: RunRecord) -> None:
     ]
     shares = ("precision", "recall", "f1", "low", "high")
     titles = {"f1": "F1", "low": "95% CI from", "high": "to"}
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+    tables.draw(
+        rows,
         key="words_chunk_kinds",
         placeholder="–",
         column_config={name: st.column_config.NumberColumn(titles.get(name, name), format="percent") for name in shares}
@@ -114,9 +114,8 @@ def _sentences(run: RunRecord) -> None:
         f"{wrong:,} of {len(frame):,} sentences have a wrong phrase; {len(found):,} are listed"
         + (f", the first {ROWS:,} of them." if len(found) > ROWS else ".")
     )
-    st.dataframe(
+    tables.draw(
         found.head(ROWS)[["given", "found", "missed", "wrong"]],
-        hide_index=True,
         key="words_chunk_sentences",
         column_config={
             "given": st.column_config.TextColumn("phrases", width="large"),
@@ -133,9 +132,8 @@ def _published() -> None:
             {"model": one.model, "dev": 100 * one.dev, "test": 100 * one.test, "p": one.p}
             for one in published.table_4()
         ]
-        st.dataframe(
-            pd.DataFrame(rows),
-            hide_index=True,
+        tables.draw(
+            rows,
             key="words_chunks_published",
             placeholder="best",
             column_config={

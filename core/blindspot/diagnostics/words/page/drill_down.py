@@ -19,6 +19,7 @@ from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, tab_named
 from blindspot.variants import Variant
 
@@ -109,9 +110,8 @@ def _questions(run: RunRecord) -> None:
         + ". The question's own three words are never answers."
     )
     table = found.head(ROWS)[["a", "b", "c", "d", "predicted", "rank", "score", "best", "section"]]
-    st.dataframe(
+    tables.draw(
         table.rename(columns={"d": "right", "predicted": "answered", "score": "its score", "best": "answer's score"}),
-        hide_index=True,
         key="words_questions",
         column_config={
             "b": st.column_config.TextColumn("is to b"),
@@ -179,10 +179,9 @@ def _words(rows: pd.DataFrame, clusters: int) -> None:
         st.caption(f"{len(found):,} words in a cluster whose largest class is:")
         st.text(name)
     listed = found.sort_values(["right", "classes", "word"])
-    st.dataframe(
+    tables.draw(
         listed[["word", "classes", "cluster", "cluster_class", "right"]].rename(
             columns={"classes": "class", "cluster_class": "cluster's class", "right": "same"}
         ),
-        hide_index=True,
         key="words_of_cluster",
     )

@@ -202,7 +202,7 @@ def _table(
         frame[f"{name}, published"] = [
             "–" if (value := values.get(_title(task))) is None else number(value, ".1f") for task in tasks
         ]
-    st.dataframe(frame, hide_index=True, key="words_table", column_config={"task": {"pinned": True}})
+    tables.draw(frame, key="words_table", column_config={"task": {"pinned": True}})
     if part := _incomplete(shown):
         st.caption(as_text(f"Incomplete: {part}."))
     if few := _few(shown, tasks):

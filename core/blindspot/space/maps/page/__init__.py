@@ -26,7 +26,7 @@ from blindspot.types import Int64
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, jobs, settings
-from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets import downloads, tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.work import task_button
@@ -312,9 +312,9 @@ def _selection_table(opened: Opened, selected: Int64 | None, coloring: Sequence[
             columns.setdefault(title, found[1])
     frame = pd.DataFrame(columns)
     number = st.column_config.NumberColumn
-    config = {name: number(format="%.2f") for name in columns if frame[name].dtype.kind == "f"}
+    config: dict[str, Any] = {name: "%.2f" for name in columns if frame[name].dtype.kind == "f"}
     config |= {"item": number(width="small"), "text": st.column_config.TextColumn(width="large")}
-    st.dataframe(frame.head(MOST_ROWS), hide_index=True, key="map_selection", column_config=config)
+    tables.draw(frame.head(MOST_ROWS), key="map_selection", column_config=config)
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} of them; the file has all.")
     downloads.button(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -20,6 +19,7 @@ from blindspot.types import Bool, Float64, Int64
 from blindspot.ui.navigation import page_link
 from blindspot.ui.page_state import ITEM
 from blindspot.ui.pickers import link_to
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import number_named
 
 K_AT_FIRST, MOST_K = 10, 50
@@ -127,15 +127,12 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
                 k = len(found.numbers)
                 st.caption(f"{np.count_nonzero(found.is_kept)} of {k} are among its {k} nearest in the picture.")
                 marks = np.where(found.is_kept, "● near", np.where(found.is_shown, "◇ far away", "not drawn"))
-                st.dataframe(
-                    pd.DataFrame(
-                        {
-                            "similarity": found.similarity,
-                            "in the picture": marks,
-                            "text": [short_text(opened.dataset.items[i]) for i in found.numbers],
-                        }
-                    ),
-                    hide_index=True,
+                tables.draw(
+                    {
+                        "similarity": found.similarity,
+                        "in the picture": marks,
+                        "text": [short_text(opened.dataset.items[i]) for i in found.numbers],
+                    },
                     key=f"map_neighbors_{drawn.variant}",
                     height=230,
                     column_config={"similarity": st.column_config.NumberColumn(format="%.4f", width="small")},

@@ -25,6 +25,7 @@ from blindspot.texts import counted, from_change
 from blindspot.types import Float64, Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants
 from blindspot.ui.widgets.browse_table import Pages, choose_row
 from blindspot.ui.widgets.choices import one_of
@@ -136,23 +137,21 @@ def _pair(opened: Opened, a: Variant, b: Variant) -> str:
 def _this_query(answer: NeighborsView) -> None:
     st.markdown("**For this query**")
     found = answer.overlaps
-    frame = pd.DataFrame(
-        [
-            {
-                "first": o.a.label,
-                "second": o.b.label,
-                "shared": f"{o.shared} of {o.k}",
-                f"Jaccard@{o.k}": o.jaccard,
-                "rank-biased overlap": o.rbo,
-            }
-            for o in found
-        ]
-    )
+    rows = [
+        {
+            "first": o.a.label,
+            "second": o.b.label,
+            "shared": f"{o.shared} of {o.k}",
+            f"Jaccard@{o.k}": o.jaccard,
+            "rank-biased overlap": o.rbo,
+        }
+        for o in found
+    ]
     config = {
         name: st.column_config.NumberColumn(format="%.3f", help=measure.meaning.capitalize())
         for name, measure in ((f"Jaccard@{answer.k}", Measure.JACCARD), ("rank-biased overlap", Measure.RBO))
     }
-    st.dataframe(frame, hide_index=True, key="overlap_here", column_config=config)
+    tables.draw(rows, key="overlap_here", column_config=config)
 
 
 @cached(24)

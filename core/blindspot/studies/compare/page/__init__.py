@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import pandas as pd
 import streamlit as st
 
 from blindspot import ui
@@ -124,7 +123,7 @@ def _costs(shown: CompareView) -> None:
         for row in TwoModels(shown.found, (one, other)).cost_rows
     ]
     st.markdown("**Cost**")
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="costs")
+    tables.draw(rows, key="costs")
 
 
 def _numbers(shown: CompareView) -> None:
@@ -132,9 +131,8 @@ def _numbers(shown: CompareView) -> None:
     if not shown.found.rows:
         st.caption("No diagnostic has results of both models on the same data yet.")
         return
-    st.dataframe(
-        pd.DataFrame([_numbers_of(row, shown.names) for row in shown.found.rows]),
-        hide_index=True,
+    tables.draw(
+        [_numbers_of(row, shown.names) for row in shown.found.rows],
         key="compare_numbers",
     )
     st.caption(method_in_words(shown.found))

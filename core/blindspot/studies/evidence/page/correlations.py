@@ -20,6 +20,7 @@ from blindspot.studies.evidence.view import best_in_words, cell_in_words, headli
 from blindspot.ui import headline as ui_headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached
+from blindspot.ui.widgets import tables
 
 PEOPLE = "intruder"  # the diagnostic of people's votes
 LABELS_WIDE, TASK_WIDE = 270, 170  # pixels
@@ -87,9 +88,7 @@ def every(shown: EvidenceView) -> None:
         )
     with st.expander("The numbers", icon=":material/table:"):
         rows = _cell_rows(cells, changes)
-        st.dataframe(
-            rows if before else rows.drop(columns="change"), hide_index=True, key="ev_numbers", placeholder="–"
-        )
+        tables.draw(rows if before else rows.drop(columns="change"), key="ev_numbers", placeholder="–")
 
 
 @cached(16, "Comparing …", keys=_BY_DIGEST)
@@ -174,7 +173,7 @@ def _without(table: ScoreTable, evaluator: Measure, task: Measure, whole: float)
             f"Without any one family, rho is between {number(min(left))} and {number(max(left))}; with all, "
             f"{number(whole)}."
         )
-    st.dataframe(
+    tables.draw(
         pd.DataFrame(
             {
                 "left out": [w.family for w in found],
@@ -183,7 +182,6 @@ def _without(table: ScoreTable, evaluator: Measure, task: Measure, whole: float)
                 "change": [None if w.rho is None else round(w.rho - whole, 3) for w in found],
             }
         ).astype({"rho without it": "float64", "change": "float64"}),
-        hide_index=True,
         key="ev_without",
         placeholder="too few models left",
     )
@@ -212,7 +210,7 @@ def two_evaluators(shown: EvidenceView) -> None:
     if known := [c for c in found if c.difference is not None]:
         st.plotly_chart(figures.duels(known, shown.scheme), key="ev_duels")
         st.caption("Per task, both benchmark scores over the same models: those with all three scores.")
-    st.dataframe(_comparison_rows(found), hide_index=True, key="ev_compared", placeholder="–")
+    tables.draw(_comparison_rows(found), key="ev_compared", placeholder="–")
     if reasons := {c.why for c in found if c.why}:
         said = "; ".join(sorted(reasons))
         st.caption(as_text(f"{said[0].upper()}{said[1:]}."))

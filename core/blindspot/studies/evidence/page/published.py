@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.words.schnabel_table import table_1
@@ -19,6 +18,7 @@ from blindspot.studies.evidence.page.choices import EvidenceView
 from blindspot.studies.evidence.page.correlations import cells_of
 from blindspot.studies.evidence.published import Models, PublishedCorrelation
 from blindspot.studies.evidence.scores import Level
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 
 SCHNABEL = "Schnabel"
@@ -78,7 +78,7 @@ def show_tables(scheme: Scheme, shown: EvidenceView | None = None) -> None:
     _means(cells)
     if pairs:
         with st.expander("Published and measured here", icon=":material/table:", expanded=False):
-            st.dataframe(pd.DataFrame(pairs), hide_index=True, key="ev_published_pairs", column_config=_COLUMNS)
+            tables.draw(pairs, key="ev_published_pairs", column_config=_COLUMNS)
             st.caption(
                 "The two columns of rho are over different models, so one does not replicate the other. Published "
                 "ranks use the toolkit's arithmetic, those here the definition, and the classifiers are set up "
@@ -86,7 +86,7 @@ def show_tables(scheme: Scheme, shown: EvidenceView | None = None) -> None:
             )
 
 
-_COLUMNS = {name: st.column_config.NumberColumn(format="%.2f") for name in ("published rho", "rho here")}
+_COLUMNS = dict.fromkeys(("published rho", "rho here"), "%.2f")
 
 
 def _hints(first: PublishedCorrelation, shown: EvidenceView) -> None:
@@ -209,14 +209,12 @@ def _schnabel(scheme: Scheme) -> None:
 
 
 def _numbers() -> None:
-    first = pd.DataFrame(
-        [
-            {"embedding": model} | {name: round(100 * score, 1) for name, score in scores.items()}
-            for model, scores in table_1().items()
-        ]
-    )
+    first = [
+        {"embedding": model} | {name: round(100 * score, 1) for name, score in scores.items()}
+        for model, scores in table_1().items()
+    ]
     st.markdown("Table 1, times 100")
-    st.dataframe(first, hide_index=True, key="ev_schnabel_1", column_config={"embedding": _PINNED})
+    tables.draw(first, key="ev_schnabel_1", column_config={"embedding": _PINNED})
     for table, title in ((4, "Table 4: F1 of noun phrase chunking"), (5, "Table 5: F1 of sentiment")):
         own = [s for s in published.task_scores() if s.table == table]
         rows = [
@@ -229,7 +227,7 @@ def _numbers() -> None:
             for model in dict.fromkeys(s.model for s in own)
         ]
         st.markdown(f"{title}, times 100")
-        st.dataframe(pd.DataFrame(rows), hide_index=True, key=f"ev_schnabel_{table}")
+        tables.draw(rows, key=f"ev_schnabel_{table}")
 
 
 _PINNED = st.column_config.TextColumn(pinned=True)

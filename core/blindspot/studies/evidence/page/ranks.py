@@ -15,6 +15,7 @@ from blindspot.studies.evidence.figures import Column, Line, bump_chart
 from blindspot.studies.evidence.page.choices import EvidenceView, choose
 from blindspot.studies.evidence.scores import Measure, ScoreTable
 from blindspot.types import Float64
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
 from blindspot.variants import Variant
 
@@ -74,7 +75,7 @@ def show(shown: EvidenceView) -> None:
         + (f" {left_out} models lack one of these scores and are left out." if left_out else "")
     )
     with st.expander("The ranks", icon=":material/table:"):
-        st.dataframe(_rows(table, places), hide_index=True, key="ev_places")
+        tables.draw(_rows(table, places), key="ev_places")
 
 
 def _lines(table: ScoreTable, places: Float64, shown: EvidenceView, highlight: str | None) -> list[Line]:

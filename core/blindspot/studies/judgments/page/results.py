@@ -166,10 +166,8 @@ def _table(rows: pd.DataFrame, task: Task, *, key: str) -> None:
     if rows["automatic"].notna().any():
         titles["automatic"] = shares["automatic"] = "automatic"
     frame = rows[list(titles)].assign(**{name: 100 * rows[name] for name in shares}).rename(columns=titles)
-    percent = st.column_config.NumberColumn(format="%.1f%%")
-    st.dataframe(
-        frame, hide_index=True, placeholder="–", key=key, column_config=dict.fromkeys(shares.values(), percent)
-    )
+    percent = "%.1f%%"
+    tables.draw(frame, placeholder="–", key=key, column_config=dict.fromkeys(shares.values(), percent))
 
 
 def _percent(share: float | None) -> float | None:
@@ -203,7 +201,6 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
     column = st.column_config.NumberColumn
     tables.draw(
         frame,
-        hide_index=True,
         placeholder="–",
         key="judged_tests",
         column_config={

@@ -20,6 +20,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link, path_of
 from blindspot.ui.page_state import VIEW
 from blindspot.ui.resources import allowed, explained
+from blindspot.ui.widgets import tables
 
 REFRESH_SECONDS = 2
 _OPENED = "_judge_opened"
@@ -140,10 +141,9 @@ def _list(task: Task) -> None:
                 "opened": session.created_at,
             }
         )
-    st.dataframe(
-        pd.DataFrame(rows),
+    tables.draw(
+        rows,
         key="session_table",
-        hide_index=True,
         column_config={
             "link": st.column_config.LinkColumn(display_text="open"),
             "opened": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
@@ -199,10 +199,9 @@ def _progress(judged: Judged, session: Session) -> None:
         if not raters:
             st.markdown("No answers yet. Send raters the link.")
             continue
-        st.dataframe(
+        tables.draw(
             _raters(raters, len(items.items)),
             key=f"session_raters_{task}",
-            hide_index=True,
             column_config={
                 "progress": st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0),
                 "last answer": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss"),
@@ -210,20 +209,18 @@ def _progress(judged: Judged, session: Session) -> None:
         )
         if task is judged.task:
             with st.expander("Who answered what"):
-                st.dataframe(_answers(items, session.name), key="session_answers", hide_index=True)
+                tables.draw(_answers(items, session.name), key="session_answers")
 
 
-def _raters(raters: list[RaterProgress], total: int) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "rater": [rater.rater for rater in raters],
-            "answered": [rater.answered for rater in raters],
-            "of": total,
-            "progress": [rater.answered / total for rater in raters],
-            _DONT_KNOW: [rater.unknown for rater in raters],
-            "last answer": [rater.last_at for rater in raters],
-        }
-    )
+def _raters(raters: list[RaterProgress], total: int) -> dict[str, object]:
+    return {
+        "rater": [rater.rater for rater in raters],
+        "answered": [rater.answered for rater in raters],
+        "of": total,
+        "progress": [rater.answered / total for rater in raters],
+        _DONT_KNOW: [rater.unknown for rater in raters],
+        "last answer": [rater.last_at for rater in raters],
+    }
 
 
 def _answers(items: ItemSet, session: str) -> pd.DataFrame:

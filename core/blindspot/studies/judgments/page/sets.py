@@ -15,6 +15,7 @@ from blindspot.studies.judgments.types import SetSummary
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import allowed
+from blindspot.ui.widgets import tables
 
 _ASKED = "_judgment_set_asked"  # the set whose removal awaits confirmation
 _SAID = "_judgment_set_said"  # the result of the last removal, shown once
@@ -27,22 +28,19 @@ def show(sets: Sequence[SetSummary]) -> None:
     if not sets:
         return
     st.subheader("Sets of questions", anchor=False)
-    st.dataframe(
-        pd.DataFrame(
-            [
-                {
-                    "title": s.title,
-                    "questions": s.items,
-                    "raters": s.raters,
-                    "votes": s.votes,
-                    "models": ", ".join(v.label for v in s.variants),
-                    "made at (UTC)": s.created_at.replace(tzinfo=None),
-                    "id": s.set_id,
-                }
-                for s in sets
-            ]
-        ),
-        hide_index=True,
+    tables.draw(
+        [
+            {
+                "title": s.title,
+                "questions": s.items,
+                "raters": s.raters,
+                "votes": s.votes,
+                "models": ", ".join(v.label for v in s.variants),
+                "made at (UTC)": s.created_at.replace(tzinfo=None),
+                "id": s.set_id,
+            }
+            for s in sets
+        ],
         key="judgment_sets",
     )
     by_id = {s.set_id: s for s in sets}
@@ -63,9 +61,8 @@ def _detail(chosen: SetSummary) -> None:
         return
     st.markdown(as_text(making.in_words(items)))
     st.caption(as_text(str(items.manifest.get("about") or items.manifest.get("inventory") or "")))
-    st.dataframe(
+    tables.draw(
         pd.DataFrame(_facts(items.manifest), columns=["", "made with"]),
-        hide_index=True,
         key="judgment_facts",
         column_config={"": st.column_config.Column(width=110)},
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.errors import BlindspotError
@@ -19,6 +18,7 @@ from blindspot.texts import counted
 from blindspot.ui.boundary import repeated
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import allowed, cached, explained
+from blindspot.ui.widgets import tables
 
 REVEAL_SECONDS = 3
 ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; they are in addresses
@@ -117,7 +117,7 @@ def leave_out(judged: Judged, votes: Votes) -> Votes:
             )
             keys |= set(chosen)
             if doubtful:
-                st.dataframe(_table(doubtful), hide_index=True, key="judged_doubts")
+                tables.draw(_table(doubtful), key="judged_doubts")
     return replace(votes, left_out=tuple(sorted(keys & names.keys())))
 
 
@@ -131,15 +131,13 @@ def _raters(_judged: Judged, votes: Votes) -> tuple[dict[str, str], list[Doubt]]
     return names, doubts(_judged.items, found)
 
 
-def _table(doubtful: Sequence[Doubt]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "rater": [doubt.rater for doubt in doubtful],
-            "answers": [doubt.answers for doubt in doubtful],
-            "seconds per question": [None if doubt.seconds is None else round(doubt.seconds, 1) for doubt in doubtful],
-            "same card": [f"card {d.place}: {d.at_place} times" if d.place else "" for d in doubtful],
-        }
-    )
+def _table(doubtful: Sequence[Doubt]) -> dict[str, object]:
+    return {
+        "rater": [doubt.rater for doubt in doubtful],
+        "answers": [doubt.answers for doubt in doubtful],
+        "seconds per question": [None if doubt.seconds is None else round(doubt.seconds, 1) for doubt in doubtful],
+        "same card": [f"card {d.place}: {d.at_place} times" if d.place else "" for d in doubtful],
+    }
 
 
 DOUBTS_IN_WORDS = (

@@ -43,9 +43,7 @@ def show(scores: Scores, names: Mapping[Variant, str]) -> None:
         frame[dataset] = pd.Series(accuracies, dtype=float)
     percent = {dataset: st.column_config.NumberColumn(title_of(dataset), format="%.1f%%") for dataset in runs}
     people = st.column_config.NumberColumn("precision of people", format="%.1f%%", help="Guessing: 25%")
-    st.dataframe(
-        frame, hide_index=True, placeholder="–", key="judged_outliers", column_config={"people": people, **percent}
-    )
+    tables.draw(frame, placeholder="–", key="judged_outliers", column_config={"people": people, **percent})
     st.caption(
         "People look for an intruder among a model's neighbors; outlier detection lets the model look for the word "
         "that does not belong to a published group, of nine or so: guessing finds 11%. Higher is better in both."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from blindspot.figures import grids
@@ -15,6 +14,7 @@ from blindspot.studies.lab.page.progress import LabView
 from blindspot.studies.lab.verdicts import Effect, Knob, Order, effects, in_words, verdicts
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 
 KINDS = {"kendall": "Kendall's tau-b", "spearman": "Spearman's rho"}
@@ -28,7 +28,7 @@ def grid(shown: LabView) -> None:
         with st.container():  # keeps its place, so that a first figure moves nothing below
             _one(shown, measure)
     with st.expander("The numbers", icon=":material/table:"):
-        st.dataframe(_numbers(shown.scores), hide_index=True, key="lab_numbers")
+        tables.draw(_numbers(shown.scores), key="lab_numbers")
 
 
 def _one(shown: LabView, measure: Measure) -> None:
@@ -60,7 +60,7 @@ def _one(shown: LabView, measure: Measure) -> None:
     st.caption(as_text(" ".join(said)))
 
 
-def _numbers(scores: Scores) -> pd.DataFrame:
+def _numbers(scores: Scores) -> dict[str, list[object]]:
     columns: dict[str, list[object]] = {
         "score": [s.measure.label for s in scores.settings],
         "post-processing": [s.chain for s in scores.settings],
@@ -68,7 +68,7 @@ def _numbers(scores: Scores) -> pd.DataFrame:
     }
     for row, encoder in enumerate(scores.encoders):
         columns[encoder] = [None if np.isnan(v) else float(v) for v in scores.values[row]]
-    return pd.DataFrame(columns)
+    return columns
 
 
 # --- rankings
@@ -96,7 +96,7 @@ def agreement(shown: LabView) -> None:
     found = effects(shown.ranked, shown.decimals)
     if found:
         st.markdown("\n".join(f"- {_effect_in_words(effect)}" for effect in found))
-        st.dataframe(_effect_table(found), hide_index=True, key="lab_effects")
+        tables.draw(_effect_table(found), key="lab_effects")
     kind = one_of(
         "Correlation",
         KINDS,
@@ -125,16 +125,14 @@ def _effect_in_words(effect: Effect) -> str:
     )
 
 
-def _effect_table(found: Sequence[Effect]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "choice": [str(e.knob) for e in found],
-            "pairs of settings": [e.pairs for e in found],
-            "same ranking": [f"{e.same:.0%}" for e in found],
-            "mean tau-b": [round(e.mean, 3) for e in found],
-            "least tau-b": [round(e.least, 3) for e in found],
-        }
-    )
+def _effect_table(found: Sequence[Effect]) -> dict[str, object]:
+    return {
+        "choice": [str(e.knob) for e in found],
+        "pairs of settings": [e.pairs for e in found],
+        "same ranking": [f"{e.same:.0%}" for e in found],
+        "mean tau-b": [round(e.mean, 3) for e in found],
+        "least tau-b": [round(e.least, 3) for e in found],
+    }
 
 
 def _first(scores: Scores) -> Scores:

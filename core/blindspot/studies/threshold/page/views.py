@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from blindspot.errors import BlindspotError
@@ -113,15 +112,12 @@ def show_groups(shown: Shown) -> None:
         }
         for one in groups
     ]
-    number = st.column_config.NumberColumn
     names = ("own threshold", "precision at the threshold of all", "recall at it")
     tables.draw(
-        pd.DataFrame(rows),
-        hide_index=True,
+        rows,
         key="threshold_groups_table",
         placeholder="–",
-        column_config={name: number(format="%.3f") for name in names}
-        | {name: number(format="localized") for name in ("pairs", "same")},
+        column_config=dict.fromkeys(names, "%.3f") | dict.fromkeys(("pairs", "same"), "localized"),
     )
 
 
@@ -158,8 +154,7 @@ def show_calibration(shown: Shown) -> None:
     ]
     number = st.column_config.NumberColumn
     tables.draw(
-        pd.DataFrame(rows),
-        hide_index=True,
+        rows,
         key="threshold_calibration",
         placeholder="–",
         column_config={
@@ -248,26 +243,23 @@ def _flipped(shown: Shown, over: CarriedOver, b: Variant) -> None:
     if not len(rows):
         st.caption("None.")
         return
-    frame = pd.DataFrame(
-        {
-            "pair": measured.numbers[rows],
-            "same": same[rows],
-            "similarity A": a_values[rows],
-            "similarity B": b_values[rows],
-            "first text": [measured.firsts[i] for i in rows.tolist()],
-            "second text": [measured.seconds[i] for i in rows.tolist()],
-        }
-    )
+    frame = {
+        "pair": measured.numbers[rows],
+        "same": same[rows],
+        "similarity A": a_values[rows],
+        "similarity B": b_values[rows],
+        "first text": [measured.firsts[i] for i in rows.tolist()],
+        "second text": [measured.seconds[i] for i in rows.tolist()],
+    }
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     tables.draw(
         frame,
-        hide_index=True,
         key="threshold_flipped",
         height=320,
         column_config={
             "pair": number(width="small"),
-            "similarity A": number(format="%.3f"),
-            "similarity B": number(format="%.3f"),
+            "similarity A": "%.3f",
+            "similarity B": "%.3f",
             "first text": text(width=360),
             "second text": text(width=360),
         },
