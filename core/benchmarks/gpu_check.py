@@ -32,7 +32,7 @@ from benchmarks.measuring import machine
 from benchmarks.problems import random_minilm, texts
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.gpu import self_check
-from blindspot.encoders.references import DirReference, Dtype, Pooling
+from blindspot.encoders.references import DirReference, Dtype, Pooling, Readout
 from blindspot.encoders.transformer.backends import difference
 from blindspot.encoders.transformer.batches import tokenize
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
@@ -146,7 +146,7 @@ def _model(folder: Path, dtype: Dtype, device: str) -> SentenceTransformerEncode
 def _poolings(encoder: SentenceTransformerEncoder) -> SentenceTransformerEncoder:
     """All poolings at once."""
     reference = DirReference.parse(encoder.reference)
-    params = replace(reference.params, pooling=Pooling.LAST_AVG)
+    params = replace(reference.params, readout=Readout(Pooling.LAST_AVG))
     return dir_encoder(
         replace(reference, params=params),
         Settings(cache=encoder.exports.parent, mirror="", device=encoder.wanted_device, mode=Mode.LOCAL),

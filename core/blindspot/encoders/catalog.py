@@ -13,6 +13,7 @@ from blindspot.encoders.base import Encoder, EncoderInfo
 from blindspot.encoders.in_process import is_in_process, registered
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.references import (
+    NAMES_LAYERS,
     Backend,
     DirReference,
     FileReference,
@@ -20,6 +21,9 @@ from blindspot.encoders.references import (
     ModelParams,
     Passages,
     Pooling,
+    Readout,
+    check_layers,
+    layers_beside,
 )
 from blindspot.encoders.served.reference import FORM, ServedReference
 from blindspot.errors import InputError, naming_extras, require, unknown
@@ -85,7 +89,17 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     from blindspot.encoders.transformer import backends, library
     from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 
-    backend, passages, info, siblings = entry.params.backend, entry.params.passages, entry.info, _MINILM_POOLINGS
+    backend, passages, info = entry.params.backend, entry.params.passages, entry.info
+    own = replace(entry.params.readout, pooling=_MINILM_POOLINGS[entry.id])
+    siblings = {i: (ENCODERS[i].info, Readout(p)) for i, p in _MINILM_POOLINGS.items() if i != entry.id}
+    if own.layers:
+        check_layers(own, MINILM_LAYERS, entry.reference)
+        info = _with_layers(info, own)
+        others = [
+            (replace(entry, params=replace(entry.params, readout=one)), one)
+            for one in layers_beside(own, MINILM_LAYERS)
+        ]
+        siblings = {one.reference: (_with_layers(entry.info, readout), readout) for one, readout in others}
     if backend is not Backend.TORCH:
         backends.require(backends.PACKAGES[backend], backend, entry.reference)
         info = replace(info, title=f"{info.title} ({backends.TITLES[backend]})")
@@ -101,13 +115,17 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         pooling="mean, L2-normalised",
         max_length=MINILM_MAX_LENGTH,
         wanted_device=settings.device,
-        own=_MINILM_POOLINGS[entry.id],
-        others=tuple(Output(i, ENCODERS[i].info, p) for i, p in siblings.items() if i != entry.id),
+        own=own,
+        others=tuple(Output(i, facts, readout) for i, (facts, readout) in siblings.items()),
         backend=backend,
         exports=settings.cache / backends.EXPORTS,
         agreements=settings.cache / library.FOLDER,
         gpu_checks=settings.cache / self_check.FOLDER,
     )
+
+
+def _with_layers(info: EncoderInfo, readout: Readout) -> EncoderInfo:
+    return replace(info, title=f"{info.title}, {readout.of_layers}")
 
 
 def _random_projection(entry: EncoderEntry, _settings: Settings) -> Encoder:
@@ -171,6 +189,7 @@ def _canonical_table(reference: str) -> str:
 
 
 MINILM_MAX_LENGTH = 256
+MINILM_LAYERS = 6
 _REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 _MINILM = EncoderInfo(
     title="all-MiniLM-L6-v2",
@@ -252,7 +271,11 @@ _ENTRIES = (
             _of_minilm(pooling, more),
             _minilm,
             _REPOSITORY,
-            ("backend", "passages") if pooling is Pooling.PUBLISHED else ("passages",),
+            (
+                *(["backend"] if pooling is Pooling.PUBLISHED else []),
+                *([] if pooling in NAMES_LAYERS else ["layer"]),
+                "passages",
+            ),
         )
         for i, (pooling, more, what) in _OF_MINILM.items()
     ),

@@ -23,6 +23,9 @@ class Pooling(StrEnum):
     STATIC = "static"
 
 
+NAMES_LAYERS = (Pooling.FIRST_LAST_AVG, Pooling.STATIC)
+
+
 class Dtype(StrEnum):
     """Precision of weights and layers."""
 
@@ -39,6 +42,37 @@ class Backend(StrEnum):
     OPENVINO = "openvino"
 
 
+@dataclass(frozen=True)
+class Readout:
+    """Which layers' token vectors become one vector, and how.
+
+    Attributes:
+        pooling: of the token vectors.
+        layers: whose token vectors are averaged; 0 is the embeddings' output, the input of the first layer. empty:
+            those that the pooling names, for most the last one.
+    """
+
+    pooling: Pooling = Pooling.PUBLISHED
+    layers: tuple[int, ...] = ()
+
+    @classmethod
+    def parse(cls, pooling: str, layer: str, reference: str) -> Readout:
+        """Parse ``cls``, and ``4``, ``mean(2,5)`` or "" for the pooling's own layers; raises ``InputError``."""
+        if pooling not in list(Pooling):
+            raise unknown("pooling", pooling, list(Pooling))
+        found = cls(Pooling(pooling), _layers_of(layer, reference))
+        if found.layers and found.pooling in NAMES_LAYERS:
+            raise InputError(f"'{reference}': the pooling {pooling} names its layers itself", remedy="leave out layer")
+        return found
+
+    @property
+    def of_layers(self) -> str:
+        """Its layers in words: "layer 4", "mean of layers 2 and 5", "" for the pooling's own."""
+        *others, last = map(str, self.layers or ("",))
+        return f"mean of layers {', '.join(others)} and {last}" if others else f"layer {last}" if last else ""
+
+
+PUBLISHED = Readout()
 GRAPHS = {".onnx": Backend.ONNX, ".xml": Backend.OPENVINO}  # what computes the layers of a file, by its suffix
 SPECIAL_TOKENS = 2  # around a text
 SHORTEST_MAX_LENGTH = SPECIAL_TOKENS + 1
@@ -82,14 +116,15 @@ class ModelParams:
 
     ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text, but for those whose role
     has a prompt of its own: ``query_prompt``, ``document_prompt`` (``blindspot.encoders.roles``). "" decides for none.
-    ``passages`` cuts the documents of retrieval. ``file`` is a graph in the model's folder, quantized perhaps, whose
+    ``pooling`` and ``layer`` are read into ``readout``. ``passages`` cuts the documents of retrieval. ``file`` is a
+    graph in the model's folder, quantized perhaps, whose
     layers are the model's: it decides the ``backend``.
     """
 
     max_length: int | None = None
     prompt: str | None = None
     dtype: Dtype = Dtype.FLOAT32
-    pooling: Pooling = Pooling.PUBLISHED
+    readout: Readout = PUBLISHED
     query_prompt: str | None = None
     document_prompt: str | None = None
     backend: Backend = Backend.TORCH
@@ -106,8 +141,8 @@ class ModelParams:
         values: dict[str, str] = {}
         for part in query.split("&") if query else []:
             name, equals, value = part.partition("=")
-            if name not in cls.__dataclass_fields__:
-                raise unknown("parameter of an encoder reference", name, sorted(cls.__dataclass_fields__))
+            if name not in PARAMETERS:
+                raise unknown("parameter of an encoder reference", name, PARAMETERS)
             if not equals or name in values:
                 raise InputError(
                     f"'{name}' is given {'twice' if equals else 'without a value'} in '{reference}'",
@@ -119,7 +154,7 @@ class ModelParams:
             raise InputError(
                 f"max_length is '{length}' in '{reference}'", expected=f"a number of tokens from {SHORTEST_MAX_LENGTH}"
             )
-        for name, kind in (("dtype", Dtype), ("pooling", Pooling), ("backend", Backend)):
+        for name, kind in (("dtype", Dtype), ("backend", Backend)):
             if name in values and values[name] not in list(kind):
                 raise unknown(name, values[name], list(kind))
         if "file" in values:
@@ -132,7 +167,7 @@ class ModelParams:
             max_length=None if length is None else int(length),
             prompt=values.get("prompt"),
             dtype=Dtype(values.get("dtype", Dtype.FLOAT32)),
-            pooling=Pooling(values.get("pooling", Pooling.PUBLISHED)),
+            readout=Readout.parse(values.get("pooling", Pooling.PUBLISHED), values.get("layer", ""), reference),
             query_prompt=values.get("query_prompt"),
             document_prompt=values.get("document_prompt"),
             backend=Backend(values.get("backend", Backend.TORCH)),
@@ -145,20 +180,57 @@ class ModelParams:
 
     def __str__(self) -> str:
         """The canonical query: sorted by name, without defaults."""
+        layers = ",".join(map(str, self.readout.layers))
         given = {
             "backend": None if self.backend is Backend.TORCH or self.file else self.backend.value,
             "document_prompt": self.document_prompt,
             "dtype": None if self.dtype is Dtype.FLOAT32 else self.dtype.value,
             "file": self.file,
+            "layer": (f"mean({layers})" if "," in layers else layers) or None,
             "max_length": self.max_length,
             "passages": self.passages,
-            "pooling": None if self.pooling is Pooling.PUBLISHED else self.pooling.value,
+            "pooling": None if self.readout.pooling is Pooling.PUBLISHED else self.readout.pooling.value,
             "prompt": self.prompt,
             "query_prompt": self.query_prompt,
         }
-        safe = {"passages": "/", "file": "/"}
+        safe = {"passages": "/", "file": "/", "layer": "(),"}
         return "&".join(
             f"{name}={quote(str(value), safe=safe.get(name, ''))}" for name, value in given.items() if value is not None
+        )
+
+
+PARAMETERS = (
+    *("backend", "document_prompt", "dtype", "file", "layer", "max_length", "passages", "pooling", "prompt"),
+    "query_prompt",
+)
+
+
+def _layers_of(value: str, reference: str) -> tuple[int, ...]:
+    """The layers of ``4`` or ``mean(2,5)``; raises ``InputError``."""
+    match = re.fullmatch(r"([0-9]{1,4})|mean\(([0-9]{1,4}(?:,[0-9]{1,4})+)\)", value)
+    layers = tuple(sorted(map(int, (match[1] or match[2]).split(",")))) if match else ()
+    if value and (not layers or len(set(layers)) < len(layers)):
+        raise InputError(
+            f"layer is '{value}' in '{reference}'",
+            expected="a layer, for example 4, or the mean of several, mean(2,5); 0 is the embeddings' output",
+        )
+    return layers
+
+
+def layers_beside(readout: Readout, depth: int | None) -> list[Readout]:
+    """The other layers that a forward pass gives beside one: all, in order; none beside a mean of layers."""
+    layers = range(depth + 1) if depth is not None and len(readout.layers) == 1 else ()
+    return [replace(readout, layers=(layer,)) for layer in layers if (layer,) != readout.layers]
+
+
+def check_layers(readout: Readout, depth: int | None, reference: str) -> None:
+    """Raise ``InputError`` unless a transformer of ``depth`` layers (None: nobody says) has those of a readout."""
+    if readout.layers and depth is None:
+        raise InputError(f"'{reference}': config.json does not say how many layers it has", remedy="leave out layer")
+    if depth is not None and (beyond := [layer for layer in readout.layers if layer > depth]):
+        raise InputError(
+            f"'{reference}' asks for layer {beyond[-1]:,}, and the model has {depth:,}",
+            expected=f"a layer from 0 (the embeddings' output) to {depth:,}",
         )
 
 
@@ -180,10 +252,10 @@ def check_backend(params: ModelParams, reference: str) -> None:
             f"'{reference}': the back end {params.backend} computes in float32",
             remedy="leave out dtype or backend",
         )
-    if params.pooling is Pooling.FIRST_LAST_AVG:
+    if params.readout.pooling is Pooling.FIRST_LAST_AVG or params.readout.layers:
         raise InputError(
-            f"'{reference}': the back end {params.backend} gives the last layer, not the first",
-            remedy="leave out backend, or choose another pooling",
+            f"'{reference}': the back end {params.backend} gives the last layer alone",
+            remedy="leave out backend, or choose another pooling and no layer",
         )
 
 

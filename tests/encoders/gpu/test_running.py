@@ -13,7 +13,7 @@ import torch
 
 from blindspot.encoders.gpu import running
 from blindspot.encoders.gpu.running import Capacity, Cost, DeviceFailed, PinnedCopies, run_batches
-from blindspot.encoders.references import Dtype, Pooling
+from blindspot.encoders.references import Dtype, Pooling, Readout
 from blindspot.encoders.transformer.batches import tokenize
 from blindspot.encoders.transformer.forward import WHOLE, Forward, leave_out_whole_masks
 from blindspot.errors import BlindspotError
@@ -240,9 +240,9 @@ def test_a_batch_without_padding_neither_has_a_tensor_of_the_host_nor_waits_for_
     leave_out_whole_masks(model[0].auto_model)
     rows = np.arange(2)
     assert tokens.lengths[0] == tokens.lengths[1]
-    sizes = [vectors.shape for vectors in Forward(model, tuple(Pooling), "", "cpu")(tokens, rows)]
+    sizes = [vectors.shape for vectors in Forward(model, tuple(map(Readout, Pooling)), "", "cpu")(tokens, rows)]
     model.to("meta")
-    found = Forward(model, tuple(Pooling), "", "meta")(tokens, rows)
+    found = Forward(model, tuple(map(Readout, Pooling)), "", "meta")(tokens, rows)
     assert [(vectors.device.type, vectors.shape) for vectors in found] == [("meta", size) for size in sizes]
     with pytest.raises(RuntimeError, match="device"):
-        Forward(model, tuple(Pooling), "", "cpu")(tokens, rows)
+        Forward(model, tuple(map(Readout, Pooling)), "", "cpu")(tokens, rows)

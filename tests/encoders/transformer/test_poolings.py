@@ -13,7 +13,7 @@ import torch
 from blindspot.encoders.base import EncoderFamily
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import _MINILM_POOLINGS, resolve_encoder
-from blindspot.encoders.references import Dtype
+from blindspot.encoders.references import Dtype, Readout
 from blindspot.encoders.transformer import unpadded
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import BlindspotError
@@ -76,7 +76,7 @@ def test_every_pooling_is_what_its_definition_says(
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, reference[name], rtol=0, atol=1e-5, err_msg=name)
         np.testing.assert_allclose(
-            replace(minilm, reference=name, own=_MINILM_POOLINGS[name], others=()).encode(TEXTS, CancelToken()),
+            replace(minilm, reference=name, own=Readout(_MINILM_POOLINGS[name]), others=()).encode(TEXTS, CancelToken()),
             vectors,
             rtol=0,
             atol=1e-5,

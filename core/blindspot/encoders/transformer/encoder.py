@@ -24,7 +24,7 @@ from blindspot.encoders.base import (
 from blindspot.encoders.device import resolve_device
 from blindspot.encoders.gpu.running import Capacity, Cost, DeviceError, DeviceFailed, does_not_fit, run_batches
 from blindspot.encoders.gpu.self_check import Gpu, Outcome, Outcomes, check_model, place_model
-from blindspot.encoders.references import Backend, Dtype, Pooling
+from blindspot.encoders.references import PUBLISHED, Backend, Dtype, Pooling, Readout
 from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
 from blindspot.encoders.transformer import ahead, backends, library, side_by_side, unpadded
 from blindspot.encoders.transformer.ahead import TokenizedAhead
@@ -71,18 +71,18 @@ HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vect
 
 @dataclass(frozen=True)
 class Output:
-    """A pooling of the model's forward pass, and its encoder."""
+    """A readout of the model's forward pass, and its encoder."""
 
     reference: str
     info: EncoderInfo
-    pooling: Pooling
+    readout: Readout
 
 
 @dataclass(frozen=True)
 class SentenceTransformerEncoder:
     """Runs a model's folder with its own tokenizer, and pools as published or otherwise.
 
-    Texts are batched by token count rather than by number, which saves padding. All poolings in ``others`` come from
+    Texts are batched by token count rather than by number, which saves padding. All readouts in ``others`` come from
     the same forward pass.
 
     Attributes:
@@ -91,7 +91,7 @@ class SentenceTransformerEncoder:
         wanted_device: ``BLINDSPOT_DEVICE``.
         weights_sha256: required checksum of ``model.safetensors``; "" for a user's folder.
         source: the inspected folder of a user; None for a catalog model.
-        own: the pooling of this encoder.
+        own: the readout of this encoder.
         prompt: put before every text.
         backend: what computes the layers.
         own_graph: the graph in the folder that computes the layers; None for torch, or to export one.
@@ -112,7 +112,7 @@ class SentenceTransformerEncoder:
     wanted_device: str
     weights_sha256: str = ""
     source: ModelFolder | None = None
-    own: Pooling = Pooling.PUBLISHED
+    own: Readout = PUBLISHED
     others: tuple[Output, ...] = ()
     prompt: str = ""
     dtype: Dtype = Dtype.FLOAT32
@@ -131,7 +131,9 @@ class SentenceTransformerEncoder:
         return self._identity(self._output)
 
     def _identity(self, output: Output) -> EncoderIdentity:
-        pooling = POOLINGS.get(output.pooling, self.pooling)
+        pooling = POOLINGS.get(output.readout.pooling, self.pooling)
+        if output.readout.layers:
+            pooling = f"{output.readout.of_layers}: {pooling}"
         return EncoderIdentity(
             reference=output.reference,
             revision=self._revision,
@@ -378,7 +380,7 @@ class SentenceTransformerEncoder:
         worst = None
         if alike:
             info = replace(self.info, dimension=self.source.dimension if self.source else self.info.dimension)
-            published = replace(self, own=Pooling.PUBLISHED, info=info, others=())
+            published = replace(self, own=PUBLISHED, info=info, others=())
             some = [(expected[task], prompt) for task, prompt, _ in tries if expected[task]]
             worst = max(published._difference(model, *one) for one in some)
             if worst <= most:
@@ -430,11 +432,11 @@ class SentenceTransformerEncoder:
     def _refuse_options(self) -> None:
         """Refuse what only our own way can do, of a model that the library encodes."""
         is_exchanged = self.backend is not Backend.TORCH and not self._is_graph  # the library has the graph's layers
-        if self.own is not Pooling.PUBLISHED or self.others or is_exchanged:
+        if self.own != PUBLISHED or self.others or is_exchanged:
             raise InputError(
                 f"'{self.reference}': sentence-transformers encodes this model, since our own way gives other vectors",
-                expected="no pooling and no backend",
-                remedy="leave out pooling and backend",
+                expected="no pooling, no layer and no backend",
+                remedy="leave out pooling, layer and backend",
             )
 
     @property
@@ -490,7 +492,7 @@ class SentenceTransformerEncoder:
         if own is None:
             return None
         others = tuple(output for output in outputs if output is not own)
-        found = replace(self, reference=own.reference, info=own.info, own=own.pooling, others=others)
+        found = replace(self, reference=own.reference, info=own.info, own=own.readout, others=others)
         self.load()
         return found._sharing(self)
 
@@ -534,7 +536,7 @@ class SentenceTransformerEncoder:
         vectors, counted = self._token_vectors(encoding["input_ids"], encoding["special_tokens_mask"])
         by_piece = mean_of([words[word] for word in groups], vectors, counted)
         found = without_idle(merged(by_piece, groups, words))
-        if self.own is not Pooling.PUBLISHED or "Normalize" not in self._later_modules:
+        if self.own.pooling is not Pooling.PUBLISHED or "Normalize" not in self._later_modules:
             return found
         length = np.linalg.norm(found.parts.sum(axis=0))
         return TokenParts(found.tokens, found.parts / length if length else found.parts, found.shares)
@@ -547,8 +549,8 @@ class SentenceTransformerEncoder:
     @property
     def _is_mean(self) -> bool:
         """Whether this pooling is a mean over tokens, scaled at most."""
-        if self.own is not Pooling.PUBLISHED:
-            return self.own is not Pooling.CLS
+        if self.own.pooling is not Pooling.PUBLISHED:
+            return self.own.pooling is not Pooling.CLS
         return getattr(self._model[1], "pooling_mode", None) == "mean" and self._later_modules <= HARMLESS
 
     def _token_vectors(self, ids: Sequence[int], added: Sequence[int]) -> tuple[Float64, Bool]:
@@ -559,17 +561,19 @@ class SentenceTransformerEncoder:
         batch = torch.tensor([list(ids)], device=self.device)
         counted = np.ones(len(ids), dtype=np.bool_)
         with torch.inference_mode(), full_precision():
-            if self.own is Pooling.STATIC:
+            if self.own.pooling is Pooling.STATIC:
                 rows = backbone.get_input_embeddings()(batch)
                 counted = np.asarray(added) == 0
             else:
-                first = self.own is Pooling.FIRST_LAST_AVG
-                wanted = {"output_hidden_states": [1]} if first else {}
+                first = self.own.pooling is Pooling.FIRST_LAST_AVG
+                layers = [1] if first else list(self.own.layers)
+                wanted = {"output_hidden_states": layers} if layers else {}
                 result = backbone(input_ids=batch, attention_mask=torch.ones_like(batch), return_dict=True, **wanted)
-                rows = result.last_hidden_state
-                if first:
-                    rows = (result.hidden_states[1].float() + rows.float()) / 2
-                if self.own is Pooling.PUBLISHED and self.prompt and not self._model[1].include_prompt:
+                last = result.last_hidden_state.float()
+                states = [result.hidden_states[layer].float() for layer in layers]
+                parts = [*states, last] if first else states or [last]
+                rows = sum(parts[1:], start=parts[0]) / len(parts)
+                if self.own.pooling is Pooling.PUBLISHED and self.prompt and not self._model[1].include_prompt:
                     counted[: self._model[0]._get_prompt_length(self.prompt)] = False
             return np.asarray(rows[0].float().cpu().numpy(), dtype=np.float64), counted
 
@@ -595,24 +599,25 @@ class SentenceTransformerEncoder:
         *,
         alone: bool = False,
     ) -> TokenizedTexts:
-        poolings = tuple(o.pooling for o in outputs)
+        readouts = tuple(o.readout for o in outputs)
+        reads_inputs = any(one.pooling is Pooling.STATIC for one in readouts)
         prompted = [f"{self.prompt}{text}" for text in texts] if self.prompt else texts
-        tokens = tokenize(model.tokenizer, prompted, self.max_length, cancel, added_too=Pooling.STATIC in poolings)
+        tokens = tokenize(model.tokenizer, prompted, self.max_length, cancel, added_too=reads_inputs)
         _check_tokens(tokens, model, texts, self.reference)
-        forward = Forward(model, poolings, self.prompt, self.device)
+        forward = Forward(model, readouts, self.prompt, self.device)
         dimensions = tuple(o.info.dimension for o in outputs)
         prepared = TokenizedTexts(tokens, forward, dimensions, self._capacity_of(model), self.reference, alone)
         return (
-            replace(prepared, rescue=lambda why: self._rescued(prepared, poolings, why)) if self.rescues else prepared
+            replace(prepared, rescue=lambda why: self._rescued(prepared, readouts, why)) if self.rescues else prepared
         )
 
-    def _rescued(self, prepared: TokenizedTexts, poolings: tuple[Pooling, ...], why: str) -> TokenizedTexts:
+    def _rescued(self, prepared: TokenizedTexts, readouts: tuple[Readout, ...], why: str) -> TokenizedTexts:
         """The same texts for the CPU, after the device failed."""
         here = self._on_cpu
         sentence = f"The CPU went on with '{self.reference}': {why}."
         if sentence not in self.notes:
             self.notes.append(sentence)
-        forward = Forward(here._model, poolings, self.prompt, here.device)
+        forward = Forward(here._model, readouts, self.prompt, here.device)
         return replace(prepared, forward=forward, capacity=here._capacity_of(here._model), rescue=None)
 
     def _capacity_of(self, model: SentenceTransformer) -> Capacity:

@@ -85,6 +85,7 @@ class ModelFolder:
         input_dimension: of its word-piece embeddings.
         max_length: tokens after which the published model truncates; 0 for never.
         longest: tokens that it can read at all; None for no limit.
+        depth: number of the transformer's layers; None where config.json does not say.
         prompt: put before every text by the published model.
         parameters: number of trained weights.
         input_parameters: those of the word-piece embeddings; all where config.json does not say how many pieces.
@@ -109,6 +110,7 @@ class ModelFolder:
     input_dimension: int
     max_length: int
     longest: int | None
+    depth: int | None
     prompt: str
     parameters: int
     input_parameters: int
@@ -255,7 +257,7 @@ def _refuse_unmerged(tensors: Sequence[Tensor], reference: str) -> None:
 
 def _layers_left_out(tensors: Sequence[Tensor], config: Mapping[str, Any]) -> tuple[str, ...]:
     """A sentence where the weights have more layers than config.json says: transformers leaves them out."""
-    said = first_number(config, "num_hidden_layers", "encoder_layers", "num_layers", "n_layers", "n_layer")
+    said = _depth(config)
     names = [one.name for one in tensors if not OTHER_SIDE.search(one.name)]
     if any("encoder." in name for name in names):
         names = [name for name in names if not re.search(r"(?:^|\.)decoder\.", name)]
@@ -263,6 +265,10 @@ def _layers_left_out(tensors: Sequence[Tensor], config: Mapping[str, Any]) -> tu
     if said is None or count <= said:
         return ()
     return (f"its weights have {count:,} layers, and config.json says {said:,}: the others are left out",)
+
+
+def _depth(config: Mapping[str, Any]) -> int | None:
+    return first_number(config, "num_hidden_layers", "encoder_layers", "num_layers", "n_layers", "n_layer")
 
 
 def _transformers(path: Path, modules: Sequence[Module]) -> list[Path]:
@@ -317,6 +323,7 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
         input_dimension=input_dimension,
         max_length=min(wanted or longest, longest) if longest else wanted,
         longest=longest,
+        depth=_depth(nested),
         prompt="",
         parameters=0,
         stored_as=_precision_of(tensors),
@@ -354,6 +361,7 @@ def _static_way(path: Path, modules: Sequence[Module], reference: str) -> ModelF
         input_dimension=shape[-1],
         max_length=0,
         longest=None,
+        depth=None,
         prompt="",
         parameters=0,
         input_parameters=math.prod(shape),

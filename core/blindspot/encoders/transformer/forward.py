@@ -1,15 +1,17 @@
-"""One forward pass of a transformer over a batch of texts, and every pooling of it."""
+"""One forward pass of a transformer over a batch of texts, and every readout of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from blindspot.encoders.references import Pooling
+from blindspot.encoders.references import PUBLISHED, Pooling, Readout
 from blindspot.encoders.transformer import unpadded
 from blindspot.encoders.transformer.batches import Tokens
 from blindspot.encoders.transformer.layers import mean
 from blindspot.encoders.transformer.packed import is_packed
+from blindspot.errors import InputError
 from blindspot.numerics.devices import kind_of, pinned_like
 from blindspot.types import Int64
 
@@ -40,16 +42,18 @@ def leave_out_whole_masks(layers: Any) -> None:
 
 
 class Forward:
-    """A model's forward pass over a batch, and its poolings.
+    """A model's forward pass over a batch, and its readouts.
 
     Attributes:
         is_packed: whether other texts of a batch change no digit (``packed.is_packed``).
         can_join: whether texts of several lengths are joined rather than padded.
     """
 
-    def __init__(self, model: SentenceTransformer, poolings: tuple[Pooling, ...], prompt: str, device: str) -> None:
+    def __init__(self, model: SentenceTransformer, readouts: tuple[Readout, ...], prompt: str, device: str) -> None:
         self._model = model
-        self._poolings = poolings
+        self._readouts = readouts
+        first = {1} if any(one.pooling is Pooling.FIRST_LAST_AVG for one in readouts) else set[int]()
+        self._layers = sorted(first.union(*(one.layers for one in readouts)))  # beside the last one, which is given
         self._device = device
         self._backbone = model[0].auto_model
         self.is_packed = is_packed(self._backbone)
@@ -58,7 +62,7 @@ class Forward:
         self._prompt_length = model[0]._get_prompt_length(prompt) if prompt else None
 
     def __call__(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
-        """Per pooling ``[k, d] float32``, on the device, possibly not computed yet; faster of sorted lengths."""
+        """Per readout ``[k, d] float32``, on the device, possibly not computed yet; faster of sorted lengths."""
         import torch
 
         with torch.inference_mode():
@@ -70,10 +74,10 @@ class Forward:
         lengths = tokens.lengths[rows]
         ids, mask = (self._on_device(array) for array in tokens.padded(rows))
         setattr(mask, WHOLE, bool(lengths.min() == lengths.max()))
-        if self._poolings == (Pooling.PUBLISHED,):  # exactly what the library does
+        if self._readouts == (PUBLISHED,):  # exactly what the library does
             return [self._published(self._model(self._features(mask) | {"input_ids": ids}))]
         result = self._backbone(input_ids=ids, attention_mask=mask, return_dict=True, **self._wanted)
-        return self._pooled(tokens, rows, ids, mask, result.last_hidden_state, self._first_states(result))
+        return self._pooled(tokens, rows, ids, mask, result.last_hidden_state, self._states(result))
 
     def _joined(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
         """Neighbors of one length are pooled together."""
@@ -81,7 +85,7 @@ class Forward:
 
         ids, lengths = tokens.joined(rows), tokens.lengths[rows]
         result = unpadded.joined(self._backbone, ids, lengths, **self._wanted)
-        last, first = result.last_hidden_state[0], self._first_states(result)
+        last, states = result.last_hidden_state[0], self._states(result)
         found: list[list[torch.Tensor]] = []
         done = 0
         for run in unpadded.runs_of(lengths):
@@ -94,11 +98,11 @@ class Forward:
                     of_run,
                     torch.ones_like(of_run),
                     last[run.tokens].unflatten(0, shape),
-                    None if first is None else first[0, run.tokens].unflatten(0, shape),
+                    {layer: state[0, run.tokens].unflatten(0, shape) for layer, state in states.items()},
                 )
             )
             done += run.texts
-        return [torch.cat(of_pooling) for of_pooling in zip(*found, strict=True)]
+        return [torch.cat(of_readout) for of_readout in zip(*found, strict=True)]
 
     def _pooled(
         self,
@@ -107,24 +111,32 @@ class Forward:
         ids: torch.Tensor,
         mask: torch.Tensor,
         last: torch.Tensor,
-        first: torch.Tensor | None,
+        states: Mapping[int, torch.Tensor],
     ) -> list[torch.Tensor]:
-        """Per pooling ``[k, d] float32`` of texts whose last and first layers gave these states ``[k, width, d]``."""
-        pooled: dict[Pooling, torch.Tensor] = {}
-        if Pooling.PUBLISHED in self._poolings:
-            features = self._features(mask) | {"input_ids": ids, "token_embeddings": last}
-            for module in list(self._model)[1:]:
-                features = module(features)
-            pooled[Pooling.PUBLISHED] = self._published(features)
-        if self._poolings != (Pooling.PUBLISHED,):
-            pooled[Pooling.CLS] = last[:, 0]
-            pooled[Pooling.LAST_AVG] = mean(last, mask)
-        if first is not None:
-            pooled[Pooling.FIRST_LAST_AVG] = (mean(first, mask) + pooled[Pooling.LAST_AVG]) / 2
-        if Pooling.STATIC in self._poolings:
-            inputs = self._backbone.get_input_embeddings()(ids)
-            pooled[Pooling.STATIC] = mean(inputs, self._on_device(tokens.pieces(rows)))
-        return [pooled[p].float() for p in self._poolings]
+        """Per readout ``[k, d] float32`` of texts whose last layer, and others by number, gave ``[k, width, d]``."""
+
+        def read(readout: Readout) -> torch.Tensor:
+            if readout.pooling is Pooling.STATIC:
+                inputs = self._backbone.get_input_embeddings()(ids)
+                return mean(inputs, self._on_device(tokens.pieces(rows)))
+            if readout.pooling is Pooling.FIRST_LAST_AVG:
+                return (mean(states[1], mask) + mean(last, mask)) / 2
+            of_layers = [states[layer] for layer in readout.layers] or [last]
+            hidden = sum(of_layers[1:], start=of_layers[0])  # of one layer as it is: the last one's are the model's
+            return self._pool(readout.pooling, hidden / len(of_layers) if of_layers[1:] else hidden, ids, mask)
+
+        return [read(readout).float() for readout in self._readouts]
+
+    def _pool(self, pooling: Pooling, hidden: torch.Tensor, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """``[k, d]`` of a layer's states ``[k, width, d]``."""
+        if pooling is Pooling.CLS:
+            return hidden[:, 0]
+        if pooling is Pooling.LAST_AVG:
+            return mean(hidden, mask)
+        features = self._features(mask) | {"input_ids": ids, "token_embeddings": hidden}
+        for module in list(self._model)[1:]:
+            features = module(features)
+        return self._published(features)
 
     def _published(self, features: Any) -> torch.Tensor:
         """The model's result, cut to as many dimensions as it says."""
@@ -133,11 +145,21 @@ class Forward:
     @property
     def _wanted(self) -> dict[str, Any]:
         """Arguments of the model for what it does not give by itself."""
-        # Layer 0 is the first layer's input, so its output is number 1.
-        return {"output_hidden_states": [1]} if Pooling.FIRST_LAST_AVG in self._poolings else {}
+        return {"output_hidden_states": self._layers} if self._layers else {}
 
-    def _first_states(self, result: Any) -> torch.Tensor | None:
-        return result.hidden_states[1] if self._wanted else None
+    def _states(self, result: Any) -> dict[int, torch.Tensor]:
+        """The states ``[k, width, d]`` of the wanted layers, by number: layer 0 is the first layer's input."""
+        if not self._layers:
+            return {}
+        states = getattr(result, "hidden_states", None) or [result.last_hidden_state]
+        depth = len(states) - 1
+        if self._layers[-1] > depth:  # another number than config.json's, or a model that keeps its layers to itself
+            raise InputError(
+                f"layer {self._layers[-1]:,} is asked for, and the model gives {depth:,} of its layers",
+                remedy="leave out layer",
+            )
+        last = {depth: result.last_hidden_state}
+        return {layer: last.get(layer, states[layer]) for layer in self._layers}
 
     def _features(self, mask: torch.Tensor) -> dict[str, Any]:
         prompt = {} if self._prompt_length is None else {"prompt_length": self._prompt_length}

@@ -12,7 +12,18 @@ from typing import Any
 from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.gpu import self_check
 from blindspot.encoders.gpu.running import BYTES
-from blindspot.encoders.references import Backend, DirReference, Dtype, HubReference, Pooling, check_backend
+from blindspot.encoders.references import (
+    PUBLISHED,
+    Backend,
+    DirReference,
+    Dtype,
+    HubReference,
+    Pooling,
+    Readout,
+    check_backend,
+    check_layers,
+    layers_beside,
+)
 from blindspot.encoders.roles import role_prompts, without_roles
 from blindspot.encoders.transformer import backends, library
 from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
@@ -178,16 +189,21 @@ def _encoder(
         source.path, source.transformer, params, str(reference), has_weights=source.has_weights
     )
     backend = own_graph.backend if own_graph else params.backend
-    is_changed = params.pooling is not Pooling.PUBLISHED or backend is not Backend.TORCH
+    readout = params.readout
+    is_changed = readout != PUBLISHED or backend is not Backend.TORCH
     if is_changed and (source.is_sparse or not source.is_transformer):
         what = "a sparse model, whose vectors are its word pieces'" if source.is_sparse else "no transformer alone"
-        raise InputError(f"'{reference}' is {what}", expected="no pooling and no backend")
+        raise InputError(f"'{reference}' is {what}", expected="no pooling, no layer and no backend")
+    check_layers(readout, source.depth, str(reference))
+    if readout.layers and readout.pooling is Pooling.PUBLISHED and source.reads_pooler:
+        what = f"'{reference}' reads the model's own vector of a text, which only its last layer gives"
+        raise InputError(what, remedy="name a pooling, too: ?layer=4&pooling=last-avg")
     if backend is not Backend.TORCH:
         check_backend(replace(params, backend=backend), str(reference))
         backends.require(backends.PACKAGES[backend], backend, str(reference))
     if own_graph:
         refuse_outside(own_graph.path.parent, source.path, str(reference), every_file=True)
-    if params.pooling is Pooling.STATIC and not source.has_weights:
+    if readout.pooling is Pooling.STATIC and not source.has_weights:
         raise InputError(
             f"'{reference}': a graph gives the last layer, not the input embeddings", expected="no pooling"
         )
@@ -197,10 +213,11 @@ def _encoder(
         kept = source.stored_as
         assumed += [f"its weights are {kept} and are computed in float32; ?dtype={kept} computes as the library would"]
 
-    def output(pooling: Pooling) -> Output:
+    def output(readout: Readout) -> Output:
+        pooling = readout.pooling
         how = source.pooling if pooling is Pooling.PUBLISHED else pooling.value
         info = EncoderInfo(
-            title=f"{name} ({', '.join(filter(None, (how.partition(':')[0], *by)))})",
+            title=f"{name} ({', '.join(filter(None, (readout.of_layers, how.partition(':')[0], *by)))})",
             dimension=source.dimension_of(pooling),
             parameters=source.parameters_of(pooling) if source.has_weights else 0,
             memory_bytes=own_graph.path.stat().st_size
@@ -214,13 +231,15 @@ def _encoder(
             assumed=(*assumed, *(source.assumed if pooling is Pooling.PUBLISHED else ())),
             similarity=source.similarity,
         )
-        return Output(str(replace(reference, params=replace(params, pooling=pooling))), info, pooling)
+        return Output(str(replace(reference, params=replace(params, readout=readout))), info, readout)
 
-    own = output(params.pooling)
-    # Published vectors come alone; other poolings are asked for to be compared, so all come at once.
-    left = {params.pooling} | ({Pooling.FIRST_LAST_AVG} if backend is not Backend.TORCH else set())
-    left |= set() if source.has_weights else {Pooling.STATIC}
-    others = () if params.pooling is Pooling.PUBLISHED else tuple(output(p) for p in Pooling if p not in left)
+    own = output(readout)
+    # Published vectors come alone; poolings and layers are asked for to be compared, so all come at once.
+    siblings = layers_beside(readout, source.depth)
+    if not readout.layers and readout.pooling is not Pooling.PUBLISHED:
+        left = {readout.pooling} | ({Pooling.FIRST_LAST_AVG} if backend is not Backend.TORCH else set())
+        left |= set() if source.has_weights else {Pooling.STATIC}
+        siblings = [Readout(p) for p in Pooling if p not in left]
     return SentenceTransformerEncoder(
         reference=own.reference,
         info=own.info,
@@ -229,8 +248,8 @@ def _encoder(
         max_length=params.max_length or source.max_length,
         wanted_device=settings.device,
         source=source,
-        own=params.pooling,
-        others=others,
+        own=readout,
+        others=tuple(map(output, siblings)),
         prompt=source.prompt if params.prompt is None else params.prompt,
         dtype=params.dtype,
         backend=backend,

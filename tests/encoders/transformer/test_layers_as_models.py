@@ -1,0 +1,182 @@
+"""Any layer of a transformer as a model: against the hidden states that transformers gives, pooled by definition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.errors import InputError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Float32, Float64, digest_of_strings, no_progress
+from tests.support.tables import each
+from tests.support.tiny_models import ARCHITECTURES, LAYERS, plain, saved
+
+TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain")
+# Bart has two stacks; the library encodes the others, since padding or the texts beside one change its vector.
+WITHOUT_LAYERS = {"BartConfig", "FunnelConfig", "ConvBertConfig"}
+
+
+def encoder_of(reference: str, settings: Settings) -> SentenceTransformerEncoder:
+    encoder = resolve_encoder(reference, settings)
+    assert isinstance(encoder, SentenceTransformerEncoder)
+    return encoder
+
+
+def vectors_of(reference: str, settings: Settings) -> Float32:
+    return encoder_of(reference, settings).encode(TEXTS, CancelToken())
+
+
+def states_of(folder: Path) -> list[list[Float64]]:
+    """Per text and layer ``[t, d]``: plain transformers in float64, one text at a time."""
+    from transformers import AutoModel, AutoTokenizer
+
+    model = AutoModel.from_pretrained(folder, dtype=torch.float64, local_files_only=True).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    found = []
+    for text in TEXTS:
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        with torch.no_grad():
+            states = model(input_ids=ids, output_hidden_states=True).hidden_states
+        found.append([state[0].numpy() for state in states])
+    return found
+
+
+def pooled(states: list[list[Float64]], *layers: int, pool: Callable[[Float64], Float64]) -> Float64:
+    return np.array([pool(np.mean([of_text[layer] for layer in layers], axis=0)) for of_text in states])
+
+
+def mean(rows: Float64) -> Float64:
+    return np.asarray(rows.mean(axis=0))
+
+
+def unit_mean(rows: Float64) -> Float64:
+    return np.asarray(mean(rows) / np.linalg.norm(mean(rows)))
+
+
+@pytest.mark.heavy
+def test_layers_of_minilm_are_the_hidden_states_pooled_as_the_model_pools(settings: Settings) -> None:
+    minilm = encoder_of("minilm", settings)
+    states = states_of(minilm.folder)
+    first = encoder_of("minilm?layer=0", settings)
+    together = first.encode_family(TEXTS, CancelToken())
+    assert [s.identity.reference for s in first.family] == [f"minilm?layer={layer}" for layer in range(7)]
+    for layer, vectors in enumerate(together.vectors):
+        np.testing.assert_allclose(vectors, pooled(states, layer, pool=unit_mean), atol=1e-6)
+    np.testing.assert_allclose(together.vectors[6], minilm.encode(TEXTS, CancelToken()), atol=1e-7)
+    cases: dict[str, Float64] = {
+        "minilm?layer=mean(5,2)": pooled(states, 2, 5, pool=unit_mean),
+        "minilm-cls?layer=3": pooled(states, 3, pool=lambda rows: rows[0]),
+        "minilm-last-avg?layer=3": pooled(states, 3, pool=mean),
+    }
+    for reference, expected in cases.items():
+        np.testing.assert_allclose(vectors_of(reference, settings), expected, atol=1e-6, err_msg=reference)
+
+
+def test_the_last_layer_of_any_transformer_is_the_model(settings: Settings, tmp_path: Path) -> None:
+    folder = plain(tmp_path / "bert")
+    _check(folder, settings)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("architecture", sorted(set(ARCHITECTURES) - WITHOUT_LAYERS - {"BertConfig"}))
+def test_the_last_layer_of_every_architecture_is_the_model(
+    architecture: str, settings: Settings, tmp_path: Path
+) -> None:
+    _check(plain(tmp_path / architecture, architecture), settings)
+
+
+def _check(folder: Path, settings: Settings) -> None:
+    first = encoder_of(f"dir:{folder}?layer=0", settings)
+    together = first.encode_family(TEXTS, CancelToken())
+    assert len(together.vectors) == LAYERS + 1
+    np.testing.assert_allclose(together.vectors[-1], vectors_of(f"dir:{folder}", settings), rtol=1e-6, atol=1e-6)
+    assert all(np.abs(together.vectors[0] - other).max() > 1e-3 for other in together.vectors[1:])
+    by_hand = (together.vectors[1].astype(np.float64) + together.vectors[2]) / 2
+    if first.pooling.startswith("mean"):  # of layers and of tokens can be taken in any order
+        np.testing.assert_allclose(vectors_of(f"dir:{folder}?layer=mean(1,2)", settings), by_hand, rtol=1e-5, atol=1e-5)
+
+
+def test_later_modules_and_prompts_are_the_models_own(settings: Settings, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
+
+    folder = saved(tmp_path / "model", lambda w: Pooling(w, "mean"), lambda w: Dense(w, 16), Normalize())
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    rows = []
+    for text in TEXTS:
+        features = model.tokenizer(f"query: {text}", return_tensors="pt")
+        with torch.no_grad():
+            states = model[0].auto_model(**features, output_hidden_states=True).hidden_states[1]
+            found = {"attention_mask": features["attention_mask"], "token_embeddings": states}
+            for module in list(model)[1:]:
+                found = module(found)
+        rows.append(found["sentence_embedding"][0].numpy())
+    reference = f"dir:{folder}?layer=1&prompt=query%3A%20"
+    np.testing.assert_allclose(vectors_of(reference, settings), np.array(rows), atol=1e-6)
+    assert encoder_of(reference, settings).info.dimension == 16
+
+
+def test_one_pass_stores_every_layer_under_its_own_name(settings: Settings, tmp_path: Path) -> None:
+    folder, digest = plain(tmp_path / "bert"), digest_of_strings(TEXTS)
+    cache = EmbeddingCache(tmp_path / "embeddings")
+    now = [
+        cache.encode(encoder_of(f"dir:{folder}?layer={n}", settings), TEXTS, digest, no_progress, CancelToken())
+        for n in (1, 0, 2)
+    ]
+    assert [found.encoded_now for found in now] == [len(TEXTS), 0, 0]
+    assert [found.facts.encoder for found in now] == [f"dir:{folder}?layer={n}" for n in (1, 0, 2)]
+    # A mean of layers comes alone, and the model itself is stored as ever.
+    for reference in (f"dir:{folder}?layer=mean(0,1)", f"dir:{folder}"):
+        assert len(encoder_of(reference, settings).family) == 1
+
+
+def test_ids_of_what_was_there_do_not_move(settings: Settings) -> None:
+    assert canonical_encoder("minilm?layer=mean(5,2)") == "minilm?layer=mean(2,5)"
+    assert [s.identity.reference for s in encoder_of("minilm", settings).family][1:] == [
+        "minilm-cls",
+        "minilm-last-avg",
+        "minilm-first-last-avg",
+        "minilm-static",
+    ]
+    layered, last = encoder_of("minilm?layer=4", settings), encoder_of("minilm-last-avg", settings)
+    assert layered.identity.pooling == "layer 4: mean, L2-normalised"
+    assert last.identity.pooling == "mean over tokens of the last layer"
+    assert layered.info.title == "all-MiniLM-L6-v2, layer 4"
+
+
+@each(
+    "reference, said",
+    {
+        "beyond the depth of the bundled model": ("minilm?layer=7", "layer 7, and the model has 6"),
+        "beyond that of a folder": ("dir:FOLDER?layer=mean(1,3)", "layer 3, and the model has 2"),
+        "no number": ("minilm?layer=top", "0 is the embeddings' output"),
+        "twice the same": ("minilm?layer=mean(2,2)", "mean(2,5)"),
+        "a pooling of layers of its own": ("minilm-static?layer=2", "parameter of 'minilm-static'"),
+        "and of a folder": ("dir:FOLDER?pooling=static&layer=1", "names its layers itself"),
+        "word vectors": ("vectors:FOLDER/words.vec?layer=1", "has parameters"),
+        "no transformer": ("lsa?layer=1", "takes no parameters"),
+        "a back end": ("dir:FOLDER?layer=1&backend=onnx", "gives the last layer alone"),
+    }.values(),
+)
+def test_what_has_no_such_layer_says_so(reference: str, said: str, settings: Settings, tmp_path: Path) -> None:
+    folder = plain(tmp_path / "bert") if "dir:" in reference else tmp_path
+    with pytest.raises(InputError) as caught:
+        resolve_encoder(reference.replace("FOLDER", str(folder)), settings)
+    assert said in str(caught.value)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("architecture", sorted(WITHOUT_LAYERS))
+def test_a_model_that_keeps_its_layers_to_itself_says_so(
+    architecture: str, settings: Settings, tmp_path: Path
+) -> None:
+    folder = plain(tmp_path / architecture, architecture)
+    with pytest.raises(InputError, match="layer"):
+        vectors_of(f"dir:{folder}?layer=1", settings)
