@@ -174,9 +174,7 @@ def test_what_has_no_such_layer_says_so(reference: str, said: str, settings: Set
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("architecture", sorted(WITHOUT_LAYERS))
-def test_a_model_that_keeps_its_layers_to_itself_says_so(
-    architecture: str, settings: Settings, tmp_path: Path
-) -> None:
+def test_a_model_that_keeps_its_layers_to_itself_says_so(architecture: str, settings: Settings, tmp_path: Path) -> None:
     folder = plain(tmp_path / architecture, architecture)
     with pytest.raises(InputError, match="layer"):
         vectors_of(f"dir:{folder}?layer=1", settings)

@@ -76,7 +76,9 @@ def test_every_pooling_is_what_its_definition_says(
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, reference[name], rtol=0, atol=1e-5, err_msg=name)
         np.testing.assert_allclose(
-            replace(minilm, reference=name, own=Readout(_MINILM_POOLINGS[name]), others=()).encode(TEXTS, CancelToken()),
+            replace(minilm, reference=name, own=Readout(_MINILM_POOLINGS[name]), others=()).encode(
+                TEXTS, CancelToken()
+            ),
             vectors,
             rtol=0,
             atol=1e-5,
