@@ -9,13 +9,15 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN, UNSPLIT, LabeledTexts
 from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.transfer import classifiers, features
-from blindspot.diagnostics.transfer.definition import CLASSIFIERS, check_classes, compute
+from blindspot.diagnostics.transfer import classifiers, definition, features
+from blindspot.diagnostics.transfer.classifiers import STRENGTHS
+from blindspot.diagnostics.transfer.definition import CHOSEN, CLASSIFIERS, check_classes, compute
 from blindspot.encoders.bag_of_words import BagOfWords
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, Cancelled, InputError
@@ -149,8 +151,30 @@ def test_once_more_gives_the_same_bits(split: LabeledTexts, classifier: str, wor
     assert again.changed == {}
     assert first.record.metrics["accuracy"] > 0.6
     chosen = first.record.manifest["chosen"]
-    assert list(chosen) == ["epochs, fold 0" if classifier.startswith("mlp") else "C, fold 0"]
+    names = ["epochs, fold 0" if classifier.startswith("mlp") else "C, fold 0"]
+    assert list(chosen) == [*names, *(["z-norm, fold 0"] if classifier == CHOSEN else [])]
     assert first.record.metrics["epochs" if classifier.startswith("mlp") else "c"] in chosen.values()
+
+
+@pytest.mark.parametrize("noise", [0.0, 2_000.0])
+def test_z_norm_is_chosen_where_it_gets_more_of_dev_right(noise: float) -> None:
+    """A dimension of large noise hides the others, unless each is divided by its own spread; by hand from both runs."""
+    dataset = dataset_of(SPLIT)
+    rng = np.random.default_rng(2)
+    vectors = np.column_stack([embedded(dataset), noise * rng.normal(size=(len(dataset.items), 8))]).astype(np.float32)
+    plan, rows = definition._splits(dataset, 1)[0], vectors[dataset.firsts]
+
+    def of_dev(name: str) -> int:
+        scaling = features.Scaling.fit(rows, plan.training, each=name.endswith("znorm"))
+        fit, dev = (scaling.apply(rows, part) for part in (plan.fit, plan.dev))
+        models = [LogisticRegression(C=c, max_iter=2_000).fit(fit, dataset.labels[plan.fit]) for c in STRENGTHS]
+        return max(int(np.sum(model.predict(dev) == dataset.labels[plan.dev])) for model in models)
+
+    has_znorm = of_dev("logreg-znorm") > of_dev("logreg")
+    assert has_znorm == (noise > 0)
+    found = computed(vectors, dataset, CHOSEN)
+    assert found.pop("znorm") == has_znorm
+    assert found == computed(vectors, dataset, "logreg-znorm" if has_znorm else "logreg")
 
 
 def test_another_seed_makes_other_folds(folded: LabeledTexts, world: World) -> None:
@@ -321,7 +345,7 @@ def test_a_test_part_that_is_all_in_training_has_no_scores_without_overlap() -> 
 def test_every_metric_is_declared() -> None:
     dataset = dataset_of(SPLIT)
     declared = {metric.name for metric in ENTRY.metrics}
-    found = {*computed(embedded(dataset), dataset), *computed(embedded(dataset), dataset, "mlp")}
+    found = {name for classifier in (CHOSEN, "mlp") for name in computed(embedded(dataset), dataset, classifier)}
     assert {name for name in found if "@" not in name} == declared
     assert {name for name in found if "@" in name} == {f"f1@{name}" for name in TOPICS}
 

@@ -88,9 +88,10 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
     app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO, view="classifiers")
     assert table(app, "least Kendall")["task"].tolist() == [toy.SPLIT]
     assert table(app, "model", "logreg", "mlp")["model"].tolist() == ["trigrams", "bigrams"]
+    assert table(app, "C, logreg")["C, logreg"].notna().all()
     said = written(app)
     assert "same order" in said or "depends on the classifier" in said
-    assert f"{toy.SPLIT} with `logreg-znorm`, `mlp-znorm`" in said  # what is missing is offered
+    assert f"{toy.SPLIT} with `logreg-znorm`, `logreg-chosen`, `mlp-znorm`" in said  # what is missing is offered
 
 
 def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 IN_WORDS = {
     "logreg": "logistic regression",
     "logreg-znorm": "logistic regression, z-normalized",
+    "logreg-chosen": "logistic regression, z-normalized where that is better on dev",
     "mlp": "perceptron",
     "mlp-znorm": "perceptron, z-normalized",
 }
@@ -63,7 +64,9 @@ class Answers:
     probability: Float64
     chosen: float  # C, or the number of epochs
     by_epochs: bool  # which of the two
+    right: int  # of dev
     unconverged: int = 0  # fits that were stopped at ``MOST_STEPS``
+    has_znorm: bool = False  # where dev chose
 
 
 Report = Callable[[float], None]
@@ -103,7 +106,7 @@ def logistic_regression(
         both = fit.and_also(dev)
         model.set_params(C=best.chosen).fit(both.features, both.labels)
         unconverged += int(model.n_iter_[0] >= MOST_STEPS)
-    return _answers(model, test, best.chosen, False, unconverged)
+    return _answers(model, test, best, False, unconverged)
 
 
 def perceptron(
@@ -138,7 +141,7 @@ def perceptron(
         elif epoch - best.chosen >= PATIENCE * per_look:
             break
     model.coefs_, model.intercepts_ = best.weights, best.intercepts
-    return _answers(model, test, best.chosen, True)
+    return _answers(model, test, best, True)
 
 
 def _learn(model: MLPClassifier, fit: Examples, classes: Int32, order: Int64, cancel: CancelToken) -> None:
@@ -162,14 +165,15 @@ def _right(model: Any, dev: Examples) -> int:
     return int(np.count_nonzero(model.predict(dev.features) == dev.labels))
 
 
-def _answers(model: Any, test: Any, chosen: float, by_epochs: bool, unconverged: int = 0) -> Answers:
+def _answers(model: Any, test: Any, best: _Tried, by_epochs: bool, unconverged: int = 0) -> Answers:
     probabilities = model.predict_proba(test).astype(np.float64)
-    best = probabilities.argmax(axis=1)
+    likeliest = probabilities.argmax(axis=1)
     return Answers(
-        model.classes_[best].astype(np.int32),
-        probabilities[np.arange(len(best)), best],
-        float(chosen),
+        model.classes_[likeliest].astype(np.int32),
+        probabilities[np.arange(len(likeliest)), likeliest],
+        float(best.chosen),
         by_epochs,
+        best.right,
         unconverged,
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from blindspot.diagnostic import (
 )
 from blindspot.diagnostics.transfer import classifiers, splits
 from blindspot.diagnostics.transfer import features as made
-from blindspot.diagnostics.transfer.classifiers import Answers, Examples
+from blindspot.diagnostics.transfer.classifiers import Answers, Examples, Report
 from blindspot.diagnostics.transfer.splits import Split
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.statistics import confusion as tables
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
-CLASSIFIERS = ("logreg", "logreg-znorm", "mlp", "mlp-znorm")
+CHOSEN = "logreg-chosen"
+CLASSIFIERS = ("logreg", "logreg-znorm", CHOSEN, "mlp", "mlp-znorm")
 SEEDS = tuple(str(seed) for seed in range(1, 6))
 FOLDS = splits.FOLDS
 LEAST_TEXTS = 3  # different texts of a class without a split: one to train on, one to choose by, one to test
@@ -83,6 +85,8 @@ def compute(
         counts = tables.confusion(dataset.labels[tested], outcome.predicted[tested], len(dataset.classes))
         f1 = tables.class_scores(counts).f1
         metrics |= {f"f1@{name}": float(f) for name, f in zip(dataset.classes, f1, strict=True) if not np.isnan(f)}
+    if outcome.znorm:
+        metrics["znorm"] = float(np.mean(outcome.znorm))
     metrics |= {
         "epochs" if outcome.by_epochs else "c": float(np.median(outcome.chosen)),
         "tested": float(len(tested)),
@@ -107,7 +111,8 @@ def compute(
         coverage={"examples": len(dataset.labels), "examples_covered": len(dataset.labels)},
         item_numbers=tested,
         seeds={"folds and weights": seed},
-        chosen={f"{'epochs' if outcome.by_epochs else 'C'}, fold {i}": value for i, value in enumerate(outcome.chosen)},
+        chosen={f"{'epochs' if outcome.by_epochs else 'C'}, fold {i}": value for i, value in enumerate(outcome.chosen)}
+        | {f"z-norm, fold {i}": value for i, value in enumerate(outcome.znorm)},
     )
 
 
@@ -227,6 +232,7 @@ class _Outcome:
     chosen: list[float] = field(default_factory=list)  # per fold, C or the number of epochs
     by_epochs: bool = False
     unconverged: int = 0
+    znorm: list[float] = field(default_factory=list)  # per fold, 0 or 1, where dev chose
 
 
 def _outcome(
@@ -252,6 +258,8 @@ def _outcome(
         out.predicted[split.test], out.probability[split.test] = answers.predicted, answers.probability
         out.fold[split.test] = number
         out.chosen.append(answers.chosen)
+        if classifier == CHOSEN:
+            out.znorm.append(float(answers.has_znorm))
         out.by_epochs = answers.by_epochs
         out.unconverged += answers.unconverged
     progress("training", len(plan), len(plan))
@@ -265,9 +273,15 @@ def _answers(
     classifier: str,
     many: bool,
     seed: int,
-    report: Callable[[float], None],
+    report: Report,
     cancel: CancelToken,
 ) -> Answers:
+    if classifier == CHOSEN:
+        plain, scaled = (
+            _answers(features, labels, split, name, many, seed, partial(_half, report, first), cancel)
+            for name, first in (("logreg", 0.0), ("logreg-znorm", 0.5))
+        )
+        return replace(scaled, has_znorm=True) if scaled.right > plain.right else plain
     scaling = made.Scaling.fit(features, split.training, each=classifier.endswith("znorm"))
     sparse = classifier.startswith("logreg") and not many
     fit, dev = (Examples(scaling.apply(features, rows, sparse=sparse), labels[rows]) for rows in (split.fit, split.dev))
@@ -278,6 +292,10 @@ def _answers(
         return classifiers.perceptron(fit, dev, test, seed=seed, report=report, cancel=cancel, hidden=())
     with_dev = not split.is_prescribed
     return classifiers.logistic_regression(fit, dev, test, with_dev=with_dev, report=report, cancel=cancel)
+
+
+def _half(report: Report, first: float, share: float) -> None:
+    report(first + share / 2)
 
 
 def _scores_of(outcome: _Outcome, dataset: LabeledTexts, which: Int64, suffix: str) -> dict[str, float]:
@@ -325,6 +343,7 @@ def _metrics() -> Sequence[Score]:
         ("epochs", "epochs of the perceptron as dev chose them"),
     ):
         out.append(Score(name, f"{what}, median over the folds", None, range=NOT_NEGATIVE))
+    out.append(Score("znorm", "share of the folds whose dev chose z-norm, where it was to choose", None))
     return out
 
 
@@ -355,7 +374,9 @@ $$C \sum_i -\log p(y_i \mid x_i) + \tfrac12 \lVert W \rVert^2$$
 (the intercept goes free) by L-BFGS, with $C$ of
 {", ".join(f"{c:g}" for c in classifiers.STRENGTHS[: classifiers.ALWAYS])}, and as long as the largest is the best of
 {" and ".join(f"{c:g}" for c in classifiers.STRENGTHS[classifiers.ALWAYS :])} too. Of {classifiers.MANY_CLASSES} classes
-or more it is trained like the MLP, without a hidden layer. The **MLP** has one hidden layer of
+or more it is trained like the MLP, without a hidden layer. *logreg-chosen* also takes from dev whether features are
+z-normalized, as Eger et al. 2019 recommend for each model and task (section 3): without, where both have as many right.
+The **MLP** has one hidden layer of
 {classifiers.HIDDEN} rectified units, learned by Adam (rate 0.001, batches of {classifiers.BATCH},
 $\alpha = 10^{{-4}}$). After every epoch, in small tasks after as many as make some {classifiers.STEPS_PER_LOOK} steps,
 its accuracy on dev is checked, at most {classifiers.LOOKS} times; training stops after {classifiers.PATIENCE} checks
@@ -406,7 +427,7 @@ are near, but not the same.
             CLASSIFIERS,
             CLASSIFIERS[0],
             "logistic regression or a small multilayer perceptron, on embeddings as they are or z-normalized",
-            "of transfer: logreg, mlp, or either with -znorm",
+            "of transfer: logreg, mlp, or either with -znorm; logreg-chosen: with z-norm where that is better on dev",
             is_of_use=True,
         ),
         Parameter(
@@ -457,7 +478,7 @@ are near, but not the same.
     cost = Cost(
         units=_trained_numbers,
         units_of_run=lambda run: _trained_numbers(run.work) if run.work else 0.0,
-        seconds_per_unit={"": 1e-6},
+        seconds_per_unit={"": 1e-6, CHOSEN: 2e-6},
         way="classifier",
     )
     compute = staticmethod(compute)

@@ -24,6 +24,7 @@ from blindspot.ui.widgets.views import View, choose_view
 
 SCORES = [f"{m}{part}{end}" for m in Measure for part in ("", WITHOUT_OVERLAP) for end in ("", "_low", "_high")]
 COUNTS = ["chance", "majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "shared_text", "classes"]
+CHOICES = ["c", "znorm"]
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[TransferView]] = {
@@ -73,7 +74,7 @@ def show_tasks(page: TaskPage, views: Mapping[str, View[TransferView]]) -> None:
 
 
 def _selected(page: TaskPage, picks: Picks) -> TransferView | None:
-    found = repository().finished(page.entry, metrics=[*SCORES, *COUNTS])
+    found = repository().finished(page.entry, metrics=[*SCORES, *COUNTS, *CHOICES])
     if not found:
         offer.nothing_yet(page, picks)
         return None

@@ -13,7 +13,7 @@ from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.page import offer
 from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of
 from blindspot.diagnostics.transfer.stability import Flip
-from blindspot.diagnostics.transfer.view import MEAN, Crossed, crossed, mean_of
+from blindspot.diagnostics.transfer.view import MEAN, Crossed, choices, crossed, mean_of
 from blindspot.figures import grids
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
@@ -120,6 +120,19 @@ def _places(shown: TransferView, one: Crossed) -> None:
         "A row per classifier. Where lines cross, the order of two models depends on the classifier. Table: "
         f"{shown.axis} × 100."
     )
+    if (rows := choices(one)) is not None:
+        st.markdown("**What dev chose**")
+        st.dataframe(
+            rows,
+            hide_index=True,
+            key="transfer_chosen",
+            placeholder="–",
+            column_config={
+                "z-norm": number(format="percent", help="Share of the folds with z-norm; 100% or 0% with a split"),
+                **{name: number(format="%g") for name in rows.columns if name.startswith("C, ")},
+            },
+        )
+        st.caption("C: strength of the regression, median over the folds. Chosen on training data alone.")
 
 
 def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
