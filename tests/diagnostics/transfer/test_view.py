@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes
-from blindspot.diagnostics.transfer.view import MEAN, Crossed, crossed, mean_of, mistakes, per_class
+from blindspot.diagnostics.transfer.view import MEAN, Crossed, choices, crossed, mean_of, mistakes, per_class
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.variants import Variant
 from tests.support import transfer_world as toy
@@ -26,6 +26,9 @@ def test_models_by_classifiers_have_no_gaps(toys: World) -> None:
     scores = [[runs[name][v].metrics["accuracy"] for name in one.classifiers] for v in one.variants]
     assert one.values.tolist() == scores
     assert one.run_ids(one.variants[1:], ["mlp"]) == [[runs["mlp"][one.variants[1]].run_id]]
+    strengths = [runs["logreg"][v].metrics["c"] for v in one.variants]
+    assert [row["C, logreg"] for row in choices(one)] == strengths  # a perceptron has none
+    assert choices(Crossed(MEAN, one.variants, one.classifiers, [], one.values)) == []
     alone = {"logreg": runs["logreg"], "mlp": dict(list(runs["mlp"].items())[:1])}
     assert crossed(toy.SPLIT, alone, list(runs["logreg"]), Measure.ACCURACY, overlap=True) is None
 

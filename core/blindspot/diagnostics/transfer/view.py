@@ -93,17 +93,20 @@ def mean_of(tasks: Sequence[Crossed]) -> Crossed | None:
     return Crossed(MEAN, variants, classifiers, [], np.mean(values, 0))
 
 
-def choices(one: Crossed) -> pd.DataFrame | None:
-    """What dev chose for each model: the share of the folds with z-norm, and C by classifier; None of a mean."""
-    if not one.runs:
-        return None
-    rows = pd.DataFrame({"model": [variant.label for variant in one.variants]})
-    for c, name in enumerate(one.classifiers):
-        for metric, title in (("znorm", "z-norm"), ("c", f"C, {name}")):
-            values = [row[c].metrics.get(metric) for row in one.runs]
-            if any(value is not None for value in values):
-                rows[title] = values
-    return rows if len(rows.columns) > 1 else None
+def choices(one: Crossed) -> list[dict[str, str | float | None]]:
+    """What dev chose for each model: the share of the folds with z-norm, and C by classifier; nothing of a mean."""
+    names = [
+        (title, c, metric)
+        for c, name in enumerate(one.classifiers)
+        for metric, title in (("znorm", "z-norm"), ("c", f"C, {name}"))
+        if any(metric in row[c].metrics for row in one.runs)
+    ]
+    if not names:
+        return []
+    return [
+        {"model": variant.label, **{title: row[c].metrics.get(metric) for title, c, metric in names}}
+        for variant, row in zip(one.variants, one.runs, strict=True)
+    ]
 
 
 def per_class(found: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:

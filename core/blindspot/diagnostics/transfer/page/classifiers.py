@@ -120,19 +120,11 @@ def _places(shown: TransferView, one: Crossed) -> None:
         "A row per classifier. Where lines cross, the order of two models depends on the classifier. Table: "
         f"{shown.axis} × 100."
     )
-    if (rows := choices(one)) is not None:
+    if rows := choices(one):
         st.markdown("**What dev chose**")
-        st.dataframe(
-            rows,
-            hide_index=True,
-            key="transfer_chosen",
-            placeholder="–",
-            column_config={
-                "z-norm": number(format="percent", help="Share of the folds with z-norm; 100% or 0% with a split"),
-                **{name: number(format="%g") for name in rows.columns if name.startswith("C, ")},
-            },
-        )
-        st.caption("C: strength of the regression, median over the folds. Chosen on training data alone.")
+        about = st.column_config.NumberColumn(format="percent", help="Share of the folds with z-norm")
+        tables.draw(rows, key="transfer_chosen", placeholder="–", column_config={"z-norm": about})
+        st.caption("C: strength of the regression, median over the folds. Both are chosen on training data alone.")
 
 
 def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
