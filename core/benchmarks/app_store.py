@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blindspot.datasets import fetch, packaged
-from blindspot.datasets.catalog import DATASETS, OWN_PREFIX, find_dataset
+from blindspot.datasets.catalog import DATASETS, OWN_PREFIX, DatasetRef
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.published import pairs as loaders
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
@@ -93,7 +93,7 @@ def _requests(
 ) -> list[RunRequest]:
     """Every diagnostic on a dataset of its kind that needs no network; each encoder, and the first one centered."""
     entries = [find_diagnostic(i) for i in diagnostic_ids]
-    of_kind = {find_dataset(reference).kind: reference for reference in (vocabulary, scored)}
+    of_kind = {DatasetRef(reference).entry().kind: reference for reference in (vocabulary, scored)}
     for dataset in DATASETS.values():
         if not dataset.files:  # installed with the requirements
             of_kind.setdefault(dataset.kind, dataset.id)
@@ -108,7 +108,7 @@ def _requests(
 
 def _files(folder: Path, settings: Settings) -> tuple[str, str]:
     """Words with counts and scored pairs as files of a user, made from installed packages."""
-    words = fetch.load(find_dataset("vocab-wordfreq"), settings)
+    words = fetch.load(DATASETS["vocab-wordfreq"], settings)
     if not isinstance(words, Vocabulary):
         raise TypeError("vocab-wordfreq is of another kind")
     counts = zip(words.items[:WORDS], words.counts[:WORDS].tolist(), strict=True)
@@ -123,4 +123,4 @@ def _written(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]
     """Write a CSV file; returns its reference."""
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([header, *rows])
-    return find_dataset(f"{OWN_PREFIX}{path}").id
+    return DatasetRef.parse(f"{OWN_PREFIX}{path}")

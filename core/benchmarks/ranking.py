@@ -12,7 +12,7 @@ from benchmarks import resident
 from benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from benchmarks.problems import ranking_problem
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
@@ -108,7 +108,7 @@ def stored_embeddings() -> dict[str, tuple[Float32, Int32, Int32]]:
     """Ranking problems of EvalRank's sentences by the models of ``STORED`` that have encoded them."""
     settings = Settings.from_environment()
     try:
-        dataset = fetch.load(find_dataset("evalrank-sent"), settings)
+        dataset = fetch.load(DATASETS["evalrank-sent"], settings)
     except DataMissing:
         return {}
     if not isinstance(dataset, PairSet):

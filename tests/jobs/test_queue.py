@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DATASETS, SourceFile, find_dataset
+from blindspot.datasets.catalog import DATASETS, DatasetRef, SourceFile, find_dataset
 from blindspot.datasets.fetch import DataState, FetchRequest
 from blindspot.datasets.published import pairs as loaders
 from blindspot.encoders.cache import TEXTS_PER_CHUNK
@@ -496,7 +496,7 @@ def test_a_run_that_cannot_be_estimated_fails_at_its_turn_only(
     queue: JobQueue, ask: Ask, fast: GramEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = ask("fast")
-    gone = replace(known, dataset="gone-since")
+    gone = replace(known, dataset=DatasetRef("gone-since"))
     job = ended(queue, queue.submit("two", [known, replace(gone, params=known.params)]))
     assert (job.state, job.tasks_done) == (JobState.FAILED, 1)
     assert "gone-since" in job.error
@@ -590,14 +590,14 @@ def distant_state(settings: Settings) -> DataState:
 def test_a_download_is_a_job_beside_runs(
     queue: JobQueue, settings: Settings, ask: Ask, repository: Repository, fast: GramEncoder, site: Site
 ) -> None:
-    wanted = [FetchRequest("distant")]
+    wanted = [FetchRequest(DatasetRef("distant"))]
     site.gate.clear()
     job_id = queue.submit("Download", wanted)
     wait_until(lambda: job_of(queue, job_id).stage == "fetching pairs.txt")
     assert queue.submit("Download, another visitor", wanted) == job_id
     job = job_of(queue, job_id)
     assert (job.requests, job.total) == ((), len(CONTENT))
-    both = queue.submit("both", [FetchRequest("distant"), ask("fast", dataset="distant")])
+    both = queue.submit("both", [FetchRequest(DatasetRef("distant")), ask("fast", dataset="distant")])
     assert both != job_id
     site.gate.set()
     assert ended(queue, job_id).state is JobState.DONE
@@ -611,13 +611,13 @@ def test_a_download_is_a_job_beside_runs(
 @pytest.mark.server
 def test_a_cancelled_download_goes_on_where_it_was(queue: JobQueue, settings: Settings, site: Site) -> None:
     site.gate.clear()
-    job_id = queue.submit("Download", [FetchRequest("distant")])
+    job_id = queue.submit("Download", [FetchRequest(DatasetRef("distant"))])
     wait_until(lambda: job_of(queue, job_id).done > 0)
     queue.cancel(job_id)
     site.gate.set()
     assert ended(queue, job_id).state is JobState.CANCELLED
     assert distant_state(settings) is DataState.MISSING
-    assert ended(queue, queue.submit("Download", [FetchRequest("distant")])).state is JobState.DONE
+    assert ended(queue, queue.submit("Download", [FetchRequest(DatasetRef("distant"))])).state is JobState.DONE
     assert site.ranges == [None, "bytes=1-"]
     assert distant_state(settings) is DataState.DOWNLOADED
 
@@ -628,13 +628,13 @@ def test_a_download_repairs_and_a_failed_one_says_what_to_do(queue: JobQueue, se
     path.parent.mkdir(parents=True)
     path.write_bytes(b"z" * len(CONTENT))
     content = site.files.pop("/pairs.txt")
-    job = ended(queue, queue.submit("Repair", [FetchRequest("distant")]))
+    job = ended(queue, queue.submit("Repair", [FetchRequest(DatasetRef("distant"))]))
     assert job.state is JobState.FAILED
     assert "404" in job.error
     assert "BLINDSPOT_MIRROR" in job.error
     assert distant_state(settings) is DataState.CORRUPT
     site.files["/pairs.txt"] = content
-    assert ended(queue, queue.submit("Repair", [FetchRequest("distant")])).state is JobState.DONE
+    assert ended(queue, queue.submit("Repair", [FetchRequest(DatasetRef("distant"))])).state is JobState.DONE
     assert distant_state(settings) is DataState.DOWNLOADED
 
 
@@ -716,7 +716,7 @@ def test_a_process_that_ends_takes_its_job_with_it(
 def test_encoding_is_a_job_too(queue: JobQueue, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
     encoder = register_encoder(monkeypatch, GramEncoder("encodes"))
-    job_id = queue.submit("Encode", [EncodeRequest("encodes", SMALL_PAIRS.id)])
+    job_id = queue.submit("Encode", [EncodeRequest("encodes", DatasetRef(SMALL_PAIRS.id))])
     job = ended(queue, job_id)
     assert job.state is JobState.DONE
     assert encoder.encoded == len(SMALL_PAIRS.items)

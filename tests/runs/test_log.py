@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.fetch import FetchRequest
 from blindspot.errors import BlindspotError, Cancelled
 from blindspot.jobs.queue import JobQueue, JobState
@@ -68,7 +69,10 @@ def test_so_has_what_else_it_computes(blindspot: Command, settings: Settings, tm
 
 def test_what_the_worker_does_has_lines(settings: Settings, repository: Repository) -> None:
     queue = JobQueue(settings, repository)
-    queue.submit("Two", [EncodeRequest("random-projection-64", "demo-pairs"), FetchRequest("evalrank-sent")])
+    queue.submit(
+        "Two",
+        [EncodeRequest("random-projection-64", DatasetRef("demo-pairs")), FetchRequest(DatasetRef("evalrank-sent"))],
+    )
     finished = threading.Event()
     while any(job.state.active for job in queue.jobs()):
         finished.wait(0.05)

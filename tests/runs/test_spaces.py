@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import BlindspotError
 from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
@@ -58,7 +59,7 @@ def test_nothing_in_common_is_said(here: Settings) -> None:
 def test_encoding_twice_is_encoding_once(world: World) -> None:
     encoder = GramEncoder()
     world.add(SMALL_PAIRS, encoder)
-    request = EncodeRequest("trigrams", SMALL_PAIRS.id)
+    request = EncodeRequest("trigrams", DatasetRef(SMALL_PAIRS.id))
     for _ in range(2):
         embedded = pipeline.encode(request, world.settings, world.repository)
     assert encoder.encoded == len(embedded.matrix) == len(SMALL_PAIRS.items)

@@ -29,7 +29,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from blindspot import policy
 from blindspot.datasets import fetch, uploads
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.fetch import FetchRequest
 from blindspot.datasets.user_data import files as own
 from blindspot.errors import BlindspotError, InputError
@@ -53,7 +53,7 @@ MINILM = Variant("minilm", "none")
 
 
 def run(dataset: str, encoder: str = "minilm", **params: str) -> RunRequest:
-    return RunRequest("evalrank", Variant(encoder, "none"), dataset, tuple(params.items()))
+    return RunRequest("evalrank", Variant(encoder, "none"), DatasetRef(dataset), tuple(params.items()))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,11 @@ WAYS = [
         CATALOG,
     ),
     Way("an encoder slipped into the queue", lambda w: w.queue.submit("x", [run("demo-pairs", "dir:/")]), CATALOG),
-    Way("encoding slipped into the queue", lambda w: w.queue.submit("x", [EncodeRequest("hf:a/b", "ws353")]), CATALOG),
+    Way(
+        "encoding slipped into the queue",
+        lambda w: w.queue.submit("x", [EncodeRequest("hf:a/b", DatasetRef("ws353"))]),
+        CATALOG,
+    ),
     # paths and other visitors' texts
     Way("a file of the host as dataset", lambda w: asked(w, dataset=f"file:{w.secret}"), FILES),
     Way("a file by a climbing path", lambda w: asked(w, dataset="file:../../etc/passwd"), FILES),
@@ -116,7 +120,7 @@ WAYS = [
         lambda w: w.queue.submit("x", [run("demo-pairs", fit_on=f"file:{w.secret}")]),
         FILES,
     ),
-    Way("a download of a file", lambda w: w.queue.submit("x", [FetchRequest(f"file:{w.secret}")]), FILES),
+    Way("a download of a file", lambda w: w.queue.submit("x", [FetchRequest(DatasetRef(f"file:{w.secret}"))]), FILES),
     Way("items made of a file", lambda w: making.check(items(w, dataset=f"file:{w.secret}"), w.settings), FILES),
     Way("a file that was found, loaded", lambda w: fetch.load(find_dataset(f"file:{w.secret}"), w.settings), FILES),
     Way("another visitor's upload", lambda w: asked(w, dataset=w.upload.reference), FILES),
@@ -160,7 +164,7 @@ def sweep(encoder: str) -> Sweep:
 
 
 def items(w: World, encoder: str = "minilm", dataset: str = "demo-words") -> ItemsRequest:
-    return ItemsRequest(Task.INTRUDER, (Variant(encoder, "none"),), dataset)
+    return ItemsRequest(Task.INTRUDER, (Variant(encoder, "none"),), DatasetRef(dataset))
 
 
 def own_items(w: World) -> ItemsRequest:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.runs import pipeline, requesting
 from blindspot.runs.requests import EncodeRequest, RunRequest
@@ -51,7 +52,7 @@ class World:
         return pipeline.run(request, self.settings, self.repository).record
 
     def encode(self, encoder: str, dataset: str) -> None:
-        pipeline.encode(EncodeRequest(encoder, dataset), self.settings, self.repository)
+        pipeline.encode(EncodeRequest(encoder, DatasetRef(dataset)), self.settings, self.repository)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.names import in_address
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import compare
@@ -27,13 +27,13 @@ PAGES = [place.stem for place in places()]
 
 
 def picks(*variants: Variant, baseline: Variant | None = None, postprocessed: bool = False) -> Picks:
-    return Picks("demo-pairs", "cos", "definition", variants, baseline, postprocessed)
+    return Picks(DatasetRef("demo-pairs"), "cos", "definition", variants, baseline, postprocessed)
 
 
 def test_of_a_training_the_last_step_is_shown_until_steps_are_picked() -> None:
     steps = [Variant(f"python:mine/step-{number}", "none") for number in (20, 40, 60)]
     stored = (MINILM, *steps, LSA)
-    of_all = Picks("demo-pairs", "cos", "definition", (), known=stored)
+    of_all = Picks(DatasetRef("demo-pairs"), "cos", "definition", (), known=stored)
     assert of_all.asked_for(stored) == [MINILM, steps[-1], LSA]
     assert of_all.asked_for(reversed(stored)) == [LSA, steps[-1], MINILM]
     assert replace(of_all, baseline=steps[0]).asked_for(stored) == [MINILM, steps[0], steps[-1], LSA]

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DATASETS
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.references import Dtype
@@ -75,7 +75,7 @@ def encode_poolings(progress: Progress) -> list[BenchmarkResult]:
     settings = Settings.from_environment()
     together = minilm(settings)
     alone = replace(together, others=())
-    texts = fetch.load(find_dataset("demo-pairs"), settings).items[:TEXTS_OF_POOLINGS]
+    texts = fetch.load(DATASETS["demo-pairs"], settings).items[:TEXTS_OF_POOLINGS]
     for encoder in (together, alone):
         encoder.load()
     label = f"encode_poolings, {len(together.family)} poolings of {len(texts):,} texts"
@@ -144,7 +144,7 @@ def sentences(settings: Settings, count: int) -> tuple[str, ...]:
     Raises:
         NotMeasured: neither the cache nor the mirror has them.
     """
-    entry = find_dataset("evalrank-sent")
+    entry = DATASETS["evalrank-sent"]
     try:
         items = fetch.load(entry, settings).items
     except DataMissing as error:

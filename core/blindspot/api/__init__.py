@@ -32,7 +32,7 @@ from blindspot.api.sentences import try_sentence
 from blindspot.api.spaces import Neighbors, neighbors
 from blindspot.api.thresholds import Threshold, threshold
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.errors import BlindspotError, InputError, LibraryMissing
 from blindspot.files.writing import write_atomically
@@ -166,8 +166,8 @@ def texts_of(data: Any, *, columns: Mapping[str, str] | None = None, store: Stor
     return _texts(given.reference_of(data, None, columns, place.settings), place)
 
 
-def _texts(reference: str, place: Place) -> tuple[str, ...]:
-    return fetch.load(find_dataset(reference), place.settings).items
+def _texts(reference: DatasetRef, place: Place) -> tuple[str, ...]:
+    return fetch.load(reference.entry(), place.settings).items
 
 
 def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
@@ -275,7 +275,7 @@ def _of_golden_set(
     device: str | None,
     params: Mapping[str, str],
 ) -> Run:
-    kind = find_dataset(given.reference_of(data, None, columns, place_of(store, device).settings)).kind
+    kind = given.reference_of(data, None, columns, place_of(store, device).settings).entry().kind
     entry = sides.diagnostic_of(kind)
     return run(entry.id, model, data, name=name, columns=columns, store=store, device=device, **params)
 

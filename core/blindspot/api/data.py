@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from blindspot.datasets.catalog import dataset_for, find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.named import dataset_named
 from blindspot.datasets.user_data.kinds import OWN_KINDS
@@ -29,7 +29,9 @@ EXPECTED = (
 FOLDER = "given"
 
 
-def reference_of(data: Any, kind: DatasetKind | None, columns: Mapping[str, str] | None, settings: Settings) -> str:
+def reference_of(
+    data: Any, kind: DatasetKind | None, columns: Mapping[str, str] | None, settings: Settings
+) -> DatasetRef:
     """The reference of a dataset; data in memory is written to the store's folder, named by its content.
 
     Args:
@@ -41,21 +43,25 @@ def reference_of(data: Any, kind: DatasetKind | None, columns: Mapping[str, str]
         InputError: it is none of ``EXPECTED``, or cannot be read as such data.
     """
     if isinstance(data, Mapping) and {*data} == {*FORMS}:
-        return find_dataset(_of_three(data, columns or {}, settings)).id
+        return _checked(_of_three(data, columns or {}, settings))
     named = _named(columns)
     if isinstance(data, str | os.PathLike):
-        reference = dataset_named(os.fspath(data))
+        reference = DatasetRef(dataset_named(os.fspath(data)))
         if named:
-            return with_columns(reference, named)
-        return find_dataset(dataset_for(reference, kind) if kind else reference).id
+            return DatasetRef(with_columns(reference, named))
+        return _checked(reference.of_kind(kind) if kind else reference)
     table = _table(data, kind)
-    path = _written(table, settings.home / FOLDER)
-    reference = f"file:{path}"
+    reference = DatasetRef(f"file:{_written(table, settings.home / FOLDER)}")
     if named is None:
-        if kind and (fitting := dataset_for(reference, kind)) != reference:
-            return find_dataset(fitting).id
+        if kind and (fitting := reference.of_kind(kind)) != reference:
+            return _checked(fitting)
         named = _columns_of(table, kind)
-    return find_dataset(f"{reference}?{named}" if named else reference).id
+    return _checked(f"{reference}?{named}" if named else reference)
+
+
+def _checked(reference: str) -> DatasetRef:
+    """A dataset that can be read."""
+    return DatasetRef(find_dataset(reference).id)
 
 
 def _of_three(data: Mapping[str, Any], columns: Mapping[str, str], settings: Settings) -> str:

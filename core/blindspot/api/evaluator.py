@@ -15,7 +15,7 @@ from blindspot.api import models
 from blindspot.api.place import place_of
 from blindspot.api.results import Frames, Run, Score, as_frame
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders import in_process
 from blindspot.errors import InputError, naming_extras
@@ -153,7 +153,7 @@ class Evaluator:
 
     def get_config_dict(self) -> dict[str, Any]:
         """What of it a model card names."""
-        return {"pairs": find_dataset(self._datasets[PAIRS]).title}
+        return {"pairs": self._datasets[PAIRS].entry().title}
 
     # --- results
 
@@ -246,15 +246,15 @@ class Evaluator:
 
     # --- inside
 
-    def _reference(self, data: Any, diagnostic: str, columns: Mapping[str, str] | None) -> str:
+    def _reference(self, data: Any, diagnostic: str, columns: Mapping[str, str] | None) -> DatasetRef:
         """The reference of data that can be evaluated on."""
         reference = given.reference_of(data, find_diagnostic(diagnostic).dataset_kind, columns, self._place.settings)
         requesting.request(diagnostic, "random-projection", "none", reference, {}, self._place.settings)
-        fetch.load(find_dataset(reference), self._place.settings)
+        fetch.load(reference.entry(), self._place.settings)
         return reference
 
     def _texts(self) -> tuple[str, ...]:
-        return fetch.load(find_dataset(self._datasets[PAIRS]), self._place.settings).items
+        return fetch.load(self._datasets[PAIRS].entry(), self._place.settings).items
 
     def _claim(self) -> None:
         """Settle the name: at the first call, as every process of a distributed training makes an evaluator."""

@@ -12,7 +12,6 @@ from blindspot.api import models
 from blindspot.api.place import place_of
 from blindspot.api.results import Frames, as_frame
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
 from blindspot.encoders.catalog import variant_named
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.similarity import Similarity
@@ -108,7 +107,7 @@ def neighbors(
         raise InputError(f"k is {k}", expected=f"1 to {LONGEST}")
     place = place_of(store, device)
     reference = given.reference_of(data, None, columns, place.settings)
-    dataset = fetch.load(find_dataset(reference), place.settings)
+    dataset = fetch.load(reference.entry(), place.settings)
     asked = models.variant_of(model, name, lambda: dataset.items)
     variant = variant_named(asked.encoder, transform or asked.transform)
     pipeline.encode(EncodeRequest(variant.encoder, reference), place.settings, place.repository)

@@ -73,7 +73,7 @@ def show(
     """Show a dataset's first rows; for labeled texts also classes, splits, repeated and leaked texts."""
     settings = Settings.from_environment()
     reference = dataset_of(dataset, own, "DATASET")
-    entry = find_dataset(reference)
+    entry = reference.entry()
     with output.progress(entry.id) as progress:
         data = downloads.load(entry, settings, progress)
     counts = data.counts if isinstance(data, LabeledTexts) else None

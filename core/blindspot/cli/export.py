@@ -10,7 +10,6 @@ import typer
 
 from blindspot.cli.options import AnyRun, check_file
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.retrieval import exports
@@ -69,7 +68,7 @@ def export(
         print(f"{counted(len(table), 'query', 'queries')} written to {output}")
         return
     if format is Format.NEGATIVES:
-        table, dataset = _queries(entry, record, repository), fetch.load(find_dataset(record.plan.dataset), settings)
+        table, dataset = _queries(entry, record, repository), fetch.load(record.plan.dataset.entry(), settings)
         if not isinstance(dataset, RetrievalDataset):
             raise TypeError(f"{record.plan.dataset} is no retrieval dataset")
         rows = exports.hard_negatives(table, Side(record.run_id), dataset, most)

@@ -20,7 +20,7 @@ from blindspot.cli.studies.training_data import (
     report,
 )
 from blindspot.cli.variants import opened, variants_of
-from blindspot.datasets.catalog import OWN_FILE, find_dataset
+from blindspot.datasets.catalog import OWN_FILE, DatasetRef
 from blindspot.errors import InputError
 from blindspot.files.typed_tables import TableFormat
 from blindspot.files.writing import read_limited, write_atomically
@@ -83,7 +83,7 @@ def make(
         ItemsRequest(
             task,
             variants,
-            dataset,
+            DatasetRef(dataset),
             metric,
             inventory,
             sample if of_sentences is None else of_sentences,
@@ -240,7 +240,7 @@ def training_data(
 def _automatic(items: ItemSet, reference: str, settings: Settings) -> Automatic:
     asked = Variant.parse(reference)
     (variant,) = variants_of([asked.encoder], [asked.transform])
-    entry = find_dataset(str(items.manifest.get("dataset", "")))
+    entry = DatasetRef(items.manifest.get("dataset", "")).entry()
     _, (space,) = opened([variant], entry, settings)
     return answer(items, space)
 

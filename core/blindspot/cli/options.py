@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.user_data.reference import ROLES, NamedColumns, is_own, reference_of_files, with_columns
 from blindspot.datasets.user_data.retrieval_folder.options import FORMS
 from blindspot.diagnostic import parameters
@@ -156,7 +157,7 @@ def _expanded(
     return with_options
 
 
-def datasets_of(given: Sequence[str], own: OwnNames) -> list[str]:
+def datasets_of(given: Sequence[str], own: OwnNames) -> list[DatasetRef]:
     """References of datasets: those that are users' files with the named columns, then that of the three files.
 
     Raises:
@@ -167,10 +168,10 @@ def datasets_of(given: Sequence[str], own: OwnNames) -> list[str]:
         if not any(map(is_own, given)):
             raise InputError("columns are named, but no dataset is a file of your own", expected="--dataset PATH")
         found = [with_columns(dataset, own.columns) if is_own(dataset) else dataset for dataset in given]
-    return [*found, own.files] if own.files else found
+    return [*map(DatasetRef, [*found, own.files] if own.files else found)]
 
 
-def dataset_of(given: str, own: OwnNames, option: str = "--data") -> str:
+def dataset_of(given: str, own: OwnNames, option: str = "--data") -> DatasetRef:
     """The reference of the one dataset of a command: an id, a reference, a path, or three files.
 
     Args:

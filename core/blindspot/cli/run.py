@@ -19,7 +19,7 @@ from blindspot.cli.options import (
     takes_parameters,
 )
 from blindspot.datasets import training_overlap
-from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
+from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.errors import InputError
@@ -57,7 +57,7 @@ def run(
         for e in encoder
         for t in transform or ["none"]
     ]
-    files = [found for asked in dict.fromkeys(r.dataset for r in requests) if (found := find_dataset(asked).own)]
+    files = [found for asked in dict.fromkeys(r.dataset for r in requests) if (found := asked.entry().own)]
     output.warn(one.assumptions for one in files if one.assumptions)
     output.warn(f"{one.path.name}: {one.doubt} {one.instead(DatasetKind.RETRIEVAL)}" for one in files if one.doubt)
     repository = Repository.at(settings.store)

@@ -21,7 +21,7 @@ from blindspot.cli.options import (
     names_own_data,
     takes_parameters,
 )
-from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
+from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, title_of
 from blindspot.diagnostic import FIT_ON, Diagnostic, Score, find_diagnostic, in_words
 from blindspot.errors import InputError
 from blindspot.names import current
@@ -95,8 +95,8 @@ def sweep(
 ) -> None:
     """See ``HELP``."""
     computing.check(on, workers, gpus_per_task, shard)
-    dataset = datasets_of(dataset or [], own)
-    lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
+    datasets = datasets_of(dataset or [], own)
+    lists = {"encoder": encoder, "transform": transform, "dataset": datasets, "diagnostic": diagnostic}
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
     settings = Settings.from_environment()
     wanted = _of_file(file, options, settings) if file else _of_options(options, params)
@@ -280,10 +280,10 @@ def _notes(expansion: sweeps.Expansion) -> list[str]:
     """Combinations left out, with the reason, and how the user's own files were read."""
     left_out = [
         f"skipped: {diagnostic} on {dataset}; it needs a {find_diagnostic(diagnostic).dataset_kind.in_words}, "
-        f"and this is a {find_dataset(dataset).kind.in_words}"
+        f"and this is a {dataset.entry().kind.in_words}"
         for diagnostic, dataset in expansion.unfit
     ]
-    own = [find_dataset(dataset).own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]
+    own = [dataset.entry().own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]
     return [*left_out, *(f"read {pairs.summary}" for pairs in own if pairs)]
 
 

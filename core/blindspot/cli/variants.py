@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from blindspot.cli import output
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.encoders.catalog import variant_named
 from blindspot.runs import pipeline
@@ -29,7 +29,8 @@ def variants_of(encoders: Sequence[str], transforms: Sequence[str] | None) -> li
 def opened(variants: Sequence[Variant], entry: DatasetEntry, settings: Settings) -> tuple[Dataset, tuple[Space, ...]]:
     """The dataset and its space under each variant; missing embeddings are computed."""
     repository = Repository.at(settings.store)
-    requests = [EncodeRequest(reference, entry.id) for reference in dict.fromkeys(v.encoder for v in variants)]
+    named = DatasetRef(entry.id)
+    requests = [EncodeRequest(reference, named) for reference in dict.fromkeys(v.encoder for v in variants)]
     output.announce(requests, settings)
     for request in requests:
         with output.progress(request.label) as progress:

@@ -45,9 +45,9 @@ __all__ = [
     "OWN_PREFIX",
     "SOURCES",
     "DatasetEntry",
+    "DatasetRef",
     "Family",
     "SourceFile",
-    "canonical_dataset",
     "catalogued",
     "family_of",
     "find_dataset",
@@ -401,43 +401,64 @@ def find_datasets(references: Iterable[str]) -> list[DatasetEntry]:
     return found
 
 
+class DatasetRef(str):
+    """A dataset by its reference, as stores, addresses and JSON have it: ``demo-pairs``, ``file:PATH``.
+
+    A ``str``, so that it compares with what these say. Whether there is such a dataset, ``entry`` tells.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, text: str) -> DatasetRef:
+        """The dataset that somebody names, as the store names it; a user's file need not exist any more.
+
+        Raises:
+            InputError: no such dataset.
+        """
+        return cls(OwnReference.parse(text) if own.is_own(text) else cls(text).entry().id)
+
+    def of_kind(self, kind: DatasetKind) -> DatasetRef:
+        """The same dataset as one of a kind, where a user's file may be read as several kinds; else itself.
+
+        Raises:
+            InputError: the file cannot be read.
+        """
+        return DatasetRef(own.fitting(self, kind)) if own.is_own(self) else self
+
+    def entry(self) -> DatasetEntry:
+        """From the catalog, its sources, or a user's file, which is read for it once as long as it does not change.
+
+        Raises:
+            InputError: an unknown dataset (the nearest id is suggested), or an unusable file.
+        """
+        if own.is_own(self):
+            return _own_entry(own.find(self), DatasetRef.parse(self))
+        entry = catalogued(self) or SOURCES.get(self)
+        if entry is not None:
+            return entry
+        if family := FAMILIES.get(self):
+            raise InputError(
+                f"'{self}' is {len(family.members)} datasets, {family.naming}",
+                expected=f"one of them, such as {family.example}",
+                remedy=f"list them with: blindspot data list {self}",
+            )
+        for family in FAMILIES.values():
+            if self.startswith(family.id):
+                nearest = unknown("dataset", self, family.members)
+                expected = f"{family.naming}, such as {family.example}"
+                raise InputError(nearest.what, expected=expected, remedy=nearest.remedy)
+        path = PurePath(self)
+        if ":" not in self and (path.suffix or len(path.parts) > 1):
+            raise InputError(
+                f"there is no file {self}", expected="data of your own, or a dataset id", remedy="check the path"
+            )
+        raise unknown("dataset", self, [*DATASETS, *FAMILIES, OWN_FILE])
+
+
 def find_dataset(reference: str) -> DatasetEntry:
-    """The entry of a dataset: from the catalog, its sources, or a user's file, which is read for it.
-
-    Raises:
-        InputError: an unknown dataset (the nearest id is suggested), or an unusable file.
-    """
-    if own.is_own(reference):
-        return _own_entry(own.find(reference), canonical_dataset(reference))
-    entry = catalogued(reference) or SOURCES.get(reference)
-    if entry is not None:
-        return entry
-    if family := FAMILIES.get(reference):
-        raise InputError(
-            f"'{reference}' is {len(family.members)} datasets, {family.naming}",
-            expected=f"one of them, such as {family.example}",
-            remedy=f"list them with: blindspot data list {reference}",
-        )
-    for family in FAMILIES.values():
-        if reference.startswith(family.id):
-            nearest = unknown("dataset", reference, family.members)
-            expected = f"{family.naming}, such as {family.example}"
-            raise InputError(nearest.what, expected=expected, remedy=nearest.remedy)
-    path = PurePath(reference)
-    if ":" not in reference and (path.suffix or len(path.parts) > 1):
-        raise InputError(
-            f"there is no file {reference}", expected="data of your own, or a dataset id", remedy="check the path"
-        )
-    raise unknown("dataset", reference, [*DATASETS, *FAMILIES, OWN_FILE])
-
-
-def dataset_for(reference: str, kind: DatasetKind) -> str:
-    """The reference under which a dataset is of a kind, where a user's file may be read as several kinds; else itself.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    return own.fitting(reference, kind) if own.is_own(reference) else reference
+    """``DatasetRef.entry`` of a reference that somebody gives."""
+    return DatasetRef(reference).entry()
 
 
 def title_of(reference: str) -> str:
@@ -452,16 +473,7 @@ def limits_of(references: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{title_of(entry.id)}: {entry.limits}" for entry in entries if entry.limits)
 
 
-def canonical_dataset(reference: str) -> str:
-    """The id under which the store has a dataset; a user's file need not exist any more.
-
-    Raises:
-        InputError: no such dataset.
-    """
-    return str(OwnReference.parse(reference)) if own.is_own(reference) else find_dataset(reference).id
-
-
-def _own_entry(file: OwnSource, reference: str) -> DatasetEntry:
+def _own_entry(file: OwnSource, reference: DatasetRef) -> DatasetEntry:
     """The entry of a user's file or folder. It keeps the content that was read, so that it agrees with the revision."""
     return DatasetEntry(
         id=reference,

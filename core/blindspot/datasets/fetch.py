@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from blindspot import policy
-from blindspot.datasets.catalog import DatasetEntry, SourceFile
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef, SourceFile
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.errors import BlindspotError, DataCorrupt, DataMissing, naming_extras
 from blindspot.files.in_use import holding, use
@@ -38,7 +38,7 @@ class DataState(StrEnum):
 class FetchRequest:
     """Request to download a dataset's missing or corrupt files. Equal requests are the same work."""
 
-    dataset: str
+    dataset: DatasetRef
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.user_data import files as own
 from blindspot.diagnostic import all_diagnostics
 from blindspot.doctor.findings import Finding, note, ok, problem, size
@@ -113,7 +113,7 @@ def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
     """Users' files and folders, named by runs or pickers, that are gone or unusable."""
     datasets = {run.plan.dataset for run in facts.runs if own.is_own(run.plan.dataset)}
     encoders = {run.plan.variant.encoder for run in facts.runs} | set(facts.references)  # a dir: may be either
-    paths = {name: own.path_of(name) for name in sorted(datasets)}
+    paths: dict[str, Path] = {name: own.path_of(name) for name in sorted(datasets)}
     paths |= {name: path for name in sorted(encoders) if (path := _path_of_encoder(name)) is not None}
     remedy = "put them back to run them again; stored scores stay"
     if gone := [name for name, path in paths.items() if not path.exists()]:
@@ -123,7 +123,7 @@ def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
     for name in sorted(paths.keys() - set(gone)):
         try:
             if name in datasets:
-                find_dataset(name)
+                DatasetRef(name).entry()
             else:
                 opened(ModelRef.parse(name), settings)
         except BlindspotError as error:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from blindspot import policy
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.fetch import FetchRequest
 from blindspot.diagnostic import FIT_ON
 from blindspot.errors import BlindspotError, Cancelled
@@ -515,7 +514,7 @@ class JobQueue:
         settings, repository = place.settings, place.repository
         match task:
             case FetchRequest():
-                fetch.fetch_dataset(find_dataset(task.dataset), settings, *listeners)
+                fetch.fetch_dataset(task.dataset.entry(), settings, *listeners)
             case EncodeRequest():
                 pipeline.encode(task, settings, repository, *listeners)
             case Repetition():

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, catalogued, family_of, find_dataset
+from blindspot.datasets.catalog import DatasetEntry, catalogued, family_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
 from blindspot.encoders.base import EncoderFamily, EncoderInfo
@@ -140,7 +140,7 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
             stored, no text encoded, and all speeds are guesses.
     """
     stored = stored_requests(requests, repository) if repository else set[RunRequest]()
-    entries = {r.dataset: find_dataset(r.dataset) for r in requests}
+    entries = {r.dataset: r.dataset.entry() for r in requests}
     speeds = _Speeds.of(repository) if repository else _Speeds({}, {})
     on_disk = EmbeddingCache(settings.embeddings).inventory().embeddings if repository else ()
     encoded = {(stored.facts.encoder, stored.facts.texts) for stored in on_disk}

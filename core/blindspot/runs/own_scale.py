@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.encoders import resident
 from blindspot.encoders.base import Encoder
@@ -30,7 +30,7 @@ from blindspot.transforms.trained_flows import StoredFlows
 from blindspot.types import CancelToken, Float32, Float64, Int64, no_progress
 from blindspot.variants import Variant
 
-DATASET = "demo-scored"
+DATASET = DatasetRef("demo-scored")
 PARAPHRASE = 4.5  # score of 5 from which on a pair says the same
 FEWEST = 10  # pairs of either kind that a model must have vectors for
 QUANTILES = (0.05, 0.5, 0.95)
@@ -88,7 +88,7 @@ def sentences() -> ScoredPairs:
 
 @lru_cache(maxsize=1)
 def _sentences() -> ScoredPairs:
-    found = fetch.load(find_dataset(DATASET), Settings.from_environment({}))
+    found = fetch.load(DATASET.entry(), Settings.from_environment({}))
     if not isinstance(found, ScoredPairs):
         raise BlindspotError(f"{DATASET} has no scored pairs")
     return found

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
@@ -287,10 +286,10 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
     """
     if request.variant not in repository.variants():
         return None  # without looking up a model
-    dataset_entry = find_dataset(request.dataset)
+    dataset_entry = request.dataset.entry()
     if fetch.dataset_state(dataset_entry, settings) is fetch.DataState.MISSING:
         return None
-    held_out = fitting.load_here(dict(request.params), settings)
+    held_out = fitting.load_here(request.fit_on, settings)
     if request.fit_on and held_out is None:
         return None
     work = Work(settings, repository, no_progress, CancelToken())

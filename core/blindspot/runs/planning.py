@@ -11,7 +11,7 @@ from typing import Any, Protocol, Unpack
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.diagnostic import (
     Diagnostic,
@@ -147,9 +147,9 @@ class Planned:
 
 def load(request: RunRequest, work: Work) -> Named:
     with work.watch.measure("load"):
-        dataset_entry = find_dataset(request.dataset)
+        dataset_entry = request.dataset.entry()
         dataset = fetch.load(dataset_entry, work.settings, work.progress, work.cancel)
-        held_out = fitting.load(dict(request.params), work.settings, work.progress, work.cancel)
+        held_out = fitting.load(request.fit_on, work.settings, work.progress, work.cancel)
         _verify(request.variant.model, work.settings, work.progress, work.cancel)
         return named_by(request, dataset_entry, dataset, held_out, work.settings)
 
@@ -227,7 +227,7 @@ def to_encode(
     """The encoder of a request, and the dataset whose ``encoded`` texts it encodes; raises ``BlindspotError``."""
     prepare_runtime(settings)
     cancel = cancel or CancelToken()
-    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
+    dataset = fetch.load(request.dataset.entry(), settings, progress, cancel)
     asked = variant_named(request.encoder)
     _verify(asked.model, settings, progress, cancel)
     encoder = resolve_encoder(asked.encoder, settings)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from blindspot import names, policy
-from blindspot.datasets.catalog import dataset_for, find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import (
@@ -55,7 +55,7 @@ def request(
         policy.check_encoder(reference, settings)
     for reference in (dataset, fit_on, params.get(FIT_ON, "")):
         policy.check_dataset(reference, settings)
-    dataset_entry = find_dataset(dataset_for(dataset, entry.dataset_kind))
+    dataset_entry = DatasetRef(dataset).of_kind(entry.dataset_kind).entry()
     if dataset_entry.kind is not entry.dataset_kind:
         raise InputError(
             f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind.in_words}",
@@ -84,7 +84,7 @@ def request(
     return RunRequest(
         diagnostic,
         variant,
-        dataset_entry.id,
+        DatasetRef(dataset_entry.id),
         tuple(sorted(checked.items())),
         tuple(sorted(others)) if ranks_a_part else (),  # a protocol that prepares vectors itself ranks everything
     )

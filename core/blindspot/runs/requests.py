@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from blindspot import names
-from blindspot.datasets.catalog import title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.runs.inputs.fitting import FitDataset
@@ -26,14 +26,15 @@ class RunRequest:
 
     diagnostic: str
     variant: Variant
-    dataset: str
+    dataset: DatasetRef
     params: tuple[tuple[str, str], ...]
     support: tuple[str, ...] = ()
 
     @property
-    def fit_on(self) -> str:
-        """The dataset that the transform is fitted on; "" for the ranked items."""
-        return dict(self.params).get(FIT_ON, "")
+    def fit_on(self) -> DatasetRef | None:
+        """The dataset that the transform is fitted on; None for the ranked items."""
+        fit_on = dict(self.params).get(FIT_ON)
+        return DatasetRef(fit_on) if fit_on else None
 
     @property
     def label(self) -> str:
@@ -68,7 +69,7 @@ class EncodeRequest:
     """A dataset to encode, without any diagnostic."""
 
     encoder: str
-    dataset: str
+    dataset: DatasetRef
 
     @property
     def label(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import EmbeddingCache
@@ -53,7 +53,8 @@ class Sending:
 
 def sendings(tasks: Iterable[object], settings: Settings) -> tuple[Sending, ...]:
     """What runs and encodings would send, per server, without what is stored already; other tasks send nothing."""
-    wanted: dict[tuple[str, str, RunRequest | None], None] = {}  # by model and dataset; the run whose texts have roles
+    # By model and dataset; the run whose texts have roles.
+    wanted: dict[tuple[str, DatasetRef, RunRequest | None], None] = {}
     for task in tasks:
         if isinstance(task, RunRequest):
             models = [model.text for model in task.variant.model.models]
@@ -92,7 +93,7 @@ def _with(before: Sending | None, encoder: ServedEncoder, texts: Texts | None, n
     )
 
 
-def _texts(encoder: ServedEncoder, name: str, run: RunRequest | None, settings: Settings) -> Texts | None:
+def _texts(encoder: ServedEncoder, name: DatasetRef, run: RunRequest | None, settings: Settings) -> Texts | None:
     """What is encoded of a dataset; None if it is not on this machine."""
     dataset = _dataset(name, settings)
     if dataset is None:
@@ -109,9 +110,9 @@ def _is_stored(texts: Texts, encoder: ServedEncoder, settings: Settings) -> bool
     return bool(encoder.versions) and cache.read(texts.embedding_digest, is_use=False) is not None
 
 
-def _dataset(name: str, settings: Settings) -> Dataset | None:
+def _dataset(name: DatasetRef, settings: Settings) -> Dataset | None:
     """The dataset if it is on this machine."""
-    entry = find_dataset(name)
+    entry = name.entry()
     if fetch.dataset_state(entry, settings) in {fetch.DataState.MISSING, fetch.DataState.CORRUPT}:
         return None
     own = tuple(entry.own.files.items()) if entry.own else ()
@@ -122,5 +123,5 @@ def _dataset(name: str, settings: Settings) -> Dataset | None:
 
 
 @lru_cache(maxsize=4)
-def _loaded(name: str, _revision: str, _files: str, settings: Settings) -> Dataset:
-    return fetch.load(find_dataset(name), settings)
+def _loaded(name: DatasetRef, _revision: str, _files: str, settings: Settings) -> Dataset:
+    return fetch.load(name.entry(), settings)

@@ -17,7 +17,7 @@ from typing import Any
 
 from blindspot import policy
 from blindspot.datasets import vector_sources
-from blindspot.datasets.catalog import FAMILIES, DatasetEntry, dataset_for, find_datasets
+from blindspot.datasets.catalog import FAMILIES, DatasetEntry, DatasetRef, find_datasets
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.named import dataset_named
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
@@ -87,7 +87,7 @@ class Expansion:
     """
 
     requests: tuple[RunRequest, ...]
-    unfit: tuple[tuple[str, str], ...]
+    unfit: tuple[tuple[str, DatasetRef], ...]
 
 
 def expand(sweep: Sweep, settings: Settings) -> Expansion:
@@ -112,13 +112,14 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
             raise unknown(f"parameter of {', '.join(entries)}", name, known)
 
     first: list[RunRequest] = []
-    unfit: list[tuple[str, str]] = []
+    unfit: list[tuple[str, DatasetRef]] = []
     dataset_kinds: dict[str, DatasetKind] = {}
     for reference in sweep.datasets:
         read = _readings(reference, list(entries.values()))
         kinds_read = {one.kind for one in read}
         dataset_kinds |= {one.id: one.kind for one in read}
-        unfit += [(e.id, one.id) for one in read for e in entries.values() if e.dataset_kind not in kinds_read]
+        others = [entry.id for entry in entries.values() if entry.dataset_kind not in kinds_read]
+        unfit += [(diagnostic, DatasetRef(one.id)) for one in read for diagnostic in others]
     encoders = list(dict.fromkeys(variant_named(one).model for one in sweep.encoders))
     for dataset, kind in dataset_kinds.items():
         fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
@@ -159,9 +160,9 @@ def _readings(reference: str, entries: Sequence[Diagnostic]) -> list[DatasetEntr
     it has a reading of."""
     if not is_own(reference):
         return find_datasets([reference])
-    asked = dict.fromkeys(dataset_for(reference, entry.dataset_kind) for entry in entries)
-    if len(asked) > 1:
-        asked.pop(reference, None)  # as which kind it may be read is settled
+    asked = list(dict.fromkeys(DatasetRef(reference).of_kind(entry.dataset_kind) for entry in entries))
+    if len(asked) > 1:  # as which kind it may be read is settled
+        asked = [one for one in asked if one != reference]
     return find_datasets(asked)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme, Style
@@ -53,7 +53,7 @@ class Opened:
 def open_picked(picks: Picks) -> Opened | None:
     """The picked spaces that are encoded, with an offer to encode the others; None, with the reason shown, if none."""
     try:
-        entry = find_dataset(picks.dataset)
+        entry = picks.dataset.entry()
         if not _is_here(entry):
             return None
         dataset = load(entry)

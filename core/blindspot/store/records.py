@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 
 import psutil
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import FIT_ON, result_table
 from blindspot.errors import BlindspotError
 from blindspot.variants import Variant
@@ -45,7 +46,7 @@ class RunPlan:
     diagnostic: str
     diagnostic_version: int
     variant: Variant
-    dataset: str
+    dataset: DatasetRef
     dataset_digest: str
     params: Mapping[str, str]
     embedding_digest: str
@@ -234,7 +235,7 @@ def plan_of(row: Mapping[str, Any]) -> RunPlan:
         diagnostic=row["diagnostic"],
         diagnostic_version=row["diagnostic_version"],
         variant=Variant(row["encoder"], row["transform"]),
-        dataset=row["dataset"],
+        dataset=DatasetRef(row["dataset"]),
         dataset_digest=row["dataset_digest"],
         params=json.loads(row["params"]),
         embedding_digest=row["embedding_digest"],

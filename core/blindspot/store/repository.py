@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Part
 from blindspot.datasets.kinds.own_columns import OwnColumn
@@ -168,9 +169,9 @@ class Repository:
         """Variants with a finished run, in order of first appearance (which decides their colors)."""
         return [Variant(*row) for row in self._rows("runs/variants")]
 
-    def datasets(self) -> list[str]:
+    def datasets(self) -> list[DatasetRef]:
         """Ids of datasets with a finished run, in order of first appearance."""
-        return [row[0] for row in self._rows("datasets/tested")]
+        return [DatasetRef(row[0]) for row in self._rows("datasets/tested")]
 
     def references(self) -> list[StoredReference]:
         """Encoders that were added by reference or removed, by name."""

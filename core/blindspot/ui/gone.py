@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from blindspot import names
-from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.user_data.files import is_own, path_of
 from blindspot.encoders.catalog import resolve_encoder
@@ -29,13 +29,13 @@ _ICON = ":material/report:"
 _NAMES_SHOWN = 5
 
 
-def readable_datasets(*, warn: bool = False) -> dict[str, DatasetEntry]:
+def readable_datasets(*, warn: bool = False) -> dict[DatasetRef, DatasetEntry]:
     """``known_datasets`` that can be read, by reference; ``warn`` says on the page which were left out."""
-    found: dict[str, DatasetEntry] = {}
+    found: dict[DatasetRef, DatasetEntry] = {}
     left_out = []
     for reference in known_datasets():
         try:
-            found[reference] = find_dataset(reference)
+            found[reference] = reference.entry()
         except BlindspotError:
             left_out.append(path_of(reference).name if is_own(reference) else reference)
     if left_out and warn:

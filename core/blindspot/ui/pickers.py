@@ -13,7 +13,7 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.datasets import uploads
-from blindspot.datasets.catalog import DATASETS, family_of, find_dataset, title_of
+from blindspot.datasets.catalog import DATASETS, DatasetRef, family_of, title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
@@ -64,7 +64,7 @@ def _is_impossible(value: str) -> bool:
 
 
 # Defaults never enter the address, so they must never change.
-DEFAULT_DATASET = "demo-pairs"
+DEFAULT_DATASET = DatasetRef("demo-pairs")
 DEFAULT_METRIC = Similarity.COS.value
 PROTOCOLS = ("definition", "toolkit")
 DEFAULT_PROTOCOL = PROTOCOLS[0]
@@ -92,7 +92,7 @@ class Picks:
         known: all of the store, by first appearance.
     """
 
-    dataset: str
+    dataset: DatasetRef
     metric: str
     protocol: str
     variants: tuple[Variant, ...]
@@ -211,10 +211,10 @@ def _begin_with_own(wanted: Collection[Picker], choices: Collection[str]) -> Non
             return
 
 
-def is_readable(dataset: str) -> bool:
+def is_readable(dataset: DatasetRef) -> bool:
     """Whether a dataset can be found; not where its file is gone."""
     try:
-        find_dataset(dataset)
+        dataset.entry()
     except BlindspotError:
         return False
     return True
@@ -278,7 +278,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     if chosen and baseline and baseline not in chosen and Picker.BASELINE in wanted:
         chosen.insert(0, baseline)
     return Picks(
-        kept.get(Picker.DATASET, DEFAULT_DATASET),
+        DatasetRef(kept.get(Picker.DATASET, DEFAULT_DATASET)),
         kept.get(Picker.SIMILARITY, DEFAULT_METRIC),
         DEFAULT_PROTOCOL,
         tuple(chosen),
@@ -308,7 +308,7 @@ def show_postprocessed() -> None:
     st.session_state[Picker.POSTPROCESSED] = True
 
 
-def known_datasets() -> list[str]:
+def known_datasets() -> list[DatasetRef]:
     """References of uploads, of users' files that were run, and of the catalog's datasets.
 
     No other file: a link must not make the server read whatever it names. On a demo only the reader's own uploads, and
@@ -316,11 +316,11 @@ def known_datasets() -> list[str]:
     """
     catalog = [*DATASETS, *_members_asked_for()]
     if not allowed().server_files and not settings().session:
-        return catalog
+        return [*map(DatasetRef, catalog)]
     own = [upload.reference for upload in uploads.found(settings())]
     if allowed().server_files:
         own += [name for name in repository().datasets() if is_own(name)]
-    return [*dict.fromkeys(own), *catalog]
+    return [*map(DatasetRef, dict.fromkeys([*own, *catalog]))]
 
 
 def _members_asked_for() -> list[str]:
@@ -330,9 +330,9 @@ def _members_asked_for() -> list[str]:
     return list(dict.fromkeys(name for name in asked if name and family_of(name)))
 
 
-def pickable_datasets() -> list[str]:
+def pickable_datasets() -> list[DatasetRef]:
     """``known_datasets``; on a demo the reader's own uploads, too, while none of them is picked."""
-    mine = [upload.reference for upload in uploads.found(upload_settings())] if visitor() else []
+    mine = [DatasetRef(upload.reference) for upload in uploads.found(upload_settings())] if visitor() else []
     return list(dict.fromkeys([*mine, *known_datasets()]))
 
 

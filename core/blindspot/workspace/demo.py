@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.published.tatoeba import BOTH, PARALLEL
 from blindspot.jobs.queue import Task
 from blindspot.runs import requesting
@@ -47,8 +48,8 @@ MAPPED = (FIRST, STATIC)  # a UMAP takes ten seconds, and two are compared
 def tasks(settings: Settings) -> list[Task]:
     """All work of the demo; UMAP, which needs a process of its own, comes last."""
     kinds = (Judging.INTRUDER, Judging.COMPARATIVE)
-    items = [ItemsRequest(kind, JUDGED, FREQUENCY[1], queries=QUERIES) for kind in kinds]
-    maps = [MapRequest(variant, OF_PAIRS[0][1]) for variant in MAPPED]
+    items = [ItemsRequest(kind, JUDGED, DatasetRef(FREQUENCY[1]), queries=QUERIES) for kind in kinds]
+    maps = [MapRequest(variant, DatasetRef(OF_PAIRS[0][1])) for variant in MAPPED]
     return [*requests(settings), *items, *maps]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from blindspot import policy
 from blindspot.datasets import training_overlap, uploads
-from blindspot.datasets.catalog import OWN_FILE, canonical_dataset
+from blindspot.datasets.catalog import OWN_FILE, DatasetRef
 from blindspot.datasets.uploads import Upload
 from blindspot.datasets.user_data.files import is_own
 from blindspot.encoders.cache import EmbeddingCache
@@ -63,14 +63,14 @@ def kept(reference: str, settings: Settings, repository: Repository) -> Kept:
     Raises:
         InputError: a catalog dataset, or no dataset.
     """
-    name = canonical_dataset(reference)
+    name = DatasetRef.parse(reference)
     if not is_own(name):
         raise InputError(
             f"'{name}' is a catalog dataset, not your own",
             expected=f"a file of yours, {OWN_FILE}",
             remedy="to delete single runs: blindspot runs delete ID",
         )
-    upload = next((u for u in uploads.found(settings) if canonical_dataset(u.reference) == name), None)
+    upload = next((u for u in uploads.found(settings) if DatasetRef.parse(u.reference) == name), None)
     stored = purging.content_of(name, repository.database)
     on_disk = _embeddings(stored, settings, repository)
     return Kept(name, upload, stored, tuple(on_disk), sum(on_disk.values()))

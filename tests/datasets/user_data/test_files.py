@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset
+from blindspot.datasets.catalog import DATASETS, DatasetRef, find_dataset
 from blindspot.datasets.user_data import files as own
 from blindspot.datasets.user_data import guess as own_guess
 from blindspot.datasets.user_data.columns import MATCH, QUERY, UNUSED
@@ -325,7 +325,7 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reference", ["file:", "file:  ", "file:a\0b.csv", "file:~no-such-user-here/x.csv"])
 def test_a_reference_that_names_no_file(reference: str) -> None:
-    for look in (find_dataset, canonical_dataset):
+    for look in (find_dataset, DatasetRef.parse):
         with pytest.raises(InputError) as caught:
             look(reference)
         assert "file:PATH" in str(caught.value)
@@ -338,7 +338,7 @@ def test_the_id_is_the_reference_with_the_absolute_path(
     monkeypatch.chdir(tmp_path)
     for reference in (f"file:{path}", "file:pairs.csv", f"file:../{tmp_path.name}/./pairs.csv"):
         entry = find_dataset(reference)
-        assert entry.id == canonical_dataset(reference) == f"file:{path}"
+        assert entry.id == DatasetRef.parse(reference) == f"file:{path}"
         assert entry.revision == hashlib.sha256(path.read_bytes()).hexdigest()
         assert entry.size == "3 pairs, 6 texts"
         assert (entry.title, entry.unit, entry.files) == ("pairs", "text", ())
@@ -349,7 +349,7 @@ def test_the_id_is_the_reference_with_the_absolute_path(
         assert dataset.queries.tolist() == [0, 2, 4]
         assert dataset.matches.tolist() == [1, 3, 5]
     path.unlink()
-    assert canonical_dataset("file:pairs.csv") == f"file:{path}", "the file need not exist"
+    assert DatasetRef.parse("file:pairs.csv") == f"file:{path}", "the file need not exist"
     assert f"file:{path}" not in DATASETS
 
 

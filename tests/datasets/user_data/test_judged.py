@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from blindspot.datasets.catalog import dataset_for, find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data.columns import FIRST, SCORE, SECOND
 from blindspot.datasets.user_data.files import UnclearKind, tabulate
@@ -68,7 +68,7 @@ def written(path: Path, rows: list[dict[str, object]]) -> Path:
 
 def wrong_readings(path: Path) -> list[str]:
     """What is wrong with a file's readings as the three kinds."""
-    pairs, scored, retrieval = (find_dataset(dataset_for(f"file:{path}", kind)).own for kind in READ_AS)
+    pairs, scored, retrieval = (DatasetRef(f"file:{path}").of_kind(kind).entry().own for kind in READ_AS)
     wrong = []
     if not (isinstance(pairs, OwnPairs) and pairs.pairs == tuple((FIRSTS[i], SECONDS[i]) for i in MARKED)):
         wrong.append("pairs")
@@ -140,7 +140,7 @@ def test_no_advice_drops_the_marks(tmp_path: Path) -> None:
     rows = [
         {"query": f"how {i}?", "match": f"so {i}. " * 9, "is_match": i % 2, "team": "ab"[i % 4 // 2]} for i in range(20)
     ]
-    found = find_dataset(dataset_for(f"file:{written(tmp_path / 'x.jsonl', rows)}", DatasetKind.PAIR_SET)).own
+    found = DatasetRef(f"file:{written(tmp_path / 'x.jsonl', rows)}").of_kind(DatasetKind.PAIR_SET).entry().own
     assert isinstance(found, OwnPairs)
     assert found.doubt
     assert "relevance=is_match" in found.instead(DatasetKind.RETRIEVAL)
@@ -171,13 +171,13 @@ def test_broken_marks_are_refused(tmp_path: Path) -> None:
     rows[4][header[2]] = ""
     path = written(tmp_path / "gap.csv", rows)
     with pytest.raises(InputError, match="line 6, column 'is_duplicate': nothing there"):
-        find_dataset(dataset_for(f"file:{path}", DatasetKind.PAIR_SET))
+        DatasetRef(f"file:{path}").of_kind(DatasetKind.PAIR_SET).entry()
     path = written(tmp_path / "two.csv", [row | {"is_match": i % 2} for i, row in enumerate(rows_of(header, 0, 1))])
     with pytest.raises(InputError, match="'is_duplicate', 'is_match'"):
-        find_dataset(dataset_for(f"file:{path}", DatasetKind.PAIR_SET))
+        DatasetRef(f"file:{path}").of_kind(DatasetKind.PAIR_SET).entry()
     path = written(tmp_path / "one.csv", [row | {header[2]: int(i == 1)} for i, row in enumerate(rows)])
     with pytest.raises(InputError, match="marks 1 of 6 rows"):
-        find_dataset(dataset_for(f"file:{path}", DatasetKind.PAIR_SET))
+        DatasetRef(f"file:{path}").of_kind(DatasetKind.PAIR_SET).entry()
 
 
 def test_the_upload_form_starts_with_the_mark_as_the_score(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import csv
 import json
 from pathlib import Path
 
-from blindspot.datasets.catalog import dataset_for, find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.user_data.columns import NO_ROLE, OwnFile
@@ -161,7 +161,7 @@ def test_each_header_is_read_as_it_is_meant(tmp_path: Path) -> None:
         path = written(tmp_path, name)
         for kind, columns in readings.items():
             try:
-                entry = find_dataset(dataset_for(f"file:{path}", kind))
+                entry = DatasetRef(f"file:{path}").of_kind(kind).entry()
             except InputError as error:
                 if columns is not None:
                     wrong[name, kind] = str(error)

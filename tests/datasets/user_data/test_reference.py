@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.datasets.catalog import canonical_dataset, find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data import files as own
 from blindspot.datasets.user_data.reference import NamedColumns, OwnReference, with_columns
@@ -56,7 +56,7 @@ def test_named_columns_decide_what_a_file_is(path: Path, columns: str, kind: Dat
     again = find_dataset(entry.id)
     assert (again.id, again.own) == (entry.id, entry.own), "the reference that is stored finds the same"
     path.unlink()
-    assert canonical_dataset(entry.id) == entry.id, "also once the file is gone"
+    assert DatasetRef.parse(entry.id) == entry.id, "also once the file is gone"
     assert own.path_of(entry.id) == path
 
 

@@ -13,7 +13,7 @@ import pytest
 from blindspot import policy
 from blindspot.cli import main
 from blindspot.datasets import fetch, uploads
-from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset
+from blindspot.datasets.catalog import DATASETS, DatasetRef, find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.user_data.reference import NamedColumns, OwnReference, with_columns
 from blindspot.datasets.user_data.retrieval_folder import OwnRetrievalFolder
@@ -147,7 +147,7 @@ def test_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = find_dataset("dir:my folder")
     assert (entry.id, entry.title, name_of_dataset(entry.id)) == (f"dir:{path}", "my folder", "my folder")
     assert (entry.size, entry.texts, entry.pairs) == ("2 queries, 5 texts", 5, 2)
-    assert canonical_dataset("dir:my folder/?split=a%26b&missing=skip") == f"dir:{path}?split=a%26b&missing=skip"
+    assert DatasetRef.parse("dir:my folder/?split=a%26b&missing=skip") == f"dir:{path}?split=a%26b&missing=skip"
     assert str(OwnReference.parse("dir:gone?missing=skip")) == f"dir:{tmp_path / 'gone'}?missing=skip"
     (tmp_path / "a file").write_text("x")
     marked = path.rename(tmp_path / "a?split=b")

@@ -13,7 +13,7 @@ import blindspot as bs
 from blindspot import policy
 from blindspot.cli import main
 from blindspot.datasets import uploads
-from blindspot.datasets.catalog import canonical_dataset, find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.user_data.reference import reference_of_files
 from blindspot.datasets.user_data.retrieval_folder import guess
@@ -30,7 +30,7 @@ def test_one_reference_names_files_and_columns(tmp_path: Path) -> None:
     assert judged(reference) == GRADES
     path, _, options = reference.partition("?")
     other_order = f"{path}?{'&'.join(reversed(options.split('&')))}"
-    assert canonical_dataset(other_order) == reference
+    assert DatasetRef.parse(other_order) == reference
     own = find_dataset(reference).own
     assert own is not None
     assert "grade is 'Points'" in own.summary

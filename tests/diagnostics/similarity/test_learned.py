@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.published import scored_pairs
 from blindspot.diagnostics.similarity import learned
@@ -95,10 +96,10 @@ def test_a_cancel_stops_it() -> None:
 
 def test_as_a_job_it_is_kept_and_found(world: World, settings: Settings) -> None:
     world.add(dataset(), GramEncoder())
-    request = LearnRequest(VARIANT, "toy-parts")
+    request = LearnRequest(VARIANT, DatasetRef("toy-parts"))
     with pytest.raises(NotEncoded):
         learned.find(request, settings)
-    world.encode("trigrams", "toy-parts")
+    world.encode("trigrams", DatasetRef("toy-parts"))
     assert learned.find(request, settings) is None
     queue = JobQueue(settings, world.repository)
     try:
@@ -115,7 +116,7 @@ def test_as_a_job_it_is_kept_and_found(world: World, settings: Settings) -> None
     assert found.predicted["cosine"].max() <= 1.0
     again = learned.make(request, settings)
     assert again is found, "kept, not learned again"
-    assert learned.find(LearnRequest(Variant("trigrams", "center"), "toy-parts"), settings) is None
+    assert learned.find(LearnRequest(Variant("trigrams", "center"), DatasetRef("toy-parts")), settings) is None
     (path,) = Path(settings.learned).glob("*.npz")
     path.write_bytes(b"damaged")
     assert learned.find(request, settings) is None
@@ -123,6 +124,6 @@ def test_as_a_job_it_is_kept_and_found(world: World, settings: Settings) -> None
 
 def test_parts_that_are_not_there_are_said(world: World, settings: Settings) -> None:
     world.add(dataset((TRAIN, TEST)), GramEncoder())
-    world.encode("trigrams", "toy-parts")
+    world.encode("trigrams", DatasetRef("toy-parts"))
     with pytest.raises(BlindspotError, match="0 pairs of the dev part of 'toy-parts'"):
-        learned.make(LearnRequest(VARIANT, "toy-parts"), settings)
+        learned.make(LearnRequest(VARIANT, DatasetRef("toy-parts")), settings)

@@ -62,7 +62,7 @@ def test_it_is_the_transform_fitted_there_by_hand(world: Settings, repository: R
 def test_it_is_a_run_of_its_own_that_says_so(world: Settings, repository: Repository) -> None:
     held_out, own = asked(world, "other-pairs"), asked(world)
     assert held_out != own
-    assert (held_out.fit_on, own.fit_on) == ("other-pairs", "")
+    assert (held_out.fit_on, own.fit_on) == ("other-pairs", None)
     assert held_out.label == "EvalRank of trigrams + abtt:1 on small-pairs, fitted on other-pairs"
     assert pipeline.find(held_out, world, repository) is None
     records = [pipeline.run(request, world, repository).record for request in (own, held_out)]

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.runs.cluster import driver, node
 from blindspot.runs.cluster.engine import Ended, Needs
 from blindspot.runs.computing import Done
@@ -33,7 +34,7 @@ SEEDS = 16
 def cost(model: int, dataset: int, seconds: float, load: float) -> RunEstimate:
     """The first run of a model loads it."""
     load = load if dataset == 0 else 0.0
-    request = RunRequest("evalrank", Variant(f"m{model}", "none"), f"d{dataset}", ())
+    request = RunRequest("evalrank", Variant(f"m{model}", "none"), DatasetRef(f"d{dataset}"), ())
     return RunEstimate(request, False, seconds + load, 0, 0, False, load)
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 import psutil
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.published import pairs as loaders
 from blindspot.errors import BlindspotError, Cancelled, InputError
@@ -39,7 +40,7 @@ N = 240
 TEXTS = [f"{a} {b} {c}" for a in ("red", "green", "blue", "grey") for b in ("dog", "cat", "cow") for c in range(20)]
 MANY = loaders.pair_set("many", pairs=[(TEXTS[0], TEXTS[1])], background=TEXTS[2:])
 VARIANT = Variant("trigrams", "none")
-REQUEST = MapRequest(VARIANT, MANY.id)
+REQUEST = MapRequest(VARIANT, DatasetRef(MANY.id))
 
 
 @pytest.fixture(scope="module")
@@ -245,9 +246,9 @@ def test_a_damaged_map_is_made_again(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        (MapRequest(Variant("trigrams", "none"), "three"), "needs 17 texts, and there are 3"),
-        (MapRequest(Variant("constant", "none"), "many"), "every text the same vector"),
-        (MapRequest(Variant("constant", "none"), "many", method=Method.PCA), "every text the same vector"),
+        (MapRequest(Variant("trigrams", "none"), DatasetRef("three")), "needs 17 texts, and there are 3"),
+        (MapRequest(Variant("constant", "none"), DatasetRef("many")), "every text the same vector"),
+        (MapRequest(Variant("constant", "none"), DatasetRef("many"), method=Method.PCA), "every text the same vector"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(settings: Settings, request_: MapRequest, reason: str) -> None:
@@ -257,7 +258,7 @@ def test_what_cannot_be_drawn_is_said(settings: Settings, request_: MapRequest, 
 
 @pytest.mark.process
 def test_three_items_have_a_plane(settings: Settings) -> None:
-    made = maps.make(MapRequest(VARIANT, "three", method=Method.PCA), settings)
+    made = maps.make(MapRequest(VARIANT, DatasetRef("three"), method=Method.PCA), settings)
     assert made.coordinates.shape == (3, 2)
     assert made.quality is not None
     assert made.quality.k == 1

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.published import pairs as loaders
 from blindspot.space.maps import maps
@@ -71,7 +72,7 @@ def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(op
 
 def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     """One that was made before; here its coordinates are drawn by lot."""
-    request = MapRequest(Variant("trigrams", "none"), MANY.id)
+    request = MapRequest(Variant("trigrams", "none"), DatasetRef(MANY.id))
     space = maps.space_of(request, MANY, world.settings)
     places = np.random.default_rng(0).normal(size=(len(space.items), 2))
     places[4] = np.nan
@@ -208,7 +209,7 @@ def test_the_verdict(kept: float, trust: float, begins: str) -> None:
 
 def test_pca_is_kept_between_visits(open_map: OpenApp, world: World) -> None:
     open_map()
-    request = MapRequest(Variant("trigrams", "none"), MANY.id, method=Method.PCA)
+    request = MapRequest(Variant("trigrams", "none"), DatasetRef(MANY.id), method=Method.PCA)
     assert maps.find(request, maps.space_of(request, MANY, world.settings), world.settings) is not None
 
 

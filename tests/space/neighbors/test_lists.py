@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.published import pairs as loaders
 from blindspot.encoders import resident
@@ -130,7 +131,7 @@ def test_word_vectors_name_what_they_do_not_know(settings: Settings, tmp_path_fa
     path.write_text("dog 1 0\nruns 0 1\nin 1 1\n", "utf-8")
     reference = WordVectors.at(path).identity.reference
     repository = Repository.at(settings.store)
-    pipeline.encode(EncodeRequest(reference, SMALL_PAIRS.id), settings, repository)
+    pipeline.encode(EncodeRequest(reference, DatasetRef(SMALL_PAIRS.id)), settings, repository)
     (space,) = open_spaces([Variant(reference, "none")], SMALL_PAIRS, settings)
     known, part, nothing = (
         free_text.place(text, [space], settings)[0] for text in ("DOG runs", "a dog a wug", "wugs blick")

@@ -8,7 +8,7 @@ import pytest
 
 from blindspot.api.place import Place
 from blindspot.api.results import Run
-from blindspot.datasets.catalog import find_dataset, limits_of, title_of
+from blindspot.datasets.catalog import DatasetRef, find_dataset, limits_of, title_of
 from blindspot.diagnostic import all_diagnostics
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.runs.comparison import headline_tests
@@ -122,7 +122,7 @@ def test_what_is_meant_where_no_model_is_named(filled: World, blindspot: Command
     try:
         printed = set(blindspot.json("findings")["runs"])
         reported = {run.run_id for run in gather(filled.repository, filled.settings, Selection()).every_run}
-        picks = Picks("demo-pairs", "cos", "definition", (), known=tuple(known))
+        picks = Picks(DatasetRef("demo-pairs"), "cos", "definition", (), known=tuple(known))
         on_page = picks.asked_for([variant for variant in known if not knows_no_meaning(variant)])
         of_page = set(collect(filled.repository, filled.settings, Selection(tuple(on_page))).runs)
         assert printed == reported == of_page

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, Cancelled, InputError
 from blindspot.numerics.similarity import Similarity
@@ -29,7 +30,7 @@ from tests.support.making_world import CENTERED, COUNTS, NEITHER, OWN, WORDS, WO
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 from tests.support.tables import each
 
-INTRUDER = ItemsRequest(Task.INTRUDER, (A, B), "words-300", inventory=OWN)
+INTRUDER = ItemsRequest(Task.INTRUDER, (A, B), DatasetRef("words-300"), inventory=OWN)
 COMPARATIVE = dataclasses.replace(INTRUDER, task=Task.COMPARATIVE)
 
 
@@ -171,7 +172,7 @@ def test_far_intruders_are_found_as_if_all_words_were_ranked_at_once(
 def test_sentences_are_matched_by_length(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository
 ) -> None:
-    request = ItemsRequest(Task.INTRUDER, (A, B), "demo-pairs", inventory=Ready.SENTENCES, queries=12)
+    request = ItemsRequest(Task.INTRUDER, (A, B), DatasetRef("demo-pairs"), inventory=Ready.SENTENCES, queries=12)
     made = make(request, settings, repository)
     assert made.manifest["queries"] == 12
     assert made.manifest["corpus_size"] is None
@@ -219,7 +220,7 @@ def test_too_few_neighbors_are_counted_and_said(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository
 ) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
-    request = ItemsRequest(Task.INTRUDER, (A,), "small-pairs", inventory=Ready.SENTENCES)
+    request = ItemsRequest(Task.INTRUDER, (A,), DatasetRef("small-pairs"), inventory=Ready.SENTENCES)
     with pytest.raises(BlindspotError, match=r"none of the \d+ queries gives an item \(too few neighbors: \d+\)"):
         make(request, settings, repository)
     made = make(dataclasses.replace(request, task=Task.COMPARATIVE, variants=(A, B)), settings, repository)
@@ -229,7 +230,7 @@ def test_too_few_neighbors_are_counted_and_said(
 
 def test_cancelled_work_leaves_no_set(settings: Settings, repository: Repository) -> None:
     for variant in (A, B):
-        pipeline.encode(EncodeRequest(variant.encoder, "words-300"), settings, repository)
+        pipeline.encode(EncodeRequest(variant.encoder, DatasetRef("words-300")), settings, repository)
     cancel = CancelToken()
 
     def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1.element_tree import Block
 
-from blindspot.datasets.catalog import title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs import pipeline
@@ -243,7 +243,7 @@ def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
     settings = resources.settings()
     missing = [r for r in requests(GRID, settings) if (r.variant.encoder, r.variant.transform) == MISSING]
     try:
-        queue.submit("held", [EncodeRequest("held", SMALL_PAIRS.id)])
+        queue.submit("held", [EncodeRequest("held", DatasetRef(SMALL_PAIRS.id))])
         queue.submit("the rest", missing)
         wait_until(lambda: gate.reached == 1)
         app.run()

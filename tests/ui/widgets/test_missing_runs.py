@@ -12,16 +12,18 @@ from blindspot.store.repository import Repository
 from tests.conftest import make_settings
 
 
-def offers(dataset: str, variants: tuple[str, ...]) -> None:
+def offers(name: str, variants: tuple[str, ...]) -> None:
     import streamlit as st
 
+    from blindspot.datasets.catalog import DatasetRef
     from blindspot.diagnostic import find_diagnostic
     from blindspot.ui.pickers import Picks
     from blindspot.ui.widgets import missing_runs
     from blindspot.variants import Variant
 
     entry = find_diagnostic("evalrank")
-    picks = Picks(dataset, "cos", "definition", tuple(Variant.parse(name) for name in variants))
+    picks = Picks(DatasetRef(name), "cos", "definition", tuple(Variant.parse(name) for name in variants))
+    dataset = picks.dataset
     if not missing_runs.fits(entry, dataset):
         st.text("another kind")
         return

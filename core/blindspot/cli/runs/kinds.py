@@ -14,7 +14,7 @@ from blindspot.cli.options import AsJson
 from blindspot.cli.runs.evalrank import scored_pairs
 from blindspot.cli.runs.finished import RunId, finished_run
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DATASETS, find_dataset, title_of
+from blindspot.datasets.catalog import DATASETS, SOURCES, title_of
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import Diagnostic
@@ -129,7 +129,7 @@ def _sources(record: RunRecord, texts: list[str], matches: list[str], settings: 
     if dataset is None or not dataset.sources:
         known = ", ".join(d.id for d in DATASETS.values() if d.sources)
         raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
-    return find_sources(texts, matches, scored_pairs(find_dataset(dataset.sources), settings))
+    return find_sources(texts, matches, scored_pairs(SOURCES[dataset.sources], settings))
 
 
 def _of_queries(
@@ -143,7 +143,7 @@ def _of_queries(
     """Scores with those of BM25 beside them."""
 
     def features() -> queries.Features:
-        dataset = fetch.load(find_dataset(record.plan.dataset), settings)
+        dataset = fetch.load(record.plan.dataset.entry(), settings)
         if not isinstance(dataset, RetrievalDataset) or dataset.content_digest != record.plan.dataset_digest:
             raise InputError(
                 f"'{record.plan.dataset}' has changed since run {record.run_id}", remedy="run it again, then ask again"

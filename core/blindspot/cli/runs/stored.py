@@ -10,7 +10,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AnyRun, AsJson
 from blindspot.cli.runs.finished import named
-from blindspot.datasets.catalog import canonical_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
 from blindspot.runs.comparison import compare_runs
 from blindspot.settings import Settings
@@ -31,7 +31,7 @@ def list_runs(
     if diagnostic is not None:
         find_diagnostic(diagnostic)
     if dataset is not None:
-        dataset = canonical_dataset(dataset)
+        dataset = DatasetRef.parse(dataset)
     repository = Repository.at(settings.store)
     found = repository.runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:

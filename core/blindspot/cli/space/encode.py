@@ -8,7 +8,7 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson
-from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset
+from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, DatasetRef
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError
 from blindspot.runs import pipeline, planning
@@ -40,7 +40,7 @@ def encode(
             "these options do not fit together", expected="none of them, --shard i/n --out FOLDER, or --from FOLDER"
         )
     settings = Settings.from_environment()
-    request, part = EncodeRequest(encoder, find_dataset(dataset).id), Shard.parse(shard)
+    request, part = EncodeRequest(encoder, DatasetRef.parse(dataset)), Shard.parse(shard)
     output.announce([request], settings)
     try:
         with output.progress(request.label) as progress:

@@ -11,7 +11,7 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson, check_file
 from blindspot.cli.variants import variants_of
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import OWN_FILE, find_dataset
+from blindspot.datasets.catalog import OWN_FILE, DatasetRef, find_dataset
 from blindspot.errors import InputError
 from blindspot.files.export import write_csv
 from blindspot.files.writing import write_atomically
@@ -53,15 +53,15 @@ def make_map(
     settings = Settings.from_environment()
     (variant,) = variants_of([encoder], [transform])
     entry = find_dataset(dataset)
-    output.announce([EncodeRequest(variant.encoder, entry.id)], settings)
+    encoding = EncodeRequest(variant.encoder, DatasetRef(entry.id))
+    output.announce([encoding], settings)
     line = JobLine("map", variant=variant.label, dataset=entry.id)
     with at_work(settings, line), output.progress(f"{method} of {entry.id}") as progress:
         loaded = fetch.load(entry, settings, progress)
-        encoding = EncodeRequest(variant.encoder, entry.id)
         covered = pipeline.encode(encoding, settings, Repository.at(settings.store), progress).covered
         request = MapRequest(
             variant,
-            entry.id,
+            encoding.dataset,
             metric,
             method,
             () if covered.all() else (variant.encoder,),

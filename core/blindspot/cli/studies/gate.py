@@ -13,7 +13,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, check_file, dataset_of, names_own_data, takes_parameters
 from blindspot.datasets import fetch, training_overlap
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import BlindspotError, InputError, library_missing
 from blindspot.files.writing import disk_error
 from blindspot.runs import pipeline, requesting
@@ -80,7 +80,7 @@ def gate(
         recorded = sides.read(Path(baseline)) if baseline.endswith(".json") else None
         new = _run(encoder, dataset, params, settings, repository)
         scores = sides.scores_of(new, repository)
-        asked = sides.score_named(score, sides.diagnostic_of(find_dataset(dataset).kind), new.metrics, scores)
+        asked = sides.score_named(score, sides.diagnostic_of(dataset.entry().kind), new.metrics, scores)
         if record:
             sides.write(record, new, scores, settings, texts=texts)
         if not baseline:
@@ -142,8 +142,10 @@ def _failure_of(error: BaseException) -> BlindspotError:
     return known or BlindspotError(f"unexpected {type(error).__name__}: {error}", remedy="--debug shows the traceback")
 
 
-def _run(name: str, dataset: str, params: dict[str, str], settings: Settings, repository: Repository) -> RunRecord:
-    variant, entry = Variant.parse(name), sides.diagnostic_of(find_dataset(dataset).kind)
+def _run(
+    name: str, dataset: DatasetRef, params: dict[str, str], settings: Settings, repository: Repository
+) -> RunRecord:
+    variant, entry = Variant.parse(name), sides.diagnostic_of(dataset.entry().kind)
     request = requesting.request(entry.id, variant.encoder, variant.transform, dataset, params, settings)
     with output.progress(request.label) as progress:
         return pipeline.run(request, settings, repository, progress).record
@@ -186,12 +188,12 @@ def audit_set(
     repository = Repository.at(settings.store)
     training = [training_overlap.read_file(Path(name).expanduser()) for name in train or []]
     reference = dataset_of(data, own, "DATA")
-    entry = sides.diagnostic_of(find_dataset(reference).kind)
+    entry = sides.diagnostic_of(reference.entry().kind)
     run = _run(untrained.MODELS[0], reference, {}, settings, repository)
     scores = sides.scores_of(run, repository)
     score = sides.score_named("", entry, run.metrics, scores)
     reached = untrained.reached(run, score, settings, repository, output.progress)
-    dataset = fetch.load(find_dataset(reference), settings)
+    dataset = fetch.load(reference.entry(), settings)
     found = audit.audited(dataset, training, score, reached, scores[score].known, max_drop, alpha)
     if as_json:
         output.print_json(found.as_json())

@@ -9,7 +9,7 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, Variants, check_file, named_variants
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import InputError
 from blindspot.files.writing import write_atomically
 from blindspot.numerics.similarity import Similarity
@@ -45,7 +45,7 @@ def report(
         raise InputError(f"{out} is a folder", expected="a file to write")
     settings = Settings.from_environment()
     variants = named_variants(variant)
-    datasets = tuple(dict.fromkeys(find_dataset(name).id for name in dataset or []))
+    datasets = tuple(dict.fromkeys(DatasetRef.parse(name) for name in dataset or []))
     selection = Selection(variants, metric.value, datasets, postprocessed=postprocessed)
     found = gather(Repository.at(settings.store), settings, selection)
     content = FORMATS[out.suffix](found).encode("utf-8", "replace")

@@ -10,7 +10,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.cli.variants import opened, variants_of
-from blindspot.datasets.catalog import OWN_FILE, canonical_dataset, dataset_for, find_dataset, title_of
+from blindspot.datasets.catalog import OWN_FILE, DatasetRef, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.user_data.files import UnclearKind
@@ -49,7 +49,7 @@ def threshold(
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     variants = variants_of([encoder, also] if also else [encoder], [transform])
-    measured = _measured(canonical_dataset(dataset), variants, metric, settings, repository)
+    measured = _measured(DatasetRef.parse(dataset), variants, metric, settings, repository)
     shown = threshold_view(measured, variants[0], measured.rule_of(cut, same), metric.value, precision)
     over = shown.carried_to(variants[1]) if len(variants) > 1 else None
     if as_json:
@@ -83,13 +83,13 @@ def threshold(
 
 
 def _measured(
-    dataset: str, variants: Sequence[Variant], metric: Similarity, settings: Settings, repository: Repository
+    dataset: DatasetRef, variants: Sequence[Variant], metric: Similarity, settings: Settings, repository: Repository
 ) -> Measured:
     """Pairs with similarities; what is not stored is computed."""
     try:
-        entry = find_dataset(dataset)
+        entry = dataset.entry()
     except UnclearKind:
-        entry = find_dataset(dataset_for(dataset, DatasetKind.SCORED_PAIRS))
+        entry = dataset.of_kind(DatasetKind.SCORED_PAIRS).entry()
     if entry.kind is DatasetKind.SCORED_PAIRS:
         runs = []
         for variant in variants:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.errors import BlindspotError
 from blindspot.files.artifacts import Artifacts, path_of
 from blindspot.jobs.queue import OnStoredVariant
@@ -92,7 +92,7 @@ class HubsRequest(OnStoredVariant):
     kind = "hubs"
 
     variant: Variant
-    dataset: str
+    dataset: DatasetRef
     metric: Similarity = Similarity.COS
     among: tuple[str, ...] = ()
 
@@ -106,7 +106,7 @@ class HubsRequest(OnStoredVariant):
             NotEncoded: the embeddings are not cached.
             NoNeighbors: see ``nearest_lists``.
         """
-        dataset = fetch.load(find_dataset(self.dataset), settings, progress, cancel)
+        dataset = fetch.load(self.dataset.entry(), settings, progress, cancel)
         others = [Variant(encoder, "none") for encoder in self.among]
         space = open_spaces([self.variant, *others], dataset, settings)[0]
         make(space, self.metric, settings, progress, cancel)
@@ -117,7 +117,9 @@ def requests_of(spaces: Sequence[Space], metric: Similarity) -> list[HubsRequest
     """For spaces over the same items."""
     encoders = tuple(sorted({space.variant.encoder for space in spaces}))
     return [
-        HubsRequest(s.variant, s.dataset.id, metric, () if len(s.items) == len(s.dataset.items) else encoders)
+        HubsRequest(
+            s.variant, DatasetRef(s.dataset.id), metric, () if len(s.items) == len(s.dataset.items) else encoders
+        )
         for s in spaces
     ]
 

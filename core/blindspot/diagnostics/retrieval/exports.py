@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
@@ -92,7 +91,7 @@ def triplets(
     """
     entry = find_diagnostic(run.plan.diagnostic).at_version(run.plan.diagnostic_version)
     table, side = query_table(entry, [run.run_id], repository), Side(run.run_id)
-    dataset = fetch.load(find_dataset(run.plan.dataset), settings)
+    dataset = fetch.load(run.plan.dataset.entry(), settings)
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{run.plan.dataset} is no retrieval dataset")
     text = dict(zip(dataset.document_ids, dataset.document_texts, strict=True))

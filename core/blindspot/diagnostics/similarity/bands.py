@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostics.similarity.view import estimates_of
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.types import Float64, Int64
 
-DATASET = "stsb-all"
+DATASET = DatasetRef("stsb-all")
 PER_BAND = 3_000
 SEED = 2_022
 QUANTILES = {"q5": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}

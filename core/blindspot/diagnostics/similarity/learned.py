@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.diagnostics.similarity.bands import DATASET
 from blindspot.errors import BlindspotError
@@ -50,7 +50,7 @@ class LearnRequest(OnStoredVariant):
     kind = "learn"
 
     variant: Variant
-    dataset: str = DATASET
+    dataset: DatasetRef = DATASET
 
     @property
     def label(self) -> str:
@@ -118,7 +118,7 @@ def find(request: LearnRequest, settings: Settings) -> Learned | None:
 def _open(
     request: LearnRequest, settings: Settings, progress: Progress, cancel: CancelToken
 ) -> tuple[ScoredPairs, Space, Path]:
-    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
+    dataset = fetch.load(request.dataset.entry(), settings, progress, cancel)
     if not isinstance(dataset, ScoredPairs):
         raise TypeError("a similarity is learned from scored pairs")
     (space,) = open_spaces([Variant(request.variant.encoder, "none")], dataset, settings)

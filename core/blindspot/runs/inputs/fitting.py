@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef, find_dataset
 from blindspot.datasets.kinds.base import Dataset
-from blindspot.diagnostic import FIT_ON
 from blindspot.encoders.base import Encoder, FittedEncoder
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import InputError
@@ -91,16 +90,16 @@ def needed(fit_on: str, chain: TransformChain, dataset: str) -> str:
     return found if chain.learns and found != dataset else ""
 
 
-def load(params: Mapping[str, str], settings: Settings, progress: Progress, cancel: CancelToken) -> FitDataset | None:
-    """The dataset that a run's parameters name, downloaded if need be; raises ``BlindspotError``."""
-    if FIT_ON not in params:
+def load(fit_on: DatasetRef | None, settings: Settings, progress: Progress, cancel: CancelToken) -> FitDataset | None:
+    """The dataset that a run's transform is fitted on, downloaded if need be; raises ``BlindspotError``."""
+    if fit_on is None:
         return None
-    entry = find_dataset(params[FIT_ON])
+    entry = fit_on.entry()
     return FitDataset(entry, fetch.load(entry, settings, progress, cancel))
 
 
-def load_here(params: Mapping[str, str], settings: Settings) -> FitDataset | None:
+def load_here(fit_on: DatasetRef | None, settings: Settings) -> FitDataset | None:
     """As ``load``, but None if the dataset is not on this machine."""
-    if FIT_ON in params and fetch.dataset_state(find_dataset(params[FIT_ON]), settings) is fetch.DataState.MISSING:
+    if fit_on and fetch.dataset_state(fit_on.entry(), settings) is fetch.DataState.MISSING:
         return None
-    return load(params, settings, no_progress, CancelToken())
+    return load(fit_on, settings, no_progress, CancelToken())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.diagnostic import FIT_ON, all_diagnostics
 from blindspot.errors import BlindspotError, InputError
@@ -41,8 +41,8 @@ def export_packs(
     """
 
     @cache
-    def dataset_of(reference: str) -> Dataset:
-        entry = find_dataset(reference)
+    def dataset_of(reference: DatasetRef) -> Dataset:
+        entry = reference.entry()
         if fetch.dataset_state(entry, settings) is fetch.DataState.MISSING:
             raise InputError(
                 f"the dataset {reference} is not on this machine", remedy=f"blindspot data fetch {reference}"
@@ -58,7 +58,9 @@ def export_packs(
             yield Exported(run.run_id)
 
 
-def _export(run: RunRecord, folder: Folder, repository: Repository, dataset_of: Callable[[str], Dataset]) -> None:
+def _export(
+    run: RunRecord, folder: Folder, repository: Repository, dataset_of: Callable[[DatasetRef], Dataset]
+) -> None:
     plan, entry = run.plan, all_diagnostics().get(run.plan.diagnostic)
     whole = whole_runs.give_out(repository.database, entry, run.run_id) if entry else None
     if whole is None:
@@ -67,7 +69,7 @@ def _export(run: RunRecord, folder: Folder, repository: Repository, dataset_of: 
         dataset = dataset_of(plan.dataset)
         fitted_on = fitted_on_of(whole.manifest) if FIT_ON in plan.params else ""
         if FIT_ON in plan.params and not fitted_on:  # of a run from before manifests had it
-            fitted_on = dataset_of(plan.params[FIT_ON]).texts_digest
+            fitted_on = dataset_of(DatasetRef(plan.params[FIT_ON])).texts_digest
     except InputError:
         raise
     except BlindspotError as error:  # damaged data, say

@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 
 import blindspot
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.own_columns import OwnColumn
@@ -406,7 +407,7 @@ def _plan(facts: _Facts) -> RunPlan:
         diagnostic=facts.text("diagnostic"),
         diagnostic_version=facts.count("diagnostic_version"),
         variant=Variant(facts.text("encoder"), facts.text("transform")),
-        dataset=facts.text("dataset"),
+        dataset=DatasetRef(facts.text("dataset")),
         dataset_digest=facts.hexadecimal("dataset_digest", DIGEST),
         params={name: params.text(name) for name in sorted(params.raw)},
         embedding_digest=facts.text("embedding_digest", may_be_empty=True),

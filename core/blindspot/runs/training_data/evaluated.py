@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset, title_of
+from blindspot.datasets.catalog import DATASETS, DatasetRef, title_of
 from blindspot.errors import BlindspotError
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -45,10 +45,9 @@ def evaluated(
         InputError: a dataset is unknown.
         BlindspotError: a named dataset cannot be read.
     """
-    chosen = dict.fromkeys(map(canonical_dataset, named))
-    tested = dict.fromkeys([*chosen, *repository.datasets()])
-    for reference in (source, *_siblings(source), *map(canonical_dataset, allowed)):
-        tested.pop(reference, None)
+    chosen = dict.fromkeys(map(DatasetRef.parse, named))
+    left_out = {source, *_siblings(source), *map(DatasetRef.parse, allowed)}
+    tested = [name for name in dict.fromkeys([*chosen, *repository.datasets()]) if name not in left_out]
     texts, unread = set[str](), list[str]()
     for reference in tested:
         found = None
@@ -70,9 +69,9 @@ def _siblings(source: str) -> list[str]:
     return [rewrites[source]] if source in rewrites else [one for one, of in rewrites.items() if of == source]
 
 
-def _texts(reference: str, settings: Settings, *, only_here: bool) -> Sequence[str] | None:
+def _texts(reference: DatasetRef, settings: Settings, *, only_here: bool) -> Sequence[str] | None:
     """A dataset's texts; None for one that would have to be downloaded, if ``only_here``."""
-    entry = find_dataset(reference)
+    entry = reference.entry()
     if only_here and fetch.dataset_state(entry, settings) is fetch.DataState.MISSING:
         return None
     return fetch.load(entry, settings).items

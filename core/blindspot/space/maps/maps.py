@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.errors import BlindspotError, InputError, require
 from blindspot.files.artifacts import Artifacts
@@ -73,7 +73,7 @@ class MapRequest(OnStoredVariant):
     kind = "map"
 
     variant: Variant
-    dataset: str
+    dataset: DatasetRef
     metric: Similarity = Similarity.COS
     method: Method = Method.UMAP
     among: tuple[str, ...] = ()
@@ -173,7 +173,7 @@ def requests_of(
     return [
         MapRequest(
             space.variant,
-            space.dataset.id,
+            DatasetRef(space.dataset.id),
             metric,
             method,
             () if len(space.items) == len(space.dataset.items) else encoders,
@@ -244,7 +244,7 @@ def make(
     """
     cancel = cancel or CancelToken()
     check_library(request.method)
-    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
+    dataset = fetch.load(request.dataset.entry(), settings, progress, cancel)
     space = space_of(request, dataset, settings)
     if found := find(request, space, settings):
         return found

@@ -13,7 +13,6 @@ from unicodedata import normalize
 
 import numpy as np
 
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.diagnostics.retrieval.definition import TREC_EVAL
@@ -151,7 +150,7 @@ def digest_of_item(text: str) -> str:
 def _forms(run: RunRecord) -> tuple[str, str]:
     """``Dataset.form_digest`` and ``rows_digest`` of a user's file; files of the catalog have one form."""
     try:
-        own = find_dataset(run.plan.dataset).own
+        own = run.plan.dataset.entry().own
     except BlindspotError:  # the file of a stored run may be gone
         return "", ""
     dataset = own.loaded(run.plan.dataset) if own else None
@@ -222,7 +221,7 @@ def write(
         "diagnostic": side.diagnostic,
         "version": side.version,
         "params": dict(side.params),
-        "dataset": find_dataset(run.plan.dataset).title,
+        "dataset": run.plan.dataset.entry().title,
         "dataset_digest": side.dataset_digest,
         "scores": dict(side.values),
         **({"form_digest": side.form} if side.form else {}),

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.diagnostics.retrieval.definition import BM25
@@ -77,7 +76,7 @@ def _ideal(run: RunRecord, score: str, settings: Settings, otherwise: float) -> 
     name, _, k = score.partition("@")
     if name not in {"p", "recall"}:
         return otherwise
-    dataset = fetch.load(find_dataset(run.plan.dataset), settings)
+    dataset = fetch.load(run.plan.dataset.entry(), settings)
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{run.plan.dataset} is a {dataset.kind}")
     judged = (dataset.judgments_of(query)[1] for query in range(len(dataset.queries)))

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import SOURCES
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.published import simlex
 from blindspot.datasets.published.simlex import SimLexPair
@@ -107,7 +107,7 @@ def load_simlex(settings: Settings, progress: Progress = no_progress, cancel: Ca
         DataMissing: it cannot be downloaded now.
         DataCorrupt: it is not the published file.
     """
-    paths = fetch.fetch_dataset(find_dataset("simlex999-words"), settings, progress, cancel)
+    paths = fetch.fetch_dataset(SOURCES["simlex999-words"], settings, progress, cancel)
     return of_simlex(simlex.read(paths[0]))
 
 

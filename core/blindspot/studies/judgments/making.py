@@ -11,7 +11,7 @@ import numpy as np
 
 from blindspot import policy
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.word_frequency import by_wordfreq, of_vocabulary
@@ -52,7 +52,7 @@ class ItemsRequest:
 
     task: Task
     variants: tuple[Variant, ...]
-    dataset: str
+    dataset: DatasetRef
     metric: Similarity = Similarity.COS
     inventory: Ready | Inventory = Ready.DEFAULT
     queries: int | None = None
@@ -117,7 +117,7 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
             expected=f"at least {least}" + (", since they are compared" if least > 1 else ""),
             remedy="choose an encoder more, or one encoder with two transforms",
         )
-    entry = find_dataset(request.dataset)
+    dataset = DatasetRef(request.dataset.entry().id)
     if request.queries is not None:
         inventories.check_sample(request.queries)
     rules.check_ranks(request.ranks)
@@ -128,7 +128,7 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
     if len(request.title) > LONGEST_TITLE:
         raise InputError(f"the title has {len(request.title)} characters", expected=f"at most {LONGEST_TITLE}")
     title = " ".join(request.title.split())
-    return replace(request, variants=variants, dataset=entry.id, ranks=tuple(sorted(request.ranks)), title=title)
+    return replace(request, variants=variants, dataset=dataset, ranks=tuple(sorted(request.ranks)), title=title)
 
 
 def make(
@@ -146,7 +146,7 @@ def make(
     """
     cancel = cancel or CancelToken()
     request = check(request, settings)
-    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
+    dataset = fetch.load(request.dataset.entry(), settings, progress, cancel)
     if request.task is Task.INTRUDER and request.rule.closeness is Closeness.COUNT and not dataset.of_words:
         raise InputError(
             f"the rule of counts is for words, and '{dataset.id}' has sentences",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindspot.datasets.catalog import dataset_for, find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
@@ -40,7 +40,7 @@ class Task:
     """A diagnostic on a dataset, written ``evalrank@demo-pairs``."""
 
     diagnostic: str
-    dataset: str
+    dataset: DatasetRef
 
     def __str__(self) -> str:
         return f"{self.diagnostic}@{self.dataset}"
@@ -52,13 +52,13 @@ class Task:
         Raises:
             InputError: an unknown id, a diagnostic that cannot be in a grid, or one that does not fit the dataset.
         """
-        diagnostic, at, dataset = text.partition("@")
+        diagnostic, at, name = text.partition("@")
         known = [entry.id for entry in entries()]
         if not at or diagnostic not in known:
             raise InputError(f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(known)}")
         entry = find_diagnostic(diagnostic)
-        dataset = dataset_for(dataset, entry.dataset_kind)
-        kind = find_dataset(dataset).kind
+        dataset = DatasetRef(name).of_kind(entry.dataset_kind)
+        kind = dataset.entry().kind
         if entry.dataset_kind is not kind:
             raise InputError(
                 f"{diagnostic} does not run on '{dataset}', a {kind.in_words}",
@@ -205,7 +205,7 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
     Other reasons (directions with nothing but noise) need the embeddings and are found when the run is computed.
     """
     d = resolve_encoder(request.variant.encoder, settings).info.dimension
-    n = find_dataset(request.fit_on or request.dataset).texts
+    n = (request.fit_on or request.dataset).entry().texts
     for step in request.variant.chain.steps:
         k = step.argument
         if step.name == WHITEN and n and (k or d) >= n - 1:
@@ -228,16 +228,16 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
 _NO_LIMIT = ("random-project", "flow", "rescore")
 
 
-def usual_tasks(dataset: str, available: Sequence[str]) -> tuple[Task, ...]:
+def usual_tasks(dataset: DatasetRef, available: Sequence[str]) -> tuple[Task, ...]:
     """The default tasks: every diagnostic on the picked dataset if it fits, else on an ``available`` small one."""
-    kind = find_dataset(dataset).kind
+    kind = dataset.entry().kind
     out = []
     for entry in entries():
         wanted = entry.dataset_kind
         if wanted is kind:
             out.append(Task(entry.id, dataset))
         elif found := next((name for name in _FALLBACKS.get(wanted, ()) if name in available), ""):
-            out.append(Task(entry.id, found))
+            out.append(Task(entry.id, DatasetRef(found)))
     return tuple(out)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets
 from blindspot.datasets.published.tatoeba.languages import Language, name_of
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
@@ -158,7 +158,7 @@ def _offered() -> list[str]:
     found = []
     for name, sets in PARALLEL.items():
         members = [sets.member(code, FROM) for code in USUAL[name]]
-        here = fetch.dataset_state(find_dataset(members[0]), settings()) is not fetch.DataState.MISSING
+        here = fetch.dataset_state(DatasetRef(members[0]).entry(), settings()) is not fetch.DataState.MISSING
         if here or not stored.isdisjoint(members):
             found.append(name)
     return found or [DEFAULT]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.diagnostic import all_diagnostics
@@ -123,7 +123,7 @@ class Examples:
 
 def examples_of(
     encoder: Encoder,
-    dataset: str,
+    dataset: DatasetRef,
     test_on: Sequence[str],
     kinds: Collection[str],
     seed: int,
@@ -146,7 +146,7 @@ def examples_of(
         InputError: too few triplets, or none of a kind; an unknown kind; a model without vectors for half of the texts.
         BlindspotError: a dataset cannot be read, or the model failed.
     """
-    entry = find_dataset(dataset)
+    entry = dataset.entry()
     vectors = vectors_of(entry, encoder, settings, progress, cancel)
     covered, n = int(np.count_nonzero(vectors.covered)), len(vectors.covered)
     name = current().model(encoder.identity.reference)

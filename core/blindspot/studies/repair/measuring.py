@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset, title_of
+from blindspot.datasets.catalog import DATASETS, DatasetRef, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
 from blindspot.diagnostics.heros.dependence import of_dataset
@@ -60,7 +60,7 @@ class Maps:
     shuffled: tuple[Map, ...]
 
 
-def usual_tests(dataset: str, settings: Settings) -> tuple[str, ...]:
+def usual_tests(dataset: str, settings: Settings) -> tuple[DatasetRef, ...]:
     """The datasets on this machine that a repair is tested on: minimal pairs, and one of each other task.
 
     Neither the one that it is trained on nor others with its very sentences.
@@ -71,23 +71,23 @@ def usual_tests(dataset: str, settings: Settings) -> tuple[str, ...]:
         related.add(DATASETS[dataset].rewrites)
     pairs = [name for name in here if DATASETS[name].kind is DatasetKind.MINIMAL_PAIR_SET]
     tasks = [next((name for name in names if name in here and name not in related), "") for names in DAMAGE]
-    return tuple(name for name in (*pairs, *tasks) if name and name not in related)
+    return tuple(DatasetRef(name) for name in (*pairs, *tasks) if name and name not in related)
 
 
 _HERE = (fetch.DataState.BUILT_IN, fetch.DataState.DOWNLOADED)
 
 
-def checked_tests(given: Sequence[str], dataset: str, settings: Settings) -> tuple[str, ...]:
+def checked_tests(given: Sequence[str], dataset: str, settings: Settings) -> tuple[DatasetRef, ...]:
     """References to test on, or the usual ones.
 
     Raises:
         InputError: an unknown dataset, or the one that is trained on.
     """
-    found = tuple(dict.fromkeys(map(canonical_dataset, given))) or usual_tests(dataset, settings)
+    found = tuple(dict.fromkeys(map(DatasetRef.parse, given))) or usual_tests(dataset, settings)
     if dataset in found:
         raise InputError(f"{title_of(dataset)} is what the repair is trained on", expected="other datasets to test on")
     for reference in found:
-        find_dataset(reference)
+        reference.entry()
     return found
 
 
@@ -189,14 +189,14 @@ def other_kinds_of_the_same(examples: Examples, maps: Maps) -> Iterator[Measure]
 
 
 def other_kinds(
-    reference: str, encoder: Encoder, maps: Maps, settings: Settings, progress: Progress, cancel: CancelToken
+    reference: DatasetRef, encoder: Encoder, maps: Maps, settings: Settings, progress: Progress, cancel: CancelToken
 ) -> Iterator[Measure]:
     """The triplets of another set of minimal pairs, by kind.
 
     Raises:
         InputError: it has no triplets, or the model lacks a vector.
     """
-    vectors = vectors_of(find_dataset(reference), encoder, settings, progress, cancel)
+    vectors = vectors_of(reference.entry(), encoder, settings, progress, cancel)
     dataset = vectors.dataset
     if not isinstance(dataset, MinimalPairSet):
         raise TypeError(f"{reference} is no set of minimal pairs")
@@ -264,7 +264,7 @@ def scratch(random: Repair, settings: Settings) -> Iterator[Repository]:
 
 
 def damage(
-    reference: str,
+    reference: DatasetRef,
     encoder: str,
     repair: Repair,
     random: Repair,

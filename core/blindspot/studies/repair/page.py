@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from blindspot import ui
-from blindspot.datasets.catalog import DatasetEntry, find_dataset, title_of
+from blindspot.datasets.catalog import DatasetEntry, title_of
 from blindspot.datasets.fetch import DataState, dataset_state
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
@@ -107,7 +107,7 @@ def _form(picks: Picks) -> RepairTask | None:
 
 def _kinds(picks: Picks) -> Sequence[str]:
     """The kinds of negatives to train on; none for all, and where the dataset has no several kinds, or is not here."""
-    entry = find_dataset(picks.dataset)
+    entry = picks.dataset.entry()
     try:
         is_here = entry.kind is DatasetKind.MINIMAL_PAIR_SET and _state(entry) is not DataState.MISSING
         found = load(entry) if is_here else None

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 
 from blindspot import names, policy
-from blindspot.datasets.catalog import canonical_dataset, find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.encoders.base import Encoder
 from blindspot.encoders.catalog import model_alone, resolve_encoder
@@ -46,12 +46,12 @@ class RepairTask:
     """
 
     encoder: str
-    dataset: str
+    dataset: DatasetRef
     method: Method = Method.LOW_RANK
     rank: int = fitting.RANK
     keep: float = fitting.KEEP
     seed: int = fitting.SEED
-    tests: tuple[str, ...] = ()
+    tests: tuple[DatasetRef, ...] = ()
     kinds: tuple[str, ...] = ()
 
     @classmethod
@@ -75,8 +75,9 @@ class RepairTask:
                 dataset without triplets.
         """
         reference = model_alone(encoder)
-        found = find_dataset(canonical_dataset(dataset))
-        for one in (found.id, *tests):
+        named = DatasetRef.parse(dataset)
+        found = named.entry()
+        for one in (named, *tests):
             policy.check_dataset(one, settings)
         policy.check_encoder(reference, settings)
         if found.kind not in {entry.dataset_kind for entry in sources()}:
@@ -97,8 +98,8 @@ class RepairTask:
             )
         if not 0 <= keep <= fitting.MOST_KEEP:
             raise InputError(f"a weight of {keep:g}", expected=f"0 to {fitting.MOST_KEEP:,.0f}")
-        chosen = measuring.checked_tests(tests, found.id, settings) if tests else ()
-        return cls(reference, found.id, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
+        chosen = measuring.checked_tests(tests, named, settings) if tests else ()
+        return cls(reference, named, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
 
     @property
     def label(self) -> str:
@@ -231,7 +232,7 @@ def _maps(asked: RepairTask, examples: Examples, progress: Progress, cancel: Can
 def _measures(
     asked: RepairTask,
     encoder: Encoder,
-    tests: Sequence[str],
+    tests: Sequence[DatasetRef],
     examples: Examples,
     maps: Maps,
     repair: Repair,
@@ -247,7 +248,7 @@ def _measures(
         for done, reference in enumerate(tests):
             cancel.check()
             progress(f"testing on {title_of(reference)}", done, len(tests))
-            entry = find_dataset(reference)
+            entry = reference.entry()
             try:
                 if entry.kind is DatasetKind.MINIMAL_PAIR_SET:
                     found += measuring.other_kinds(reference, encoder, maps, settings, progress, cancel)

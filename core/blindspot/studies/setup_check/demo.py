@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.diagnostics.retrieval.outcomes import groups
@@ -47,7 +47,7 @@ WORST = 20  # texts kept
 
 def pairs_of(settings: Settings) -> tuple[list[str], int]:
     """Texts and the number of pairs among them: 2i and 2i + 1 are a pair, and wrong rewrites follow."""
-    found = fetch.load(find_dataset(PAIRS), settings)
+    found = fetch.load(DATASETS[PAIRS], settings)
     if not isinstance(found, PairSet):
         raise TypeError(f"{PAIRS} is no set of pairs")
     match = dict(zip(found.queries.tolist(), found.matches.tolist(), strict=True))
@@ -57,7 +57,7 @@ def pairs_of(settings: Settings) -> tuple[list[str], int]:
 
 
 def retrieval_of(settings: Settings) -> RetrievalDataset:
-    found = fetch.load(find_dataset(RETRIEVAL), settings)
+    found = fetch.load(DATASETS[RETRIEVAL], settings)
     if not isinstance(found, RetrievalDataset):
         raise TypeError(f"{RETRIEVAL} is no retrieval dataset")
     return found

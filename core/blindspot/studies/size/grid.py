@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import model_alone, resolve_encoder
 from blindspot.errors import InputError, unknown
@@ -117,7 +117,7 @@ def dimensions_of(full: int) -> tuple[int, ...]:
     return tuple(sorted(parts | {number for number in ROUND_DIMENSIONS if number < full}, reverse=True))
 
 
-def entry_of(dataset: str, diagnostic: str = "") -> Diagnostic:
+def entry_of(dataset: DatasetRef, diagnostic: str = "") -> Diagnostic:
     """The diagnostic to measure with: the one asked for, or the first of the dataset's kind whose runs are per item.
 
     Raises:
@@ -128,7 +128,7 @@ def entry_of(dataset: str, diagnostic: str = "") -> Diagnostic:
         found = next((entry for entry in able if entry is find_diagnostic(diagnostic)), None)
         what = f"the scores of {diagnostic} are not made of items"
     else:
-        kind = find_dataset(dataset).kind
+        kind = dataset.entry().kind
         found = next((entry for entry in able if entry.dataset_kind is kind), None)
         what = f"no diagnostic of a {kind.in_words} has scores that are made of items"
     if found is None:
@@ -142,7 +142,7 @@ class Grid:
 
     entry: Diagnostic
     encoder: str
-    dataset: str
+    dataset: DatasetRef
     settings: tuple[Setting, ...]
     requests: tuple[RunRequest, ...]
 
@@ -153,7 +153,7 @@ class Grid:
 
 def grid_of(
     encoder: str,
-    dataset: str,
+    dataset: DatasetRef,
     dimensions: Sequence[int],
     precisions: Sequence[str],
     settings: Settings,

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot import ui
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
@@ -171,7 +172,7 @@ def _rescored(picks: Picks) -> Sequence[int]:
 
 def _grid(
     encoder: str,
-    dataset: str,
+    dataset: DatasetRef,
     dimensions: Sequence[int],
     precisions: Sequence[str],
     by: By,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import streamlit as st
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.diagnostic import Diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.runs import estimates, requesting
@@ -25,21 +25,21 @@ from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
 
-def fits(entry: Diagnostic, dataset: str) -> bool:
+def fits(entry: Diagnostic, dataset: DatasetRef) -> bool:
     """Whether a dataset is of the kind that a diagnostic needs."""
     try:
-        return find_dataset(dataset).kind is entry.dataset_kind
+        return dataset.entry().kind is entry.dataset_kind
     except BlindspotError:  # a user's file that is gone: its runs show its kind
         return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
 
 
-def dataset_shown(entry: Diagnostic, picks: Picks, usual: str = "") -> str:
+def dataset_shown(entry: Diagnostic, picks: Picks, usual: str = "") -> DatasetRef:
     """The picked dataset if it fits; else that of the newest run, else ``usual``, with a caption that says so; "" where
     that is "", too."""
     if fits(entry, picks.dataset):
         return picks.dataset
     newest = repository().finished(entry, metrics=[], limit=1)
-    if found := newest[0].plan.dataset if newest else usual:
+    if found := newest[0].plan.dataset if newest else DatasetRef(usual):
         said = f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {entry.dataset_kind.in_words}. Shown: "
         offer_switch(f"{said}{tables.dataset_title(found)}.", found)
     return found
@@ -76,7 +76,7 @@ def offer(
     entry: Diagnostic,
     picks: Picks,
     runs: Sequence[RunRecord],
-    dataset: str,
+    dataset: DatasetRef,
     params: Mapping[str, str],
     what: str,
     *,
@@ -90,7 +90,7 @@ def offer(
         first: draws something to begin with where there is no run.
     """
     try:
-        described = find_dataset(dataset)
+        described = dataset.entry()
     except BlindspotError as error:  # a file of the user's that is gone, or holds something else now
         st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
         st.text(explained(error))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.catalog import title_of as called
 from blindspot.errors import BlindspotError
 from blindspot.jobs.demo import demo_tasks
@@ -37,13 +38,13 @@ def run_button(label: str, title: str, requests: Sequence[RunRequest], *, key: s
 
 def fetch_button(label: str, title: str, dataset: str, *, key: str) -> None:
     """A button that queues the download of a dataset's missing or corrupt files."""
-    tasks = [fetch.FetchRequest(dataset)]
+    tasks = [fetch.FetchRequest(DatasetRef(dataset))]
     _task_button(label, "Downloading …", ":material/download:", title, tasks, key=key, primary=True)
 
 
 def encode_button(label: str, encoders: Sequence[str], dataset: str, *, key: str) -> None:
     """A button that queues the encoding of a dataset by some encoders."""
-    tasks = [EncodeRequest(encoder, dataset) for encoder in encoders]
+    tasks = [EncodeRequest(encoder, DatasetRef(dataset)) for encoder in encoders]
     title = tasks[0].label if len(tasks) == 1 else f"Encoding {called(dataset)} with {len(tasks)} encoders"
     _task_button(label, "Encoding …", ":material/play_arrow:", title, tasks, key=key, primary=True)
 

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets import fetch, uploads
-from blindspot.datasets.catalog import DatasetEntry, SourceFile, catalogued, find_dataset, title_of
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef, SourceFile, catalogued, title_of
 from blindspot.datasets.fetch import DataState, FileState
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import DatasetKind
@@ -50,7 +50,7 @@ OF_TEXTS = (DatasetKind.LABELED_TEXTS, DatasetKind.PROBING, DatasetKind.RETRIEVA
 class Listed:
     """A dataset in the list; ``upload`` is set if it was uploaded here."""
 
-    reference: str
+    reference: DatasetRef
     title: str
     kind: DatasetKind
     size: str
@@ -82,7 +82,7 @@ def listed(picked: str) -> list[Listed]:
         state = DataState.YOUR_FILE if path.exists() else DataState.MISSING
         kind, size = (upload.kind, upload.size) if upload else _as_run(reference)
         out.append(Listed(reference, title_of(reference), kind, size, "your own", state, upload))
-    if picked not in (row.reference for row in out):  # another session removed it just now
+    if all(row.reference != picked for row in out):  # another session removed it just now
         st.rerun()
     return sorted(out, key=lambda row: row.state is DataState.MISSING)
 
@@ -179,7 +179,7 @@ def details(row: Listed) -> DatasetEntry | None:
     st.subheader(as_text(row.title), anchor=False)
     name_field(Kind.DATASET, row.reference, row.title)
     try:
-        entry = find_dataset(row.reference)
+        entry = row.reference.entry()
     except BlindspotError as error:  # a user's file that is gone or unreadable
         st.warning(as_text(explained(error)), icon=":material/report:")
         st.caption("Results computed on it are stored and still appear on the other pages.")

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot import names
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.encoders.base import EncoderIdentity, RolePrompts, prompt_warning, prompts_in_words
@@ -372,7 +372,7 @@ def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> No
         )
 
 
-def _to_test_on(picks: Picks) -> str:
+def _to_test_on(picks: Picks) -> DatasetRef:
     """The picked dataset if it is the reader's own or picked by them, else their own that was added or run last."""
     if picks.dataset != DEFAULT_DATASET:
         return picks.dataset
@@ -380,9 +380,9 @@ def _to_test_on(picks: Picks) -> str:
     return next(own, picks.dataset)
 
 
-def _testing(reference: str, dataset: str) -> Diagnostic:
+def _testing(reference: str, dataset: DatasetRef) -> Diagnostic:
     """The diagnostic to begin with on a dataset: the first of its kind that has a page."""
-    kind, has_vectors = find_dataset(dataset).kind, ModelRef.parse(reference).has_vectors
+    kind, has_vectors = dataset.entry().kind, ModelRef.parse(reference).has_vectors
     fitting = [entry for entry in all_diagnostics().values() if entry.dataset_kind is kind and entry.page]
     fitting = [entry for entry in fitting if has_vectors or entry.takes_rankings]
     return fitting[0] if fitting else find_diagnostic(DIAGNOSTIC if has_vectors else OF_RANKINGS)

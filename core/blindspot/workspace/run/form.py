@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from blindspot import names
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.user_data.files import is_own as is_own_dataset
 from blindspot.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
 from blindspot.errors import BlindspotError, require
@@ -30,7 +30,7 @@ from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
 from blindspot.ui.widgets.work import submit_each, submit_to_cluster
 
-DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
+DEFAULT_DATASETS = (DatasetRef("demo-pairs"), DatasetRef("demo-minimal"))
 DEFAULT_MODEL = "minilm"
 MOST_OWN = 4  # models and datasets that are chosen at first, the newest
 _ENCODERS, _TRANSFORMS, _DATASETS, _DIAGNOSTICS = "run_encoders", "run_transforms", "run_datasets", "run_diagnostics"
@@ -63,7 +63,7 @@ def _fitting(datasets: Sequence[str]) -> list[str]:
     kinds = set()
     for reference in datasets:
         try:
-            kinds.add(find_dataset(reference).kind)
+            kinds.add(DatasetRef(reference).entry().kind)
         except BlindspotError:  # ``planned`` says what is wrong
             return [entry.id for entry in all_diagnostics().values() if entry.page]
     return [entry.id for entry in all_diagnostics().values() if entry.page and entry.dataset_kind in kinds]
@@ -80,7 +80,7 @@ def _own_models(offered: Sequence[str]) -> list[str]:
     return own if len(own) > 1 else [*own, DEFAULT_MODEL]
 
 
-def _own_datasets(known: Sequence[str]) -> Sequence[str]:
+def _own_datasets(known: Sequence[DatasetRef]) -> Sequence[DatasetRef]:
     """The reader's own datasets that were added last; without any, some that need no download."""
     own = [reference for reference in known if is_own_dataset(reference) and is_readable(reference)]
     return own[-MOST_OWN:] or DEFAULT_DATASETS

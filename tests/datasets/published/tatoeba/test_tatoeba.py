@@ -12,7 +12,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import (
     DATASETS,
     FAMILIES,
-    canonical_dataset,
+    DatasetRef,
     catalogued,
     family_of,
     find_dataset,
@@ -51,7 +51,7 @@ def test_members_are_found_by_id_and_in_no_list() -> None:
         assert not DATASETS.keys() & family.members.keys()
         for name, entry in family.members.items():
             assert find_dataset(name) is entry is catalogued(name)
-            assert (entry.id, canonical_dataset(name), title_of(name)) == (name, name, entry.title)
+            assert (entry.id, DatasetRef.parse(name), title_of(name)) == (name, name, entry.title)
             assert family_of(name) is family
     assert len({entry.title for family in FAMILIES.values() for entry in family.members.values()}) == 238
 

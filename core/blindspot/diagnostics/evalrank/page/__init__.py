@@ -11,7 +11,6 @@ import numpy as np
 import streamlit as st
 
 from blindspot import ui
-from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
 from blindspot.diagnostics.evalrank.figures.scores import SCORES, rank_curve, score_dots
@@ -91,7 +90,7 @@ def show() -> None:
 def _missing(entry: Diagnostic, picks: Picks, runs: Sequence[RunRecord], params: Mapping[str, str]) -> None:
     """Offer what is not computed, or say that the dataset is of another kind."""
     with suppress(BlindspotError):  # of a file that is gone: the offer says so
-        dataset = find_dataset(picks.dataset)
+        dataset = picks.dataset.entry()
         if dataset.kind is not entry.dataset_kind:
             st.info(
                 f"{entry.title} needs a {entry.dataset_kind.in_words}; {tables.dataset_title(dataset.id)} is a "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from blindspot.datasets import fetch, uploads
-from blindspot.datasets.catalog import DATASETS, DatasetEntry, find_dataset, title_of
+from blindspot.datasets.catalog import DATASETS, DatasetEntry, DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.word_frequency import WORDFREQ, Frequencies, by_vocabulary, by_wordfreq, of_vocabulary
@@ -61,7 +61,7 @@ class FrequencyView:
 def gather(picks: Picks) -> FrequencyView | None:
     """None if something is missing; the page then offers to get it."""
     try:
-        entry = find_dataset(picks.dataset)
+        entry = picks.dataset.entry()
         if not _has_files(entry):
             st.info(f"The files of {as_text(entry.title)} are not here: {entry.size}.", icon=":material/download:")
             fetch_button("Download it", f"Downloading {title_of(entry.id)}", entry.id, key="frequency_fetch")
@@ -163,7 +163,7 @@ def _frequencies(dataset: Dataset, entry: DatasetEntry, source: str) -> Frequenc
     if source in (AUTO, WORDFREQ):
         found = _by_wordfreq(dataset)
     else:
-        counted = find_dataset(source)
+        counted = DatasetRef(source).entry()
         if not _has_files(counted):
             st.info(f"The counts of {as_text(counted.title)} are not on this machine yet.", icon=":material/download:")
             fetch_button("Download", f"Download of {counted.title}", counted.id, key="frequency_fetch_counts")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.heros import browsing
 from blindspot.diagnostics.heros.browsing import Sentences
@@ -61,7 +62,7 @@ def finished_runs(entry: Diagnostic, dataset: str, picks: Picks) -> list[RunReco
     return sorted(newest.values(), key=lambda r: (r.plan.variant != picks.baseline, -score[r.run_id]))
 
 
-def offer(entry: Diagnostic, dataset: str, picks: Picks, runs: Sequence[RunRecord]) -> None:
+def offer(entry: Diagnostic, dataset: DatasetRef, picks: Picks, runs: Sequence[RunRecord]) -> None:
     """Offer to compute what is missing: picked models, a first run, another model."""
 
     def two_poolings() -> None:

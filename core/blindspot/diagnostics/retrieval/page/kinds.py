@@ -9,7 +9,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval import kinds
@@ -41,7 +40,7 @@ OWN = "A column of your file. A query without a value counts as (empty)."
 
 def show(shown: RetrievalView) -> None:
     """Each ranking's score by kind of query, and where B gains and loses most against A."""
-    dataset = load(find_dataset(shown.picks.dataset))
+    dataset = load(shown.picks.dataset.entry())
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
     features, own = partial(_features, dataset), kinds.choices_of(own_columns.columns_of(shown.runs[0]))

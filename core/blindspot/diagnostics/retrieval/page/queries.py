@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval import figures
 from blindspot.diagnostics.retrieval.definition import SHOWN, TITLES
@@ -257,7 +256,7 @@ def _numbers(dataset: RetrievalDataset) -> dict[str, int]:
 
 
 def _dataset(shown: RetrievalView) -> RetrievalDataset:
-    dataset = load(find_dataset(shown.picks.dataset))
+    dataset = load(shown.picks.dataset.entry())
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
     return dataset

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.diagnostics.similarity import figures, pairs
 from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
@@ -180,7 +179,7 @@ def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, s
             },
         )
         if why_similar.is_open():
-            dataset = load(find_dataset(shown.picks.dataset))
+            dataset = load(shown.picks.dataset.entry())
             if not isinstance(dataset, ScoredPairs):
                 raise TypeError(f"{shown.picks.dataset} is no set of scored pairs")
             items = int(dataset.firsts[number]), int(dataset.seconds[number])

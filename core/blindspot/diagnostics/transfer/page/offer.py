@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.user_data import files as own_files
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS
 from blindspot.diagnostics.transfer.page.runs import Offered, TaskPage, TransferView
@@ -43,9 +43,9 @@ def nothing_yet(page: TaskPage, picks: Picks) -> None:
         _form(page, variants, mine or page.first)
 
 
-def _is_own_task(page: TaskPage, dataset: str) -> bool:
+def _is_own_task(page: TaskPage, dataset: DatasetRef) -> bool:
     try:
-        return own_files.is_own(dataset) and find_dataset(dataset).kind is page.entry.dataset_kind
+        return own_files.is_own(dataset) and dataset.entry().kind is page.entry.dataset_kind
     except BlindspotError:  # gone, or something else by now
         return False
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.entries import DatasetEntry
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.diagnostic import Diagnostic, find_diagnostic
@@ -110,10 +110,10 @@ def _outcomes(diagnostic: str, run_ids: tuple[str, ...], order: tuple[str, ...])
     return outcomes(find_diagnostic(diagnostic), run_ids, repository(), order)
 
 
-def classes_of(task: str) -> tuple[str, ...]:
+def classes_of(task: DatasetRef) -> tuple[str, ...]:
     """The classes in the dataset's order; () where its file is not here."""
     try:
-        entry = find_dataset(task)
+        entry = task.entry()
         if fetch.dataset_state(entry, settings()) is fetch.DataState.MISSING:
             return ()
         return _classes(entry)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostics.transfer import figures
 from blindspot.diagnostics.transfer.classifiers import IN_WORDS as CLASSIFIERS_IN_WORDS
 from blindspot.diagnostics.transfer.outcomes import Measure
@@ -109,7 +110,7 @@ def _is_split(run: RunRecord) -> bool:
 
 
 def _classes_in_words(task: str) -> str:
-    classes = classes_of(task)
+    classes = classes_of(DatasetRef(task))
     return f" ({as_text(' or '.join(classes))})" if 0 < len(classes) <= MOST_NAMED else ""
 
 

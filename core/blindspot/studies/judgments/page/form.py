@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.encoders_here import known_references
@@ -28,7 +28,7 @@ from blindspot.ui.widgets.work import task_button
 from blindspot.variants import Variant
 
 DEFAULT_VARIANTS = ("minilm", "minilm-static", "random-projection")
-DEFAULT_DATASET = "vocab-wordfreq"
+DEFAULT_DATASET = DatasetRef("vocab-wordfreq")
 OFFERED_RANKS = (1, 2, 5, 10, 20, 50, 100)
 OWN = "own"
 RULES = {
@@ -54,7 +54,7 @@ def _form(task: Task, *, first: bool) -> None:
     with left:
         variants = _variants(task)
     with right:
-        dataset = str(
+        dataset = DatasetRef(
             st.selectbox(
                 "Dataset",
                 known_datasets(),
@@ -67,7 +67,7 @@ def _form(task: Task, *, first: bool) -> None:
             )
         )
     try:
-        of_sentences = find_dataset(dataset).unit == "sentence"
+        of_sentences = dataset.entry().unit == "sentence"
         with left:
             inventory = _inventory(task, of_sentences)
         with right:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.errors import BlindspotError
 from blindspot.runs.spaces import NotEncoded, open_spaces
@@ -51,7 +51,7 @@ def choose(judged: Judged) -> Automatic | None:
 
 
 def _answers(items: ItemSet, reference: Variant) -> Automatic | None:
-    entry = find_dataset(str(items.manifest.get("dataset", "")))
+    entry = DatasetRef(items.manifest.get("dataset", "")).entry()
     if fetch.dataset_state(entry, settings()) is fetch.DataState.MISSING:
         st.info(f"The texts come from {tables.dataset_title(entry.id)}, which is not on this machine yet.")
         fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_judged")

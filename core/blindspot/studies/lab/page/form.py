@@ -8,7 +8,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, find_dataset, title_of
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef, title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import variant_named
 from blindspot.errors import BlindspotError
@@ -132,7 +132,7 @@ def _fit_on(dataset: str) -> Callable[[], None]:
     return change
 
 
-def _tasks(entries: Mapping[str, DatasetEntry]) -> Mapping[str, Task]:
+def _tasks(entries: Mapping[DatasetRef, DatasetEntry]) -> Mapping[str, Task]:
     return {
         address(task): task
         for diagnostic in in_grids()
@@ -152,7 +152,7 @@ def _called(task: Task) -> str:
     return f"{find_diagnostic(task.diagnostic).title} on {title_of(task.dataset)}"
 
 
-def _available(entries: Mapping[str, DatasetEntry]) -> list[str]:
+def _available(entries: Mapping[DatasetRef, DatasetEntry]) -> list[DatasetRef]:
     absent = (fetch.DataState.MISSING, fetch.DataState.CORRUPT)
     return [name for name, entry in entries.items() if fetch.dataset_state(entry, settings()) not in absent]
 
@@ -194,7 +194,7 @@ def fit_note(grid: Grid, key: str = "lab_fit") -> None:
     with st.container(border=True, key=f"{key}_note"):
         text, button = st.columns([4, 1], vertical_alignment="center")
         if grid.fit_on:
-            text.markdown(_on_another(names, tested, grid.fit_on))
+            text.markdown(_on_another(names, tested, DatasetRef(grid.fit_on)))
             button.button("Fit on the test texts", key=f"{key}_own", on_click=_fit_on(""), width="stretch")
             return
         corpora = "; ".join(_items(name) for name in tested)
@@ -213,7 +213,7 @@ def fit_note(grid: Grid, key: str = "lab_fit") -> None:
             )
 
 
-def _on_another(names: str, tested: Sequence[str], corpus: str) -> str:
+def _on_another(names: str, tested: Sequence[DatasetRef], corpus: DatasetRef) -> str:
     """Markdown: share of each test that is also in the corpus."""
     here = _available(readable_datasets())
     shares = {name: _seen(name, corpus, here) for name in tested}
@@ -227,33 +227,34 @@ def _on_another(names: str, tested: Sequence[str], corpus: str) -> str:
     return as_text(f"Held out except for a few texts. {fitted} {among}")
 
 
-def _items(dataset: str) -> str:
-    entry = find_dataset(dataset)
+def _items(dataset: DatasetRef) -> str:
+    entry = dataset.entry()
     name = title_of(dataset)
     return f"{entry.texts:,} {entry.unit}s of {name}" if entry.texts else f"texts of {name}"
 
 
-def _other(tested: Sequence[str], encoders: Sequence[str]) -> str:
+def _other(tested: Sequence[DatasetRef], encoders: Sequence[str]) -> DatasetRef | None:
     """A corpus of the same unit with almost none of the tested texts: the largest encoded one, or else the smallest."""
-    units = {find_dataset(name).unit for name in tested}
+    units = {name.entry().unit for name in tested}
     encoded = {(facts.encoder, facts.texts) for facts in repository().embeddings()}
     readable = readable_datasets()
     here = _available(readable)
-    entries = [readable[name] for name in here if readable[name].unit in units]
+    corpora = [name for name in here if readable[name].unit in units and name not in tested]
 
-    def order(entry: DatasetEntry) -> tuple[bool, int]:
+    def order(name: DatasetRef) -> tuple[bool, int]:
+        entry = readable[name]
         is_here = all((encoder, entry.texts) in encoded for encoder in encoders)
         return not is_here, -entry.texts if is_here else entry.texts
 
-    candidates = [entry.id for entry in sorted((e for e in entries if e.id not in tested), key=order)]
-    return next((name for name in candidates[:TRIED] if all(_seen(test, name, here) <= SEEN for test in tested)), "")
+    candidates = sorted(corpora, key=order)[:TRIED]
+    return next((name for name in candidates if all(_seen(test, name, here) <= SEEN for test in tested)), None)
 
 
-def _seen(tested: str, corpus: str, here: Sequence[str]) -> float:
+def _seen(tested: DatasetRef, corpus: DatasetRef, here: Sequence[DatasetRef]) -> float:
     """Share of the tested texts that are in a corpus; 0 if either is not ``here`` yet."""
     if tested not in here or corpus not in here:
         return 0.0
-    return _share(find_dataset(tested), find_dataset(corpus))
+    return _share(tested.entry(), corpus.entry())
 
 
 @cached(512, "Comparing texts …")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.diagnostic import find_diagnostic
@@ -48,9 +48,9 @@ def source(picks: Picks) -> Source | None:
     return _of_labeled(picks) if _is_labeled(picks.dataset) else _of_scored(picks)
 
 
-def _is_labeled(dataset: str) -> bool:
+def _is_labeled(dataset: DatasetRef) -> bool:
     try:
-        return find_dataset(dataset).kind is DatasetKind.LABELED_TEXTS
+        return dataset.entry().kind is DatasetKind.LABELED_TEXTS
     except BlindspotError:  # a user's file that is gone: runs on scored pairs are still stored
         return False
 

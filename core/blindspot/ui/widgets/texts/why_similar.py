@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from blindspot.datasets.catalog import find_dataset
 from blindspot.errors import BlindspotError
 from blindspot.figures import token_map
 from blindspot.numerics.similarity import Similarity
@@ -133,7 +132,7 @@ def of_run(run: RunRecord, pair: PairOfTexts, heading: str = "", note: str = "")
     """To ask the model of a stored run."""
 
     def explain(cancel: CancelToken) -> Contributions:
-        dataset = load(find_dataset(run.plan.dataset))
+        dataset = load(run.plan.dataset.entry())
         return why_similar.of_run(pair, run, dataset, settings(), repository(), cancel)
 
     return Asked(run.plan.variant, f"{run.run_id} {pair.items}", pair.texts, explain, heading, note)
