@@ -23,6 +23,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import TEXTS_PER_CHUNK, EmbeddingCache
+from blindspot.encoders.in_a_row import EncodersInARow
 from blindspot.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
 from blindspot.runs import pipeline, planning, requesting
 from blindspot.runs.pipeline import RunOutcome
@@ -30,7 +31,7 @@ from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
-from blindspot.types import CancelToken, no_progress
+from blindspot.types import CancelToken
 from blindspot.variants import Variant
 from tests.support.small_world import GramEncoder, register_encoder
 from tests.support.tables import each
@@ -341,7 +342,7 @@ def test_a_file_that_changes_as_a_run_begins_is_described_as_it_was_read(
     encoder.path.write_text("text1,text2\ncat,dog\nhouse,home\n")
     read = hashlib.sha256(encoder.path.read_bytes()).hexdigest()
     request = requesting.request("evalrank", "changing", "none", f"file:{encoder.path}", {}, settings)
-    named = planning.load(request, planning.Work(settings, repository, no_progress, CancelToken()))
+    named = planning.load(request, planning.Work(EncodersInARow(settings), repository))
     assert "cat" in named.dataset.items
     assert named.dataset_entry.revision == read != hashlib.sha256(encoder.path.read_bytes()).hexdigest()
 

@@ -18,6 +18,7 @@ from blindspot import policy
 from blindspot.datasets import fetch
 from blindspot.datasets.fetch import FetchRequest
 from blindspot.diagnostic import FIT_ON
+from blindspot.encoders.in_a_row import EncodersInARow
 from blindspot.errors import BlindspotError, Cancelled
 from blindspot.files.writing import disk_error
 from blindspot.runs import estimates, pipeline
@@ -493,6 +494,7 @@ class JobQueue:
 
         outlook = entry.outlook = _expected(entry.job.tasks, entry.place)
         has_stages = any(isinstance(task, RunRequest | Repetition) for task in entry.job.tasks)
+        encoders = EncodersInARow(entry.place.settings)
         is_alone = len(entry.job.tasks) == 1  # of several, as the demo's, a note would not say which it is of
         for number, task in enumerate(entry.job.tasks, 1):
             entry.cancel.check()
@@ -504,11 +506,11 @@ class JobQueue:
             self._update(entry, stage="starting", done=0, total=0, fraction=share, remaining_seconds=left)
             line = line_of(task)
             with at_work(entry.place.settings, line) if line else nullcontext():
-                note = self._do(task, entry.place, progress, entry.cancel)
+                note = self._do(task, entry.place, encoders, progress, entry.cancel)
             outlook.spent.append(monotonic() - began)
             self._update(entry, tasks_done=number, note=note if is_alone else entry.job.note)
 
-    def _do(self, task: Task, place: Place, progress: Progress, cancel: CancelToken) -> str:
+    def _do(self, task: Task, place: Place, encoders: EncodersInARow, progress: Progress, cancel: CancelToken) -> str:
         """Do one task; returns its note."""
         listeners = progress, cancel
         settings, repository = place.settings, place.repository
@@ -516,12 +518,12 @@ class JobQueue:
             case FetchRequest():
                 fetch.fetch_dataset(task.dataset.entry(), settings, *listeners)
             case EncodeRequest():
-                pipeline.encode(task, settings, repository, *listeners)
+                pipeline.encode(task, settings, repository, *listeners, encoders)
             case Repetition():
-                outcome = _compute(task.request, place, *listeners, again=True)
+                outcome = _compute(task.request, place, encoders, *listeners, again=True)
                 return repeated(task, outcome)
             case RunRequest():
-                _compute(task, place, *listeners)
+                _compute(task, place, encoders, *listeners)
             case _:
                 return task.do(settings, repository, *listeners)
         return ""
@@ -550,10 +552,16 @@ def _expected(tasks: Sequence[Task], place: Place) -> _Outlook:
 
 
 def _compute(
-    request: RunRequest, place: Place, progress: Progress, cancel: CancelToken, again: bool = False
+    request: RunRequest,
+    place: Place,
+    encoders: EncodersInARow,
+    progress: Progress,
+    cancel: CancelToken,
+    again: bool = False,
 ) -> RunOutcome:
     """Run it, and keep the embeddings, which pages read."""
-    return pipeline.run(request, place.settings, place.repository, progress, cancel, keep_embeddings=True, again=again)
+    settings, repository = place.settings, place.repository
+    return pipeline.run(request, settings, repository, progress, cancel, True, again, encoders)
 
 
 def _check(job: Job, settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from blindspot.encoders.in_a_row import EncodersInARow
 from blindspot.errors import BlindspotError, DataMissing, InputError
 from blindspot.runs import pipeline
 from blindspot.runs.pipeline import RunOutcome
@@ -58,13 +59,13 @@ def compute(
         Cancelled: runs that are complete stay.
     """
     missing = dict[str, DataMissing]()
-    cancel = cancel or CancelToken()
+    cancel, encoders = cancel or CancelToken(), EncodersInARow(settings)
     for request in requests:
         cancel.check()
         try:
             if request.dataset in missing:  # one attempt to download it is enough
                 raise missing[request.dataset]
-            outcome = pipeline.run(request, settings, results, progress, cancel)
+            outcome = pipeline.run(request, settings, results, progress, cancel, encoders=encoders)
         except BlindspotError as error:
             cancel.check()
             if isinstance(error, DataMissing):

@@ -17,10 +17,10 @@ from blindspot.diagnostic import (
 )
 from blindspot.encoders.base import EncoderInfo, VocabularyEncoder
 from blindspot.encoders.cache import Embedded
-from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.device import device_for_ranking
 from blindspot.encoders.gpu import self_check
 from blindspot.encoders.gpu.self_check import Placement, place_ranking
+from blindspot.encoders.in_a_row import EncodersInARow
 from blindspot.errors import naming_extras
 from blindspot.numerics.ranking.rescoring import Twice
 from blindspot.numerics.similarity import Similarity
@@ -64,6 +64,7 @@ def run(
     cancel: CancelToken | None = None,
     keep_embeddings: bool = False,
     again: bool = False,
+    encoders: EncodersInARow | None = None,
 ) -> RunOutcome:
     """Compute a run and store it, or find it in the store.
 
@@ -72,6 +73,7 @@ def run(
     Args:
         keep_embeddings: for a stored run, encode again if its embeddings are gone (pages read them).
         again: compute a stored run again, and compare.
+        encoders: of the runs before it and after it, with the same settings; None for a run alone.
 
     Raises:
         BlindspotError: the run failed and is not stored.
@@ -79,7 +81,7 @@ def run(
     line = JobLine("run", request.diagnostic, request.variant.label, request.dataset)
     with at_work(settings, line), naming_extras(request.variant.label):
         prepare_runtime(settings)
-        work = Work(settings, repository, progress, cancel or CancelToken())
+        work = Work(encoders or EncodersInARow(settings), repository, progress, cancel or CancelToken())
         named = planning.load(request, work)
         planned = planning.plan(named, work)
         line.run_id = planned.plan.run_id
@@ -292,11 +294,11 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
     held_out = fitting.load_here(request.fit_on, settings)
     if request.fit_on and held_out is None:
         return None
-    work = Work(settings, repository, no_progress, CancelToken())
+    work = Work(EncodersInARow(settings), repository)
     dataset = fetch.load(dataset_entry, settings)
-    named = planning.named_by(request, dataset_entry, dataset, held_out, settings)
+    named = planning.named_by(request, dataset_entry, dataset, held_out, work.encoders)
     if named.may_rank_a_part:
-        others = (resolve_encoder(other, settings).identity for other in request.support)
+        others = (work.encoders.get(other).identity for other in request.support)
         needed = [other.embedding_digest(named.dataset.texts_digest) for other in others]
         if any(work.cache.read(digest) is None for digest in (*([] if named.ranking else [named.digest]), *needed)):
             return None
@@ -310,12 +312,13 @@ def encode(
     repository: Repository,
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
+    encoders: EncodersInARow | None = None,
 ) -> Embedded:
     """Encode a dataset's texts, or find them in the cache; raises ``BlindspotError``."""
-    work = Work(settings, repository, progress, cancel or CancelToken())
+    work = Work(encoders or EncodersInARow(settings), repository, progress, cancel or CancelToken())
     line = JobLine("encode", "", request.encoder, request.dataset)
     with at_work(settings, line), naming_extras(request.encoder):
-        encoder, dataset = planning.to_encode(request, settings, progress, work.cancel)
+        encoder, dataset = planning.to_encode(request, work.encoders, progress, work.cancel)
         embedded = work.encoded(encoder, dataset)
         if embedded.encoded_now or embedded.copied_now:
             repository.remember_embedding(embedded.facts, encoder.info)

@@ -21,7 +21,8 @@ from blindspot.diagnostic import (
 )
 from blindspot.encoders.base import Encoder, EncoderInfo, VerifiedEncoder
 from blindspot.encoders.cache import Embedded, EmbeddingCache, EmbeddingFacts
-from blindspot.encoders.catalog import resolve_encoder, variant_named
+from blindspot.encoders.catalog import variant_named
+from blindspot.encoders.in_a_row import EncodersInARow
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.transformer.passages import in_passages
 from blindspot.errors import InputError
@@ -63,13 +64,17 @@ class Results(Protocol):
 
 @dataclass(frozen=True)
 class Work:
-    """Context of a run: settings, store, progress, cancellation, and its timings."""
+    """Context of a run: its encoders, store, progress, cancellation, and its timings."""
 
-    settings: Settings
+    encoders: EncodersInARow
     repository: Results
-    progress: Progress
-    cancel: CancelToken
+    progress: Progress = no_progress
+    cancel: CancelToken = field(default_factory=CancelToken)
     watch: Stopwatch = field(default_factory=Stopwatch)
+
+    @property
+    def settings(self) -> Settings:
+        return self.encoders.settings
 
     @property
     def cache(self) -> EmbeddingCache:
@@ -150,8 +155,8 @@ def load(request: RunRequest, work: Work) -> Named:
         dataset_entry = request.dataset.entry()
         dataset = fetch.load(dataset_entry, work.settings, work.progress, work.cancel)
         held_out = fitting.load(request.fit_on, work.settings, work.progress, work.cancel)
-        _verify(request.variant.model, work.settings, work.progress, work.cancel)
-        return named_by(request, dataset_entry, dataset, held_out, work.settings)
+        _verify(request.variant.model, work.encoders, work.progress, work.cancel)
+        return named_by(request, dataset_entry, dataset, held_out, work.encoders)
 
 
 def named_by(
@@ -159,7 +164,7 @@ def named_by(
     dataset_entry: DatasetEntry,
     dataset: Dataset,
     held_out: FitDataset | None,
-    settings: Settings,
+    encoders: EncodersInARow,
 ) -> Named:
     """All that a request names; its datasets are loaded already."""
     entry = find_diagnostic(request.diagnostic)
@@ -167,19 +172,19 @@ def named_by(
     model, reference = request.variant.model, request.variant.encoder
     texts: Texts | Ranking
     if not model.has_vectors:
-        texts = ranking_of(model, settings, dataset.asked)
+        texts = ranking_of(model, encoders.settings, dataset.asked)
     else:
-        encoder = resolve_encoder(reference, settings)
+        encoder = encoders.get(reference)
         dataset = in_passages(dataset, reference, encoder)
         encoder = preparation.look_up(encoder) if preparation else encoder
         texts = texts_of(entry, dict(request.params), encoder, dataset)
     return Named(request, entry, preparation, dataset_entry, dataset, texts, held_out)
 
 
-def _verify(model: ModelRef, settings: Settings, progress: Progress, cancel: CancelToken) -> None:
+def _verify(model: ModelRef, encoders: EncodersInARow, progress: Progress, cancel: CancelToken) -> None:
     """Ask servers which models they have now, also those of a fusion: a run's identity depends on it."""
     for one in model.models:
-        encoder = resolve_encoder(one.text, settings) if one.has_vectors else None
+        encoder = encoders.get(one.text) if one.has_vectors else None
         if isinstance(encoder, VerifiedEncoder):
             progress("asking the server", 0, 1)
             encoder.verify(cancel)
@@ -213,7 +218,7 @@ def _support(named: Named, own: Bool, work: Work) -> tuple[Part | None, bool]:
         )
     support = own
     for reference in request.support:
-        support = support & work.encoded(resolve_encoder(reference, work.settings), dataset.whole).covered
+        support = support & work.encoded(work.encoders.get(reference), dataset.whole).covered
     part = dataset.part(support)
     if not len(part.rows):
         whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
@@ -222,13 +227,12 @@ def _support(named: Named, own: Bool, work: Work) -> tuple[Part | None, bool]:
 
 
 def to_encode(
-    request: EncodeRequest, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
+    request: EncodeRequest, encoders: EncodersInARow, progress: Progress, cancel: CancelToken
 ) -> tuple[Encoder, Dataset]:
     """The encoder of a request, and the dataset whose ``encoded`` texts it encodes; raises ``BlindspotError``."""
-    prepare_runtime(settings)
-    cancel = cancel or CancelToken()
-    dataset = fetch.load(request.dataset.entry(), settings, progress, cancel)
+    prepare_runtime(encoders.settings)
+    dataset = fetch.load(request.dataset.entry(), encoders.settings, progress, cancel)
     asked = variant_named(request.encoder)
-    _verify(asked.model, settings, progress, cancel)
-    encoder = resolve_encoder(asked.encoder, settings)
+    _verify(asked.model, encoders, progress, cancel)
+    encoder = encoders.get(asked.encoder)
     return encoder, in_passages(dataset, asked.encoder, encoder)

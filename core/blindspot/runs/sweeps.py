@@ -80,9 +80,8 @@ class Expansion:
     """The runs of a sweep.
 
     Attributes:
-        requests: distinct. Every encoder first meets every dataset with the first transform, so that an unusable one
-            shows early and all texts are encoded; then the other transforms, encoder by encoder, so that the remaining
-            time is soon known.
+        requests: distinct. Encoder by encoder, all datasets with the first transform, so that each is loaded once and
+            all texts are encoded; then the other transforms, so that the remaining time is soon known.
         unfit: (diagnostic, dataset) ids left out because the diagnostic needs another kind of dataset.
     """
 
@@ -121,7 +120,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
         others = [entry.id for entry in entries.values() if entry.dataset_kind not in kinds_read]
         unfit += [(diagnostic, DatasetRef(one.id)) for one in read for diagnostic in others]
     encoders = list(dict.fromkeys(variant_named(one).model for one in sweep.encoders))
-    for dataset, kind in dataset_kinds.items():
+    for encoder, (dataset, kind) in itertools.product(encoders, dataset_kinds.items()):
         fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
         first += [
             requesting.request(
@@ -134,7 +133,6 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
                 sweep.encoders if sweep.common_support else (),
                 sweep.fit_on,
             )
-            for encoder in encoders
             for entry in _able(encoder, fitting, [*entries.values()])
             for params in _combinations(entry, sweep.params)
         ]

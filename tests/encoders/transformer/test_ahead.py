@@ -82,7 +82,7 @@ def test_minilm_gives_the_vectors_of_all_at_once(settings: Settings) -> None:
     texts = [*TEXTS, "words " * 300]  # more than it reads
     encoder = resolve_encoder("minilm", settings)
     assert isinstance(encoder, SentenceTransformerEncoder)
-    model, _ = encoder._loaded
+    model = encoder._model
     outputs = (encoder._output, *encoder.others)
     ahead = TokenizedAhead(texts, partial(encoder._tokenized, model, outputs), section=20)
     whole, rows = encoder.prepare(texts, CancelToken()), np.arange(len(texts))

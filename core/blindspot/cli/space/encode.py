@@ -10,6 +10,7 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, DatasetRef
 from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.in_a_row import EncodersInARow
 from blindspot.errors import BlindspotError, InputError
 from blindspot.runs import pipeline, planning
 from blindspot.runs.packs import arrays
@@ -19,6 +20,7 @@ from blindspot.runs.requests import EncodeRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
+from blindspot.types import CancelToken
 
 
 def encode(
@@ -48,7 +50,7 @@ def encode(
                 embedded = pipeline.encode(request, settings, Repository.at(settings.store), progress)
                 said = {"texts": embedded.facts.texts, "encoded": embedded.encoded_now}
             else:
-                model, loaded = planning.to_encode(request, settings, progress)
+                model, loaded = planning.to_encode(request, EncodersInARow(settings), progress, CancelToken())
                 parts = arrays.Parts(folder_at(out or put_together), model, loaded.encoded, loaded.encoded_digest)
                 if out:
                     new = arrays.encode(parts, part.number, part.of, progress)

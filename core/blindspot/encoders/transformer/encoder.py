@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import psutil
@@ -64,8 +64,6 @@ READ_AS = "blindspot-reading==2"
 
 LARGEST_SHARE = 0.4  # of the free memory: transforms and ranks need copies
 
-LOADED = ("device", "_loaded", "_model", "_capacity")  # of an encoder, what others on the same weights share
-
 HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vector's direction
 
 
@@ -76,6 +74,16 @@ class Output:
     reference: str
     info: EncoderInfo
     readout: Readout
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model in memory, the device that it is on, how it is encoded, and what its batches may take."""
+
+    model: SentenceTransformer
+    device: str
+    agreement: Agreement
+    capacity: Capacity
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,7 @@ class SentenceTransformerEncoder:
         notes: why jobs were done on the CPU although there is a GPU, one sentence each.
         rescues: whether the CPU goes on where the device fails.
         may_pack: whether torch's linear layers may be exchanged for faster ones (``packed``).
+        loaded: weights in memory, of this encoder and of all that were made of it.
     """
 
     reference: str
@@ -125,6 +134,7 @@ class SentenceTransformerEncoder:
     notes: list[str] = field(default_factory=list, compare=False, repr=False)
     rescues: bool = False
     may_pack: bool = True
+    loaded: dict[tuple[object, ...], Loaded] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -172,7 +182,14 @@ class SentenceTransformerEncoder:
 
     @cached_property
     def device(self) -> str:
-        return resolve_device(self.wanted_device if self.backend is Backend.TORCH else "cpu")
+        here = self.loaded.get(self._weights)
+        return here.device if here else resolve_device(self.wanted_device if self.backend is Backend.TORCH else "cpu")
+
+    @property
+    def _weights(self) -> tuple[object, ...]:
+        """Key of what is loaded."""
+        device = "cpu" if self._device_kind == "cpu" else self.wanted_device
+        return self.folder, self.own_graph, self.backend, self.dtype, self.may_pack, self.max_length, device
 
     @property
     def _device_kind(self) -> str:
@@ -192,7 +209,7 @@ class SentenceTransformerEncoder:
         here = self.on("cpu")
         placed = place_model(here, self._key_of_checks, self.dtype.value, self.on, characters, self.gpu_checks)
         if placed.device == "cpu":
-            return replace(here, notes=[placed.note] if placed.note else [])._sharing(here)
+            return replace(here, notes=[placed.note] if placed.note else [])
         return replace(self.on(placed.device), rescues=True)
 
     @property
@@ -216,19 +233,24 @@ class SentenceTransformerEncoder:
 
     def on(self, device: str) -> SentenceTransformerEncoder:
         """This encoder on a device, ``cpu``, ``cuda:N`` or ``mps``, whose errors it raises."""
-        found = replace(self, wanted_device=device, notes=[], rescues=False)
-        return found._sharing(self) if "_loaded" in vars(self) and self.device == device else found
+        return replace(self, wanted_device=device, notes=[], rescues=False)
 
     @cached_property
     def _on_cpu(self) -> SentenceTransformerEncoder:
         return self.on("cpu")
 
-    @cached_property
+    @property
     def _model(self) -> SentenceTransformer:
-        return self._loaded[0]
+        return self._loaded.model
 
-    @cached_property
-    def _loaded(self) -> tuple[SentenceTransformer, Agreement]:
+    @property
+    def _loaded(self) -> Loaded:
+        if self._weights not in self.loaded:
+            model, agreement = self._opened()
+            self.loaded[self._weights] = Loaded(model, self.device, agreement, self._capacity_of(model))
+        return self.loaded[self._weights]
+
+    def _opened(self) -> tuple[SentenceTransformer, Agreement]:
         """The model, and how it is encoded."""
         if self.weights_sha256:
             self.check_weights()
@@ -442,8 +464,8 @@ class SentenceTransformerEncoder:
     @property
     def encoded_by(self) -> str:
         """``sentence-transformers`` where it encodes the texts; "" where we do, or where that was never tried."""
-        loaded = vars(self).get("_loaded")
-        kept = loaded[1] if loaded else library.read(self.agreements, self._agreement_key)
+        here = self.loaded.get(self._weights)
+        kept = here.agreement if here else library.read(self.agreements, self._agreement_key)
         return "" if kept is None or kept.is_ours else kept.by
 
     @property
@@ -494,16 +516,11 @@ class SentenceTransformerEncoder:
         others = tuple(output for output in outputs if output is not own)
         found = replace(self, reference=own.reference, info=own.info, own=own.readout, others=others)
         self.load()
-        return found._sharing(self)
+        return found
 
     def prompted(self, prompt: str, task: str = TEXT) -> SentenceTransformerEncoder:
         """See ``blindspot.encoders.roles.PromptedEncoder``; of its family only this one."""
-        return replace(self, prompt=prompt, task=task, others=())._sharing(self)
-
-    def _sharing(self, other: SentenceTransformerEncoder) -> SentenceTransformerEncoder:
-        """This encoder on the weights that another one has loaded, and so on its device."""
-        vars(self).update({name: vars(other)[name] for name in LOADED if name in vars(other)})
-        return self
+        return replace(self, prompt=prompt, task=task, others=())
 
     @property
     def reads_layers(self) -> bool:
@@ -519,7 +536,7 @@ class SentenceTransformerEncoder:
 
         None where the library encodes: its tokens are not ours.
         """
-        if not self._loaded[1].is_ours or not self._is_mean or not self._model.tokenizer.is_fast:
+        if not self._loaded.agreement.is_ours or not self._is_mean or not self._model.tokenizer.is_fast:
             return None
         prompted = f"{self.prompt}{text}"
         encoding = self._model.tokenizer(
@@ -582,7 +599,7 @@ class SentenceTransformerEncoder:
     ) -> TokenizedTexts | TokenizedAhead | LongestFirst:
         if self.source and self.source.is_sparse:
             _check_memory(len(texts), self.info.dimension, self.reference)
-        model, kept = self._loaded
+        model, kept = self._loaded.model, self._loaded.agreement
         if kept.is_ours:
             tokenized = partial(self._tokenized, model, outputs, alone=kept.batch == 1)
             is_ahead = self.device != "cpu" and len(texts) > ahead.SECTION
@@ -621,12 +638,11 @@ class SentenceTransformerEncoder:
         return replace(prepared, forward=forward, capacity=here._capacity_of(here._model), rescue=None)
 
     def _capacity_of(self, model: SentenceTransformer) -> Capacity:
-        """The same in every call."""
-        if "_capacity" not in vars(self):
-            is_sparse = bool(self.source and self.source.is_sparse)
-            cost = Cost.of(model[0].auto_model, self.dtype, is_sparse=is_sparse)
-            vars(self)["_capacity"] = Capacity(self.device, cost)
-        return cast("Capacity", vars(self)["_capacity"])
+        """The same in every call once it is loaded."""
+        if here := self.loaded.get(self._weights):
+            return here.capacity
+        cost = Cost.of(model[0].auto_model, self.dtype, is_sparse=bool(self.source and self.source.is_sparse))
+        return Capacity(self.device, cost)
 
 
 @dataclass(frozen=True, eq=False)

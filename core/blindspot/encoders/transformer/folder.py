@@ -12,12 +12,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from blindspot.encoders.references import Pooling
-from blindspot.encoders.source_files import sha256_once
+from blindspot.encoders.source_files import sha256_once, state_of
 from blindspot.encoders.transformer.backends import graphs_of
 from blindspot.errors import InputError
 from blindspot.types import digest_of_strings
@@ -187,7 +187,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
             )
     for file in _relevant_files(path, modules):
         if file.suffix == ".json" and (file.stat().st_size <= LARGEST_CONFIG or file.name.endswith("config.json")):
-            refuse_remote_code(settings_of(file, reference, of_any_type=True), file, reference)
+            _check_once(file, state_of(file), reference)
     if routes:
         every = {name: (*steps, *top[1:]) for name, steps in routes.items()}
         ways = {name: _way(path, steps, reference) for name, steps in every.items()}
@@ -649,6 +649,12 @@ def settings_of(path: Path, reference: str, *, of_any_type: bool = False) -> Any
     if not of_any_type and not isinstance(value, dict):
         raise InputError(f"'{reference}': {path} holds a {type(value).__name__}", expected="a JSON object")
     return value
+
+
+@lru_cache(maxsize=256)
+def _check_once(file: Path, _state: tuple[int, ...], reference: str) -> None:
+    """Refuse a file of settings that makes transformers import code; a tokenizer's has tens of thousands of entries."""
+    refuse_remote_code(settings_of(file, reference, of_any_type=True), file, reference)
 
 
 def refuse_remote_code(value: Any, file: Path, reference: str) -> None:
