@@ -26,6 +26,28 @@ def asked(settings: Settings, encoder: str, dataset: str = "demo-pairs", transfo
     return requesting.request("evalrank", encoder, transform, dataset, {}, settings)
 
 
+EVALRANK = 2e-10  # guessed seconds per pair, candidate and dimension
+
+
+def blended(seconds: float, units: float, guess: float) -> float:
+    """Seconds per unit of a run that took ``seconds``, and two more at the guessed speed."""
+    return (seconds + 2) / (units + 2 / guess)
+
+
+def test_a_small_first_run_which_is_mostly_overhead_hardly_moves_the_guess(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100 own pairs took 12 s, nearly all of them to compile; 112 languages were then "about 14 h"."""
+    world.add(GramEncoder("grams"))
+    world.add(SMALL_PAIRS)
+    before = estimates.estimate([asked(world.settings, "grams")], world.settings, world.repository).seconds
+    timed = pipeline.run(asked(world.settings, "grams", SMALL_PAIRS.id), world.settings, world.repository).record
+    slow = replace(timed, timings={**timed.timings, "compute": 12.0})
+    monkeypatch.setattr(Repository, "runs", lambda _self, **_: [slow])
+    after = estimates.estimate([asked(world.settings, "grams")], world.settings, world.repository).seconds
+    assert after < before + 1, "400 pairs among 1,400 take a moment"
+
+
 @pytest.mark.parametrize("name", ["demo-pairs", "demo-minimal", "demo-words"])
 def test_the_catalogs_counts_are_those_of_the_data(name: str, settings: Settings) -> None:
     counts_are_right(name, settings)
@@ -77,13 +99,15 @@ def test_what_was_run_is_in_the_store_and_gives_the_speed(world: World) -> None:
     assert cost.guessed == ()
     assert cost.runs[0].seconds == 0.0
     assert cost.runs[1].disk_bytes == 0, "its texts are encoded"
-    assert cost.runs[1].seconds == pytest.approx(estimates.SECONDS_PER_RUN + done.timings["compute"])
+    per_unit = blended(done.timings["compute"], 400 * 1_400 * GramEncoder("grams").info.dimension, EVALRANK)
+    ranking = per_unit * 400 * 1_400 * GramEncoder("grams").info.dimension
+    assert cost.runs[1].seconds == pytest.approx(estimates.SECONDS_PER_RUN + ranking)
     assert cost.seconds == sum(run.seconds or 0.0 for run in cost.runs)
 
     assert done.texts_per_second is not None
     faster = asked(world.settings, "grams", "demo-words")
     (words,) = estimates.estimate([faster], world.settings, world.repository).runs
-    ranking = done.timings["compute"] * (664 * 20_029) / (400 * 1_400)
+    ranking = per_unit * 664 * 20_029 * GramEncoder("grams").info.dimension
     assert words.seconds == pytest.approx(
         estimates.SECONDS_PER_RUN + 20_029 / done.texts_per_second + ranking, rel=1e-6
     )
@@ -150,7 +174,9 @@ def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(
     done = pipeline.run(wanted("small", "logreg"), world.settings, world.repository).record
     assert done.texts_per_second is not None
     cr = computing(wanted("cr", "logreg"), done.texts_per_second)
-    assert cr == pytest.approx(done.timings["compute"] * 3_771 * FOLDS / 60, rel=1e-6)
+    assert cr == pytest.approx(
+        blended(done.timings["compute"], 60 * dimension, per_feature) * dimension * 3_771 * FOLDS, rel=1e-6
+    )
     other = computing(wanted("cr", "mlp"), done.texts_per_second)
     assert other == pytest.approx(per_feature * dimension * 3_771 * FOLDS), "that of logreg says nothing of it"
 

@@ -5,7 +5,6 @@ Speeds come from this store's runs; otherwise they are guesses, marked as such.
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +33,7 @@ GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained we
 COUNTS = ("pairs", "background", "sampled_items")  # metrics that tell the amount of work of a run
 SECONDS_PER_RUN = 0.3  # reading, transforming, storing
 SECONDS_TO_LOAD = 4.0  # torch and a model's weights
+SECONDS_GUESSED = 2.0  # of computing at the guessed speed that count with the measured: small runs are mostly overhead
 BASE_MEMORY = 700_000_000  # the process with torch, in bytes
 COPIES = 4  # of a matrix while it is transformed and ranked
 
@@ -211,10 +211,10 @@ def _of_ranking(
 
 @dataclass(frozen=True)
 class _Speeds:
-    """Measured speeds: texts per second by encoder; seconds per unit of work by diagnostic and ``Cost.way``."""
+    """Measured speeds: texts per second by encoder; seconds and units of work by diagnostic and ``Cost.way``."""
 
     texts_per_second: Mapping[str, float]
-    seconds_per_unit: Mapping[tuple[str, str], float]
+    computed: Mapping[tuple[str, str], tuple[float, float]]
 
     @classmethod
     def of(cls, repository: Repository) -> _Speeds:
@@ -222,13 +222,13 @@ class _Speeds:
         for speed in repository.speeds():  # most texts first: the device that a model used most
             if (known := speed.texts_per_second) is not None:
                 speeds.setdefault(speed.encoder, known)
-        samples: dict[tuple[str, str], list[float]] = {}
+        computed: dict[tuple[str, str], tuple[float, float]] = {}
         for run in repository.runs(state=RunState.DONE, limit=RECENT, metrics=list(COUNTS)):
             if (units := _units_of(run)) and "compute" in run.timings:
                 way = _way(find_diagnostic(run.plan.diagnostic).cost, run.plan.params)
-                key = (run.plan.diagnostic, way)
-                samples.setdefault(key, []).append(run.timings["compute"] / units)
-        return cls(speeds, {key: statistics.median(values) for key, values in samples.items()})
+                seconds, before = computed.get(key := (run.plan.diagnostic, way), (0.0, 0.0))
+                computed[key] = seconds + run.timings["compute"], before + units
+        return cls(speeds, computed)
 
     def encoding(self, infos: Mapping[str, EncoderInfo]) -> float | None:
         """Texts per second of an encoder or a sibling; None if unknown."""
@@ -239,7 +239,8 @@ class _Speeds:
         cost = find_diagnostic(request.diagnostic).cost
         way = _way(cost, dict(request.params))
         guess = cost.seconds_per_unit.get(way, max(cost.seconds_per_unit.values()))
-        per_unit = self.seconds_per_unit.get((request.diagnostic, way), guess)
+        seconds, units = self.computed.get((request.diagnostic, way), (0.0, 0.0))
+        per_unit = (seconds + SECONDS_GUESSED) / (units + SECONDS_GUESSED / guess)
         return per_unit * cost.units(_work(entry, info.dimension))
 
 

@@ -91,7 +91,7 @@ def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:
     )
     here = asked_for(picks, (variant for variant, is_here in found.items() if is_here))
     if not picks.variants:
-        here.sort(key=lambda variant: variant != picks.baseline)
+        here = picks.subject_first(here)
     away = list(dict.fromkeys(variant.encoder for variant, is_here in found.items() if not is_here))
     if away and (picks.variants or not here):
         _offer(away[:MOST_SIDE_BY_SIDE], dataset)

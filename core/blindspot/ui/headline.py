@@ -1,4 +1,4 @@
-"""Headline of a diagnostic's page: the baseline's score with its interval, and how the other models compare."""
+"""Headline of a diagnostic's page: the score of one model with its interval, and how the others compare."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, numbe
 from blindspot.runs.comparison import paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, repository
 
 NAMED = 3  # other models; of more only counts
@@ -37,9 +38,10 @@ class Rival:
     apart: str = ""
 
 
-def baseline_first(runs: Sequence[RunRecord], baseline: object) -> list[RunRecord]:
-    """The runs, that of the picked baseline first; without one, as they are."""
-    return sorted(runs, key=lambda run: run.plan.variant != baseline)
+def subject_first(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
+    """The runs, in front that of the model that sentences are about."""
+    subject = picks.subject_first(run.plan.variant for run in runs)[:1]
+    return sorted(runs, key=lambda run: run.plan.variant not in subject)
 
 
 def in_words(said: str, rivals: Sequence[Rival], more: str, less: str) -> str:

@@ -20,6 +20,7 @@ from blindspot.errors import BlindspotError
 from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.default_models import default_models, is_undeployed, place_of
+from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import from_address
 from blindspot.ui.navigation import entry_of, pickers_of
@@ -90,6 +91,7 @@ class Picks:
         baseline: what the others are compared with; None where nothing was run.
         postprocessed: whether post-processed variants are shown where none are picked; see ``asked_for``.
         known: all of the store, by first appearance.
+        has_chosen_baseline: whether the reader chose the baseline.
     """
 
     dataset: DatasetRef
@@ -99,6 +101,7 @@ class Picks:
     baseline: Variant | None = None
     postprocessed: bool = False
     known: tuple[Variant, ...] = field(default=(), compare=False)
+    has_chosen_baseline: bool = field(default=False, compare=False)
 
     @property
     def params(self) -> dict[str, str]:
@@ -114,6 +117,14 @@ class Picks:
         if self.variants:
             return kept
         return default_models(kept, self.known, self.baseline, postprocessed=self.postprocessed)
+
+    def subject_first(self, variants: Iterable[Variant]) -> list[Variant]:
+        """The variants, in front the one that sentences are about: the baseline that the reader chose, else the newest
+        of the reader's own models, else the usual baseline."""
+        shown = list(variants)
+        own = [v for v in self.known if v in shown and is_own_model(v.encoder)]
+        subject = self.baseline if self.has_chosen_baseline or not own else own[-1]
+        return sorted(shown, key=lambda variant: variant != subject)
 
     @staticmethod
     def current() -> Picks:
@@ -201,7 +212,8 @@ def _own_first(known: Mapping[str, Variant]) -> list[str]:
 def _begin_with_own(wanted: Collection[Picker], choices: Collection[str]) -> None:
     """Before anything is picked, pick the user's own dataset that was run last, where there is one."""
     kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
-    if Picker.DATASET in kept or Picker.DATASET in st.session_state or Picker.DATASET in st.query_params:
+    is_asked = option_in_address(st.query_params.get(Picker.DATASET), list(choices)) is not None
+    if Picker.DATASET in kept or Picker.DATASET in st.session_state or is_asked:
         return
     for name in reversed(repository().datasets()):
         if name in choices and is_own(name) and is_readable(name):
@@ -285,6 +297,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
         baseline or _usual_baseline(known.values()),
         bool(kept.get(Picker.POSTPROCESSED)),
         tuple(known.values()),
+        baseline is not None,
     )
 
 

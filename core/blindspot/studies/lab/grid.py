@@ -9,6 +9,7 @@ import numpy as np
 
 from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
@@ -228,15 +229,17 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
 _NO_LIMIT = ("random-project", "flow", "rescore")
 
 
-def usual_tasks(dataset: DatasetRef, available: Sequence[str]) -> tuple[Task, ...]:
-    """The default tasks: every diagnostic on the picked dataset if it fits, else on an ``available`` small one."""
+def usual_tasks(dataset: DatasetRef, available: Sequence[DatasetRef]) -> tuple[Task, ...]:
+    """The default tasks: every diagnostic on the picked dataset if it fits, else on one that is ``available``: the
+    newest of the user's own, else a small one."""
     kind = dataset.entry().kind
+    own = {name.entry().kind: name for name in available if is_own(name)}
     out = []
     for entry in entries():
         wanted = entry.dataset_kind
         if wanted is kind:
             out.append(Task(entry.id, dataset))
-        elif found := next((name for name in _FALLBACKS.get(wanted, ()) if name in available), ""):
+        elif found := own.get(wanted) or next((name for name in _FALLBACKS.get(wanted, ()) if name in available), ""):
             out.append(Task(entry.id, DatasetRef(found)))
     return tuple(out)
 

@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
+from blindspot.names import current
 from blindspot.numerics.statistics import rankings
 from blindspot.studies.lab.grid import Scores, Setting
 from blindspot.types import Float64
@@ -168,7 +169,7 @@ def _flips(settings: Sequence[Setting], signs: Float64) -> Iterator[Flip]:
 
 def in_words(verdict: Order, most: int = 4) -> str:
     """A verdict as one or two sentences, naming the ``most`` frequent values of each choice."""
-    first, second, n = verdict.first, verdict.second, verdict.settings
+    first, second, n = current().model(verdict.first), current().model(verdict.second), verdict.settings
     everywhere = f"all {n} settings" if n > 1 else "the only setting"
     if verdict.is_tied:
         return f"{first} and {second} are equal in {everywhere}."

@@ -18,7 +18,6 @@ from blindspot.names import current
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, p_in_words, with_ci
 from blindspot.policy import MOST_SEARCHED
-from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import stored_runs
@@ -47,8 +46,8 @@ from blindspot.ui.pickers import link_to
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import begin_with, one_named, some_named, tab_named
+from blindspot.ui.widgets.model_choice import choose_model
 
-DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
 MOST_POOLED = 12
 TITLE = "Languages"
 
@@ -116,10 +115,7 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
         "Sentences", offered, index=0, key="lang_set", name=lambda one: PARALLEL[one].family.title, place=left
     )
     sets = PARALLEL[name or offered[0]]
-    names = known_references(settings(), repository(), rankings=False)
-    encoder = one_named(
-        "Model", names, index=names.index(DEFAULT_ENCODER), key="lang_enc", name=current().model, place=middle
-    )
+    encoder = choose_model("lang_enc", middle)
     left, right = st.columns([5, 1], vertical_alignment="bottom")
     codes = some_named(
         "Languages to compute",
@@ -131,7 +127,7 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
         help="Languages that are computed already are shown in any case.",
     )
     every = right.toggle(f"All {len(sets.codes)}", key="lang_all", bind="query-params")
-    return sets, str(encoder or DEFAULT_ENCODER), sets.languages() if every else _languages(sets, codes)
+    return sets, encoder, sets.languages() if every else _languages(sets, codes)
 
 
 def _begin_with_computed(offered: Sequence[str]) -> None:
@@ -143,7 +139,7 @@ def _begin_with_computed(offered: Sequence[str]) -> None:
         if any(PARALLEL[name].member(code, way) in tested for code in PARALLEL[name].codes for way in BOTH)
     ]
     if computed and computed[0] != offered[0]:
-        begin_with("lang_set", computed[0])
+        begin_with("lang_set", lambda: computed[0])
 
 
 def _languages(sets: ParallelSets, codes: Sequence[str]) -> tuple[Language, ...]:

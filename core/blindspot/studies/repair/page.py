@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -14,9 +15,8 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
 from blindspot.diagnostics.heros.training import sides
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import current
 from blindspot.numerics.statistics.written import p_in_cell
-from blindspot.runs.encoders_here import known_references, own_references
+from blindspot.runs.training_data.examples import sources
 from blindspot.studies.repair import figures, task
 from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method
 from blindspot.studies.repair.results import TOLERATED, Ends, Part, Report, answer
@@ -25,14 +25,15 @@ from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
-from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import cached, explained, load, repository, scheme, settings
+from blindspot.ui.pickers import DEFAULT_DATASET, Picks
+from blindspot.ui.resources import cached, explained, load, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import begin_with, one_named, some_named
+from blindspot.ui.widgets.addressed import some_named
 from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.missing_runs import dataset_shown
+from blindspot.ui.widgets.model_choice import choose_model
 from blindspot.ui.widgets.work import task_button
 
-DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
 RANKS = (4, 8, 16, 32, 64)
 KEEPS = (0, 10, 100, 1_000)
 
@@ -67,13 +68,12 @@ def show() -> None:
 
 def _form(picks: Picks) -> RepairTask | None:
     """The repair asked for, or None with a note on what is wrong."""
+    if picks.dataset not in readable_datasets(warn=True):
+        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
+        return None
+    picks = replace(picks, dataset=dataset_shown(sources(), picks, DEFAULT_DATASET))
     left, right = st.columns([2, 5])
-    names = known_references(settings(), repository(), rankings=False)
-    if own := own_references(names, settings()):
-        begin_with("repair_enc", own[0])
-    encoder = one_named(
-        "Model", names, index=names.index(DEFAULT_ENCODER), key="repair_enc", name=current().model, place=left
-    )
+    encoder = choose_model("repair_enc", left)
     usual = [Method.LOW_RANK.value, Method.WEIGHTS.value, Method.QUERIES.value]
     about = "\n".join(f"- {name}: {IN_WORDS[Method(name)]}" for name in usual)
     method = one_of("Map", usual, "repair_method", about, place=right)
@@ -86,13 +86,10 @@ def _form(picks: Picks) -> RepairTask | None:
             "How much other cosines should stay as they are: more is less damage, and less gain.",
             default=int(KEEP),
         )
-    if picks.dataset not in readable_datasets(warn=True):
-        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
-        return None
     kinds = _kinds(picks)
     try:
         return RepairTask.of(
-            str(encoder or DEFAULT_ENCODER),
+            encoder,
             picks.dataset,
             settings(),
             method=method,

@@ -14,7 +14,6 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.figures.theme import Scheme
 from blindspot.runs import own_scale
-from blindspot.runs.default_models import is_own
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import EncodeRequest
 from blindspot.runs.sending import sendings
@@ -41,7 +40,8 @@ from blindspot.ui.page_state import VIEW
 from blindspot.ui.pickers import Picks, link_to, pick_dataset
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, shared_settings, upload_settings
 from blindspot.ui.turns import for_reader, turn
-from blindspot.ui.widgets.addressed import give_text, names_of_variants, some_named, tab_named, take_text
+from blindspot.ui.widgets.addressed import begin_with, give_text, names_of_variants, some_named, tab_named, take_text
+from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.texts import why_similar
 from blindspot.variants import Variant
 
@@ -178,7 +178,7 @@ def _offered() -> Offered:
 
 
 def _models(offered: Offered) -> list[Variant]:
-    _prefer_own(offered)
+    begin_with("try_models", lambda: [str(Variant(one, "none")) for one in own_at_first(2)])
     chosen = some_named(
         "Models",
         offered.models,
@@ -196,15 +196,6 @@ def _models(offered: Offered) -> list[Variant]:
     for sending in sendings([EncodeRequest(one, own_scale.DATASET) for one in references], shared_settings()):
         st.caption(as_text(f"{sending.in_words}, and your text."))
     return variants
-
-
-def _prefer_own(offered: Offered) -> None:
-    """At first, the newest model of the reader's own beside MiniLM, where there is one."""
-    if "try_models" in st.session_state or "try_models" in st.query_params:
-        return
-    own = [one for one in offered.stored if one in offered.models and is_own(Variant.parse(one).encoder)]
-    if own:
-        st.session_state["try_models"] = [DEFAULT[0], own[-1]]
 
 
 # --- what models answer

@@ -117,13 +117,18 @@ def dimensions_of(full: int) -> tuple[int, ...]:
     return tuple(sorted(parts | {number for number in ROUND_DIMENSIONS if number < full}, reverse=True))
 
 
+def measured_by_item() -> list[Diagnostic]:
+    """The diagnostics whose scores are made of items, so that a loss has an interval."""
+    return [entry for entry in all_diagnostics().values() if entry.is_gate and all(entry.won)]
+
+
 def entry_of(dataset: DatasetRef, diagnostic: str = "") -> Diagnostic:
     """The diagnostic to measure with: the one asked for, or the first of the dataset's kind whose runs are per item.
 
     Raises:
         InputError: an unknown id, or one whose runs are not per item.
     """
-    able = [entry for entry in all_diagnostics().values() if entry.is_gate and all(entry.won)]
+    able = measured_by_item()
     if diagnostic:
         found = next((entry for entry in able if entry is find_diagnostic(diagnostic)), None)
         what = f"the scores of {diagnostic} are not made of items"

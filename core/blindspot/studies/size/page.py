@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -12,11 +13,9 @@ from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import current
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.comparison import Changes, changes
-from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import cannot_be, stored_runs
 from blindspot.studies.lab.page.progress import offer
@@ -31,6 +30,7 @@ from blindspot.studies.size.grid import (
     dimensions_of,
     entry_of,
     grid_of,
+    measured_by_item,
 )
 from blindspot.studies.size.view import Cell, SizeView, answer, lost_by_kind, size_view
 from blindspot.texts import counted
@@ -41,14 +41,15 @@ from blindspot.ui.boundary import fragment
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
-from blindspot.ui.pickers import Picks, link_to
+from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import begin_with, one_named
+from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.missing_runs import dataset_shown
+from blindspot.ui.widgets.model_choice import choose_model
 
-DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
 RESCORED = (20, 50, 100, 200)
 TABLE = BrowseTable("size_items", unit="item", number="no.")
 TITLE = "Sizes"
@@ -90,14 +91,13 @@ def show() -> None:
 
 def _form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
+    if picks.dataset not in readable_datasets(warn=True):
+        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
+        return None
+    picks = replace(picks, dataset=dataset_shown(measured_by_item(), picks, DEFAULT_DATASET))
     left, right = st.columns([2, 5])
-    names = known_references(settings(), repository(), rankings=False)
-    if own := own_references(names, settings()):
-        begin_with("size_enc", own[0])
-    encoder = one_named(
-        "Model", names, index=names.index(DEFAULT_ENCODER), key="size_enc", name=current().model, place=left
-    )
-    dimensions = _dimensions(str(encoder or DEFAULT_ENCODER), right)
+    encoder = choose_model("size_enc", left)
+    dimensions = _dimensions(encoder, right)
     about = "\n".join(f"- `{name}`: {STEPS[name].description}" for name in PRECISIONS[1:])
     precisions = st.pills(
         "Precisions",
@@ -122,11 +122,8 @@ def _form(picks: Picks) -> Grid | None:
     if not dimensions or not precisions:
         st.info("Choose at least one number of dimensions and one precision.", icon=":material/info:")
         return None
-    if picks.dataset not in readable_datasets(warn=True):
-        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
-        return None
     try:
-        return _grid(str(encoder or DEFAULT_ENCODER), picks.dataset, dimensions, precisions, by, metric, rescored)
+        return _grid(encoder, picks.dataset, dimensions, precisions, by, metric, rescored)
     except InputError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return None

@@ -48,10 +48,10 @@ def one_named(
     return chosen
 
 
-def begin_with(key: str, value: str) -> None:
+def begin_with(key: str, value: Callable[[], str | Sequence[str] | None]) -> None:
     """Choose something other than the default before a picker is drawn for the first time; the address has it then."""
-    if key not in st.session_state and key not in st.query_params:
-        st.session_state[key] = value
+    if key not in st.session_state and key not in st.query_params and (chosen := value()):
+        st.session_state[key] = chosen if isinstance(chosen, str) else list(chosen)
 
 
 def names_of_variants(variants: Iterable[str], width: int | None = None) -> Callable[[str], str]:

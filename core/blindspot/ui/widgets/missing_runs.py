@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
 
+from blindspot import names
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.diagnostic import Diagnostic
@@ -13,13 +14,14 @@ from blindspot.errors import BlindspotError
 from blindspot.runs import estimates, requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord, RunState
-from blindspot.texts import duration
+from blindspot.texts import duration, listed
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import row, runs_asked_for
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
 from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.run_form import run_form
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
@@ -33,14 +35,15 @@ def fits(entry: Diagnostic, dataset: DatasetRef) -> bool:
         return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
 
 
-def dataset_shown(entry: Diagnostic, picks: Picks, usual: str = "") -> DatasetRef:
-    """The picked dataset if it fits; else that of the newest run, else ``usual``, with a caption that says so; "" where
-    that is "", too."""
-    if fits(entry, picks.dataset):
+def dataset_shown(entries: Sequence[Diagnostic], picks: Picks, usual: str = "") -> DatasetRef:
+    """The picked dataset if it fits one of some diagnostics; else that of their newest run, else ``usual``, with a
+    caption that says so; "" where that is "", too."""
+    if any(fits(entry, picks.dataset) for entry in entries):
         return picks.dataset
-    newest = repository().finished(entry, metrics=[], limit=1)
-    if found := newest[0].plan.dataset if newest else DatasetRef(usual):
-        said = f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {entry.dataset_kind.in_words}. Shown: "
+    newest = [run for entry in entries for run in repository().finished(entry, metrics=[], limit=1)]
+    if found := max(newest, key=lambda run: run.started_at).plan.dataset if newest else DatasetRef(usual):
+        kinds = " or a ".join(dict.fromkeys(entry.dataset_kind.in_words for entry in entries))
+        said = f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {kinds}. Shown: "
         offer_switch(f"{said}{tables.dataset_title(found)}.", found)
     return found
 
@@ -80,14 +83,14 @@ def offer(
     params: Mapping[str, str],
     what: str,
     *,
-    first: Callable[[], None] | None = None,
+    usual: Sequence[str] = (),
 ) -> None:
     """Offer what is not computed on a dataset: picked models, a first run, another model.
 
     Args:
         runs: from ``stored``.
         what: a run gives, as in "No ranks yet".
-        first: draws something to begin with where there is no run.
+        usual: models to begin with where there is no run, if the reader has no own one.
     """
     try:
         described = dataset.entry()
@@ -115,8 +118,8 @@ def offer(
             st.markdown(f"Its files ({megabytes:.1f} MB) are downloaded first.")
         elif state is fetch.DataState.CORRUPT:
             st.error(f"Its files on disk are corrupt. Repair them with `blindspot data fetch {described.id}`.")
-        if first is not None:
-            first()
+        if first := own_at_first() or usual:
+            _compare_at_once(entry, first, dataset, params)
             st.caption("Or choose what to run:")
         run_form(entry, dataset, params)
 
@@ -165,6 +168,17 @@ def runs_to_compute(missing: int, wanted: int, cost: estimates.Estimate) -> str:
 def _asked(picks: Picks) -> str:
     protocol = "" if picks.protocol == DEFAULT_PROTOCOL else f", protocol {picks.protocol} (see *Options*)"
     return f" with similarity {picks.metric}{protocol}"
+
+
+def _compare_at_once(entry: Diagnostic, models: Sequence[str], dataset: DatasetRef, params: Mapping[str, str]) -> None:
+    """A button that runs the models to begin with."""
+    called = listed([names.current().model(model) for model in models])
+    try:
+        requests = [requesting.request(entry.id, model, "none", dataset, params, settings()) for model in models]
+    except BlindspotError as error:  # the form below says so, too, as soon as the model is chosen there
+        st.warning(as_text(explained(error)), icon=":material/report:")
+    else:
+        run_button(f"Compare {called}", f"{entry.title} on {dataset}", requests, key="run_first")
 
 
 def _compute(entry: Diagnostic, lacking: Sequence[Variant], dataset: str, params: Mapping[str, str]) -> None:

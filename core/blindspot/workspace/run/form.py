@@ -14,7 +14,7 @@ from blindspot.datasets.user_data.files import is_own as is_own_dataset
 from blindspot.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
 from blindspot.errors import BlindspotError, require
 from blindspot.runs import estimates, sweeps
-from blindspot.runs.encoders_here import known_references, own_references
+from blindspot.runs.encoders_here import known_references
 from blindspot.runs.estimates import Estimate
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import Expansion, Sweep
@@ -27,12 +27,12 @@ from blindspot.ui.page_state import ON
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, settings
 from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import begin_with
+from blindspot.ui.widgets.model_choice import MOST_OWN, USUAL_MODEL, own_at_first
 from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
 from blindspot.ui.widgets.work import submit_each, submit_to_cluster
 
 DEFAULT_DATASETS = (DatasetRef("demo-pairs"), DatasetRef("demo-minimal"))
-DEFAULT_MODEL = "minilm"
-MOST_OWN = 4  # models and datasets that are chosen at first, the newest
 _ENCODERS, _TRANSFORMS, _DATASETS, _DIAGNOSTICS = "run_encoders", "run_transforms", "run_datasets", "run_diagnostics"
 _TAKEN = "_run_taken"  # the picks of other pages that the form took over last
 MANY_RUNS = 500  # nobody waits for more; the command line has no limit
@@ -69,17 +69,6 @@ def _fitting(datasets: Sequence[str]) -> list[str]:
     return [entry.id for entry in all_diagnostics().values() if entry.page and entry.dataset_kind in kinds]
 
 
-def _at_first(key: str, value: Sequence[str]) -> Sequence[str] | None:
-    """The default of a widget without state: Streamlit warns if there are both."""
-    return None if key in st.session_state else value
-
-
-def _own_models(offered: Sequence[str]) -> list[str]:
-    """The reader's own models, the newest first; an only one with another to compare it with."""
-    own = own_references(offered, settings())[:MOST_OWN]
-    return own if len(own) > 1 else [*own, DEFAULT_MODEL]
-
-
 def _own_datasets(known: Sequence[DatasetRef]) -> Sequence[DatasetRef]:
     """The reader's own datasets that were added last; without any, some that need no download."""
     own = [reference for reference in known if is_own_dataset(reference) and is_readable(reference)]
@@ -90,21 +79,21 @@ def choose() -> Sweep:
     """Draw the form; ``planned`` reports empty fields."""
     left, right = st.columns(2)
     offered = known_references(settings(), repository())
+    begin_with(_ENCODERS, lambda: own_at_first() or [USUAL_MODEL])
     references = left.multiselect(
         "Models to run",
         offered,
         format_func=names_of_models(offered),
-        default=_at_first(_ENCODERS, _own_models(offered)),
         key=_ENCODERS,
         persist_state="session",
         accept_new_options=True,
         placeholder="Choose, or type a reference",
         help=f"Choose models, or type a reference and press Enter:\n\n{encoders_in_words()}",
     )
+    begin_with(_TRANSFORMS, lambda: ["none"])
     chains = right.multiselect(
         "Post-processing",
         READY_CHAINS,
-        default=_at_first(_TRANSFORMS, ("none",)),
         key=_TRANSFORMS,
         persist_state="session",
         accept_new_options=True,
@@ -113,22 +102,21 @@ def choose() -> Sweep:
         "these. Type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
     )
     datasets = known_datasets()
-    at_first = _own_datasets(datasets)
+    begin_with(_DATASETS, lambda: _own_datasets(datasets))
     chosen = left.multiselect(
         "Datasets to run on",
         datasets,
-        default=_at_first(_DATASETS, at_first),
         key=_DATASETS,
         on_change=_tick_what_fits,
         persist_state="session",
         format_func=title_of,
         help="See the page *Data* for details, or to upload your own.",
     )
+    begin_with(_DIAGNOSTICS, lambda: _fitting(chosen))
     titles = {entry.id: entry.title for entry in all_diagnostics().values()}
     asked = right.multiselect(
         "Diagnostics",
         list(titles),
-        default=_at_first(_DIAGNOSTICS, _fitting(at_first)),
         key=_DIAGNOSTICS,
         persist_state="session",
         format_func=lambda name: titles.get(name, name),

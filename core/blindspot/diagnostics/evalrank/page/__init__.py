@@ -51,7 +51,7 @@ def show() -> None:
     entry = find_diagnostic("evalrank")
     picks = ui.page("EvalRank", entry.question)
     picks = choose_protocol(picks)
-    picks = replace(picks, dataset=missing_runs.dataset_shown(entry, picks) or picks.dataset)
+    picks = replace(picks, dataset=missing_runs.dataset_shown([entry], picks) or picks.dataset)
     with ui.options():
         params = choose_candidates(picks)
     found = missing_runs.stored(entry, picks, picks.dataset, params)

@@ -24,7 +24,7 @@ def note(shown: EvalRankView) -> None:
     nothing where it is in none."""
     if not stand_in_the_way(shown):
         return
-    run = headline.baseline_first(shown.runs, shown.picks.baseline)[0]
+    run = headline.subject_first(shown.runs, shown.picks)[0]
     said = "Other queries are candidates too"
     if (found := _counted(run, shown.pairs)) is not None:
         if not found.above:
@@ -37,7 +37,7 @@ def note(shown: EvalRankView) -> None:
 
 def near_duplicates(shown: EvalRankView) -> None:
     """Say where more than a tenth of the misses of the headline's model on own pairs are near-duplicates."""
-    run = headline.baseline_first(shown.runs, shown.picks.baseline)[0]
+    run = headline.subject_first(shown.runs, shown.picks)[0]
     if said := _warning(run):
         st.caption(f":material/content_copy: {as_text(said)}")
 

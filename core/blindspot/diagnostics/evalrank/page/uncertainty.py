@@ -77,9 +77,9 @@ def against(entry: Diagnostic, runs: tuple[RunRecord, ...], baseline: RunRecord,
 
 
 def show_headline(shown: EvalRankView, found: Sequence[Estimated]) -> None:
-    """The baseline's Hits@1 with its interval, and how the other models differ from it; MRR where no Hits@1 differs
+    """A model's Hits@1 with its interval, and how the other models differ from it; MRR where no Hits@1 differs
     from 0, which says nothing of them."""
-    runs = headline.baseline_first(shown.runs, shown.picks.baseline)
+    runs = headline.subject_first(shown.runs, shown.picks)
     own = next(one for one in found if runs[0].run_id in one.estimates)
     suffix, first = "_filtered" if shown.filtered else "", as_text(runs[0].plan.variant.label)
     hits, mrr = (own.estimates[runs[0].run_id][f"{score}{suffix}"] for score in ("hits@1", "mrr"))

@@ -108,8 +108,7 @@ def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
     if picks.variants:
         return list(gone.encoded(picks.variants, dataset, are_picked=True))
     found = gone.encoded(repository().variants(), dataset, are_picked=False)
-    encoded = asked_for(picks, (variant for variant, is_here in found.items() if is_here))
-    encoded.sort(key=lambda variant: variant != picks.baseline)
+    encoded = picks.subject_first(asked_for(picks, (variant for variant, is_here in found.items() if is_here)))
     if len(encoded) > MOST_VARIANTS:
         st.caption(f"The first {MOST_VARIANTS} of {len(encoded):,} models. Pick others under Models.")
     return encoded[:MOST_VARIANTS] or [FIRST_VARIANT]

@@ -34,7 +34,7 @@ VIEWS: Mapping[str, View[HerosView]] = {
 def show() -> None:
     entry = find_diagnostic("heros")
     picks = ui.page("HEROS", entry.question)
-    dataset = missing_runs.dataset_shown(entry, picks, runs.DEFAULT)
+    dataset = missing_runs.dataset_shown([entry], picks, runs.DEFAULT)
     found = runs.finished_runs(entry, dataset, picks)
     with ui.errors_shown():
         runs.offer(entry, dataset, picks, found)

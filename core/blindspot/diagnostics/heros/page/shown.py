@@ -16,13 +16,12 @@ from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.heros.view import OrderingsView, orderings_view
 from blindspot.figures.theme import Scheme, Style
-from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
+from blindspot.ui.headline import subject_first
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import Keys, cached, repository, settings
+from blindspot.ui.resources import Keys, cached, repository
 from blindspot.ui.widgets import missing_runs
-from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
 DEFAULT = "demo-minimal"
@@ -53,23 +52,21 @@ BY_RUNS: Keys = {
 }  # rows never change
 
 
+TWO_POOLINGS = ("minilm", "minilm-cls")
+
+
 def finished_runs(entry: Diagnostic, dataset: str, picks: Picks) -> list[RunRecord]:
-    """The newest run of each picked model: the baseline, then the others, the best by its headline first."""
+    """The newest run of each picked model: the one that sentences are about, then the best by its headline first."""
     # Without parameters, which leaves out those whose transform was fitted on another dataset.
     found = missing_runs.stored(entry, picks, dataset, {})
     newest = {r.plan.variant: r for r in reversed(found)}
     score = {r.run_id: r.metrics.get(entry.headline_of(r.metrics), -math.inf) for r in newest.values()}
-    return sorted(newest.values(), key=lambda r: (r.plan.variant != picks.baseline, -score[r.run_id]))
+    return subject_first(sorted(newest.values(), key=lambda run: -score[run.run_id]), picks)
 
 
 def offer(entry: Diagnostic, dataset: DatasetRef, picks: Picks, runs: Sequence[RunRecord]) -> None:
     """Offer to compute what is missing: picked models, a first run, another model."""
-
-    def two_poolings() -> None:
-        requests = [requesting.request(entry.id, e, "none", dataset, {}, settings()) for e in ("minilm", "minilm-cls")]
-        run_button("Compare two poolings of MiniLM", f"HEROS on {dataset}", requests, key="run_first")
-
-    missing_runs.offer(entry, picks, runs, dataset, {}, "HEROS run", first=two_poolings)
+    missing_runs.offer(entry, picks, runs, dataset, {}, "HEROS run", usual=TWO_POOLINGS)
 
 
 @cached(16, "Reading similarities …")

@@ -50,8 +50,8 @@ def show(shown: RetrievalView) -> None:
 
 
 def show_headline(shown: RetrievalView) -> None:
-    """The baseline's nDCG@10 beside BM25's, and how the other models differ from it."""
-    runs = headline.baseline_first(shown.runs, shown.picks.baseline)
+    """A model's nDCG@10 beside BM25's, and how the other models differ from it."""
+    runs = headline.subject_first(shown.runs, shown.picks)
     first = _scores(shown.table, Side(runs[0].run_id))
     estimate, test = first.estimates[HEAD], first.against_bm25
     if test is None:

@@ -44,7 +44,7 @@ def show() -> None:
 
 
 def _selected(picks: Picks) -> SimilarityView | None:
-    dataset = missing_runs.dataset_shown(ENTRY, picks)
+    dataset = missing_runs.dataset_shown([ENTRY], picks)
     if not dataset:
         _other_kind(picks.dataset)
         return None

@@ -77,8 +77,8 @@ def show(shown: SimilarityView) -> None:
 
 
 def show_headline(shown: SimilarityView) -> None:
-    """The baseline's Spearman with its interval, and how the other models differ from it."""
-    runs = headline.baseline_first(shown.runs, shown.picks.baseline)
+    """A model's Spearman with its interval, and how the other models differ from it."""
+    runs = headline.subject_first(shown.runs, shown.picks)
     estimate = _view(shown.table).runs[runs[0].run_id][0].estimates.get("spearman")
     if estimate is None:  # all similarities or all scores are equal: the view says so
         return

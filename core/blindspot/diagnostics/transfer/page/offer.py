@@ -22,16 +22,17 @@ from blindspot.ui.pickers import Picks, pick_dataset
 from blindspot.ui.resources import explained, jobs, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.missing_runs import cost_in_words, offer_line
+from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
-FIRST = tuple(Variant(encoder, "none") for encoder in ("minilm", "minilm-static", "bag-of-words"))
+USUAL = ("minilm", "minilm-static", "bag-of-words")
 MANY_RUNS = 500  # more than a page starts at once; the command line has no limit
 
 
 def nothing_yet(page: TaskPage, picks: Picks) -> None:
     """An empty store: the reader's own task, the built-in ones, and a form."""
-    variants = gone.usable(picks.variants) or FIRST
+    variants = gone.usable(picks.variants) or _at_first()
     mine = (picks.dataset,) if _is_own_task(page, picks.dataset) else ()
     with st.container(border=True, key="empty"):
         st.subheader(f"No {page.entry.title.lower()} results yet", anchor=False)
@@ -41,6 +42,10 @@ def nothing_yet(page: TaskPage, picks: Picks) -> None:
                 _line(page, one, variants, CLASSIFIERS[:1])
     with st.expander("Choose what to run", icon=":material/tune:"):
         _form(page, variants, mine or page.first)
+
+
+def _at_first() -> list[Variant]:
+    return [Variant(model, "none") for model in own_at_first() or USUAL]
 
 
 def _is_own_task(page: TaskPage, dataset: DatasetRef) -> bool:
@@ -64,7 +69,7 @@ def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
             f"{tables.dataset_title(task)} has no runs with `{shown.classifier}` and seed {shown.seed} for these "
             "models yet."
         )
-        variants = gone.usable(shown.variants or FIRST)
+        variants = gone.usable(shown.variants or _at_first())
         one = Offered("task", "Run it", (task,), is_primary=True)
         _line(shown.page, one, variants, (shown.classifier,), shown.seed, own=shown.own)
     return None
@@ -99,7 +104,7 @@ def missing(shown: TransferView) -> None:
     with st.expander("Run more models, tasks or classifiers", icon=":material/add:"):
         page, dataset = shown.page, shown.picks.dataset
         tasks = [dataset] if _is_own_task(page, dataset) else page.first
-        _form(page, shown.variants or FIRST, tasks, shown.classifier, shown.seed, own=shown.own)
+        _form(page, shown.variants or _at_first(), tasks, shown.classifier, shown.seed, own=shown.own)
 
 
 def _requests(

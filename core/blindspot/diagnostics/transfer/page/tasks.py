@@ -66,11 +66,11 @@ def show(shown: TransferView) -> None:
 
 
 def show_headline(shown: TransferView) -> None:
-    """The baseline's accuracy on one task with its interval, and how the other models differ from it."""
+    """A model's accuracy on one task with its interval, and how the other models differ from it."""
     usual = shown.picks.dataset
     task = usual if usual in shown.runs else next(iter(shown.runs), usual)
     runs = [run for v, run in shown.runs.get(task, {}).items() if v in shown.variants]
-    runs = headline.baseline_first(runs, shown.picks.baseline)
+    runs = headline.subject_first(runs, shown.picks)
     found = score(runs[0], Measure.ACCURACY, overlap=True) if runs else None
     if found is None:
         return

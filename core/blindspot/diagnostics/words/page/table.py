@@ -31,6 +31,7 @@ from blindspot.numerics.statistics.written import interval, number
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
+from blindspot.texts import listed
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
@@ -40,10 +41,11 @@ from blindspot.ui.resources import cached, explained, repository, scheme, settin
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
-FIRST = (Variant("minilm-static", "none"), Variant("minilm", "none"))  # offered on an empty store
+USUAL = ("minilm-static", "minilm")  # offered where nothing was run, beside or instead of the reader's own
 FEW = 30
 # By diagnostic: the score's name, the metric that counts its items, and what these are.
 ABOUT = {
@@ -101,8 +103,9 @@ def selected(picks: Picks) -> WordsView:
             if run.plan.dataset in wanted and picks.keeps(run.plan.variant):
                 found.setdefault((diagnostic, run.plan.dataset), []).append(run)
     with_runs = {run.plan.variant for runs in found.values() for run in runs}
-    variants = list(picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs)))
-    variants.sort(key=lambda variant: variant != picks.baseline)
+    variants = picks.subject_first(
+        picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs))
+    )
     found = {place: [run for run in runs if run.plan.variant in variants] for place, runs in found.items()}
     own = support == "own"
     shown = {
@@ -272,7 +275,8 @@ def _notes(shown: WordsView, names: Collection[str], *, with_published: bool) ->
 
 def offer(shown: WordsView) -> None:
     """A button per group of tasks with missing runs."""
-    variants = gone.usable(shown.variants or FIRST)
+    first = [Variant(model, "none") for model in own_at_first() or USUAL]
+    variants = gone.usable(shown.variants or first)
     by_dataset = {group: {t.dataset: t for t in TASKS if t.group == group}.values() for group in GROUPS}
     missing = {
         group: lacking
@@ -284,7 +288,7 @@ def offer(shown: WordsView) -> None:
             page_link("run", label="Run another model", icon=":material/add:", width="content")
     else:
         st.info(
-            f"No results yet. Choose below what to run for {' and '.join(v.label for v in FIRST)}.",
+            f"No results yet. Choose below what to run for {listed([v.label for v in first])}.",
             icon=":material/spellcheck:",
         )
     if not missing:

@@ -23,11 +23,14 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import known_datasets
 from blindspot.ui.resources import allowed, explained, repository, settings
 from blindspot.ui.turns import for_reader
+from blindspot.ui.widgets.addressed import begin_with
+from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
 from blindspot.ui.widgets.work import task_button
 from blindspot.variants import Variant
 
 DEFAULT_VARIANTS = ("minilm", "minilm-static", "random-projection")
+MOST_AT_FIRST = 3  # models: every question costs somebody's time
 DEFAULT_DATASET = DatasetRef("vocab-wordfreq")
 OFFERED_RANKS = (1, 2, 5, 10, 20, 50, 100)
 OWN = "own"
@@ -100,10 +103,10 @@ def _variants(task: Task) -> tuple[Variant, ...]:
     known = [str(v) for s in judgments().sets() for v in s.variants] + [str(v) for v in repository().variants()]
     known += [str(Variant(reference, "none")) for reference in known_references(settings(), repository())]
     offered = [*DEFAULT_VARIANTS, *(_short(Variant.parse(name)) for name in known)]
+    begin_with(f"make_{task}_variants", lambda: own_at_first(MOST_AT_FIRST) or DEFAULT_VARIANTS)
     chosen = st.multiselect(
         "Models",
         list(dict.fromkeys(offered)),
-        default=DEFAULT_VARIANTS,
         format_func=lambda one: Variant.parse(one).label if one in offered else one,
         key=f"make_{task}_variants",
         persist_state="session",

@@ -22,7 +22,8 @@ from blindspot.ui.gone import readable_datasets, usable
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks
 from blindspot.ui.resources import cached, explained, repository, settings
-from blindspot.ui.widgets.addressed import one_named, some_named
+from blindspot.ui.widgets.addressed import begin_with, one_named, some_named
+from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
 
 # Defaults never enter the address, so they must never change.
@@ -45,6 +46,7 @@ TRIED = 8  # corpora that are compared to find one to offer
 def form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
     left, right, place = *st.columns(2), ui.options()
+    begin_with("lab_enc", own_at_first)
     names = some_named(
         "Models",
         known_references(settings(), repository(), rankings=False),

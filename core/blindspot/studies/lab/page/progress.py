@@ -51,7 +51,7 @@ class LabView:
         scores: of these measures under all the grid's settings.
         ranked: those that encoders are ranked by: scores that describe the space only if they were chosen.
         decimals: that scores are rounded to before ranking.
-        styles: by encoder.
+        styles: by the encoder's name.
     """
 
     grid: Grid
@@ -178,4 +178,4 @@ def _address(measure: Measure) -> str:
 def _encoder_styles(grid: Grid) -> dict[str, Style]:
     variants = [Variant(encoder, "none") for encoder in grid.encoders]
     looks = variant_styles(variants)
-    return {variant.encoder: looks[variant] for variant in variants}
+    return {variant.label: looks[variant] for variant in variants}

@@ -10,6 +10,7 @@ import streamlit as st
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError
 from blindspot.figures import grids as figures
+from blindspot.names import current
 from blindspot.studies.lab.grid import FULL, REDUCTIONS, Scores, cannot_be, requests, score_cells, stored_runs
 from blindspot.studies.lab.page.form import fit_note
 from blindspot.studies.lab.page.progress import LabView, offer
@@ -88,5 +89,5 @@ def _lines(scores: Scores) -> list[figures.SizeLine]:
                 points.setdefault(argument, float(value))
         if points:
             sizes = tuple(sorted(points))
-            out.append(figures.SizeLine(encoder, sizes, tuple(points[s] for s in sizes), full))
+            out.append(figures.SizeLine(current().model(encoder), sizes, tuple(points[s] for s in sizes), full))
     return out

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from blindspot.figures import grids
+from blindspot.names import current
 from blindspot.numerics.statistics import rankings
 from blindspot.studies.lab.grid import Measure, Scores
 from blindspot.studies.lab.page.progress import LabView
@@ -41,7 +42,7 @@ def _one(shown: LabView, measure: Measure) -> None:
     missing, cells = int(np.isnan(scores.values).sum()), scores.values.size
     scores = scores.without_gaps()
     labels = [f"{setting.chain} · {setting.metric}" for setting in scores.settings]
-    figure = grids.score_grid(scores.values, scores.encoders, labels, measure.direction, shown.scheme)
+    figure = grids.score_grid(scores.values, _names(scores), labels, measure.direction, shown.scheme)
     st.plotly_chart(figure, key=f"lab_grid_{measure}")
     what = next((m.description for m in measure.task.entry.metrics if m.name == measure.score), "")
     order = {
@@ -66,8 +67,8 @@ def _numbers(scores: Scores) -> dict[str, list[object]]:
         "post-processing": [s.chain for s in scores.settings],
         "similarity": [s.metric for s in scores.settings],
     }
-    for row, encoder in enumerate(scores.encoders):
-        columns[encoder] = [None if np.isnan(v) else float(v) for v in scores.values[row]]
+    for row, name in enumerate(_names(scores)):
+        columns[name] = [None if np.isnan(v) else float(v) for v in scores.values[row]]
     return columns
 
 
@@ -81,7 +82,7 @@ def ranking(shown: LabView) -> None:
     scores = _first(shown.ranked)
     better = rankings.oriented(scores.values, scores.directions, shown.decimals)
     places, labels = rankings.places(better), _labels(scores)
-    figure = grids.place_lines(places, scores.values, scores.encoders, labels, shown.styles, shown.scheme)
+    figure = grids.place_lines(places, scores.values, _names(scores), labels, shown.styles, shown.scheme)
     st.plotly_chart(figure, key="lab_places")
     st.caption(
         "One row per setting. Models whose lines do not cross keep their order. Ties share the mean of their places; "
@@ -140,6 +141,10 @@ def _first(scores: Scores) -> Scores:
         return scores
     st.caption(f"The first {MOST_SETTINGS} of {len(scores.settings)} settings. Choose fewer above.")
     return scores.only(range(MOST_SETTINGS))
+
+
+def _names(scores: Scores) -> list[str]:
+    return list(map(current().model, scores.encoders))
 
 
 def _labels(scores: Scores) -> list[str]:

@@ -70,7 +70,7 @@ def _of_labeled(picks: Picks) -> Source | None:
 
 def _of_scored(picks: Picks) -> Source | None:
     entry = find_diagnostic("similarity")
-    dataset = missing_runs.dataset_shown(entry, picks)
+    dataset = missing_runs.dataset_shown([entry], picks)
     if not dataset:
         said = (
             f"{tables.dataset_title(picks.dataset)} does not say which texts are the same. Pick scored pairs, labeled "

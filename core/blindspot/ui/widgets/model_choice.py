@@ -1,0 +1,34 @@
+"""Models that a page begins with: the reader's own, where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from streamlit.delta_generator import DeltaGenerator
+
+from blindspot.names import current
+from blindspot.runs.encoders_here import known_references, own_references
+from blindspot.ui.resources import repository, settings
+from blindspot.ui.widgets.addressed import begin_with, one_named
+
+USUAL_MODEL = "minilm"  # never in the address, so it must never change
+MOST_OWN = 4
+
+
+def own_at_first(most: int = MOST_OWN) -> list[str]:
+    """The reader's own models with vectors, the newest first, an only one with another to compare it with; none where
+    there are none."""
+    own = _own(known_references(settings(), repository(), rankings=False))[:most]
+    return [*own, USUAL_MODEL] if len(own) == 1 else own
+
+
+def choose_model(key: str, place: DeltaGenerator) -> str:
+    """Let the reader choose one model with vectors; at first the newest own one."""
+    names = known_references(settings(), repository(), rankings=False)
+    begin_with(key, lambda: next(iter(_own(names)), None))
+    usual = names.index(USUAL_MODEL)
+    return one_named("Model", names, index=usual, key=key, name=current().model, place=place) or USUAL_MODEL
+
+
+def _own(names: Sequence[str]) -> list[str]:
+    return own_references(names, settings())
