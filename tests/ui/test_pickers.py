@@ -51,6 +51,17 @@ def test_post_processed_models_are_shown_where_asked_for() -> None:
     assert picks(LSA).asked_for([CENTERED]) == []
 
 
+def test_sentences_are_about_the_newest_own_model_unless_a_baseline_is_chosen() -> None:
+    older, newer = Variant("python:mine/a", "none"), Variant("dir:/models/b", "none")
+    of_all = replace(picks(baseline=MINILM), known=(MINILM, older, newer, LSA))
+    assert of_all.subject_first([MINILM, older, newer, LSA]) == [newer, MINILM, older, LSA]
+    assert of_all.subject_first([LSA, MINILM, older]) == [older, LSA, MINILM]
+    assert of_all.subject_first([LSA, MINILM]) == [MINILM, LSA]
+    chosen = replace(of_all, has_chosen_baseline=True)
+    assert chosen.subject_first([older, LSA, MINILM]) == [MINILM, older, LSA]
+    assert chosen.subject_first([older, LSA]) == [older, LSA]
+
+
 @pytest.fixture
 def three(tmp_path: Path) -> Path:
     """A cache with runs of a centered model, then the plain one, then another."""
@@ -150,7 +161,17 @@ def test_own_material_comes_first(open_app: OpenApp, own: tuple[World, str, str]
     app = open_app(world.cache, "compare", base="trigrams~none")
     assert app.multiselect(key="enc").options == ["mine", "trigrams", "random-projection"]
     assert [app.selectbox(key=side).value for side in "ab"] == ["trigrams~none", f"{model}~none"]
-    assert open_app(world.cache, "size").selectbox(key="size_enc").value == model
+    for page, key in (("size", "size_enc"), ("repair", "repair_enc"), ("languages", "lang_enc")):
+        assert open_app(world.cache, page).selectbox(key=key).value == model
+    for page, key in (("lab", "lab_enc"), ("intruder", "make_intruder_variants"), ("try_it", "try_models")):
+        first, second = open_app(world.cache, page).multiselect(key=key).value
+        assert [first.removesuffix("~none"), second.removesuffix("~none")] == [model, "minilm"], page
+    for page, of_another_kind in (("size", "demo-categories"), ("repair", "cr")):
+        app = open_app(world.cache, page, data=of_another_kind)
+        assert "(sidebar) is not a" in written(app)
+        assert "Shown: pairs" in written(app), "a page that needs another kind shows the dataset of its newest run"
+    assert open_app(world.cache, "heros").button(key="run_first").label == "Compare mine and minilm"
+    assert "**mine** ranks the right match first" in written(open_app(world.cache, "evalrank"))
     app = open_app(world.cache, "run")
     chosen = [app.multiselect(key=f"run_{what}").value for what in ("encoders", "transforms", "datasets")]
     assert chosen == [[model, "minilm"], ["none"], [dataset]]

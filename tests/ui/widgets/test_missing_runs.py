@@ -29,7 +29,7 @@ def offers(name: str, variants: tuple[str, ...]) -> None:
         return
     found = missing_runs.stored(entry, picks, dataset, picks.params)
     st.text(f"{len(found)} stored")
-    missing_runs.offer(entry, picks, found, dataset, picks.params, "ranks", first=lambda: st.text("begin with this"))
+    missing_runs.offer(entry, picks, found, dataset, picks.params, "ranks", usual=("minilm", "minilm-cls"))
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_picked_variants_without_a_run_are_named_and_offered(opened: Callable[..
     assert "`minilm`" not in info.value
     assert not app.button(key="run_missing").disabled
     assert any("2 runs, about" in text.value for text in app.markdown), "what it costs"
-    assert "begin with this" not in texts(app)
+    assert "run_first" not in keys(app)
 
 
 def test_an_encoder_that_is_gone_is_said_and_left_out(opened: Callable[..., AppTest]) -> None:
@@ -82,7 +82,8 @@ def test_an_encoder_that_is_gone_is_said_and_left_out(opened: Callable[..., AppT
 
 def test_a_dataset_without_any_run_is_described(opened: Callable[..., AppTest]) -> None:
     app = opened("demo-words")
-    assert texts(app) == ["0 stored", "begin with this"]
+    assert texts(app) == ["0 stored"]
+    assert app.button(key="run_first").label == "Compare minilm and minilm-cls"
     assert len(app.subheader) == 1
     assert "run_new" in keys(app)
 
