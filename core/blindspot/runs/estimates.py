@@ -238,7 +238,8 @@ class _Speeds:
         """Seconds of the diagnostic itself."""
         cost = find_diagnostic(request.diagnostic).cost
         way = _way(cost, dict(request.params))
-        guess = cost.seconds_per_unit.get(way, max(cost.seconds_per_unit.values()))
+        speeds = cost.seconds_per_unit
+        guess = speeds.get(way, speeds.get("", max(speeds.values())))
         seconds, units = self.computed.get((request.diagnostic, way), (0.0, 0.0))
         per_unit = (seconds + SECONDS_GUESSED) / (units + SECONDS_GUESSED / guess)
         return per_unit * cost.units(_work(entry, info.dimension))

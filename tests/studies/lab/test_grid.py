@@ -30,6 +30,7 @@ from blindspot.studies.lab.verdicts import Knob, contexts
 from blindspot.transforms.chain import TransformChain
 from blindspot.variants import Variant
 from tests.conftest import make_settings
+from tests.support.own_files import write
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, register_encoder, wait_until
 from tests.support.world import World
 
@@ -120,8 +121,8 @@ def test_a_grid_of_nothing_is_refused(lab: World) -> None:
 def test_what_cannot_be_is_known_before(lab: World, asked: tuple[RunRequest, ...]) -> None:
     request = next(r for r in asked if r.variant == Variant("bigrams", "none"))
 
-    def why(chain: str, dataset: str = "small-pairs") -> str:
-        return cannot_be(replace(request, variant=Variant("bigrams", chain), dataset=dataset), lab.settings)
+    def why(chain: str) -> str:
+        return cannot_be(replace(request, variant=Variant("bigrams", chain)), lab.settings)
 
     assert why("none") == why("truncate:96") == why("abtt:95") == why("whiten") == why("whiten:96") == ""
     assert why("truncate:97") == "truncate:97 does not fit 96 dimensions"
@@ -163,15 +164,19 @@ def test_readings_have_a_direction_or_describe() -> None:
         assert next(r for r in found if r.task == task).score == task.entry.headline
 
 
-def test_usual_tasks_follow_the_picked_dataset() -> None:
-    here = ["demo-pairs", "demo-minimal"]
-    assert [str(t) for t in usual_tasks("demo-pairs", here)] == [
+def test_usual_tasks_follow_the_picked_dataset(tmp_path: Path) -> None:
+    here = [DatasetRef("demo-pairs"), DatasetRef("demo-minimal")]
+    assert [str(t) for t in usual_tasks(here[0], here)] == [
         "evalrank@demo-pairs",
         "heros@demo-minimal",
         "geometry@demo-pairs",
     ]
-    with_scores = [str(t) for t in usual_tasks("sts12", [*here, "sts12", "stsb-test"])]
+    scored = [DatasetRef("sts12"), DatasetRef("stsb-test")]
+    with_scores = [str(t) for t in usual_tasks(scored[0], [*here, *scored])]
     assert with_scores == ["evalrank@demo-pairs", "heros@demo-minimal", "similarity@sts12", "geometry@demo-pairs"]
+    mine = DatasetRef.parse(f"file:{write(tmp_path, 'csv', [{'query': 'a b', 'match': 'b c'}])}")
+    with_own = [str(t) for t in usual_tasks(scored[0], [mine, *here, *scored])]
+    assert with_own == [f"evalrank@{mine}", "heros@demo-minimal", "similarity@sts12", f"geometry@{mine}"]
 
 
 def test_settings_tell_size_from_transform() -> None:
