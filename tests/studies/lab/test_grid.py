@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.published import pairs as loaders
 from blindspot.errors import InputError
 from blindspot.jobs.queue import JobQueue
