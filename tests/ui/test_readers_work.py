@@ -51,14 +51,15 @@ REASONS: Mapping[str, Sequence[str]] = {
         *("….get_all", "known_datasets().index", "collected(hidden, picks.metric, '').find"),
     ],
     "a name, looked up": [
-        *(f"blindspot.datasets.catalog.{name}" for name in ("catalogued", "family_of", "find_dataset")),
+        *(f"blindspot.datasets.catalog.{name}" for name in ("DatasetRef", "catalogued", "family_of")),
+        *("DatasetRef(reference).entry", "….entry"),
         *(f"blindspot.datasets.catalog.{name}" for name in ("limits_of", "title_of")),
         *(
             "blindspot.datasets.user_data.files.is_own",
             "blindspot.datasets.user_data.files.path_of",
             "blindspot.names.in_address",
         ),
-        *("blindspot.diagnostic.find_diagnostic", "blindspot.encoders.catalog.resolve_encoder"),
+        *("blindspot.diagnostic.find_diagnostic", "blindspot.encoders.catalog.encoder_of"),
         *("blindspot.runs.inputs.rankings.opened", "blindspot.variants.Variant"),
         *("blindspot.types.digest_of_strings", "blindspot.documentation.contents.markdown"),
         "blindspot.errors.InputError",

@@ -475,15 +475,15 @@ def variant_named(encoder: str, transform: str = "none") -> Variant:
     return Variant(canonical_encoder(encoder), str(TransformChain.parse(transform)))
 
 
-def model_alone(name: str) -> str:
-    """The reference of a model with vectors, named without a transform; raises ``InputError``."""
+def model_alone(name: str) -> ModelRef:
+    """A model with vectors, named without a transform; raises ``InputError``."""
     asked = Variant.parse(name)
     model = variant_named(asked.encoder).model
     if not model.has_vectors:
         raise InputError(f"'{name}' ranks documents without vectors", expected="a model with vectors")
     if asked.transform != "none":
         raise InputError(f"'{name}' has a transform", expected=f"the model alone: {asked.encoder}")
-    return model.text
+    return model
 
 
 def _version(reference: str) -> tuple[str, str]:
@@ -501,16 +501,21 @@ def may_leave_out(reference: str) -> bool:
 
 
 def resolve_encoder(reference: str, settings: Settings) -> Encoder:
-    """The encoder that a reference names; its weights are not loaded yet.
+    """``encoder_of`` a reference that somebody gives."""
+    return encoder_of(ModelRef.parse(reference), settings)
+
+
+def encoder_of(model: ModelRef, settings: Settings) -> Encoder:
+    """The encoder of a model; its weights are not loaded yet.
 
     Raises:
         InputError: as ``canonical``; what it names cannot be used; an older version (``version_of``), whose
             weights are gone; it has no vectors; or a demo does not allow it.
         LibraryMissing: it needs one of an extra.
     """
-    policy.check_encoder(reference, settings)
-    reference = canonical_encoder(reference)
-    if not ModelRef.parse(reference).has_vectors:
+    policy.check_encoder(model.text, settings)
+    reference = canonical_encoder(model.text)
+    if not model.has_vectors:
         raise InputError(
             f"{names.current().model(reference)} has a ranking of documents and no vectors",
             remedy="choose a model with vectors",

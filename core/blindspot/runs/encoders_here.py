@@ -24,6 +24,7 @@ from blindspot.encoders.catalog import (
     RANKINGS,
     SCHEMES,
     canonical_encoder,
+    encoder_of,
     entry_of,
     resolve_encoder,
     variant_named,
@@ -248,7 +249,7 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
     if not model.has_vectors:
         ranking = ranking_of(model, settings)
         return CheckedEncoder(model.text, ranking.identity, ranking.info)
-    encoder = resolve_encoder(model.text, settings)
+    encoder = encoder_of(model, settings)
     if isinstance(encoder, VerifiedEncoder):
         encoder.verify(CancelToken())
         encoder.load()
@@ -286,8 +287,8 @@ def add_upload(
     policy.of(settings).check_change("encoders cannot be added or removed")
     upload = store_upload(files, settings)
     try:
-        if ModelRef.parse(upload.reference).has_vectors:
-            resolve_encoder(upload.reference, settings).load()
+        if (model := ModelRef.parse(upload.reference)).has_vectors:
+            encoder_of(model, settings).load()
         else:
             rankings.check(Path(upload.reference.partition(":")[2]))
         return add(upload.reference, settings, repository)

@@ -15,7 +15,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
 from blindspot.encoders.base import EncoderFamily, EncoderInfo
 from blindspot.encoders.cache import EmbeddingCache
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.encoders.roles import info_with_roles
 from blindspot.runs.inputs.rankings import ranking_of
 from blindspot.runs.requests import RunRequest
@@ -153,7 +153,7 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
             runs.append(_of_ranking(request, request in stored, entry, encoded, speeds, settings))
             facts[request.variant.encoder] = ranking_of(request.variant.model, settings).info
             continue
-        encoder = resolve_encoder(request.variant.encoder, settings)
+        encoder = encoder_of(request.variant.model, settings)
         has_queries = entry.kind is DatasetKind.RETRIEVAL
         said = info_with_roles(encoder) if has_queries else encoder.info
         before = facts.get(request.variant.encoder, said)
@@ -197,7 +197,7 @@ def _of_ranking(
     for model in request.variant.model.models:
         if not model.has_vectors:
             continue
-        info = resolve_encoder(model.text, settings).info
+        info = encoder_of(model, settings).info
         matrix, measured = _matrix(entry.texts, info), speeds.encoding({model.text: info})
         memory = max(memory, BASE_MEMORY + info.memory_bytes + COPIES * matrix)
         seconds += speeds.computing(request, entry, info)

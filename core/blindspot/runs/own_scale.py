@@ -19,7 +19,7 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.encoders import resident
 from blindspot.encoders.base import Encoder
 from blindspot.encoders.cache import EmbeddingCache
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import BlindspotError, DiskRefused
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval, number
@@ -106,7 +106,7 @@ def ground_of(variant: Variant, settings: Settings, cancel: CancelToken, *, keep
     """
     check_space(variant)
     prepare_runtime(settings)
-    encoder = resolve_encoder(variant.encoder, settings)
+    encoder = encoder_of(variant.model, settings)
     asked = _Asked(encoder, settings, cancel, keeps and not settings.read_only)
     return _ground(encoder.identity.embedding_digest(sentences().texts_digest), variant.chain, asked)
 

@@ -15,7 +15,14 @@ from blindspot.diagnostic import (
     all_diagnostics,
     find_diagnostic,
 )
-from blindspot.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder, variant_named
+from blindspot.encoders.catalog import (
+    canonical_encoder,
+    encoder_of,
+    may_leave_out,
+    passages_of,
+    resolve_encoder,
+    variant_named,
+)
 from blindspot.encoders.transformer.passages import without_documents
 from blindspot.errors import InputError
 from blindspot.references import FusionRef
@@ -73,7 +80,7 @@ def request(
     if not variant.model.has_vectors:
         _check_ranking(variant, entry, settings)
     else:
-        resolved, protocol = resolve_encoder(reference, settings), checked["protocol"] if preparation else ""
+        resolved, protocol = encoder_of(variant.model, settings), checked["protocol"] if preparation else ""
         check_repair(chain, resolved, settings)
         if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, protocol):
             checked[FIT_ON] = held_out

@@ -14,7 +14,7 @@ from blindspot import names
 from blindspot.datasets.catalog import DatasetEntry, DatasetRef
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.user_data.files import is_own, path_of
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import BlindspotError
 from blindspot.references import ModelRef
 from blindspot.runs import spaces
@@ -61,7 +61,7 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
             if rankings:
                 opened(model, settings())
             else:
-                resolve_encoder(model.text, settings())
+                encoder_of(model, settings())
         except BlindspotError as error:
             wrong[model] = explained(error)
     for model, why in wrong.items():

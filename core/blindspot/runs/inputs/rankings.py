@@ -11,7 +11,7 @@ import numpy as np
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.encoders.base import Encoder, EncoderIdentity, EncoderInfo
 from blindspot.encoders.cache import Embedded, EmbeddingCache
-from blindspot.encoders.catalog import resolve_encoder, resolve_ranking
+from blindspot.encoders.catalog import encoder_of, resolve_ranking
 from blindspot.encoders.rankings.base import Ranking, Way
 from blindspot.encoders.rankings.fusion import Fusion
 from blindspot.encoders.roles import by_role
@@ -29,7 +29,7 @@ from blindspot.variants import Variant
 
 def opened(model: ModelRef, settings: Settings) -> Encoder | Ranking:
     """The encoder of a model with vectors, the ranking of one without; raises ``InputError``."""
-    return resolve_encoder(model.text, settings) if model.has_vectors else ranking_of(model, settings)
+    return encoder_of(model, settings) if model.has_vectors else ranking_of(model, settings)
 
 
 def ranking_of(model: ModelRef, settings: Settings, queries: Collection[str] = ()) -> Ranking:
@@ -39,7 +39,7 @@ def ranking_of(model: ModelRef, settings: Settings, queries: Collection[str] = (
         queries: texts of the dataset that are queries, for models that declare a prompt for these.
 
     Raises:
-        InputError: as ``resolve_encoder`` and ``resolve_ranking``.
+        InputError: as ``encoder_of`` and ``resolve_ranking``.
     """
     if not isinstance(model, FusionRef):
         return resolve_ranking(model.text, settings)
@@ -52,7 +52,7 @@ def ranking_of(model: ModelRef, settings: Settings, queries: Collection[str] = (
 def _part(variant: Variant, settings: Settings, queries: Collection[str]) -> Ranking:
     if not variant.model.has_vectors:
         return resolve_ranking(variant.encoder, settings)
-    encoder, chain = resolve_encoder(variant.encoder, settings), variant.chain
+    encoder, chain = encoder_of(variant.model, settings), variant.chain
     if chain.rescored:
         what, instead = f"a fusion compares once, and '{chain}' does twice", f"the transform {chain.searched}"
         raise InputError(what, expected=instead)

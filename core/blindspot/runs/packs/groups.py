@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blindspot.encoders.base import EncoderFamily
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import InputError
 from blindspot.references import ModelRef
 from blindspot.runs import estimates
@@ -112,7 +112,7 @@ def family_of(model: ModelRef, settings: Settings) -> str:
     first = next((one for one in model.models if one.has_vectors), None)
     if first is None:
         return model.text
-    encoder = resolve_encoder(first.text, settings)
+    encoder = encoder_of(first, settings)
     siblings = encoder.family if isinstance(encoder, EncoderFamily) else ()
     return min((sibling.identity.reference for sibling in siblings), default=first.text)
 

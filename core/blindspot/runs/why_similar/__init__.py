@@ -12,8 +12,9 @@ import numpy as np
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders import resident
+from blindspot.encoders.base import Encoder
 from blindspot.encoders.cache import EmbeddingCache
-from blindspot.encoders.catalog import passages_of, resolve_encoder
+from blindspot.encoders.catalog import encoder_of, passages_of
 from blindspot.runs.embeddings import embedded_of, fitted_chain, items_of
 from blindspot.runs.inputs.roles import texts_of
 from blindspot.runs.spaces import Space, fitted_of
@@ -55,14 +56,14 @@ def of_run(
         )
     if passages_of(run.plan.variant.encoder):
         raise CannotExplain("This model reads documents in passages, so words cannot be weighed yet.")
-    encoder = resolve_encoder(run.plan.variant.encoder, settings)
+    encoder = encoder_of(run.plan.variant.model, settings)
     if texts_of(find_diagnostic(run.plan.diagnostic), run.plan.params, encoder, dataset).encoder is not encoder:
         raise CannotExplain(
             "This model puts one prompt before queries and another before documents, so words cannot be weighed yet."
         )
     embedded = embedded_of(run, settings)
     chain = fitted_chain(run, settings, items_of(run, embedded, repository))
-    return _of(pair, embedded.matrix, run.plan.variant.encoder, chain, dataset, settings, cancel)
+    return _of(pair, embedded.matrix, encoder, chain, dataset, settings, cancel)
 
 
 def of_space(pair: PairOfTexts, space: Space, settings: Settings, cancel: CancelToken) -> Contributions:
@@ -71,23 +72,22 @@ def of_space(pair: PairOfTexts, space: Space, settings: Settings, cancel: Cancel
     Raises:
         BlindspotError: as ``contributions``; the embeddings or the encoder are gone.
     """
-    encoder = resolve_encoder(space.variant.encoder, settings)
+    encoder = encoder_of(space.variant.model, settings)
     embedded = EmbeddingCache(settings.embeddings).read(encoder.identity.embedding_digest(space.dataset.texts_digest))
     matrix = np.empty((0, 0), dtype=np.float32) if embedded is None else embedded.matrix
-    return _of(pair, matrix, space.variant.encoder, fitted_of(space, settings), space.dataset, settings, cancel)
+    return _of(pair, matrix, encoder, fitted_of(space, settings), space.dataset, settings, cancel)
 
 
 def _of(
     pair: PairOfTexts,
     matrix: Float32,
-    reference: str,
+    encoder: Encoder,
     chain: FittedChain,
     dataset: Dataset,
     settings: Settings,
     cancel: CancelToken,
 ) -> Contributions:
     prepare_runtime(settings)
-    encoder = resolve_encoder(reference, settings)
     first, second = (None if item is None or item >= len(matrix) else matrix[item] for item in pair.items)
     with resident.loaded(encoder, dataset.texts_digest, dataset.items) as ready:
         return contributions(pair.texts, (first, second), ready, chain, cancel)

@@ -13,7 +13,7 @@ from blindspot import policy
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.encoders import resident
 from blindspot.encoders.base import Encoder, EncoderFamily, EncoderIdentity, FittedEncoder, VocabularyEncoder
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import BlindspotError, InputError
 from blindspot.runs.spaces import Space, fitted_of
 from blindspot.settings import Settings, prepare_runtime
@@ -82,7 +82,7 @@ def place(
 
 
 def _place(text: str, space: Space, settings: Settings, cancel: CancelToken) -> Placed:
-    encoder = resolve_encoder(space.variant.encoder, settings)
+    encoder = encoder_of(space.variant.model, settings)
     (found,) = encode([text], encoder, space.dataset, cancel)
     vector: Float32 | None = found.vector
     if np.isnan(found.vector).any():

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from blindspot.diagnostic import FIT_ON, find_diagnostic
-from blindspot.encoders.catalog import passages_of, resolve_encoder
+from blindspot.encoders.catalog import encoder_of, passages_of
 from blindspot.encoders.transformer.reading import unread, whole_tokenizer
 from blindspot.errors import BlindspotError
 from blindspot.runs.findings import MOST_EXAMPLES, Example
@@ -122,7 +122,7 @@ def _ends_not_read(
 def _tokenizer(variant: Variant, settings: Settings) -> Any:
     """The encoder's tokenizer without truncation, or None; without loading the model."""
     try:
-        encoder = resolve_encoder(variant.encoder, settings)
+        encoder = encoder_of(variant.model, settings)
     except BlindspotError:  # the encoder is gone, its results still count
         return None
     return whole_tokenizer(encoder)

@@ -15,7 +15,7 @@ from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.word_frequency import by_wordfreq, of_vocabulary
-from blindspot.encoders.catalog import resolve_encoder, variant_named
+from blindspot.encoders.catalog import encoder_of, variant_named
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity, row_norms
@@ -108,8 +108,8 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
         policy.of(settings).check_change("items have no title or queries of a visitor's own")
     named = [variant_named(v.encoder, v.transform) for v in request.variants]
     variants = tuple(dict.fromkeys(named))
-    for reference in dict.fromkeys(v.encoder for v in variants):
-        resolve_encoder(reference, settings)
+    for model in dict.fromkeys(v.model for v in variants):
+        encoder_of(model, settings)
     least = 2 if request.task is Task.COMPARATIVE else 1
     if len(variants) < least:
         raise InputError(

@@ -11,7 +11,7 @@ from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import InputError
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import Sweep, expand
@@ -205,7 +205,7 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
 
     Other reasons (directions with nothing but noise) need the embeddings and are found when the run is computed.
     """
-    d = resolve_encoder(request.variant.encoder, settings).info.dimension
+    d = encoder_of(request.variant.model, settings).info.dimension
     n = (request.fit_on or request.dataset).entry().texts
     for step in request.variant.chain.steps:
         k = step.argument

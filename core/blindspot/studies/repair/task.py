@@ -13,7 +13,7 @@ from blindspot import names, policy
 from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.encoders.base import Encoder
-from blindspot.encoders.catalog import model_alone, resolve_encoder
+from blindspot.encoders.catalog import encoder_of, model_alone, resolve_encoder
 from blindspot.errors import BlindspotError, Cancelled, InputError, unknown
 from blindspot.files.writing import write_atomically
 from blindspot.runs.inputs.repaired import check_frozen
@@ -74,18 +74,18 @@ class RepairTask:
             InputError: an unknown model, dataset, method or number; a model without vectors of its own for a text; a
                 dataset without triplets.
         """
-        reference = model_alone(encoder)
+        model = model_alone(encoder)
         named = DatasetRef.parse(dataset)
         found = named.entry()
         for one in (named, *tests):
             policy.check_dataset(one, settings)
-        policy.check_encoder(reference, settings)
+        policy.check_encoder(model.text, settings)
         if found.kind not in {entry.dataset_kind for entry in sources()}:
             raise InputError(
                 f"'{dataset}' is a {found.kind.in_words}, which has no triplets",
                 expected=" or ".join(f"a {entry.dataset_kind.in_words}" for entry in sources()),
             )
-        resolved = resolve_encoder(reference, settings)
+        resolved = encoder_of(model, settings)
         check_frozen(resolved)
         if method not in list(Method):
             raise unknown("method", method, list(Method))
@@ -99,7 +99,7 @@ class RepairTask:
         if not 0 <= keep <= fitting.MOST_KEEP:
             raise InputError(f"a weight of {keep:g}", expected=f"0 to {fitting.MOST_KEEP:,.0f}")
         chosen = measuring.checked_tests(tests, named, settings) if tests else ()
-        return cls(reference, named, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
+        return cls(model.text, named, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
 
     @property
     def label(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from blindspot import policy
 from blindspot.datasets.perturbations import making
 from blindspot.encoders import resident
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import InputError
 from blindspot.runs import own_scale
 from blindspot.settings import Settings
@@ -80,7 +80,7 @@ def answer(texts: Sequence[str], variant: Variant, settings: Settings, cancel: C
         BlindspotError: the model cannot be loaded or used.
     """
     ground = own_scale.ground_of(variant, settings, cancel)
-    encoder = resolve_encoder(variant.encoder, settings)
+    encoder = encoder_of(variant.model, settings)
     encoded = free_text.encode(texts, encoder, own_scale.sentences(), cancel)
     vectors: Float32 = np.stack([one.vector for one in encoded])
     has_one = ~np.isnan(vectors).any(axis=1)
@@ -93,7 +93,7 @@ def answer(texts: Sequence[str], variant: Variant, settings: Settings, cancel: C
 def explained(texts: tuple[str, str], variant: Variant, settings: Settings, cancel: CancelToken) -> Explained:
     """Contributions of two texts' words to their similarity, or why there are none; raises as ``answer``."""
     ground = own_scale.ground_of(variant, settings, cancel)
-    encoder, data = resolve_encoder(variant.encoder, settings), own_scale.sentences()
+    encoder, data = encoder_of(variant.model, settings), own_scale.sentences()
     try:
         with resident.loaded(encoder, data.texts_digest, data.items) as ready:
             return contributions(texts, (None, None), ready, ground.chain, cancel)

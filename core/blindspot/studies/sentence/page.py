@@ -10,7 +10,7 @@ import streamlit as st
 from blindspot import ui
 from blindspot.datasets.perturbations import keeping, making
 from blindspot.datasets.perturbations.making import Made
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import BlindspotError, InputError
 from blindspot.figures.theme import Scheme
 from blindspot.runs import own_scale
@@ -225,7 +225,7 @@ def _explained(texts: tuple[str, str], variant: Variant, revision: str) -> Expla
 
 
 def _revision(variant: Variant) -> str:
-    return resolve_encoder(variant.encoder, shared_settings()).identity.embedding_digest("")
+    return encoder_of(variant.model, shared_settings()).identity.embedding_digest("")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
-from blindspot.encoders.catalog import model_alone, resolve_encoder
+from blindspot.encoders.catalog import encoder_of, model_alone
 from blindspot.errors import InputError, unknown
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
@@ -174,10 +174,10 @@ def grid_of(
         InputError: see ``settings_of``, ``entry_of`` and ``requesting.request``; a model without vectors, or with a
             transform of its own.
     """
-    reference = model_alone(encoder)
+    model = model_alone(encoder)
     entry = entry_of(dataset, diagnostic)
-    made = settings_of(resolve_encoder(reference, settings).info.dimension, dimensions, precisions, by, rescored)
+    made = settings_of(encoder_of(model, settings).info.dimension, dimensions, precisions, by, rescored)
     requests = tuple(
-        requesting.request(entry.id, reference, setting.chain, dataset, params or {}, settings) for setting in made
+        requesting.request(entry.id, model.text, setting.chain, dataset, params or {}, settings) for setting in made
     )
-    return Grid(entry, reference, requests[0].dataset, made, requests)
+    return Grid(entry, model.text, requests[0].dataset, made, requests)
