@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.encoders.catalog import resolve_encoder
@@ -89,7 +89,15 @@ def test_held_out_scores_by_a_loop(made: tuple[World, RepairTask, Report]) -> No
     world, asked, report = made
     encoder = resolve_encoder(ENCODER, world.settings)
     examples = examples_of(
-        encoder, LEARNABLE, TESTS, (), asked.seed, world.settings, world.repository, no_progress, CancelToken()
+        encoder,
+        DatasetRef(LEARNABLE),
+        TESTS,
+        (),
+        asked.seed,
+        world.settings,
+        world.repository,
+        no_progress,
+        CancelToken(),
     )
     matrix = task.repair_of(report, world.settings).matrix.astype(np.float64)
     dataset = fetch.load(find_dataset(LEARNABLE), world.settings)
@@ -157,7 +165,7 @@ def test_one_kind_is_trained_on_and_the_others_share_no_text_with_it(made: tuple
     encoder = resolve_encoder(ENCODER, world.settings)
     examples = examples_of(
         encoder,
-        "kinds",
+        DatasetRef("kinds"),
         ["demo-scored"],
         ["negation"],
         1,
@@ -196,7 +204,7 @@ def test_a_positive_before_all_negatives_by_a_loop(made: tuple[World, RepairTask
     found = next(one for one in report.measures if one.kind == measuring.FIRST)
     examples = examples_of(
         encoder,
-        "items",
+        DatasetRef("items"),
         ["demo-scored"],
         (),
         fitting.SEED,
@@ -361,7 +369,7 @@ def test_no_evaluated_text_is_trained_on_in_another_case_or_spacing(made: tuple[
     world.add(planted)
     examples = examples_of(
         resolve_encoder(ENCODER, world.settings),
-        PLANTED,
+        DatasetRef(PLANTED),
         TESTS,
         (),
         1,

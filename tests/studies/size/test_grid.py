@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import InputError
 from blindspot.studies.size.grid import FLOAT, PRECISIONS, By, chain_of, dimensions_of, entry_of, grid_of, settings_of
 from blindspot.transforms.chain import TransformChain
@@ -59,7 +60,9 @@ def test_nothing_above_the_model_is_offered() -> None:
 
 def test_what_ranks_nothing_is_not_rescored(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ranks nothing"):
-        grid_of("random-projection", "demo-scored", [32], ["binary"], make_settings(tmp_path), rescored=[10])
+        grid_of(
+            "random-projection", DatasetRef("demo-scored"), [32], ["binary"], make_settings(tmp_path), rescored=[10]
+        )
     with pytest.raises(InputError, match="0 texts to compare again"):
         settings_of(384, [8], ["int8"], rescored=[0])
 
@@ -98,15 +101,15 @@ def test_models_and_data_that_have_no_sizes_are_refused(tmp_path: Path) -> None:
         ("nothing", "demo-pairs", "nothing"),
     ):
         with pytest.raises(InputError) as caught:
-            grid_of(encoder, data, [32], ["int8"], settings)
+            grid_of(encoder, DatasetRef(data), [32], ["int8"], settings)
         assert said in str(caught.value)
         assert "\n" not in str(caught.value)
     for diagnostic in ("geometry", "frequency"):
         with pytest.raises(InputError, match="not made of items"):
-            entry_of("demo-pairs", diagnostic)
-    assert entry_of("demo-pairs").id == "evalrank"
-    assert entry_of("demo-minimal").id == "heros"
-    grid = grid_of("minilm", "demo-pairs", [384, 32], ["float32", "int8"], settings)
+            entry_of(DatasetRef("demo-pairs"), diagnostic)
+    assert entry_of(DatasetRef("demo-pairs")).id == "evalrank"
+    assert entry_of(DatasetRef("demo-minimal")).id == "heros"
+    grid = grid_of("minilm", DatasetRef("demo-pairs"), [384, 32], ["float32", "int8"], settings)
     assert [request.variant.transform for request in grid.requests] == [
         "none",
         "int8",

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import uncertainty
@@ -33,7 +33,7 @@ ENCODER = "random-projection"
 
 @pytest.fixture(scope="module")
 def made(module_world: World) -> tuple[World, SizeView]:
-    grid = grid_of(ENCODER, "demo-pairs", DIMENSIONS, PRECISIONS, module_world.settings, rescored=[20])
+    grid = grid_of(ENCODER, DatasetRef("demo-pairs"), DIMENSIONS, PRECISIONS, module_world.settings, rescored=[20])
     runs: Sequence[RunRecord] = [
         module_world.run("evalrank", str(request.variant), "demo-pairs") for request in grid.requests
     ]
@@ -153,7 +153,7 @@ def test_kinds_are_counted_by_a_loop(made: tuple[World, SizeView]) -> None:
 
 
 def test_minimal_pairs_and_scored_pairs_have_sizes(module_world: World) -> None:
-    grid = grid_of(ENCODER, "demo-minimal", [16], ["binary"], module_world.settings)
+    grid = grid_of(ENCODER, DatasetRef("demo-minimal"), [16], ["binary"], module_world.settings)
     runs = [module_world.run("heros", str(request.variant), "demo-minimal") for request in grid.requests]
     found = size_view(grid.entry, list(zip(grid.settings, runs, strict=True)), module_world.repository)
     assert found.parts is not None
