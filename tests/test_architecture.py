@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -218,6 +219,24 @@ def test_pages_draw_what_views_compute() -> None:
     )
     assert computing == COMPUTING
     assert sum(texts[name].count("pd.DataFrame(") for name in drawing) == MAKING_FRAMES
+
+
+P_VALUES = re.compile(
+    r"(?<!def )\b(p_values|mcnemar\w*|p_of_change|sign_flip_p_values|swap_p_value|mean_zero_p_value|holm)\("
+)
+# Findings test a run against chance, words or the best baseline, and correct for all findings. Phrases of chunking have
+# a ``Statistic`` of their own.
+TESTING_THEMSELVES = re.compile(r"\.(evidence|words_alone|findings\.baselines|chunking\.scoring)$")
+
+
+def test_whether_one_model_is_better_is_decided_in_one_module() -> None:
+    """Others hand it item scores (``numerics.statistics.compare``)."""
+    others = {
+        name: path
+        for name, path in modules().items()
+        if not name.startswith("blindspot.numerics.statistics.") and not TESTING_THEMSELVES.search(name)
+    }
+    assert [name for name, path in others.items() if P_VALUES.search(sources.text(path))] == []
 
 
 LOOK = """

@@ -19,6 +19,7 @@ from blindspot.diagnostics.heros import orderings
 from blindspot.diagnostics.heros.definition import ORDERINGS, SUBSETS, Meaning, meaning_of
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering, Reading, listed_orderings
 from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.intervals import mcnemar
 from blindspot.numerics.statistics.written import percent
 from blindspot.types import Float64
@@ -225,11 +226,12 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     assert contrast is not None
     more, less = contrast.more, contrast.less
     claim = Ordering(*apart)
-    assert contrast.more_rate.ordering == claim
+    assert contrast.ordering == claim
     assert (rates[apart][more], rates[apart][less]) == (max(rates[apart]), min(rates[apart]))
     p = mcnemar(tables[more].outcomes(claim), tables[less].outcomes(claim))
-    assert contrast.p_corrected == pytest.approx(min(1.0, p * 4 * 3))  # shares, pairs of variants
-    said = orderings.contrast_in_words(replace(contrast, p_corrected=0.01), ["one", "two", "three"], str.upper)
+    assert contrast.test.p_corrected == pytest.approx(min(1.0, p * 4 * 3))  # shares, pairs of variants
+    sure = replace(contrast, test=replace(contrast.test, p_corrected=0.01))
+    said = orderings.contrast_in_words(sure, ["one", "two", "three"], str.upper)
     assert said.index(apart[1].upper()) < said.index(apart[0].upper())  # the right order
     for rate, place in ((max(rates[apart]), more), (min(rates[apart]), less)):
         assert re.search(rf"{re.escape(percent(1 - rate, 1))}[a-z ]* {['one', 'two', 'three'][place]}\b", said)
@@ -284,7 +286,7 @@ def test_a_contrast_needs_two_that_differ() -> None:
         assert orderings.contrast(variants) is None
     contrast = orderings.contrast([table, cosines(synonym=[0.5, 0.4], antonym=[0.1, 0.1])])
     assert contrast is not None
-    assert contrast.p_corrected == 1.0  # one original of two
+    assert contrast.test.p_corrected == 1.0  # one original of two
     assert "No significant difference" in orderings.contrast_in_words(contrast, ["A", "B"])
 
 
@@ -295,8 +297,8 @@ def test_a_contrast_says_whether_it_is_more_than_chance(turned: int, separable: 
     other = cosines(synonym=[0.5] * 10, antonym=[0.1] * 10)
     contrast = orderings.contrast([table, other])
     assert contrast is not None
-    assert contrast.p_corrected == pytest.approx(2 / 2**turned)
-    assert contrast.is_separable is separable
+    assert contrast.test.p_corrected == pytest.approx(2 / 2**turned)
+    assert (contrast.test.verdict is Verdict.BETTER) is separable
     if separable:
         said = orderings.contrast_in_words(contrast, ["A", "B"])
         assert re.search(r"100\.0%.* B, .*40\.0%.* A\.", said)
@@ -331,4 +333,4 @@ def test_where_every_original_is_there_twice_it_counts_once() -> None:
     contrasts = [orderings.contrast(two) for two in (once, often)]
     assert contrasts[0] is not None
     assert contrasts[1] is not None
-    assert contrasts[1].p_corrected == pytest.approx(contrasts[0].p_corrected, abs=0.02)
+    assert contrasts[1].test.p_corrected == pytest.approx(contrasts[0].test.p_corrected, abs=0.02)

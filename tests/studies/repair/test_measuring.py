@@ -10,7 +10,7 @@ from blindspot.diagnostics.heros.dependence import of_dataset
 from blindspot.diagnostics.heros.training import all_triplets
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.studies.repair.measuring import _dependence, _less
+from blindspot.studies.repair.measuring import _dependence, _ends, changes
 
 
 def test_triplets_depend_on_each_other_as_heros_takes_their_originals() -> None:
@@ -30,13 +30,15 @@ def test_triplets_depend_on_each_other_as_heros_takes_their_originals() -> None:
 def test_where_nothing_changed_the_bound_is_that_of_no_change_in_n() -> None:
     """Clopper and Pearson: 0 of 10 have changed, so at most 1 - 0.025^(1/10) = 30.8% do."""
     same = np.linspace(0.1, 0.9, 10)
-    found = _less(same, same, Dependence.of_groups(np.arange(10), Unit.EXAMPLES))
+    known = Dependence.of_groups(np.arange(10), Unit.EXAMPLES)
+    found = _ends(*changes(same, [same], known), known)
     assert (found.value, found.low, found.high) == pytest.approx((0.0, -0.3085, 0.3085), abs=1e-4)
 
 
 def test_where_something_changed_the_mean_says_how_much() -> None:
     before, after = np.zeros(20), np.tile([0.0, 0.5], 10)
-    found = _less(after, before, Dependence.of_groups(np.arange(20), Unit.EXAMPLES))
+    known = Dependence.of_groups(np.arange(20), Unit.EXAMPLES)
+    found = _ends(*changes(after, [before], known), known)
     assert found.value == pytest.approx(0.25)
     assert found.low is not None
     assert found.high is not None

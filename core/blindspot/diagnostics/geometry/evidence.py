@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from blindspot.diagnostics.geometry.definition import ENTRY, NEIGHBORS
-from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import change_against, share_against
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
-from blindspot.runs.findings.baselines import for_choice
+from blindspot.runs.findings.baselines import best_rival
 from blindspot.runs.findings.evidence import Evidence
 from blindspot.runs.findings.parts import Rows, low_coverage, rows_of, together
 from blindspot.runs.findings.rule import Rival
@@ -69,7 +68,8 @@ def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float6
     here = rows.has(run.run_id)
     places = np.flatnonzero(here).astype(np.int64)
     ends = (rows.about[f"{name}_no"].to_numpy(np.float64)[here].astype(np.int64) for name in ("query", "match"))
-    known, nearer, others = Dependence.of(*ends), every[here], [rival[here] for rival in rivals]
+    known, nearer = Dependence.of(*ends), every[here]
+    others = [rival[here] for rival in rivals if np.isfinite(rival[here]).all()]
 
     value = float(nearer.mean())
     estimate, p = change_against(value, nearer - value, known, NEARER)
@@ -81,7 +81,7 @@ def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float6
             (run,),
             estimate,
             estimate.units,
-            against=(asked, chance, *_best(nearer, others, known, more=True)),
+            against=(asked, chance, *best_rival(nearer, others, known, most=np.inf)),
             facts={"asked": NEARER},
             examples=_farthest(rows, places, nearer) if asked.behind < ALPHA else (),
         )
@@ -91,27 +91,16 @@ def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float6
     if not np.isnan(p):
         asked = Compared(Rival.ASKED, FAR - estimate.value, p)
         chance = Compared(Rival.CHANCE, HALF - estimate.value, share_against(far, known, HALF)[1])
-        farther = [np.where(np.isnan(other), np.nan, other <= 0) for other in others]
+        farther = [(other <= 0).astype(np.float64) for other in others]
         yield Evidence(
             "matches-far-apart",
             (run,),
             estimate,
             estimate.units,
-            against=(asked, chance, *_best(far, farther, known, more=False)),
+            against=(asked, chance, *best_rival(far, farther, known, sign=-1.0, most=np.inf)),
             facts={"asked": FAR},
             examples=_farthest(rows, places, nearer) if asked.behind < ALPHA else (),
         )
-
-
-def _best(own: Float64, others: Sequence[Float64], known: Dependence, *, more: bool) -> list[Compared]:
-    """The best baseline by its mean over the matches, of which ``more`` is better or worse; nothing without one."""
-    whole = [other for other in others if np.isfinite(other).all()]
-    if not whole:
-        return []
-    sign = 1.0 if more else -1.0
-    apart = sign * (own - max(whole, key=lambda other: sign * float(other.mean())))
-    p = float(statistics.p_values(apart[:, np.newaxis], known, np.inf)[0])
-    return [Compared(Rival.BASELINE, float(apart.mean()), for_choice(p, len(whole)))]
 
 
 def _farthest(rows: Rows, places: Int64, nearer: Float64) -> tuple[Example, ...]:

@@ -20,11 +20,10 @@ from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.definition import ENTRY, picks, right_of
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, tested
 from blindspot.numerics.ranking.problem import TAU
-from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, observations, sure_share
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
-from blindspot.runs.findings.baselines import ALL, BASELINES, AgainstWords, against_baselines, for_choice
+from blindspot.runs.findings.baselines import ALL, BASELINES, AgainstWords, against_baselines, best_rival
 from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
@@ -185,7 +184,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
     against = {
         o: (
             Compared(Rival.ASKED, sure[o].value - CLEARLY, min(1.0, many * _p_of_more(outcomes, known, CLEARLY))),
-            *_best_rival(outcomes, [rival.outcomes(o) for rival in rivals], known, many),
+            *best_rival(outcomes, [rival.outcomes(o) for rival in rivals], known, of=many),
         )
         for o, outcomes in right.items()
     }
@@ -205,15 +204,6 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
     }
     compared = tuple(one for o in named for one in against[o])
     return Evidence("meaning-kept-apart", (run,), sure[best], n, against=compared, facts=facts)
-
-
-def _best_rival(own: Float64, rivals: Sequence[Float64], known: Dependence, many: int) -> list[Compared]:
-    """The best of some rivals, by outcomes ``[n]``; p is corrected for its choice and for ``many`` orderings."""
-    if not rivals:
-        return []
-    apart = own - max(rivals, key=lambda rival: float(rival.mean()))
-    p = float(statistics.p_values(apart[:, np.newaxis], known)[0])
-    return [Compared(Rival.BASELINE, float(apart.mean()), for_choice(p, len(rivals) * many))]
 
 
 def _below_guessing(run: RunRecord, cosines: Cosines) -> Evidence:

@@ -20,9 +20,17 @@ from blindspot.diagnostics.heros.definition import ORDERINGS, Meaning, meaning_o
 from blindspot.diagnostics.heros.dependence import of_singles, of_texts
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.statistics.compare import (
+    Outcomes,
+    PairedTest,
+    Verdict,
+    compare,
+    decide_chosen,
+    share_by_item,
+)
 from blindspot.numerics.statistics.estimate import Sure
-from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, Interval
-from blindspot.numerics.statistics.pairs import Dependence, mcnemar_by_units, sure_share
+from blindspot.numerics.statistics.intervals import LEVEL, Interval
+from blindspot.numerics.statistics.pairs import Dependence, sure_share
 from blindspot.numerics.statistics.written import ci_in_words, interval, percent
 from blindspot.types import Float64, Int64
 
@@ -223,20 +231,14 @@ class Contrast:
 
     Attributes:
         more, less: the variants' places.
-        p_corrected: the p-value of ``mcnemar_by_units``, times the number of orderings and of pairs of variants that
-            it is the largest difference of (Bonferroni), at most 1.
+        test: of the two, corrected for the number of orderings and of pairs of variants that it is the largest
+            difference of.
     """
 
     more: int
     less: int
-    more_rate: Rate
-    less_rate: Rate
-    p_corrected: float
-
-    @property
-    def is_separable(self) -> bool:
-        """Whether the difference is significant."""
-        return self.p_corrected < ALPHA
+    ordering: Ordering
+    test: PairedTest
 
 
 def contrast(variants: Sequence[Cosines]) -> Contrast | None:
@@ -246,16 +248,15 @@ def contrast(variants: Sequence[Cosines]) -> Contrast | None:
     if not candidates:
         return None
     places = range(len(variants))
-    found = {ordering: [rate(cosines, ordering) for cosines in variants] for ordering in candidates}
-    widest = max(candidates, key=lambda o: np.ptp([r.share.value for r in found[o]]))
-    own = found[widest]
-    more, less = (choose(places, key=lambda i: own[i].share.value) for choose in (max, min))
-    if own[more].share.value == own[less].share.value:
+    shares = {ordering: [float(cosines.outcomes(ordering).mean()) for cosines in variants] for ordering in candidates}
+    widest = max(candidates, key=lambda o: np.ptp(shares[o]))
+    more, less = (choose(places, key=lambda i: shares[widest][i]) for choose in (max, min))
+    if shares[widest][more] == shares[widest][less]:
         return None
-    tests = len(candidates) * math.comb(len(variants), 2)
-    outcomes = [variants[place].outcomes(widest) for place in (more, less)]
-    p = mcnemar_by_units(outcomes[0], outcomes[1], variants[more].dependence)
-    return Contrast(more, less, own[more], own[less], min(1.0, tests * p))
+    known = variants[more].dependence
+    two = [share_by_item(str(widest), variants[place].outcomes(widest), known, Outcomes()) for place in (more, less)]
+    (test,) = compare([(two[0], two[1])])
+    return Contrast(more, less, widest, decide_chosen(test, len(candidates) * math.comb(len(variants), 2)))
 
 
 # --- in words, for the page and the command line alike
@@ -296,12 +297,13 @@ def _right(against: Rate) -> tuple[str, Interval]:
 
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
     """One sentence; ``variants`` are the names of those that were compared, in their order."""
-    if not contrast.is_separable:
+    if contrast.test.verdict is Verdict.UNTESTED:
+        return f"Not tested where the {len(variants)} models differ most: {contrast.test.refusal}."
+    if contrast.test.verdict is Verdict.ALIKE:
         return f"No significant difference between the {len(variants)} models where they differ most."
-    ordering = contrast.more_rate.ordering
-    changed, kept = (name_of(subset) for subset in (ordering.near, ordering.far))
+    changed, kept = (name_of(subset) for subset in (contrast.ordering.near, contrast.ordering.far))
     who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The models differ"
-    most, least = (percent(1 - rate.share.value, 1) for rate in (contrast.less_rate, contrast.more_rate))
+    most, least = (percent(1 - share, 1) for share in (contrast.test.b, contrast.test.a))
     return (
         f"{who} most in how often the {kept} comes closer than the {changed}: in {most} of the sentences with "
         f"{variants[contrast.less]}, in {least} with {variants[contrast.more]}."

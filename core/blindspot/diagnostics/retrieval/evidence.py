@@ -13,10 +13,9 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.written import number
 from blindspot.references import BM25
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
-from blindspot.runs.findings.baselines import against_baselines, outcomes, share_and_chance
+from blindspot.runs.findings.baselines import against_baselines, best_rival, outcomes, share_and_chance
 from blindspot.runs.findings.evidence import Evidence
 from blindspot.runs.findings.parts import low_coverage, together
-from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.types import Float64
 
@@ -69,8 +68,7 @@ def ndcg_by_chance(run: RunRecord, table: QueryTable) -> float:
 def _bm25(run: RunRecord, table: QueryTable) -> Compared:
     """Keyword search on the same queries."""
     own, other = (table.scores(Side(run.run_id, is_bm25), ENTRY.headline) for is_bm25 in (False, True))
-    p = float(statistics.p_values((own - other)[:, np.newaxis], table.known)[0])
-    return Compared(Rival.BASELINE, float((own - other).mean()), p)
+    return best_rival(own, [other], table.known)[0]
 
 
 def _against_bm25(run: RunRecord, table: QueryTable, keywords: Compared, chance: float) -> Sequence[Evidence]:

@@ -211,6 +211,14 @@ class Mean:
 SHARE = Mean()
 
 
+def share_by_item(score: str, parts: Float64, known: Dependence, statistic: Statistic = SHARE) -> ItemScores:
+    """A score of items that no run has: the mean of ``parts [m]`` from 0 to 1, of which more is better."""
+    numbers = np.arange(len(parts), dtype=np.int64)
+    return ItemScores(
+        score, score, float(parts.mean()), parts, numbers, known, True, (0.0, 1.0), statistic, lambda: [""] * len(parts)
+    )
+
+
 @dataclass(frozen=True)
 class Unbounded(Mean):
     """The mean of a value that is small as a rule and may be as large as it likes, so that intervals stop at ``most``
@@ -465,6 +473,11 @@ def decide(tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
         for place, p in zip(places, corrected([tests[place].p for place in places]), strict=True):
             after[place] = p
     return tuple(replace(test, p_corrected=p) for test, p in zip(tests, after, strict=True))
+
+
+def decide_chosen(test: PairedTest, many: int) -> PairedTest:
+    """A test of a difference that was chosen, by how wide it is, among so many: their number times p (Bonferroni)."""
+    return replace(test, p_corrected=None if test.p is None else min(1.0, many * test.p))
 
 
 def _by_family(families: Sequence[str]) -> list[list[int]]:

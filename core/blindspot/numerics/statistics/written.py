@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from typing import Protocol
 
-from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.resampling import FLIPS
 
@@ -35,7 +34,10 @@ def number(value: float, spec: str = ".2f") -> str:
 
 
 class HasInterval(Protocol):
-    """An ``Estimate``, or a ``PairedTest`` with the interval of its difference."""
+    """An ``Estimate``, or a ``PairedTest`` with its difference and the interval of that."""
+
+    @property
+    def value(self) -> float: ...
 
     @property
     def interval(self) -> Interval | None: ...
@@ -72,7 +74,7 @@ def ci(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1
     return f" ({said}{f', {more}' if more else ''})" if said else ""
 
 
-def with_ci(found: Measured, spec: str = ".2f", scale: float = 1.0) -> str:
+def with_ci(found: HasInterval, spec: str = ".2f", scale: float = 1.0) -> str:
     """A value with its interval: ``0.71 (95% CI 0.68 to 0.74)``."""
     return f"{number(scale * found.value, spec)}{ci(found, spec, scale)}"
 

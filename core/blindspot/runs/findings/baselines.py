@@ -110,6 +110,23 @@ def for_choice(p: float, rivals: int) -> float:
     return float(np.minimum(1.0, p * rivals))
 
 
+def best_rival(
+    own: Float64, rivals: Sequence[Float64], known: Dependence, *, sign: float = 1.0, most: float = 1.0, of: int = 1
+) -> list[Compared]:
+    """A mean of ``own [m]`` against the best of its rivals; nothing without one.
+
+    Args:
+        sign: 1 where more is better, -1 where less is.
+        most: that two can differ by on an item.
+        of: how many such means the one was chosen from; p is corrected for this and for the choice of the rival.
+    """
+    if not rivals:
+        return []
+    apart = sign * (own - max(rivals, key=lambda rival: sign * float(rival.mean())))
+    p = float(statistics.p_values(apart[:, np.newaxis], known, most)[0])
+    return [Compared(Rival.BASELINE, float(apart.mean()), for_choice(p, len(rivals) * of))]
+
+
 def corrected(found: Sequence[AgainstWords]) -> tuple[AgainstWords, ...]:
     """The first as it is, the p-values of the others corrected for their number after Holm; NaN stays."""
     p = corrected_p(np.array([one.p for one in found[1:]], dtype=np.float64))

@@ -24,10 +24,10 @@ from blindspot.diagnostics.heros.training import all_triplets
 from blindspot.encoders.base import Encoder
 from blindspot.errors import InputError
 from blindspot.numerics.ranking.problem import TAU
-from blindspot.numerics.statistics.compare import PairedTest, corrected
-from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.compare import PairedTest, compare, corrected, share_by_item
+from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.pairs import Dependence, difference, p_values
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import headline_tests
 from blindspot.runs.training_data.examples import Triplet
@@ -133,21 +133,21 @@ class Tested:
         random, shuffled = (
             np.mean([scores(one) for one in several], axis=0) for several in (self.maps.random, self.maps.shuffled)
         )
-        p = float(p_values((after - before)[:, np.newaxis], known)[0])
+        change, over_random, over_shuffled = changes(after, (before, random, shuffled), known)
         return Measure(
             self.part,
             self.vectors.dataset.id,
             kind,
             len(before),
             items,
-            float(before.mean()),
-            float(after.mean()),
-            _less(after, before, known),
-            float(random.mean()),
-            float(shuffled.mean()),
-            _less(after, random, known),
-            _less(after, shuffled, known),
-            None if np.isnan(p) else p,
+            change.b,
+            change.a,
+            _ends(change, known),
+            over_random.b,
+            over_shuffled.b,
+            _ends(over_random, known),
+            _ends(over_shuffled, known),
+            change.p,
         )
 
 
@@ -229,20 +229,24 @@ def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tupl
                 yield said.format(subset_in_words(kind)), np.array([one == kind for one in kinds], dtype=np.bool_)
 
 
-def _less(first: Float64, second: Float64, known: Dependence) -> Ends:
-    """``first [m]`` less ``second``, both from 0 to 1, with the interval of ``difference``.
+def changes(after: Float64, others: Sequence[Float64], known: Dependence) -> list[PairedTest]:
+    """Of a score from 0 to 1, ``after [m]``, against each of the others."""
+    now = share_by_item("right", after, known)
+    return compare([(now, share_by_item("right", other, known)) for other in others])
 
-    Where all are equal, the interval is that of the share of units that can differ, none of n having done so
-    (Clopper and Pearson 1934): their mean difference is no larger.
+
+def _ends(test: PairedTest, known: Dependence | None = None) -> Ends:
+    """A difference with its interval.
+
+    Where all items are ``known`` to be alike, it is that of the share of units that can differ, none of n having done
+    so (Clopper and Pearson 1934): their mean difference is no larger.
     """
-    if known.refusal or not np.array_equal(first, second):
-        return _ends(difference(first, second, known))
-    most = 1 - (ALPHA / 2) ** (1 / known.effective)
-    return Ends(0.0, -most, most)
-
-
-def _ends(found: Estimate) -> Ends:
-    return Ends(found.value, found.low, found.high, found.refusal)
+    if known is not None and not known.refusal and not test.wins and not test.losses:
+        most = 1 - (ALPHA / 2) ** (1 / known.effective)
+        return Ends(0.0, -most, most)
+    if test.interval is None:
+        return Ends(test.value, refusal=test.refusal or "it has no interval")
+    return Ends(test.value, test.interval.low, test.interval.high)
 
 
 # --- damage
@@ -295,17 +299,11 @@ def damage(
         over_nothing.unit,
         over_nothing.b,
         over_nothing.a,
-        _of_difference(over_nothing),
+        _ends(over_nothing),
         random=found[1].a,
-        over_random=_of_difference(over_random),
+        over_random=_ends(over_random),
         p=over_nothing.p,
     )
-
-
-def _of_difference(found: PairedTest) -> Ends:
-    if found.interval is None:
-        return Ends(found.value, refusal=found.refusal or "it has no interval")
-    return Ends(found.value, found.interval.low, found.interval.high)
 
 
 def neighbors_kept(vectors: Vectors, maps: Maps) -> Measure:
@@ -325,18 +323,18 @@ def neighbors_kept(vectors: Vectors, maps: Maps) -> Measure:
 
     after, random = kept(maps.repair), np.mean([kept(one) for one in maps.random], axis=0)
     known = Dependence.of_groups(np.arange(len(asking), dtype=np.int64), Unit.TEXTS)
-    whole = np.ones(len(asking))
+    change, over_random = changes(after, (np.ones(len(asking)), random), known)
     return Measure(
         Part.DAMAGE,
         vectors.dataset.id,
         f"{k} nearest neighbors kept",
         len(asking),
         "texts",
-        1.0,
-        float(after.mean()),
-        _ends(difference(after, whole, known)),
-        random=float(random.mean()),
-        over_random=_ends(difference(after, random, known)),
+        change.b,
+        change.a,
+        _ends(change),
+        random=over_random.b,
+        over_random=_ends(over_random),
         counts=False,
     )
 

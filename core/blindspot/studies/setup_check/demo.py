@@ -15,12 +15,11 @@ from blindspot.diagnostics.retrieval.outcomes import groups
 from blindspot.numerics.ranking import graded, judged
 from blindspot.numerics.ranking.ranks import rank_pairs
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.compare import corrected
+from blindspot.numerics.statistics.compare import Verdict, compare, decide, share_by_item
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import p_in_words, with_ci
+from blindspot.runs.comparison import ends
 from blindspot.settings import Settings
 from blindspot.studies.setup_check.fitting import SCHEMES
 from blindspot.studies.setup_check.models import Model, cosines, unit
@@ -176,34 +175,26 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
         rows = [row[document + t] for t in documents] + [row[query + t] for t in queries]
         places = judged.places(vectors[rows], found, Similarity.COS, no_progress, CancelToken())
         scores[name] = graded.score(found, places, dataset.grades)[SCORE]
-    none = scores.pop("none")
     known = Dependence.of_groups(_groups(dataset), Unit.QUERIES)
-    p = statistics.p_values(np.column_stack([s - none for s in scores.values()]), known)
-    after = corrected(p.tolist())
-    gains = {name: statistics.difference(s, none, known, among=len(scores)) for name, s in scores.items()}
+    items = {name: share_by_item(SCORE, values, known) for name, values in scores.items()}
+    none = items.pop("none")
+    tests = dict(zip(items, decide(compare([(one, none) for one in items.values()], len(items))), strict=True))
     figures = {
-        "none": float(none.mean()),
-        "queries": len(none),
+        "none": none.value,
+        "queries": len(none.parts),
         "schemes": {
-            name: {
-                "ndcg@10": float(scores[name].mean()),
-                "gain": gain.value,
-                "low": gain.low,
-                "high": gain.high,
-                "p_holm": after[i],
-            }
-            for i, (name, gain) in enumerate(gains.items())
+            name: {"ndcg@10": test.a, "gain": test.value, **ends(test.interval), "p_holm": test.p_corrected}
+            for name, test in tests.items()
         },
     }
-    best = max(gains, key=lambda name: gains[name].value)
-    place = list(gains).index(best)
-    gain, p_of_best = gains[best], after[place]
-    tested = "" if p_of_best is None else f", {p_in_words(p_of_best, float(p[place]))} (Holm)"
+    best = max(tests, key=lambda name: tests[name].value)
+    gain = tests[best]
+    tested = "" if gain.p_corrected is None else f", {p_in_words(gain.p_corrected, gain.p)} (Holm)"
     said = (
-        f"Without a prefix nDCG@10 of {len(none)} demo queries is {none.mean():.3f}; the best of {len(gains)} schemes, "
-        f"{best}, changes it by {with_ci(gain, '+.3f')}{tested}."
+        f"Without a prefix nDCG@10 of {len(none.parts)} demo queries is {none.value:.3f}; the best of {len(tests)} "
+        f"schemes, {best}, changes it by {with_ci(gain, '+.3f')}{tested}."
     )
-    if gain.value > 0 and p_of_best is not None and p_of_best < ALPHA:
+    if gain.verdict is Verdict.BETTER:
         advice = f"The model seems to be trained with prefixes: read its card, and put {best} before the texts."
         return Result("prefixes", State.LOOK, said, advice, figures)
     return Result("prefixes", State.OK, said, "", figures)
