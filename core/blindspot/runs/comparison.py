@@ -254,7 +254,7 @@ class TwoRuns:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return COLUMNS
+        return columns()
 
     @property
     def cells(self) -> list[tuple[str, ...]]:
@@ -310,14 +310,16 @@ def fields(test: PairedTest) -> dict[str, Any]:
     }
 
 
-COLUMNS = (
-    *("score", "A", "B", "A - B", "95% interval", "n", "wins", "losses", "alike"),
-    *("p", "p (Holm)", "detectable", "A is"),
-)
+def columns(a: str = "A", b: str = "B") -> tuple[str, ...]:
+    """Heads of a table of tests of two models."""
+    return (
+        *("score", a, b, f"{a} - {b}", "95% interval", "n", "wins", "losses", "alike"),
+        *("p", "p (Holm)", "detectable", f"{a} is"),
+    )
 
 
 def cells(test: PairedTest) -> tuple[str, ...]:
-    """A test as a row of a table with ``COLUMNS``."""
+    """A test as a row of a table with ``columns``."""
     return (
         test.label,
         written(test, test.a),

@@ -93,7 +93,7 @@ def test_the_pages(filled: World, tests_of: Tests, open_app: OpenApp) -> None:
     address = {"enc": [str(A), str(B)]}
     page = open_app(filled.cache, "compare", view="numbers", **address)
     assert find_dataset("demo-pairs").limits in written(page)
-    (table,) = (frame.value for frame in page.dataframe if "A is" in frame.value)
+    (table,) = (frame.value for frame in page.dataframe if f"{A.label} is" in frame.value)
     shown = {row["diagnostic"]: row for row in table.to_dict("records")}
     for (diagnostic, _), (test, _, _) in tests_of.items():
         row = shown[all_diagnostics()[diagnostic].title]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from blindspot.figures.theme import Scheme, looks
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.studies.compare import figures
-from blindspot.studies.compare.rows import Verdict, compare, headline
+from blindspot.studies.compare.rows import Comparison, Verdict, compare, headline, method_in_words
 from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.variants import Variant
 from tests.studies.compare.conftest import A, B, C
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table, values, written
@@ -26,7 +29,7 @@ def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled
     forest = chart_named(app, "forest")
     shown = [values(trace["x"])[0] for trace in forest["data"]]
     assert shown == pytest.approx([100 * (row.difference.advantage or 0.0) for row in found.rows])
-    numbers = table(app, "A is", "p (Holm)")
+    numbers = table(app, f"{A.label} is", "p (Holm)")
     assert numbers["diagnostic"].tolist() == [row.entry.title for row in found.rows]
     assert numbers[A.label].tolist() == [f"{row.difference.a:.4f}" for row in found.rows]
     costs = table(app, "cost")
@@ -101,21 +104,32 @@ def test_favoring_a_is_to_the_right_and_chance_is_hollow(filled: World) -> None:
     assert "<i>" not in str(figure.layout.annotations), "names are text"
 
 
-def test_a_figure_about_b_is_the_mirror_image(filled: World) -> None:
-    rows = compare(A, B, filled.repository, {}).rows
-    both = looks(2, Scheme.LIGHT)
-    figure, mirrored = (figures.forest(rows, ("A", "B"), both, Scheme.LIGHT, about_b=about) for about in (False, True))
-    assert [note.text for note in mirrored.layout.annotations][-2:] == ["← A better", "B better →"]
-    for one, other in zip(figure.data, mirrored.data, strict=True):
-        assert other.x[0] == -one.x[0]
-        assert (other.error_x.array, other.error_x.arrayminus) == (one.error_x.arrayminus, one.error_x.array)
-        assert other.marker == one.marker
-    row = next(row for row in rows if row.difference.interval)
-    interval, said = row.difference.interval, figures.hover(row, ("A", "B"), about_b=True)
-    assert interval
-    assert f"difference {-row.difference.value:+.4f}".replace("-", "−") in said
-    assert f"{-interval.high:+.4f} to {-interval.low:+.4f}".replace("-", "−") in said
-    assert said.index("(B)") < said.index("(A)")
+def test_figure_table_and_command_are_from_the_side_of_the_sentence(
+    blindspot: Command, filled: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An own model as B is the one that the sentence is about: all is B less A, and JSON stays A less B."""
+    before = blindspot.json("compare", A.encoder, B.encoder)
+    found = replace(compare(A, B, filled.repository, {}), b=Variant("dir:mine", "none"))
+    assert found.is_about_b
+    told = found.told
+    assert (told.a, told.b, told.is_about_b, told.told) == (found.b, found.a, False, told)
+    assert headline(told, "B", "A") == headline(found, "A", "B")
+    assert told.count(Verdict.BETTER) == found.count(Verdict.WORSE)
+    for one, other in zip(found.rows, told.rows, strict=True):
+        test, turned = one.difference, other.difference
+        assert (turned.value, turned.wins, turned.p_corrected) == (-test.value, test.losses, test.p_corrected)
+        assert turned.turned == test
+        assert test.interval is None or turned.interval == Interval(-test.interval.high, -test.interval.low)
+        assert other.holds == one.holds
+    figure = figures.forest(told.rows, ("B", "A"), looks(2, Scheme.LIGHT), Scheme.LIGHT)
+    assert [note.text for note in figure.layout.annotations][-2:] == ["← A better", "B better →"]
+    assert [trace.x[0] for trace in figure.data] == [100 * (row.difference.advantage or 0.0) for row in told.rows]
+    assert "To the right, mine is better" in method_in_words(found)
+    monkeypatch.setattr(Comparison, "is_about_b", property(lambda comparison: comparison.a == A))
+    said = blindspot.out("compare", A.encoder, B.encoder)
+    assert "B - A" in said
+    assert "B is" in said
+    assert blindspot.json("compare", A.encoder, B.encoder)["rows"] == before["rows"]
 
 
 def test_the_command_says_the_same(blindspot: Command, filled: World) -> None:

@@ -11,7 +11,7 @@ from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import variant_named
 from blindspot.numerics.similarity import Similarity
-from blindspot.runs.comparison import COLUMNS, cells
+from blindspot.runs.comparison import cells, columns
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import method_in_words
@@ -40,11 +40,11 @@ def compare_variants(
         return
     output.use_names(settings, repository)
     output.print_text(view.headline)
-    found = view.comparison
+    found, sides = view.told.comparison, ("B", "A") if view.comparison.is_about_b else ("A", "B")
     if found.rows:
         output.print_table(
             f"A is {one.label}, B is {other.label}",
-            ["diagnostic", "dataset", *COLUMNS],
+            ["diagnostic", "dataset", *columns(*sides)],
             [[row.entry.title, title_of(row.dataset), *cells(row.difference)[:-1], row.in_words] for row in found.rows],
         )
         output.print_text(method_in_words(found))
@@ -56,7 +56,7 @@ def compare_variants(
         names = ", ".join(variant.label for variant in missing.lacking)
         lacking = f"; run this for {names}" if names else ""
         output.print_text(f"{missing.entry.title} on {title_of(missing.dataset)}: {missing.why}{lacking}.")
-    output.print_table("Cost", ["", "A", "B"], [[row.title, row.a, row.b] for row in view.cost_rows])
+    output.print_table("Cost", ["", *sides], [[row.title, row.a, row.b] for row in view.told.cost_rows])
 
 
 def _variant(name: str, known: list[Variant]) -> Variant:

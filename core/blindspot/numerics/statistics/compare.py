@@ -408,6 +408,13 @@ class PairedTest:
         return self.a - self.b
 
     @property
+    def turned(self) -> PairedTest:
+        """The same of B less A."""
+        interval = self.interval and Interval(-self.interval.high, -self.interval.low)
+        sides = {"a": self.b, "b": self.a, "a_interval": self.b_interval, "b_interval": self.a_interval}
+        return replace(self, **sides, interval=interval, wins=self.losses, losses=self.wins)  # type: ignore[arg-type]
+
+    @property
     def basis(self) -> str:
         """The test and what it rests on: ``sign flips of 120 groups of pairs that share no text``."""
         counted = f"{self.n:,} {self.unit}"

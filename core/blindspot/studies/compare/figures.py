@@ -15,7 +15,6 @@ from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
-from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.studies.compare.costs import CostKind
 from blindspot.studies.compare.rows import Row
@@ -39,8 +38,6 @@ def forest(
     names: tuple[str, str],
     styles: tuple[Style, Style],
     scheme: Scheme,
-    *,
-    about_b: bool = False,
 ) -> go.Figure:
     """Paired differences with 95% intervals, a row each below the heading of its diagnostic; to the right A is better.
 
@@ -49,23 +46,20 @@ def forest(
 
     Args:
         names, styles: of A and B.
-        about_b: to the right B is better, as the sentence above the figure is about B.
     """
-    sign = -1 if about_b else 1
     shown = drawn(rows)
     figure = go.Figure()
     reach = _reach(shown)
     at = [ROW * (i + 0.7) for i in range(len(shown))]
     for row, place in zip(shown, at, strict=True):
-        figure.add_trace(_mark(row, place, names, styles, scheme, sign))
+        figure.add_trace(_mark(row, place, names, styles, scheme))
     # Above its marker, so that the plot has the whole width of a phone.
     labels = [
-        _label(row, reach, place - 0.4 * ROW, scheme, title, styles, sign)
+        _label(row, reach, place - 0.4 * ROW, scheme, title, styles)
         for row, place, title in zip(shown, at, _titles(shown), strict=True)
     ]
     bottom = ROW * (len(shown) + 0.1)
-    right, left = (1, 0) if about_b else (0, 1)
-    sides = _sides((names[right], names[left]), (styles[right], styles[left]), reach)
+    sides = _sides(names, styles, reach)
     head = 16 + SIDE_LINE * max(side["text"].count("<br>") + 1 for side in sides)
     figure.update_xaxes(
         title="difference, in % of the score's range",
@@ -97,16 +91,14 @@ def _titles(rows: Sequence[Row]) -> list[str]:
     return ["" if row.entry.id == last else row.entry.title for row, last in zip(rows, before, strict=False)]
 
 
-def _label(
-    row: Row, reach: float, y: float, scheme: Scheme, title: str, styles: tuple[Style, Style], sign: int
-) -> dict[str, Any]:
+def _label(row: Row, reach: float, y: float, scheme: Scheme, title: str, styles: tuple[Style, Style]) -> dict[str, Any]:
     """A row's label at the left edge, after its diagnostic in bold; below it both values in their models' colors."""
     one = row.difference
     head = f'<b><span style="color:{ink(scheme)}">{escape(title, quote=False)}</span></b>  ' if title else ""
     short = textwrap.shorten(f"{one.label}, {title_of(row.dataset)}", LABEL_LINE - len(title), placeholder=" …")
     values = [
         f'<span style="color:{style.color}">{number(value, ".3f")}</span>'
-        for value, style in list(zip((one.a, one.b), styles, strict=True))[::sign]
+        for value, style in zip((one.a, one.b), styles, strict=True)
     ]
     return {
         "x": -reach,
@@ -143,10 +135,8 @@ def _reach(rows: Sequence[Row]) -> float:
     return 1.08 * POINTS * max(ends[1:], default=0.01)
 
 
-def _mark(
-    row: Row, place: float, names: tuple[str, str], styles: tuple[Style, Style], scheme: Scheme, sign: int
-) -> go.Scatter:
-    """A row's marker with its interval, mirrored where ``sign`` is -1."""
+def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, Style], scheme: Scheme) -> go.Scatter:
+    """A row's marker with its interval."""
     one, interval = row.difference, row.difference.advantage_interval
     advantage = POINTS * (one.advantage or 0.0)
     counts = row.decides and row.verdict in {Verdict.BETTER, Verdict.WORSE}
@@ -158,7 +148,7 @@ def _mark(
         (0.0, 0.0) if interval is None else (POINTS * interval.high - advantage, advantage - POINTS * interval.low)
     )
     return go.Scatter(
-        x=[sign * advantage],
+        x=[advantage],
         y=[place],
         mode="markers",
         marker={
@@ -170,27 +160,25 @@ def _mark(
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [max((up, down)[::sign][0], 0.0)],
-            "arrayminus": [max((up, down)[::sign][1], 0.0)],
+            "array": [max(up, 0.0)],
+            "arrayminus": [max(down, 0.0)],
             "thickness": 1.5,
             "width": 0 if interval is None else 4,
             "color": color,
         },
-        hovertext=[hover(row, names, about_b=sign < 0)],
+        hovertext=[hover(row, names)],
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
-def hover(row: Row, names: tuple[str, str], *, about_b: bool = False) -> str:
-    """Tooltip of a row; the difference is A's to B, or B's to A."""
+def hover(row: Row, names: tuple[str, str]) -> str:
+    """Tooltip of a row; the difference is A's to B."""
     one = row.difference
-    sign = -1 if about_b else 1
-    interval = one.interval and Interval(*sorted((sign * one.interval.low, sign * one.interval.high)))
     values = [f"{number(value, '.4f')} ({name})" for value, name in zip((one.a, one.b), names, strict=True)]
     lines = [
         f"{row.entry.title}, {title_of(row.dataset)}",
-        f"{one.label}: {', '.join(values[::sign])}",
-        f"difference {number(sign * one.value, '+.4f')}{ci(interval, '+.4f')}",
+        f"{one.label}: {', '.join(values)}",
+        f"difference {number(one.value, '+.4f')}{ci(one, '+.4f')}",
         f"corrected {p_in_words(row.difference.p_corrected, one.p)}, {one.test}"
         if row.difference.p_corrected is not None
         else f"not tested: {one.refusal}",

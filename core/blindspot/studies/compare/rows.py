@@ -53,6 +53,11 @@ class Row:
         return self.a.plan.dataset
 
     @property
+    def turned(self) -> Row:
+        """The same with A and B exchanged."""
+        return Row(self.b, self.a, self.difference.turned, self.p_of_all)
+
+    @property
     def decides(self) -> bool:
         """Whether the score says which of two is better; a description of the space alone does not."""
         return self.difference.higher_is_better is not None and self.entry.grid is not GridRole.DESCRIPTION
@@ -118,6 +123,13 @@ class Comparison:
         if not (a_is_own and b_is_own):
             return b_is_own
         return bool(self.rows) and min(r.b.run_seq for r in self.rows) > min(r.a.run_seq for r in self.rows)
+
+    @property
+    def told(self) -> Comparison:
+        """From the side of the model that the headline is about, which is A in it: what figures and tables show."""
+        if not self.is_about_b:
+            return self
+        return Comparison(self.b, self.a, tuple(row.turned for row in self.rows), self.missing)
 
     def count(self, verdict: Verdict) -> int:
         """How many of the rows that decide have this verdict of A."""
@@ -356,8 +368,8 @@ RANGES = (
 def method_in_words(found: Comparison) -> str:
     """Method of the verdicts."""
     return (
-        f"Differences are percentages of the score's range: {RANGES} To the right, A is better. Intervals are 95%, for "
-        "each difference alone; tests are paired over the same items, with p-values Holm-corrected for a diagnostic's "
-        "main scores. Scores that only describe the space are shown but not counted as better or worse. "
-        f"{holding_in_words([row for row in found.rows if row.is_significant])}"
+        f"Differences are percentages of the score's range: {RANGES} To the right, {found.told.a.label} is better. "
+        "Intervals are 95%, for each difference alone; tests are paired over the same items, with p-values "
+        "Holm-corrected for a diagnostic's main scores. Scores that only describe the space are shown but not counted "
+        f"as better or worse. {holding_in_words([row for row in found.rows if row.is_significant])}"
     ).rstrip()

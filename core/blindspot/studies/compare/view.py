@@ -32,6 +32,12 @@ class TwoModels:
     costs: tuple[Cost, Cost]
 
     @property
+    def told(self) -> TwoModels:
+        """From the side of the headline, as tables show it; see ``Comparison.told``."""
+        one, other = self.costs
+        return TwoModels(self.comparison.told, (other, one) if self.comparison.is_about_b else self.costs)
+
+    @property
     def headline(self) -> str:
         return headline(self.comparison, self.comparison.a.label, self.comparison.b.label)
 

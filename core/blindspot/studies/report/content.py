@@ -157,8 +157,8 @@ def score_table(runs: RunsOf) -> Table:
 
 
 def comparison_table(found: Comparison) -> Table:
-    """The paired differences of two variants; ``found`` has rows."""
-    rows = []
+    """The paired differences of two variants, from the side of the headline; ``found`` has rows."""
+    found, rows = found.told, []
     for row in found.rows:
         one = row.difference
         rows.append(

@@ -49,9 +49,9 @@ def differences(report: Report, found: Comparison) -> Draw | None:
         return None
 
     def draw(scheme: Scheme) -> go.Figure:
-        looks = _looks(report, scheme)
-        names, both = (found.a.label, found.b.label), (looks[found.a], looks[found.b])
-        return forest(found.rows, names, both, scheme, about_b=found.is_about_b)
+        looks, told = _looks(report, scheme), found.told
+        names, both = (told.a.label, told.b.label), (looks[told.a], looks[told.b])
+        return forest(told.rows, names, both, scheme)
 
     return draw
 

@@ -94,8 +94,9 @@ def _headline(shown: CompareView) -> None:
 
 
 def _forest(shown: CompareView) -> None:
-    a, b = (shown.styles[variant] for variant in (shown.found.a, shown.found.b))
-    figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme, about_b=shown.found.is_about_b)
+    told = shown.told
+    names, styles = (told.a.label, told.b.label), (shown.styles[told.a], shown.styles[told.b])
+    figure = figures.forest(told.rows, names, styles, shown.scheme)
     st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
     st.caption("  \n".join(map(as_text, legend(shown.found.rows))))
     tables.show_limits(row.dataset for row in shown.found.rows)
@@ -116,11 +117,12 @@ def _forest(shown: CompareView) -> None:
 
 def _costs(shown: CompareView) -> None:
     """Draw both costs and their ratio."""
-    one, other = costs_of([shown.found.a, shown.found.b]).values()
-    a, b = shown.names
+    told = shown.told
+    one, other = costs_of([told.a, told.b]).values()
+    a, b = told.a.label, told.b.label
     rows = [
-        {"cost": row.title, a: row.a, b: row.b, "A / B": row.ratio}
-        for row in TwoModels(shown.found, (one, other)).cost_rows
+        {"cost": row.title, a: row.a, b: row.b, f"{a} / {b}": row.ratio}
+        for row in TwoModels(told, (one, other)).cost_rows
     ]
     st.markdown("**Cost**")
     tables.draw(rows, key="costs")
@@ -128,29 +130,30 @@ def _costs(shown: CompareView) -> None:
 
 def _numbers(shown: CompareView) -> None:
     """Draw a table of all rows with their tests."""
-    if not shown.found.rows:
+    told = shown.told
+    if not told.rows:
         st.caption("No diagnostic has results of both models on the same data yet.")
         return
     tables.draw(
-        [_numbers_of(row, shown.names) for row in shown.found.rows],
+        [_numbers_of(row, told.a.label, told.b.label) for row in told.rows],
         key="compare_numbers",
     )
     st.caption(method_in_words(shown.found))
 
 
-def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
+def _numbers_of(row: Row, a: str, b: str) -> dict[str, object]:
     one = row.difference
     return {
         "diagnostic": row.entry.title,
         "dataset": title_of(row.dataset),
         "score": one.label,
-        names[0]: number(one.a, ".4f"),
-        names[1]: number(one.b, ".4f"),
-        "difference": number(one.value, "+.4f"),
+        a: number(one.a, ".4f"),
+        b: number(one.b, ".4f"),
+        f"{a} − {b}": number(one.value, "+.4f"),
         "95% interval": interval(one.interval, "+.4f"),
         "independent observations": f"{one.n:,} {one.unit}",
         "p (Holm)": p_in_cell(row.difference.p_corrected, one.p),
-        "A is": row.in_words,
+        f"{a} is": row.in_words,
         "test": one.test if row.difference.p_corrected is not None else f"none: {one.refusal}",
     }
 

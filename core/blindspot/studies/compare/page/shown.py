@@ -30,6 +30,11 @@ class CompareView:
     def names(self) -> tuple[str, str]:
         return self.found.a.label, self.found.b.label
 
+    @property
+    def told(self) -> Comparison:
+        """From the side of the headline."""
+        return self.found.told
+
     def link(self, dataset: str, address: Mapping[str, str]) -> dict[str, str | list[str]]:
         """Query parameters of a diagnostic's page with the two models."""
         return link_to(dataset, self.picks.metric, [self.found.a, self.found.b], address, is_visit=True)
