@@ -175,7 +175,9 @@ def test_usual_tasks_follow_the_picked_dataset(tmp_path: Path) -> None:
     scored = [DatasetRef("sts12"), DatasetRef("stsb-test")]
     with_scores = [str(t) for t in usual_tasks(scored[0], [*here, *scored])]
     assert with_scores == ["evalrank@demo-pairs", "heros@demo-minimal", "similarity@sts12", "geometry@demo-pairs"]
-    mine = DatasetRef.parse(f"file:{write(tmp_path, 'csv', [{'query': 'a b', 'match': 'b c'}])}")
+    mine = DatasetRef.parse(
+        f"file:{write(tmp_path, 'csv', [{'query': f'a {n}', 'match': f'b {n}'} for n in range(3)])}"
+    )
     with_own = [str(t) for t in usual_tasks(scored[0], [mine, *here, *scored])]
     assert with_own == [f"evalrank@{mine}", "heros@demo-minimal", "similarity@sts12", f"geometry@{mine}"]
 
