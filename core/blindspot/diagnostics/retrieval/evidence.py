@@ -95,7 +95,7 @@ def _behind(run: RunRecord, table: QueryTable, gain: Float64) -> tuple[tuple[Exa
     examples = tuple(
         Example(
             (("query", str(table.about["query"].iloc[row])),),
-            f"{TITLE} {number(gain[row], '+.2f')} against BM25; {first_found(table, Side(run.run_id), row)}",
+            f"{TITLE} {number(gain[row], '+.3f')} against BM25; {first_found(table, Side(run.run_id), row)}",
         )
         for row in worst
     )

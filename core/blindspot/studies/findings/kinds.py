@@ -295,14 +295,14 @@ PAIRS = {"view": "pairs", "a": "{A}"}
 TOO_ALIKE = {**PAIRS, "sim_rows": "too alike for A", "item": "{item}"}
 OF_SCORES = against_baseline(
     "at predicting human scores",
-    "Spearman's ρ {score:.2f} against {reached:.2f}, difference {value:+.2f}{value:ci +.2f}",
+    "Spearman's ρ {score:.3f} against {reached:.3f}, difference {value:+.3f}{value:ci +.3f}",
     "t test of the paired difference, {value:units}",
     SCORES,
 )
 SIMILARITY: dict[str, Kind] = {
     "order-of-people": Kind(
         Rule.GRADED,
-        "{A} {weak:?hardly agrees|agrees} with human scores: Spearman's ρ is {value:.2f}{value:ci .2f} over "
+        "{A} {weak:?hardly agrees|agrees} with human scores: Spearman's ρ is {value:.3f}{value:ci .3f} over "
         "{pairs:count pair}.",
         "t test of Fisher's z against a correlation of {asked}, {value:units}",
         rest,
@@ -359,7 +359,7 @@ SIMILARITY: dict[str, Kind] = {
         address={**PAIRS, "sim_rows": "A misjudges most", "item": "{item}", "b": "{B}"},
     ),
     **against_words(
-        "ρ {reached:.2f} by {best} against {score:.2f}, {value:+.2f}{value:ci +.2f}",
+        "ρ {reached:.3f} by {best} against {score:.3f}, {value:+.3f}{value:ci +.3f}",
         "test of dependent correlations",
         SCORES,
     ),
@@ -467,7 +467,7 @@ CHUNKING: dict[str, Kind] = {
     ),
     "noun-phrases": Kind(
         Rule.FACT,
-        "Vectors of {A} tell noun phrases badly: F1 {value:.2f} in {n} sentences.",
+        "Vectors of {A} tell noun phrases badly: F1 {value:.3f} in {n} sentences.",
         "counted over {n} sentences",
         rest,
         CHUNKS,
@@ -545,19 +545,19 @@ FREQUENCY: dict[str, Kind] = {
     "neighbors-by-frequency": Kind(
         Rule.FACT,
         "{A} puts {is_up:?frequent|rare} words nearest, whatever the query: the mean corpus rank of the k-th neighbor "
-        "{is_up:?grows|falls} as k to the power {value:.2f} (R² {fit:.2f}; {null:.2f} for random neighbors).",
+        "{is_up:?grows|falls} as k to the power {value:.3f} (R² {fit:.2f}; {null:.2f} for random neighbors).",
         "fitted to the neighbors of {n:,} words",
         size,
         {"view": "neighbors"},
     ),
     "length-by-frequency": follows_frequency(
-        "{A} gives {is_up:?frequent|rare} words longer vectors: Spearman's ρ with frequency is {value:.2f}"
-        "{value:ci .2f}. Dot products and averages of vectors favor {is_up:?frequent|rare} words.",
+        "{A} gives {is_up:?frequent|rare} words longer vectors: Spearman's ρ with frequency is {value:.3f}"
+        "{value:ci .3f}. Dot products and averages of vectors favor {is_up:?frequent|rare} words.",
         {"view": "norms"},
     ),
     "hubs-by-frequency": follows_frequency(
-        "{A} has hubs that tend to be {is_up:?frequent|rare} words: Spearman's ρ with frequency is {value:.2f}"
-        "{value:ci .2f}. A hub is among the {neighbors} nearest neighbors of many words.",
+        "{A} has hubs that tend to be {is_up:?frequent|rare} words: Spearman's ρ with frequency is {value:.3f}"
+        "{value:ci .3f}. A hub is among the {neighbors} nearest neighbors of many words.",
         {"view": "hubs", "hubs_of": "{A}"},
     ),
 }
@@ -605,20 +605,20 @@ CLASSIFICATION: dict[str, Kind] = {
 # --- Retrieval
 
 OF_QUERIES = "sign flips of groups of near-duplicate queries, {value:units}"
-NDCG = "nDCG@10 is {score:.2f} against {reached:.2f}"
+NDCG = "nDCG@10 is {score:.3f} against {reached:.3f}"
 QUERIES = {"view": "queries", "a": "{A}"}
 
 RETRIEVAL: dict[str, Kind] = {
     **against_rival(
         "bm25",
         f"than keyword search (BM25) at finding relevant documents: {NDCG} over {{queries:count query/queries}}, a "
-        "difference of {value:+.2f}{value:ci +.2f}.",
+        "difference of {value:+.3f}{value:ci +.3f}.",
         OF_QUERIES,
         {**QUERIES, "with": "bm25", "item": "{item}"},
     ),
     **against_baseline(
         "at finding relevant documents",
-        f"{NDCG}, a difference of {{value:+.2f}}{{value:ci +.2f}}",
+        f"{NDCG}, a difference of {{value:+.3f}}{{value:ci +.3f}}",
         OF_QUERIES,
         {**QUERIES, "b": "{B}"},
     ),
