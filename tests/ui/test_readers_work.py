@@ -52,7 +52,7 @@ REASONS: Mapping[str, Sequence[str]] = {
     ],
     "a name, looked up": [
         *(f"blindspot.datasets.catalog.{name}" for name in ("DatasetRef", "catalogued", "family_of")),
-        *("DatasetRef(reference).entry", "….entry"),
+        "….entry",
         *(f"blindspot.datasets.catalog.{name}" for name in ("limits_of", "title_of")),
         *(
             "blindspot.datasets.user_data.files.is_own",
