@@ -29,6 +29,7 @@ from blindspot.api.evaluator import Evaluator
 from blindspot.api.place import Place, place_of
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
 from blindspot.api.sentences import try_sentence
+from blindspot.api.series import Series, layers, prompts
 from blindspot.api.spaces import Neighbors, neighbors
 from blindspot.api.thresholds import Threshold, threshold
 from blindspot.datasets import fetch
@@ -58,6 +59,7 @@ __all__ = [
     "Neighbors",
     "Run",
     "Score",
+    "Series",
     "Threshold",
     "Verdict",
     "analogy",
@@ -71,9 +73,11 @@ __all__ = [
     "gate",
     "geometry",
     "heros",
+    "layers",
     "neighbors",
     "outliers",
     "probing",
+    "prompts",
     "record",
     "report",
     "retrieval",

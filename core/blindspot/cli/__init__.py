@@ -34,6 +34,8 @@ COMMANDS = {
     "audit": Place("blindspot.cli.studies.gate", "audit_set"),
     "threshold": Place("blindspot.cli.studies.threshold", "threshold"),
     "size": Place("blindspot.cli.studies.size", "size"),
+    "layers": Place("blindspot.cli.studies.series", "layers"),
+    "prompts": Place("blindspot.cli.studies.series", "prompts"),
     "repair": Place("blindspot.cli.studies.repair", "repair"),
     "languages": Place("blindspot.cli.studies.languages", "languages"),
     "evidence": Place("blindspot.cli.evidence", "evidence"),

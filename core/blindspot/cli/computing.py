@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from time import perf_counter
 
 from blindspot.cli import output
 from blindspot.errors import InputError
+from blindspot.runs import estimates
 from blindspot.runs.cluster import sweeps
 from blindspot.runs.cluster.driver import Note
 from blindspot.runs.cluster.on_ray import SCHEME
@@ -17,7 +19,7 @@ from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import RemainingTime
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.texts import duration
+from blindspot.texts import counted, duration
 
 ON_HELP = (
     "compute on a cluster: ray (where RAY_ADDRESS says, or here), ray://HOST:PORT, slurm, or local (as on Slurm, in "
@@ -44,6 +46,22 @@ def check(on: str, workers: int | None, gpus: float | None, shard: str) -> None:
         raise InputError(f"--workers is {workers}", expected="at least 1")
     if gpus is not None and not 0 <= gpus < float("inf"):
         raise InputError(f"--gpus-per-task is {gpus}", expected="a number from 0")
+
+
+def announce_cost(
+    requests: Sequence[RunRequest], settings: Settings, repository: Repository, notes: Sequence[str] = ()
+) -> None:
+    """Print notes and the cost of many runs to stderr before they start."""
+    cost = estimates.estimate(requests, settings, repository)
+    guess = f" (a rough estimate: {len(cost.guessed)} encoders have not been run here yet)" if cost.guessed else ""
+    there = len(cost.runs) - len(cost.wanted)
+    lines = [
+        *notes,
+        f"{counted(len(cost.runs), 'run')}, {there} already in the store; the others take about "
+        f"{duration(cost.seconds)}{guess} and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
+    ]
+    for line in lines:
+        print(line, file=sys.stderr)
 
 
 def on_cluster(

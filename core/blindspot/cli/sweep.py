@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Annotated, Any
@@ -119,7 +118,7 @@ def sweep(
             _print_plan(plan, notes)
         return
     if file in (EVIDENCE, MEANING):
-        _announce(expansion, wanted.notes, settings, repository)
+        computing.announce_cost(requests, settings, repository, wanted.notes)
     stored = estimates.stored_requests(requests, repository)
     output.announce([request for request in requests if request not in stored], settings)
     if on:
@@ -178,20 +177,6 @@ def _compute_shard(
 
 def _failed_json(failed: Sequence[Failed]) -> list[dict[str, Any]]:
     return [one.request.as_json() | {"error": str(one.error)} for one in failed]
-
-
-def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository) -> None:
-    """Print the cost of a long sweep to stderr before it starts."""
-    cost = estimates.estimate(expansion.requests, settings, repository)
-    guess = f" (a rough estimate: {len(cost.guessed)} encoders have not been run here yet)" if cost.guessed else ""
-    there = len(cost.runs) - len(cost.wanted)
-    lines = [
-        *notes,
-        f"{counted(len(cost.runs), 'run')}, {there} already in the store; the others take about "
-        f"{duration(cost.seconds)}{guess} and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
-    ]
-    for line in lines:
-        print(line, file=sys.stderr)
 
 
 def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) -> sweeps.Sweep:

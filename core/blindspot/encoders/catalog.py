@@ -106,6 +106,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         siblings = {}
     if passages:
         passages.check(MINILM_MAX_LENGTH, entry.reference)
+    if passages or (entry.params.prompt and not own.layers):  # the other poolings take no prompt
         siblings = {}
     return SentenceTransformerEncoder(
         reference=entry.reference,
@@ -116,6 +117,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         max_length=MINILM_MAX_LENGTH,
         wanted_device=settings.device,
         own=own,
+        prompt=entry.params.prompt or "",
         others=tuple(Output(i, facts, readout) for i, (facts, readout) in siblings.items()),
         backend=backend,
         exports=settings.cache / backends.EXPORTS,
@@ -275,6 +277,7 @@ _ENTRIES = (
                 *(["backend"] if pooling is Pooling.PUBLISHED else []),
                 *([] if pooling in NAMES_LAYERS else ["layer"]),
                 "passages",
+                *(["prompt"] if pooling is Pooling.PUBLISHED else []),
             ),
         )
         for i, (pooling, more, what) in _OF_MINILM.items()
@@ -323,7 +326,7 @@ def entry_of(reference: str) -> EncoderEntry | None:
     for one in given:
         if one not in entry.parameters:
             raise unknown(f"parameter of '{name}'", one, entry.parameters)
-    return replace(entry, params=params)
+    return replace(entry, params=replace(params, prompt=params.prompt or None))  # none declares a prompt
 
 
 def passages_of(reference: str) -> Passages | None:

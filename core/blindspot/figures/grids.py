@@ -17,6 +17,7 @@ from blindspot.types import Float64
 ROW = 27  # pixels of a row of a grid
 NAME_HEIGHT = 22  # of the legend, per name on a narrow screen
 NAME_WIDTH = 12  # characters of an encoder's name in one line, above its column
+LABEL_WIDTH = 30  # characters of a prompt in one line, beside its row
 LARGEST_PRINTED = 30  # settings: a matrix of more has no room for numbers
 
 
@@ -209,4 +210,64 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
     figure.update_yaxes(title=escape(score, quote=False))
     figure.update_layout(showlegend=True)
     apply_layout(figure, scheme, height=400 + NAME_HEIGHT * len(lines))
+    return figure.update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
+
+
+@dataclass(frozen=True)
+class SeriesLine:
+    """Scores of a model read in several ways, with their 95% intervals where there are any."""
+
+    encoder: str
+    labels: tuple[str, ...]
+    scores: tuple[float, ...]
+    intervals: tuple[tuple[float, float] | None, ...]
+
+
+def series_lines(
+    lines: Sequence[SeriesLine], score: str, by: str, styles: Mapping[str, Style], scheme: Scheme, *, across: bool
+) -> go.Figure:
+    """Scores by layer or prompt with intervals: a line per model, or where labels are long, dots in a row each.
+
+    Args:
+        by: what the labels are of.
+        across: lines from left to right.
+    """
+    figure = go.Figure()
+    labels = list(dict.fromkeys(label for line in lines for label in line.labels))
+    for number, line in enumerate(lines):
+        style = styles[line.encoder]
+        ends = [ends or (value, value) for ends, value in zip(line.intervals, line.scores, strict=True)]
+        bars = {
+            "type": "data",
+            "symmetric": False,
+            "array": [high - value for (_, high), value in zip(ends, line.scores, strict=True)],
+            "arrayminus": [value - low for (low, _), value in zip(ends, line.scores, strict=True)],
+            "thickness": 1.2,
+            "width": 3,
+        }
+        aside = 0.0 if len(lines) == 1 else (number / (len(lines) - 1) - 0.5) * (0.12 if across else 0.5)
+        places, values = [labels.index(label) + aside for label in line.labels], list(line.scores)
+        figure.add_scatter(
+            x=places if across else values,
+            y=values if across else places,
+            error_x=None if across else bars,
+            error_y=bars if across else None,
+            mode="lines+markers" if across else "markers",
+            name=escape(line.encoder, quote=False),
+            line={"color": style.color, "dash": style.dash, "width": 2},
+            marker={"color": style.color, "symbol": style.symbol, "size": 9},
+            customdata=[
+                [escape(label, quote=False), written(value)] for label, value in zip(line.labels, values, strict=True)
+            ],
+            hovertemplate=f"{by} %{{customdata[0]}}: %{{customdata[1]}}<extra>%{{fullData.name}}</extra>",
+        )
+    ticks = {"tickvals": list(range(len(labels))), "ticktext": [wrapped(label, LABEL_WIDTH) for label in labels]}
+    of_labels, of_score = (
+        (figure.update_xaxes, figure.update_yaxes) if across else (figure.update_yaxes, figure.update_xaxes)
+    )
+    of_labels(**ticks, **({"title": by, "tickangle": 0} if across else {"autorange": "reversed", "showgrid": False}))
+    of_score(title=escape(score, quote=False))
+    figure.update_layout(showlegend=len(lines) > 1)
+    height = 400 if across else 120 + (34 + 12 * len(lines)) * len(labels)
+    apply_layout(figure, scheme, height=height + NAME_HEIGHT * len(lines))
     return figure.update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})

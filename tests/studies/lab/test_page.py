@@ -16,7 +16,7 @@ from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
 from blindspot.store.repository import Repository
 from blindspot.studies.lab.grid import Grid, Measure, Scores, Task, changes, requests, score_cells, stored_runs
-from blindspot.studies.lab.page.headline import sure
+from blindspot.studies.lab.series import sure
 from blindspot.studies.lab.verdicts import effects, in_words, verdicts
 from blindspot.ui import resources
 from blindspot.ui.markdown import as_text

@@ -9,7 +9,7 @@ import streamlit as st
 from blindspot import ui
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES
 from blindspot.studies.evidence.scores import family_of
-from blindspot.studies.lab.page import headline, progress, size, views
+from blindspot.studies.lab.page import headline, progress, series, size, views
 from blindspot.studies.lab.page.form import form
 from blindspot.studies.lab.page.progress import LabView
 from blindspot.ui.widgets.tables import show_limits
@@ -23,6 +23,8 @@ VIEWS: Mapping[str, View[LabView]] = {
     "agreement": View("Which choice changes the ranking most?", views.agreement),
     "verdicts": View("Which model is better under every choice?", views.by_pair),
     "size": View("Which model is best with the same number of dimensions?", size.show),
+    "layers": View("Which layer of a model is best?", series.layers),
+    "prompts": View("How much does a score depend on the prompt?", series.prompts),
 }
 
 HOW = r"""
@@ -40,6 +42,8 @@ too. A grid is computed as one job; after a cancellation it continues where it s
   models that both have. The effect of *one choice alone* is measured over pairs of settings that differ only in it.
 - A **verdict** on two models counts the settings in which either is ahead. It is *stable* if one of them is never
   behind. A choice *reverses* it if, with everything else fixed, each leads for some value of that choice.
+- **Layers** and **prompts**: each is a model of its own, tested against the model itself; p-values are multiplied by the
+  number of layers or prompts, and intervals of differences hold for all at once.
 - Scores that describe a space without being better or worse (anisotropy, hubness) are shown but not ranked by.
 - **Fitted on the test texts**: post-processing that learns from the tested texts has seen the test, as published
   whitening and flow have. *Held out* fits it on another dataset, encoded by the same model.
@@ -71,5 +75,6 @@ def show() -> None:
         st.markdown(HOW)
         st.caption(
             "Source: Wang, Kuo and Li 2022, Just Rank, tables 1b and 10; Eger, Rücklé and Gurevych 2019, Pitfalls in "
-            "the Evaluation of Sentence Embeddings, section 3 and table 2."
+            "the Evaluation of Sentence Embeddings, section 3 and table 2; on layers Skean et al. 2025, arXiv 2502.02013; "
+            "on prompts arXiv 2605.22544."
         )

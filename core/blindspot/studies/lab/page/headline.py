@@ -5,12 +5,11 @@ from __future__ import annotations
 from blindspot.datasets.catalog import title_of
 from blindspot.figures.grids import written
 from blindspot.numerics.statistics.compare import PairedTest
-from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words
 from blindspot.runs.comparison import headline_test
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Change, changes
 from blindspot.studies.lab.page.progress import LabView
+from blindspot.studies.lab.series import is_significant, sure
 from blindspot.studies.lab.verdicts import verdicts
 from blindspot.texts import counted
 from blindspot.ui import headline
@@ -61,23 +60,6 @@ def _setting(change: Change) -> str:
     setting, plain = change.setting, change.plain_setting
     parts = [part for part, was in ((setting.chain, plain.chain), (setting.metric, plain.metric)) if part != was]
     return " with ".join(parts)
-
-
-def is_significant(tested: PairedTest | None, tried: int) -> bool:
-    """Whether a change is, after correction (Bonferroni) for ``tried`` ones."""
-    return tested is not None and tested.p is not None and min(1.0, tested.p * tried) < ALPHA
-
-
-def sure(tested: PairedTest | None, tried: int) -> str:
-    """Interval, for all ``tried`` changes at once, and test of one that was chosen among them."""
-    if tested is None or tested.interval is None:
-        return f"not tested{f': {tested.refusal}' if tested is not None and tested.refusal else ''}"
-    interval = ci_in_words(tested, "+.4f", of=DIFFERENCE)
-    if tested.p is None:
-        return interval
-    verdict = "significant" if is_significant(tested, tried) else "not significant"
-    among = f" after correction for {tried:,} changes" if tried > 1 else ""
-    return f"{interval}; {verdict}{among}"
 
 
 def _tested(one: Change, tried: int) -> PairedTest | None:

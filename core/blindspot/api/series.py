@@ -1,0 +1,106 @@
+"""Layers and prompts for programs: how a model's score depends on the layer that is read, and on its prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from blindspot.api import data as given
+from blindspot.api.place import place_of
+from blindspot.datasets.catalog import find_dataset
+from blindspot.diagnostic import find_diagnostic
+from blindspot.runs import pipeline
+from blindspot.studies.lab.series import By, requests_of, series_view, ways
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Series:
+    """Scores of models by layer or by prompt, each against the model itself.
+
+    Attributes:
+        said: the answer in words.
+        facts: what ``blindspot layers --json``, or ``prompts``, prints.
+    """
+
+    said: tuple[str, ...]
+    facts: Mapping[str, Any] = field(repr=False)
+
+    def table(self) -> pd.DataFrame:
+        """A row per model and layer or prompt."""
+        import pandas as pd
+
+        return pd.DataFrame([{"model": one["model"], **row} for one in self.facts["models"] for row in one["points"]])
+
+
+def layers(
+    models: str | Sequence[str],
+    data: Any,
+    *,
+    diagnostic: str = "",
+    columns: Mapping[str, str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    device: str | None = None,
+    **params: str,
+) -> Series:
+    """The score of every layer of transformers, each pooled as the model pools.
+
+    Args:
+        models: references.
+        diagnostic: its id; the first that fits the data if left out.
+        columns, store, device, params: as of ``run``.
+
+    Raises:
+        InputError: a model has no layers, or something else is wrong.
+    """
+    return _series(By.LAYER, models, (), data, diagnostic, columns, store, device, params)
+
+
+def prompts(
+    models: str | Sequence[str],
+    data: Any,
+    *,
+    more: Sequence[str] = (),
+    diagnostic: str = "",
+    columns: Mapping[str, str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    device: str | None = None,
+    **params: str,
+) -> Series:
+    """The score of models after several prompts: their own, none, five common ones and ``more``.
+
+    Args:
+        models, diagnostic, columns, store, device, params: as of ``layers``.
+
+    Raises:
+        InputError: a model takes no prompt, or something else is wrong.
+    """
+    return _series(By.PROMPT, models, more, data, diagnostic, columns, store, device, params)
+
+
+def _series(
+    by: By,
+    models: str | Sequence[str],
+    more: Sequence[str],
+    data: Any,
+    diagnostic: str,
+    columns: Mapping[str, str] | None,
+    store: str | os.PathLike[str] | None,
+    device: str | None,
+    params: Mapping[str, str],
+) -> Series:
+    place = place_of(store, device)
+    kind = find_diagnostic(diagnostic).dataset_kind if diagnostic else None
+    dataset = find_dataset(given.reference_of(data, kind, columns, place.settings)).id
+    names = [models] if isinstance(models, str) else dict.fromkeys(models)
+    every = [ways(by, name, place.settings, more) for name in names]
+    entry, requests = requests_of(every, dataset, place.settings, diagnostic, params)
+    runs = {r.variant.encoder: pipeline.run(r, place.settings, place.repository).record for r in requests}
+    found = series_view(by, entry, every, runs, place.repository)
+    return Series(found.in_words, MappingProxyType(found.as_json()))

@@ -1,0 +1,101 @@
+"""Commands ``layers`` and ``prompts``: how a model's score depends on the layer that is read, and on its prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from blindspot.cli import computing, output
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
+from blindspot.numerics.statistics.written import interval, p_in_cell
+from blindspot.runs.computing import Done, Failed, failure
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.lab.series import PROMPTS, By, SeriesView, corrected, requests_of, series_view, ways
+
+ENCODER_HELP = "model, such as minilm or dir:PATH; repeat for several"
+DATA_HELP = "a dataset id, or a file or folder of your own"
+DIAGNOSTIC_HELP = "what to measure with: evalrank, heros, similarity, ...; the first that fits if left out"
+
+
+@names_own_data
+@takes_parameters(several=False)
+def layers(
+    *,
+    encoder: Annotated[list[str], typer.Option(help=ENCODER_HELP)],
+    data: Annotated[str, typer.Option(help=DATA_HELP)] = "",
+    diagnostic: Annotated[str, typer.Option(help=DIAGNOSTIC_HELP)] = "",
+    params: dict[str, str],
+    as_json: AsJson = False,
+    own: OwnNames,
+) -> None:
+    """Score every layer of a transformer, each pooled as the model pools; one pass through the model gives all."""
+    _series(By.LAYER, encoder, dataset_of(data, own), diagnostic, params, (), as_json=as_json)
+
+
+@names_own_data
+@takes_parameters(several=False)
+def prompts(
+    *,
+    encoder: Annotated[list[str], typer.Option(help=ENCODER_HELP)],
+    data: Annotated[str, typer.Option(help=DATA_HELP)] = "",
+    prompt: Annotated[list[str] | None, typer.Option(help="a prompt of yours; repeat for several")] = None,
+    diagnostic: Annotated[str, typer.Option(help=DIAGNOSTIC_HELP)] = "",
+    params: dict[str, str],
+    as_json: AsJson = False,
+    own: OwnNames,
+) -> None:
+    """Score models after several prompts: their own, none, five common ones and yours; and where each could come."""
+    _series(By.PROMPT, encoder, dataset_of(data, own), diagnostic, params, prompt or (), as_json=as_json)
+
+
+def _series(
+    by: By,
+    encoders: Sequence[str],
+    data: str,
+    diagnostic: str,
+    params: dict[str, str],
+    prompts: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    every = [ways(by, encoder, settings, prompts) for encoder in dict.fromkeys(encoders)]
+    entry, requests = requests_of(every, data, settings, diagnostic, params)
+    computing.announce_cost(requests, settings, repository)
+    output.announce(requests, settings)
+    results = computing.one_by_one(requests, settings, repository)
+    if failed := [result for result in results if isinstance(result, Failed)]:
+        raise failure(failed, len(results))
+    runs = {r.request.variant.encoder: r.outcome.record for r in results if isinstance(r, Done)}
+    found = series_view(by, entry, every, runs, repository)
+    if as_json:
+        output.print_json(found.as_json())
+        return
+    output.use_names(settings, repository, [one.model for one in every])
+    _print(found)
+
+
+def _print(found: SeriesView) -> None:
+    output.print_table(
+        f"{found.entry.title}: {found.title} by {found.by}",
+        ["model", found.by.value, found.title, "95% CI", "p (corrected)"],
+        [
+            [
+                one.name,
+                point.member.label,
+                f"{point.value:.4f}",
+                interval(point.interval, ".4f"),
+                "itself" if point.test is None else p_in_cell(corrected(point.test, len(one.points) - 1), point.test.p),
+            ]
+            for one in found.series
+            for point in one.points
+        ],
+    )
+    for sentence in found.in_words:
+        output.print_text(sentence)
+    if found.by is By.PROMPT:
+        output.print_text(f"Common prompts: those of five models ({len(PROMPTS)}), each before every text.")

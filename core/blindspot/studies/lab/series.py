@@ -1,0 +1,324 @@
+"""Series: one model read in several ways, by layer or after one of several prompts, each against the model itself.
+
+Each way is a model by a reference of its own (``minilm?layer=4``, ``minilm?prompt=query%3A%20``) and an ordinary run.
+Middle layers are often better than the last one (Skean et al. 2025, arXiv 2502.02013); a model's place among others can
+depend on the prompt alone (arXiv 2605.22544).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from urllib.parse import quote
+
+from blindspot.diagnostic import Diagnostic
+from blindspot.encoders.base import EncoderFamily
+from blindspot.encoders.catalog import canonical_encoder, model_alone, resolve_encoder
+from blindspot.errors import InputError
+from blindspot.names import current
+from blindspot.numerics.statistics.compare import PairedTest
+from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
+from blindspot.runs import requesting
+from blindspot.runs.comparison import headline_tests
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.size.grid import entry_of
+from blindspot.texts import counted
+
+OWN, NONE = "its own", "none"  # prompts
+# Each published with a model: E5, BGE, Nomic Embed, E5-Mistral, EmbeddingGemma.
+PROMPTS = (
+    "query: ",
+    "Represent this sentence for searching relevant passages: ",
+    "classification: ",
+    "Instruct: Retrieve semantically similar text.\nQuery: ",
+    "task: sentence similarity | query: ",
+)
+_REPLACED = {"layer=": ("layer=",), "prompt=": ("prompt=", "query_prompt=", "document_prompt=")}
+
+
+class By(StrEnum):
+    """What differs along a series."""
+
+    LAYER = "layer"
+    PROMPT = "prompt"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A way to read a model: its reference, and what differs, for people: ``4``, ``“query: ”``."""
+
+    reference: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The ways to read a model; ``itself`` is the place of the one that is the model as it was named."""
+
+    model: str
+    members: tuple[Member, ...]
+    itself: int
+
+
+def ways(by: By, model: str, settings: Settings, prompts: Sequence[str] = ()) -> Ways:
+    """All layers of a model, or its prompts: its own, none if that is another one, ``PROMPTS`` and those given.
+
+    Args:
+        prompts: the reader's, each put before every text.
+
+    Raises:
+        InputError: it has no layers, or takes no prompts; or as ``resolve_encoder``.
+    """
+    model = model_alone(model)
+    return _layers(model, settings) if by is By.LAYER else _prompts(model, settings, prompts)
+
+
+def _layers(model: str, settings: Settings) -> Ways:
+    first = resolve_encoder(_with(model, "layer=", "0"), settings)
+    if not isinstance(first, EncoderFamily):
+        raise InputError(f"'{model}' has no layers", expected="a transformer in a folder or of the hub")
+    members = tuple(Member(s.identity.reference, str(place)) for place, s in enumerate(first.family))
+    return Ways(model, members, len(members) - 1)
+
+
+def _prompts(model: str, settings: Settings, prompts: Sequence[str]) -> Ways:
+    encoder = resolve_encoder(model, settings)
+    has_own = bool(encoder.identity.prompt or encoder.info.role_prompts)
+    every = dict.fromkeys([*([""] if has_own else []), *PROMPTS, *prompts])
+    members = [
+        Member(_with(model, "prompt=", prompt), f"“{' '.join(prompt.split())}”" if prompt else NONE) for prompt in every
+    ]
+    for member in members:
+        resolve_encoder(member.reference, settings)
+    return Ways(model, (Member(model, OWN if has_own else NONE), *members), 0)
+
+
+def _with(reference: str, parameter: str, value: str) -> str:
+    """A reference with another parameter (``layer=``); raises ``InputError`` if it takes none."""
+    if reference.startswith("python:"):
+        raise InputError(f"'{reference}' is an object of a program", expected="a model by reference, such as dir:PATH")
+    start = reference.find("?", reference.find("#") + 1)  # after an address on the web, which can have one too
+    head, query = (reference[:start], reference[start + 1 :]) if start >= 0 else (reference, "")
+    kept = [part for part in query.split("&") if part and not part.startswith(_REPLACED[parameter])]
+    return canonical_encoder(f"{head}?{'&'.join([*kept, parameter + quote(value, safe='')])}")
+
+
+def requests_of(
+    every: Sequence[Ways], dataset: str, settings: Settings, diagnostic: str = "", params: Mapping[str, str] = {}
+) -> tuple[Diagnostic, tuple[RunRequest, ...]]:
+    """The diagnostic (the first that fits if none is named) and the runs of all models, in order; raises
+    ``InputError``."""
+    entry = entry_of(dataset, diagnostic)
+    references = list(dict.fromkeys(member.reference for one in every for member in one.members))
+    return entry, tuple(
+        requesting.request(entry.id, reference, "none", dataset, dict(params), settings) for reference in references
+    )
+
+
+@dataclass(frozen=True)
+class Point:
+    """A way to read a model, and its score.
+
+    Attributes:
+        interval: 95% interval of the score; None where it has none.
+        test: of the score less the model's own, whose interval holds for all points at once; None of the model itself.
+    """
+
+    member: Member
+    run: RunRecord
+    value: float
+    interval: Interval | None
+    test: PairedTest | None
+
+
+@dataclass(frozen=True)
+class Series:
+    """A model's points, as far as they are computed; ``itself`` is among them."""
+
+    model: str
+    points: tuple[Point, ...]
+    itself: Point
+    direction: int  # 1 where more is better, -1 where less is
+
+    @property
+    def best(self) -> Point:
+        return max(self.points, key=lambda point: self.direction * point.value)
+
+    @property
+    def worst(self) -> Point:
+        return min(self.points, key=lambda point: self.direction * point.value)
+
+    @property
+    def spread(self) -> float:
+        return abs(self.best.value - self.worst.value)
+
+    @property
+    def name(self) -> str:
+        return current().model(self.model)
+
+
+@dataclass(frozen=True)
+class Places:
+    """A model's place among all, 1 the best: 1 and the number of those that are better.
+
+    Attributes:
+        own: each model as it is.
+        highest: with its best prompt, the others with their worst.
+        lowest: with its worst prompt, the others with their best.
+    """
+
+    own: int
+    highest: int
+    lowest: int
+
+
+@dataclass(frozen=True)
+class SeriesView:
+    """Series of some models by one score."""
+
+    by: By
+    entry: Diagnostic
+    score: str
+    series: tuple[Series, ...]
+
+    @property
+    def title(self) -> str:
+        """The score for people."""
+        return self.entry.overview.columns.get(self.score, self.score)
+
+    def places(self, one: Series) -> Places:
+        """Where a model can come among all by the choice of prompts alone."""
+        others = [other for other in self.series if other is not one]
+
+        def place(value: float, of: Sequence[float]) -> int:
+            return 1 + sum(one.direction * other > one.direction * value for other in of)
+
+        return Places(
+            place(one.itself.value, [other.itself.value for other in others]),
+            place(one.best.value, [other.worst.value for other in others]),
+            place(one.worst.value, [other.best.value for other in others]),
+        )
+
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """A sentence per model, and in a series of prompts one about its place."""
+        return tuple(sentence for one in self.series for sentence in self._sentences(one))
+
+    def _sentences(self, one: Series) -> list[str]:
+        best, tried = one.best, len(one.points) - 1
+        if not tried:
+            return [f"{one.name}: nothing to compare with is computed yet."]
+        if self.by is By.LAYER:
+            what = f"{one.name}: {self.title} is highest at layer {best.member.label}, {number(best.value, '.4f')}"
+            if best.test is None:
+                return [f"{what}, the last one, which is the model itself."]
+            gain = number(best.value - one.itself.value, "+.4f")
+            return [f"{what}: {gain} over the last layer, the model itself ({sure(best.test, tried)})."]
+        ends = [f"{number(point.value, '.4f')} ({point.member.label})" for point in (one.worst, best)]
+        said = f"{one.name}: {self.title} is from {ends[0]} to {ends[1]}, a spread of {number(one.spread, '.4f')}"
+        changed = sum(is_significant(point.test, tried) for point in one.points)
+        said = f"{said}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
+        out = [f"{said} after correction for {tried}."]
+        if len(self.series) > 1:
+            place = self.places(one)
+            out.append(
+                f"Among {len(self.series)} models it is in place {place.own} where each is as it is, {place.highest} "
+                f"with its best prompt and the others' worst, {place.lowest} with its worst and the others' best."
+            )
+        return out
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "by": self.by.value,
+            "diagnostic": self.entry.id,
+            "score": self.score,
+            "answer": list(self.in_words),
+            "models": [
+                {
+                    "model": one.model,
+                    "itself": one.itself.member.reference,
+                    "best": one.best.member.reference,
+                    "worst": one.worst.member.reference,
+                    "spread": one.spread,
+                    **({"places": vars(self.places(one))} if self.by is By.PROMPT and len(self.series) > 1 else {}),
+                    "points": [
+                        {
+                            self.by.value: point.member.label,
+                            "reference": point.member.reference,
+                            "run_id": point.run.run_id,
+                            "value": point.value,
+                            "low": point.interval.low if point.interval else None,
+                            "high": point.interval.high if point.interval else None,
+                            "difference": point.value - one.itself.value,
+                            "p_corrected": corrected(point.test, len(one.points) - 1),
+                        }
+                        for point in one.points
+                    ],
+                }
+                for one in self.series
+            ],
+        }
+
+
+def series_view(
+    by: By, entry: Diagnostic, every: Sequence[Ways], runs: Mapping[str, RunRecord], repository: Repository
+) -> SeriesView:
+    """The series of the models of which the model itself is computed.
+
+    Args:
+        runs: finished ones by reference, on the same items.
+    """
+    found, score = [], entry.headline
+    for one in every:
+        if one.members[one.itself].reference not in runs:
+            continue
+        base = runs[one.members[one.itself].reference]
+        score = entry.headline_of(base.metrics)
+        others = [m for place, m in enumerate(one.members) if place != one.itself and m.reference in runs]
+        pairs = [(runs[member.reference], base) for member in others]
+        tests = headline_tests(entry, pairs, repository, at_once=max(1, len(pairs)))
+        by_reference = {member.reference: test for member, test in zip(others, tests, strict=True)}
+        points = []
+        for place, member in enumerate(one.members):
+            test = by_reference.get(member.reference)
+            if test is not None:
+                points.append(Point(member, runs[member.reference], test.a, test.a_interval, test))
+            elif place == one.itself:
+                interval = tests[0].b_interval if tests else None
+                points.append(Point(member, base, base.metrics[score], interval, None))
+        declared = entry.declared(score)
+        direction = -1 if declared is not None and declared.higher_is_better is False else 1
+        found.append(Series(one.model, tuple(points), next(p for p in points if p.test is None), direction))
+    return SeriesView(by, entry, score, tuple(found))
+
+
+# --- one of several changes
+
+
+def corrected(test: PairedTest | None, tried: int) -> float | None:
+    """The p-value of one of ``tried`` changes, corrected for all (Bonferroni); None without a test."""
+    return None if test is None or test.p is None else min(1.0, test.p * tried)
+
+
+def is_significant(test: PairedTest | None, tried: int) -> bool:
+    """Whether a change is, after correction for ``tried`` ones."""
+    p = corrected(test, tried)
+    return p is not None and p < ALPHA
+
+
+def sure(test: PairedTest | None, tried: int) -> str:
+    """Interval, for all ``tried`` changes at once, and test of one that was chosen among them."""
+    if test is None or test.interval is None:
+        return f"not tested{f': {test.refusal}' if test is not None and test.refusal else ''}"
+    interval = ci_in_words(test, "+.4f", of=DIFFERENCE)
+    if test.p is None:
+        return interval
+    verdict = "significant" if is_significant(test, tried) else "not significant"
+    among = f" after correction for {tried:,} changes" if tried > 1 else ""
+    return f"{interval}; {verdict}{among}"

@@ -1,0 +1,130 @@
+"""Series by layer and by prompt: the ways to read a model, tests that are the diagnostic's own, places by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+import blindspot as bs
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import InputError
+from blindspot.runs.comparison import headline_tests
+from blindspot.settings import Settings
+from blindspot.studies.lab.series import (
+    NONE,
+    OWN,
+    PROMPTS,
+    By,
+    Member,
+    Places,
+    Point,
+    Series,
+    SeriesView,
+    corrected,
+    requests_of,
+    series_view,
+    ways,
+)
+from tests.support.commands import Command
+from tests.support.pages import OpenApp, charts
+from tests.support.small_world import SMALL_PAIRS
+from tests.support.tiny_models import LAYERS, plain, saved
+from tests.support.world import World
+
+
+def test_the_ways_to_read_a_model(settings: Settings, tmp_path: Path) -> None:
+    layers = ways(By.LAYER, "minilm", settings)
+    assert [member.reference for member in layers.members] == [f"minilm?layer={n}" for n in range(7)]
+    assert (layers.members[layers.itself].label, layers.members[0].label) == ("6", "0")
+    bare = ways(By.PROMPT, "minilm", settings, ["mine: ", PROMPTS[0]])
+    assert [member.label for member in bare.members][:2] == [NONE, "“query:”"]
+    assert len(bare.members) == 1 + len(PROMPTS) + 1
+    assert resolve_encoder(bare.members[-1].reference, settings).identity.prompt == "mine: "
+    # What the model's folder declares is its own, and none is another; options stay, other prompts go.
+    folder = saved(tmp_path / "e5", then={"prompts": {"query": "q: ", "document": ""}, "default_prompt_name": "query"})
+    given = f"dir:{folder}?max_length=16&query_prompt=a"
+    prompted = ways(By.PROMPT, given, settings)
+    assert [member.label for member in prompted.members][:2] == [OWN, NONE]
+    assert prompted.members[1].reference == f"dir:{folder}?max_length=16&prompt="
+    assert prompted.members[prompted.itself].reference == given
+
+
+def test_what_has_no_layers_or_takes_no_prompt_says_so(settings: Settings, tmp_path: Path) -> None:
+    words = tmp_path / "words.vec"
+    words.write_text("rain 1 0\nsnow 0 1\n", "utf-8")
+    for model in ("lsa", f"vectors:{words}"):
+        for by in By:
+            with pytest.raises(InputError):
+                ways(by, model, settings)
+    with pytest.raises(InputError, match="without vectors"):
+        ways(By.PROMPT, "bm25", settings)
+
+
+@pytest.mark.heavy
+def test_every_surface_has_the_diagnostics_own_tests(
+    world: World, tmp_path: Path, environment: Settings, blindspot: Command
+) -> None:
+    world.add(SMALL_PAIRS)
+    model = f"dir:{plain(tmp_path / 'tiny')}"
+    every = [ways(By.LAYER, model, world.settings)]
+    entry, requests = requests_of(every, "small-pairs", world.settings)
+    assert entry is find_diagnostic("evalrank")
+    runs = {r.variant.encoder: world.run("evalrank", str(r.variant), "small-pairs") for r in requests}
+    found = series_view(By.LAYER, entry, every, runs, world.repository)
+    (one,) = found.series
+    itself = runs[f"{model}?layer={LAYERS}"]
+    assert one.itself.run == itself
+    assert [point.value for point in one.points] == pytest.approx([run.metrics["mrr"] for run in runs.values()])
+    others = [runs[f"{model}?layer={n}"] for n in range(LAYERS)]
+    tests = headline_tests(entry, [(run, itself) for run in others], world.repository, at_once=LAYERS)
+    assert [point.test for point in one.points] == [*tests, None]
+    assert corrected(tests[0], LAYERS) == (None if tests[0].p is None else min(1.0, LAYERS * tests[0].p))
+    told = blindspot.json("layers", "--encoder", model, "--data", "small-pairs")
+    assert told == found.as_json()
+    assert [row["layer"] for row in told["models"][0]["points"]] == ["0", "1", "2"]
+    assert found.in_words[0] in " ".join(blindspot.out("layers", "--encoder", model, "--data", "small-pairs").split())
+    api = bs.layers(model, "small-pairs", store=world.cache)
+    assert api.said == found.in_words
+    assert list(api.table()["value"]) == [point.value for point in one.points]
+
+
+@pytest.mark.matrix
+def test_the_page_draws_what_is_stored_and_leaves_out_what_has_no_layers(world: World, open_app: OpenApp) -> None:
+    world.add(SMALL_PAIRS)
+    for request in requests_of([ways(By.LAYER, "minilm", world.settings)], "small-pairs", world.settings)[1]:
+        world.run("evalrank", str(request.variant), "small-pairs")
+    world.run("evalrank", "minilm", "small-pairs")
+    address = {"lab_enc": ["minilm", "lsa"], "lab_chain": ["none"], "lab_task": ["evalrank@small-pairs"]}
+    app = open_app(world.cache, "lab", view="layers", **address)
+    assert not app.exception
+    (drawn,) = [spec["data"] for spec in charts(app)]
+    assert [len(line["x"]) for line in drawn] == [7]  # type: ignore[union-attr, arg-type]
+    assert any("no layers to read: lsa" in caption.value for caption in app.caption)
+    app = open_app(world.cache, "lab", view="prompts", **address)
+    assert not app.exception
+    assert any("Compute" in button.label for button in app.button)
+
+
+def view_of(**models: tuple[float, ...]) -> SeriesView:
+    """Of prompts: the first value is the model's own."""
+    series = []
+    for name, values in models.items():
+        run = cast("Any", SimpleNamespace(run_id=name))
+        points = tuple(Point(Member(name, str(n)), run, value, None, None) for n, value in enumerate(values))
+        series.append(Series(name, points, points[0], 1))
+    return SeriesView(By.PROMPT, find_diagnostic("evalrank"), "mrr", tuple(series))
+
+
+def test_places_by_hand() -> None:
+    found = view_of(a=(0.5, 0.4, 0.9), b=(0.7, 0.6, 0.8), c=(0.3, 0.2, 0.35))
+    assert [found.places(one) for one in found.series] == [Places(2, 1, 2), Places(1, 1, 2), Places(3, 3, 3)]
+    a, b, _ = found.series
+    assert (a.best.value, a.worst.value, a.spread) == (0.9, 0.4, 0.5)
+    assert b.spread == pytest.approx(0.2)
+    assert "in place 2 where each is as it is, 1 with its best prompt" in found.in_words[1]
+    equal = view_of(a=(0.5, 0.5), b=(0.5, 0.5))
+    assert [equal.places(one) for one in equal.series] == [Places(1, 1, 1)] * 2
