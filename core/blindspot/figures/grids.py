@@ -215,9 +215,10 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
 
 @dataclass(frozen=True)
 class SeriesLine:
-    """Scores of a model read in several ways, with their 95% intervals where there are any."""
+    """Scores of a model read in several ways, with their 95% intervals where there are any; ``name`` is the model's."""
 
     encoder: str
+    name: str
     labels: tuple[str, ...]
     scores: tuple[float, ...]
     intervals: tuple[tuple[float, float] | None, ...]
@@ -253,7 +254,7 @@ def series_lines(
             error_x=None if across else bars,
             error_y=bars if across else None,
             mode="lines+markers" if across else "markers",
-            name=escape(line.encoder, quote=False),
+            name=escape(line.name, quote=False),
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"color": style.color, "symbol": style.symbol, "size": 9},
             customdata=[

@@ -42,8 +42,8 @@ too. A grid is computed as one job; after a cancellation it continues where it s
   models that both have. The effect of *one choice alone* is measured over pairs of settings that differ only in it.
 - A **verdict** on two models counts the settings in which either is ahead. It is *stable* if one of them is never
   behind. A choice *reverses* it if, with everything else fixed, each leads for some value of that choice.
-- **Layers** and **prompts**: each is a model of its own, tested against the model itself; p-values are multiplied by the
-  number of layers or prompts, and intervals of differences hold for all at once.
+- **Layers** and **prompts**: each is a model of its own, tested against the model itself; p-values are multiplied by
+  the number of layers or prompts, and intervals of differences hold for all at once.
 - Scores that describe a space without being better or worse (anisotropy, hubness) are shown but not ranked by.
 - **Fitted on the test texts**: post-processing that learns from the tested texts has seen the test, as published
   whitening and flow have. *Held out* fits it on another dataset, encoded by the same model.
@@ -75,6 +75,6 @@ def show() -> None:
         st.markdown(HOW)
         st.caption(
             "Source: Wang, Kuo and Li 2022, Just Rank, tables 1b and 10; Eger, Rücklé and Gurevych 2019, Pitfalls in "
-            "the Evaluation of Sentence Embeddings, section 3 and table 2; on layers Skean et al. 2025, arXiv 2502.02013; "
-            "on prompts arXiv 2605.22544."
+            "the Evaluation of Sentence Embeddings, section 3 and table 2; on layers Skean et al. 2025, arXiv "
+            "2502.02013; on prompts arXiv 2605.22544."
         )

@@ -68,13 +68,15 @@ def _show(shown: LabView, by: By, prompts: Sequence[str]) -> None:
     lines = [
         figures.SeriesLine(
             one.model,
+            one.name,
             tuple(point.member.label for point in one.points),
             tuple(point.value for point in one.points),
             tuple((point.interval.low, point.interval.high) if point.interval else None for point in one.points),
         )
         for one in view.series
     ]
-    figure = figures.series_lines(lines, task.label, by.value, shown.styles, shown.scheme, across=by is By.LAYER)
+    score = f"{view.title}, {task.label}"
+    figure = figures.series_lines(lines, score, by.value, shown.styles, shown.scheme, across=by is By.LAYER)
     st.plotly_chart(figure, key=f"lab_{by}_lines")
     with st.expander("The numbers", icon=":material/table:"):
         st.dataframe(_numbers(view), hide_index=True, key=f"lab_{by}_numbers")
