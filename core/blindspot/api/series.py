@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from blindspot.api import data as given
 from blindspot.api.place import place_of
-from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.runs import pipeline
 from blindspot.studies.lab.series import By, requests_of, series_view, ways
@@ -97,7 +96,7 @@ def _series(
 ) -> Series:
     place = place_of(store, device)
     kind = find_diagnostic(diagnostic).dataset_kind if diagnostic else None
-    dataset = find_dataset(given.reference_of(data, kind, columns, place.settings)).id
+    dataset = given.reference_of(data, kind, columns, place.settings)
     names = [models] if isinstance(models, str) else dict.fromkeys(models)
     every = [ways(by, name, place.settings, more) for name in names]
     entry, requests = requests_of(every, dataset, place.settings, diagnostic, params)

@@ -111,6 +111,15 @@ def line_drawn() -> str:
     return found.said
 
 
+def taken_apart() -> bs.Series:
+    """A model by layer, and by prompt where it takes one."""
+    try:
+        bs.prompts("lsa", PAIRS, more=["mine: "])
+    except bs.InputError:
+        return bs.layers("minilm", PAIRS)
+    raise RuntimeError("it takes a prompt")
+
+
 def trained(store: Path) -> list[str]:
     """A training of two steps, with every pair at each."""
     evaluator = bs.Evaluator(PAIRS, name="letters to words", store=store)
@@ -139,7 +148,7 @@ def main(folder: Path) -> None:
     print(differences(runs["of an array"], runs["evalrank"], folder).name)
     print(*looked_at([query for query, _ in PAIRS]), sep=", ")
     print(*trained(folder / "store"))
-    print(*tried(), line_drawn())
+    print(*tried(), line_drawn(), len(taken_apart().table()))
     print(gated(folder), refused().exit_code)
 
 

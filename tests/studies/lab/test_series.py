@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 import blindspot as bs
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
@@ -71,7 +72,7 @@ def test_every_surface_has_the_diagnostics_own_tests(
     world.add(SMALL_PAIRS)
     model = f"dir:{plain(tmp_path / 'tiny')}"
     every = [ways(By.LAYER, model, world.settings)]
-    entry, requests = requests_of(every, "small-pairs", world.settings)
+    entry, requests = requests_of(every, DatasetRef("small-pairs"), world.settings)
     assert entry is find_diagnostic("evalrank")
     runs = {r.variant.encoder: world.run("evalrank", str(r.variant), "small-pairs") for r in requests}
     found = series_view(By.LAYER, entry, every, runs, world.repository)
@@ -95,7 +96,9 @@ def test_every_surface_has_the_diagnostics_own_tests(
 @pytest.mark.matrix
 def test_the_page_draws_what_is_stored_and_leaves_out_what_has_no_layers(world: World, open_app: OpenApp) -> None:
     world.add(SMALL_PAIRS)
-    for request in requests_of([ways(By.LAYER, "minilm", world.settings)], "small-pairs", world.settings)[1]:
+    for request in requests_of([ways(By.LAYER, "minilm", world.settings)], DatasetRef("small-pairs"), world.settings)[
+        1
+    ]:
         world.run("evalrank", str(request.variant), "small-pairs")
     world.run("evalrank", "minilm", "small-pairs")
     address = {"lab_enc": ["minilm", "lsa"], "lab_chain": ["none"], "lab_task": ["evalrank@small-pairs"]}

@@ -9,6 +9,7 @@ import typer
 
 from blindspot.cli import computing, output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.computing import Done, Failed, failure
 from blindspot.settings import Settings
@@ -54,7 +55,7 @@ def prompts(
 def _series(
     by: By,
     encoders: Sequence[str],
-    data: str,
+    data: DatasetRef,
     diagnostic: str,
     params: dict[str, str],
     prompts: Sequence[str],

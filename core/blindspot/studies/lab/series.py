@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import quote
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import Diagnostic
 from blindspot.encoders.base import EncoderFamily
 from blindspot.encoders.catalog import canonical_encoder, model_alone, resolve_encoder
@@ -110,7 +111,7 @@ def _with(reference: str, parameter: str, value: str) -> str:
 
 
 def requests_of(
-    every: Sequence[Ways], dataset: str, settings: Settings, diagnostic: str = "", params: Mapping[str, str] = {}
+    every: Sequence[Ways], dataset: DatasetRef, settings: Settings, diagnostic: str = "", params: Mapping[str, str] = {}
 ) -> tuple[Diagnostic, tuple[RunRequest, ...]]:
     """The diagnostic (the first that fits if none is named) and the runs of all models, in order; raises
     ``InputError``."""
@@ -204,6 +205,23 @@ class SeriesView:
             place(one.best.value, [other.worst.value for other in others]),
             place(one.worst.value, [other.best.value for other in others]),
         )
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per point, for tables."""
+        return [
+            {
+                "model": one.name,
+                self.by.value: point.member.label,
+                self.title: point.value,
+                "low": point.interval.low if point.interval else None,
+                "high": point.interval.high if point.interval else None,
+                "difference": None if point.test is None else point.value - one.itself.value,
+                "p (corrected)": corrected(point.test, len(one.points) - 1),
+            }
+            for one in self.series
+            for point in one.points
+        ]
 
     @property
     def in_words(self) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.errors import InputError
@@ -13,9 +12,10 @@ from blindspot.names import current
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Task, stored_runs
 from blindspot.studies.lab.page.progress import LabView, offer
-from blindspot.studies.lab.series import PROMPTS, By, SeriesView, Ways, corrected, requests_of, series_view, ways
+from blindspot.studies.lab.series import PROMPTS, By, SeriesView, Ways, requests_of, series_view, ways
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.widgets.tables import draw
 
 
 def layers(shown: LabView) -> None:
@@ -79,7 +79,7 @@ def _show(shown: LabView, by: By, prompts: Sequence[str]) -> None:
     figure = figures.series_lines(lines, score, by.value, shown.styles, shown.scheme, across=by is By.LAYER)
     st.plotly_chart(figure, key=f"lab_{by}_lines")
     with st.expander("The numbers", icon=":material/table:"):
-        st.dataframe(_numbers(view), hide_index=True, key=f"lab_{by}_numbers")
+        draw(view.rows, key=f"lab_{by}_numbers")
 
 
 def _ways(encoders: Sequence[str], by: By, prompts: Sequence[str]) -> tuple[list[Ways], list[str]]:
@@ -96,19 +96,3 @@ def _ways(encoders: Sequence[str], by: By, prompts: Sequence[str]) -> tuple[list
 @cached(16, "Testing …")
 def _view(by: By, task: Task, every: tuple[Ways, ...], runs: dict[str, RunRecord]) -> SeriesView:
     return series_view(by, task.entry, every, runs, repository())
-
-
-def _numbers(view: SeriesView) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "model": one.name,
-            view.by.value: point.member.label,
-            view.title: point.value,
-            "low": point.interval.low if point.interval else None,
-            "high": point.interval.high if point.interval else None,
-            "difference": None if point.test is None else point.value - one.itself.value,
-            "p (corrected)": corrected(point.test, len(one.points) - 1),
-        }
-        for one in view.series
-        for point in one.points
-    )
