@@ -105,7 +105,7 @@ def test_the_page_draws_what_is_stored_and_leaves_out_what_has_no_layers(world: 
     app = open_app(world.cache, "lab", view="layers", **address)
     assert not app.exception
     (drawn,) = [spec["data"] for spec in charts(app)]
-    assert [len(line["x"]) for line in drawn] == [7]  # type: ignore[union-attr, arg-type]
+    assert [len(line["x"]) for line in drawn] == [7]
     assert any("no layers to read: lsa" in caption.value for caption in app.caption)
     app = open_app(world.cache, "lab", view="prompts", **address)
     assert not app.exception
