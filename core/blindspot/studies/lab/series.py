@@ -76,7 +76,7 @@ def ways(by: By, model: str, settings: Settings, prompts: Sequence[str] = ()) ->
     Raises:
         InputError: it has no layers, or takes no prompts; or as ``resolve_encoder``.
     """
-    model = model_alone(model)
+    model = model_alone(model).text
     return _layers(model, settings) if by is By.LAYER else _prompts(model, settings, prompts)
 
 
