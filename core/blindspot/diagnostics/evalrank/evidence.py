@@ -9,7 +9,7 @@ named: what they leave out is no mistake of the model.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -47,7 +47,7 @@ from blindspot.numerics.statistics.written import percent
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
 from blindspot.runs.findings.baselines import against_baselines
 from blindspot.runs.findings.evidence import Evidence, Fact
-from blindspot.runs.findings.parts import low_coverage
+from blindspot.runs.findings.parts import low_coverage, together
 from blindspot.runs.findings.rule import by_chance
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -114,16 +114,11 @@ class Ranked:
 
 def read(material: Material) -> list[Ranked]:
     """The runs by what they ranked; rows and texts are read once per dataset, so that memory has those of one."""
-    groups: dict[tuple[str, ...], list[RunRecord]] = defaultdict(list)
-    baselines: dict[tuple[str, ...], list[RunRecord]] = defaultdict(list)
-    for found, runs in ((groups, material.runs), (baselines, material.baselines)):
-        for run in runs:
-            found[_what(run)].append(run)
     out = []
-    for what, wanted in groups.items():
-        known = rows_of_runs(ENTRY, list({r.run_id: r for r in (*wanted, *baselines[what])}), material.repository)
+    for group in together(material, on_one_support=True):
+        known = rows_of_runs(ENTRY, [run.run_id for run in group.every], material.repository)
         known = {run_id: rows for run_id, rows in known.items() if len(rows.item_no)}
-        runs, compared = ([run for run in some if run.run_id in known] for some in (wanted, baselines[what]))
+        runs, compared = ([run for run in some if run.run_id in known] for some in (group.runs, group.baselines))
         if not runs:
             continue
         pairs = pairs_of_run(runs[0], material.repository)
@@ -134,11 +129,6 @@ def read(material: Material) -> list[Ranked]:
             axes = _axes(runs[0].plan.dataset_digest, _Sorted(runs[0], pairs, material.settings, further))
             out.append(Ranked(ranked[0], ranked[1], pairs, {i: known[i] for i in alike}, axes))
     return out
-
-
-def _what(run: RunRecord) -> tuple[str, ...]:
-    plan = run.plan
-    return plan.dataset_digest, plan.support_digest, *(f"{k}={v}" for k, v in sorted(plan.params.items()))
 
 
 def first_of(run: RunRecord, ranked: Ranked, material: Material) -> FirstRanked | None:

@@ -26,18 +26,14 @@ TITLE = TITLES[ENTRY.headline]
 def evidence(material: Material) -> Iterator[Evidence]:
     """See ``Diagnostic.evidence``."""
     yield from low_coverage(material.runs)
-    for group in together(material):
-        supports: dict[str, list[RunRecord]] = {}
-        for run in group.every:  # runs on other parts rank other documents
-            supports.setdefault(run.plan.support_digest, []).append(run)
-        for some in supports.values():
-            table = query_table(ENTRY, [run.run_id for run in some], material.repository)
-            yield from _of_runs([r for r in group.runs if r in some], [r for r in group.baselines if r in some], table)
+    for group in together(material, on_one_support=True):  # runs on other parts rank other documents
+        table = query_table(ENTRY, [run.run_id for run in group.every], material.repository)
+        yield from _of_runs(group.runs, group.baselines, table)
 
 
 def _of_runs(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], table: QueryTable) -> Iterator[Evidence]:
     keywords: dict[str, Compared] = {}
-    chance = ndcg_by_chance(runs[0], table) if runs else 0.0
+    chance = ndcg_by_chance(runs[0], table)
     for run in runs:
         if run.plan.variant.encoder != BM25:  # not against itself
             keywords[run.run_id] = _bm25(run, table)

@@ -41,19 +41,15 @@ class Together:
         return [(run, best) for run in self.runs if best and run.plan.variant.encoder not in known]
 
 
-def together(material: Material) -> list[Together]:
-    """The runs by dataset and parameters, in their order."""
-    runs: dict[tuple[str, str], list[RunRecord]] = {}
-    for run in material.runs:
-        runs.setdefault(_place(run), []).append(run)
-    baselines: dict[tuple[str, str], list[RunRecord]] = {}
-    for run in material.baselines:
-        baselines.setdefault(_place(run), []).append(run)
-    return [Together(found, baselines.get(place, [])) for place, found in runs.items()]
-
-
-def _place(run: RunRecord) -> tuple[str, str]:
-    return run.plan.dataset_digest, str(sorted((k, v) for k, v in run.plan.params.items() if k != FIT_ON))
+def together(material: Material, *, on_one_support: bool = False) -> list[Together]:
+    """The runs by dataset and parameters, and with ``on_one_support`` also by their texts, in their order."""
+    groups: dict[tuple[str, str, str], tuple[list[RunRecord], list[RunRecord]]] = {}
+    for side, runs in enumerate((material.runs, material.baselines)):
+        for run in runs:
+            params = str(sorted((k, v) for k, v in run.plan.params.items() if k != FIT_ON))
+            what = (run.plan.dataset_digest, params, run.plan.support_digest if on_one_support else "")
+            groups.setdefault(what, ([], []))[side].append(run)
+    return [Together(own, baselines) for own, baselines in groups.values() if own]
 
 
 @dataclass(frozen=True, eq=False)
