@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
 from blindspot.datasets import fetch as downloads
 from blindspot.datasets import uploads
@@ -24,7 +25,6 @@ from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.types import Progress
 from blindspot.workspace import own_datasets
 
@@ -97,17 +97,11 @@ def show(
 
 
 def _print_classes(dataset: str, counts: LabeledCounts) -> None:
-    parts = [part for part in ("train", "dev", "test") if any(getattr(c, part) for c in counts.classes)]
     rows = [
-        (
-            c.name,
-            f"{c.examples:,}",
-            f"{c.examples / counts.examples:.1%}",
-            *(f"{getattr(c, part):,}" for part in parts),
-        )
-        for c in counts.classes
+        [str(c["class"]), *(f"{n:.1%}" if isinstance(n, float) else f"{n:,}" for n in list(c.values())[1:])]
+        for c in counts.by_class
     ]
-    output.print_table(f"Classes of {dataset}", ["class", "examples", "share", *parts], rows)
+    output.print_table(f"Classes of {dataset}", list(counts.by_class[0]), rows)
     where = "of the test part" if counts.is_split else "of all examples"
     output.print_text(
         f"baseline: always predicting '{counts.majority.name}' is right for {counts.baseline:.1%} {where}"
@@ -161,8 +155,7 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
 ) -> None:
     """Delete an upload; --purge also deletes everything computed on it. Your own file is never deleted."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     found = own_datasets.kept(dataset, settings, repository)
     if found.is_nothing:
         raise InputError(f"nothing is stored for '{found.reference}'", remedy="see: blindspot runs")

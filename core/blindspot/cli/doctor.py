@@ -12,11 +12,11 @@ import typer
 
 from blindspot import doctor
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson
 from blindspot.doctor import Finding, State
 from blindspot.doctor.content import without_each_absent
 from blindspot.errors import BlindspotError, InputError
-from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
 
@@ -61,8 +61,8 @@ def _report(findings: Sequence[Finding], *, as_json: bool) -> None:
 
 def _ready() -> None:
     """Check quickly whether this installation can serve; raises ``BlindspotError`` with the reasons if not."""
-    settings = Settings.from_environment()
-    if reasons := doctor.not_ready(settings, Repository.at(settings.store)):
+    settings, repository = settings_and_store()
+    if reasons := doctor.not_ready(settings, repository):
         raise BlindspotError(
             f"not ready: {'; '.join(f'{reason.name}: {reason.what}' for reason in reasons)}",
             remedy="; ".join(dict.fromkeys(reason.remedy for reason in reasons if reason.remedy)),
@@ -79,9 +79,9 @@ def _mend(*, yes: bool) -> None:
     """
     if not yes and not sys.stdin.isatty():
         raise InputError("doctor --mend asks at a terminal, and there is none", remedy="add --yes to repair everything")
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     failed, offered = [], 0
-    for each in doctor.mends(settings, Repository.at(settings.store)):
+    for each in doctor.mends(settings, repository):
         offered += 1
         output.print_text(f"{each.area}, {each.name}: {each.what}")
         if each.advice:

@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES
 from blindspot.numerics.statistics.written import interval, number
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
 from blindspot.studies.evidence.scores import Downstream, Level, Outcome, score_table
 from blindspot.studies.evidence.view import as_json as as_json_of
@@ -39,7 +38,8 @@ def evidence(
     Intervals resample families of models; they need at least ten families.
     """
     downstream = Downstream(classifier, outcome, without_overlap)
-    table = score_table(Repository.at(Settings.from_environment().store), downstream)
+    _, repository = settings_and_store()
+    table = score_table(repository, downstream)
     table = table.at(level, like_similarity=like_similarity).comparable
     if untransformed:
         table = table.rows(variant.transform == "none" for variant in table.variants)

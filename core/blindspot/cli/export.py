@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AnyRun, check_file
 from blindspot.datasets import fetch
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
@@ -18,7 +19,6 @@ from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_tab
 from blindspot.errors import InputError
 from blindspot.files.export import as_file
 from blindspot.files.writing import write_atomically
-from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
@@ -55,8 +55,7 @@ def export(
 ) -> None:
     """Write a run's per-item results, with their texts, to a CSV or Parquet file."""
     check_file(output, ENDINGS[format])
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     record = repository.run(run_id)
     if record.state is not RunState.DONE:
         raise InputError(f"run {record.run_id} is {record.state} and has no results", remedy="run it again first")

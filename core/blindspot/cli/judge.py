@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import TRANSFORM_HELP, AsJson, SetId, check_file
 from blindspot.cli.studies.training_data import (
     Allow,
@@ -31,7 +32,6 @@ from blindspot.runs.training_data.from_run import Wishes
 from blindspot.runs.training_data.making import HELD_OUT
 from blindspot.runs.training_data.making import SEED as SPLIT_SEED
 from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.judgments import bundles, making, own_queries, verdict
 from blindspot.studies.judgments import training_data as of_votes
 from blindspot.studies.judgments.automatic import Automatic, answer
@@ -74,7 +74,7 @@ def make(
     as_json: AsJson = False,
 ) -> None:
     """Make a set of items and store it; the same choices again give the same set."""
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     inventory, of_sentences = own_queries.named(queries)
     if of_sentences is not None and sample is not None:
         raise InputError("both --sample and sentences:N are given", expected="one of the two")
@@ -95,7 +95,7 @@ def make(
         settings,
     )
     with at_work(settings, request.line), output.progress(request.label) as progress:
-        items = making.make(request, settings, Repository.at(settings.store), progress)
+        items = making.make(request, settings, repository, progress)
     if as_json:
         output.print_json(making.as_json(items))
         return
@@ -195,14 +195,14 @@ def results(
     as_json: AsJson = False,
 ) -> None:
     """Print precision or win ratio per model with intervals, tests and agreement, and an automatic rater's scores."""
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     items, votes = Judgments.at(settings.store).with_votes(items_of, session)
     automatic = _automatic(items, reference, settings) if reference is not None else None
     view = results_view(tally(items, votes))
     if as_json:
         output.print_json(view.as_json(items, session, automatic))
         return
-    output.use_names(settings, Repository.at(settings.store), [variant.encoder for variant in items.variants])
+    output.use_names(settings, repository, [variant.encoder for variant in items.variants])
     _print(items, view, automatic)
 
 
@@ -228,12 +228,12 @@ def training_data(
     rest, as in blindspot training-data.
     """
     check_folder(out)
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     items, votes = Judgments.at(settings.store).with_votes(items_of, session)
     wishes = Wishes(
         negatives=negatives, held_out=held_out, leave_out=tuple(leave_out or ()), allow=tuple(allow or ()), seed=seed
     )
-    found = of_votes.make(items, tally(items, votes), least, wishes, settings, Repository.at(settings.store))
+    found = of_votes.make(items, tally(items, votes), least, wishes, settings, repository)
     report(found, out, as_json=as_json)
 
 

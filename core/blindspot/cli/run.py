@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
@@ -24,9 +25,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.runs import estimates, manifests, pipeline, requesting
-from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
-from blindspot.store.repository import Repository
 
 
 @names_own_data
@@ -46,7 +45,7 @@ def run(
     own: OwnNames,
 ) -> None:
     """Run a diagnostic and print its scores; results already in the store are reused."""
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     datasets = datasets_of(dataset or [], own)
     if not datasets:
         raise InputError("there is no dataset", expected="--dataset, or --queries, --documents and --judgments")
@@ -60,7 +59,6 @@ def run(
     files = [found for asked in dict.fromkeys(r.dataset for r in requests) if (found := asked.entry().own)]
     output.warn(one.assumptions for one in files if one.assumptions)
     output.warn(f"{one.path.name}: {one.doubt} {one.instead(DatasetKind.RETRIEVAL)}" for one in files if one.doubt)
-    repository = Repository.at(settings.store)
     outcomes = []
     stored = estimates.stored_requests(requests, repository)
     output.announce([request for request in requests if request not in stored], settings)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from blindspot.cli import computing, output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
@@ -97,7 +98,7 @@ def sweep(
     datasets = datasets_of(dataset or [], own)
     lists = {"encoder": encoder, "transform": transform, "dataset": datasets, "diagnostic": diagnostic}
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     wanted = _of_file(file, options, settings) if file else _of_options(options, params)
     part = Shard.parse(shard)
     expansion = sweeps.expand(wanted, settings)
@@ -105,7 +106,6 @@ def sweep(
     if (shard or out) and not (dry_run or on):
         _compute_shard(requests, part, out, settings, as_json=as_json)
         return
-    repository = Repository.at(settings.store)
     # Before the work, after which a file may be gone. In ready-made sweeps, diagnostics without a dataset are intended.
     notes = [*wanted.notes, *([] if file in (EVIDENCE, MEANING) else _notes(expansion))]
     if dry_run:

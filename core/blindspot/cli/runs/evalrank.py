@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson
 from blindspot.cli.runs.finished import RunId, finished_run, named
 from blindspot.datasets import fetch, training_overlap
@@ -21,7 +22,6 @@ from blindspot.diagnostics.evalrank.view import Others, overlap_view, ranked_aga
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.runs.comparison import ends, entry_of_both
 from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 
 
 def scores(
@@ -29,8 +29,7 @@ def scores(
     as_json: AsJson = False,
 ) -> None:
     """Print EvalRank's scores with 95% intervals that account for pairs sharing texts."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     runs = list({run.run_id: run for run in map(repository.run, run_ids)}.values())
     entry = find_diagnostic("evalrank")
     for run in runs:
@@ -79,9 +78,8 @@ def trust(
     as_json: AsJson = False,
 ) -> None:
     """Show how each counting rule changes the score of an EvalRank run."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
-    entry, run = finished_run(run_id, repository)
+    settings, repository = settings_and_store()
+    entry, run = finished_run(run_id, repository, "evalrank")
     if not as_json:
         output.use_names(settings, repository)
     frame = pair_table(entry, [run.run_id], repository).frame
@@ -123,9 +121,8 @@ def overlap(
     as_json: AsJson = False,
 ) -> None:
     """Count the pairs of an EvalRank run that are in a training set, and score the others."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
-    entry, run = finished_run(run_id, repository)
+    settings, repository = settings_and_store()
+    entry, run = finished_run(run_id, repository, "evalrank")
     if training == STS_TRAIN:
         texts = sts_benchmark(scored_pairs(SOURCES["evalrank-sent-sources"], settings))
     else:

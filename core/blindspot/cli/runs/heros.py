@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson
 from blindspot.cli.runs.finished import RunId, finished_run, named
 from blindspot.datasets.catalog import title_of
@@ -19,8 +20,6 @@ from blindspot.diagnostics.heros.view import orderings_view, sentences_view
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.statistics.written import interval, percent
 from blindspot.runs.comparison import entry_of_both
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 
 HerosRunId = Annotated[str, typer.Argument(help="run id of heros, or its beginning")]
 TOP = 10
@@ -40,8 +39,7 @@ def sentences(
     dataset's order. --against keeps those with that order in the first run but not in the other, largest difference of
     a rewrite's similarities first.
     """
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     runs = [repository.run(one) for one in (run_id, against) if one is not None]
     if len(runs) > 1:
         entry_of_both(*runs)
@@ -102,8 +100,7 @@ SHOWN = 5  # nearest profiles in the table
 
 def resembles(run_id: RunId, as_json: AsJson = False) -> None:
     """List the published profiles nearest to a HEROS run's, and the training group that they suggest."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     record = repository.run(run_id)
     found = resemblance.of_run(record, repository)
     if as_json:
@@ -131,8 +128,7 @@ def resembles(run_id: RunId, as_json: AsJson = False) -> None:
 
 def orderings(run_id: RunId, as_json: AsJson = False) -> None:
     """Print the share of originals of a HEROS run with each ordering, with 95% intervals, and of every two subsets."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     entry, record = finished_run(run_id, repository, "heros")
     view = orderings_view(Cosines.of_rows(repository.items(entry, [record.run_id], texts=False)))
     variant, cosines = record.plan.variant, view.cosines

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson
 from blindspot.cli.runs.evalrank import scored_pairs
 from blindspot.cli.runs.finished import RunId, finished_run
@@ -63,16 +64,9 @@ def kinds(
     run_id: RunId, by: Annotated[str, typer.Option(help=_HELP)] = pairs.Kind.OVERLAP, as_json: AsJson = False
 ) -> None:
     """Print the scores of a run of EvalRank or Retrieval by kind of pair or query, with 95% intervals."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
-    record = repository.run(run_id)
-    diagnostic = record.plan.diagnostic
-    if diagnostic not in KINDS:
-        raise InputError(
-            f"run {record.run_id} is a {record.state} run of {diagnostic}",
-            expected=f"a finished run of {' or '.join(KINDS)}",
-        )
-    entry, record = finished_run(run_id, repository, diagnostic)
+    settings, repository = settings_and_store()
+    entry, record = finished_run(run_id, repository, *KINDS)
+    diagnostic = entry.id
     columns = repository.own_columns(record.plan.dataset, record.plan.dataset_digest)
     of_pairs = diagnostic == "evalrank"
     own = (pairs if of_pairs else queries).choices_of(columns)

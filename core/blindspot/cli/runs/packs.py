@@ -8,14 +8,13 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson
 from blindspot.runs.packs import exporting, importing
 from blindspot.runs.packs.exporting import Exported
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.packs.importing import Imported, Refused
-from blindspot.settings import Settings
 from blindspot.store.records import RunState
-from blindspot.store.repository import Repository
 from blindspot.texts import counted
 
 FOLDER_HELP = "a folder, or an address such as s3://BUCKET/FOLDER"
@@ -29,7 +28,7 @@ def import_(
     A pack of a run that is in the store already changes nothing. A damaged or foreign pack is refused with its reason;
     the others are imported.
     """
-    repository = Repository.at(Settings.from_environment().store)
+    _, repository = settings_and_store()
     packs = folder_at(folder)
     new, there, refused = list[str](), list[str](), list[Refused]()
     try:
@@ -63,8 +62,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write finished runs as result packs, with the texts that they are about, for `runs import` elsewhere."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     packs = folder_at(importing.required(out))
     runs = [repository.run(run_id) for run_id in run_ids] if run_ids else repository.runs(state=RunState.DONE)
     written, refused = list[str](), list[Refused]()

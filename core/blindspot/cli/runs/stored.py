@@ -8,14 +8,13 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AnyRun, AsJson
 from blindspot.cli.runs.finished import named
 from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
 from blindspot.runs.comparison import compare_runs
-from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
-from blindspot.store.repository import Repository
 
 
 def list_runs(
@@ -27,12 +26,11 @@ def list_runs(
     """List the runs in the store. Details of a run, with its references: ``runs show ID``."""
     if context.invoked_subcommand:
         return
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     if diagnostic is not None:
         find_diagnostic(diagnostic)
     if dataset is not None:
         dataset = DatasetRef.parse(dataset)
-    repository = Repository.at(settings.store)
     found = repository.runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in found]})
@@ -71,13 +69,14 @@ def _headline(record: RunRecord) -> str:
 
 def show(run_id: AnyRun) -> None:
     """Print one run as JSON: scores, coverage, timings, manifest."""
-    record = Repository.at(Settings.from_environment().store).run(run_id)
+    _, repository = settings_and_store()
+    record = repository.run(run_id)
     output.print_json(output.run_json(record) | {"state": record.state})
 
 
 def delete(run_id: AnyRun) -> None:
     """Delete a run with its scores and per-item results; embeddings stay in the cache."""
-    repository = Repository.at(Settings.from_environment().store)
+    _, repository = settings_and_store()
     record = repository.run(run_id)
     repository.delete(record)
     print(f"run {record.run_id} deleted")
@@ -97,8 +96,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Test whether two runs differ by more than chance, item by item."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     found = compare_runs(repository.run(first), repository.run(second), repository, filtered=ranks is Ranks.FILTERED)
     if as_json:
         output.print_json(

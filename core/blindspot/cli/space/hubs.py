@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.cli.variants import opened, variants_of
 from blindspot.datasets.catalog import OWN_FILE, find_dataset, title_of
@@ -18,8 +19,6 @@ from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 
 HEADINGS = ["model", "k", "skewness", "random vectors", "never listed", "random vectors", "hubs", "longest"]
 
@@ -35,7 +34,7 @@ def hubs(
     """Skewness of the k-occurrence, share of texts that are nobody's neighbor, and the top hubs."""
     if not 1 <= k <= LONGEST:
         raise InputError(f"k is {k}", expected=f"1 to {LONGEST}")
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     entry = find_dataset(dataset)
     _, spaces = opened(variants_of(encoder, transform), entry, settings)
     lists = []
@@ -48,7 +47,7 @@ def hubs(
         variants = [one.as_json() for one in models]
         output.print_json({"dataset": entry.id, "metric": metric.value, "variants": variants})
         return
-    output.use_names(settings, Repository.at(settings.store), [one.variant.encoder for one in models])
+    output.use_names(settings, repository, [one.variant.encoder for one in models])
     output.print_table(f"Hubness on {title_of(entry.id)}, similarity {metric}", HEADINGS, list(map(_row, models)))
     for one in models:
         output.print_table(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson, check_file
 from blindspot.cli.variants import variants_of
 from blindspot.datasets import fetch
@@ -20,10 +21,8 @@ from blindspot.runs import pipeline
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.runs.requests import EncodeRequest
-from blindspot.settings import Settings
 from blindspot.space.maps import maps
 from blindspot.space.maps.maps import MIN_DIST, N_NEIGHBORS, SEED, MapRequest, Method
-from blindspot.store.repository import Repository
 
 NO_SEED = "none"
 
@@ -50,7 +49,7 @@ def make_map(
         raise InputError(f"seed is '{seed}'", expected=f"a number from 0, or {NO_SEED}")
     maps.checked(neighbors, min_dist)
     maps.check_library(method)
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     (variant,) = variants_of([encoder], [transform])
     entry = find_dataset(dataset)
     encoding = EncodeRequest(variant.encoder, DatasetRef(entry.id))
@@ -58,7 +57,7 @@ def make_map(
     line = JobLine("map", variant=variant.label, dataset=entry.id)
     with at_work(settings, line), output.progress(f"{method} of {entry.id}") as progress:
         loaded = fetch.load(entry, settings, progress)
-        covered = pipeline.encode(encoding, settings, Repository.at(settings.store), progress).covered
+        covered = pipeline.encode(encoding, settings, repository, progress).covered
         request = MapRequest(
             variant,
             encoding.dataset,

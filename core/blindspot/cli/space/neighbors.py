@@ -7,17 +7,16 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.cli.variants import opened, variants_of
 from blindspot.datasets.catalog import OWN_FILE, find_dataset, title_of
 from blindspot.errors import InputError
 from blindspot.numerics.neighbors.overlap import P
 from blindspot.numerics.similarity import Similarity
-from blindspot.settings import Settings
 from blindspot.space.neighbors import free_text
 from blindspot.space.neighbors.lists import LONGEST, candidates
 from blindspot.space.neighbors.view import NeighborsView, view_of_item, view_of_text
-from blindspot.store.repository import Repository
 
 
 def neighbors_of(
@@ -30,7 +29,7 @@ def neighbors_of(
     as_json: AsJson = False,
 ) -> None:
     """List the nearest neighbors of a text under several models, and how far the models agree."""
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     free_text.check(text)
     variants = variants_of(encoder, transform)
     if not 1 <= k <= LONGEST:
@@ -38,7 +37,7 @@ def neighbors_of(
     entry = find_dataset(dataset)
     loaded, spaces = opened(variants, entry, settings)
     if not as_json:
-        output.use_names(settings, Repository.at(settings.store), [variant.encoder for variant in variants])
+        output.use_names(settings, repository, [variant.encoder for variant in variants])
     if text in loaded.items:
         view = view_of_item(loaded.items.index(text), spaces, metric, k=k)
     else:

@@ -8,11 +8,10 @@ import typer
 
 from blindspot import policy
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson
 from blindspot.errors import BlindspotError
 from blindspot.runs.at_work import at_work
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.setup_check.results import Report, State
 from blindspot.studies.setup_check.task import SetupCheck, make
 from blindspot.texts import counted
@@ -30,7 +29,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check whether a model is set up as meant: pooling, prompts, limit, order, precision; exit code 1 if not."""
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     for one in filter(None, (encoder, reference)):
         policy.check_encoder(one, settings)
     asked = SetupCheck.of(encoder, reference, quick=quick)
@@ -39,7 +38,7 @@ def check(
     if as_json:
         output.print_json(report.to_json())
     else:
-        output.use_names(settings, Repository.at(settings.store), asked.encoders)
+        output.use_names(settings, repository, asked.encoders)
         _print(asked.label, report)
     if wrong := report.of(State.WRONG):
         raise BlindspotError(

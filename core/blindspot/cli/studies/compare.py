@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import variant_named
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.comparison import cells, columns
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import method_in_words
 from blindspot.studies.compare.view import compare_view
 from blindspot.variants import Variant
@@ -29,8 +28,7 @@ def compare_variants(
 
     To compare two runs in full, see: blindspot runs compare
     """
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     known = repository.variants()
     one, other = (_variant(name, known) for name in (a, b))
     picked = {"metric": metric.value}

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson, Variants, named_variants
 from blindspot.datasets.catalog import title_of
 from blindspot.errors import InputError
@@ -14,9 +15,7 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.default_models import check_were_run
 from blindspot.runs.findings import Example
-from blindspot.settings import Settings
 from blindspot.store.records import RunState
-from blindspot.store.repository import Repository
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Discovery, Selection
 from blindspot.texts import counted
@@ -38,8 +37,7 @@ def findings(
     Uses the newest finished run with default parameters of each diagnostic, model and dataset, as the page Findings, or
     the runs you name.
     """
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     variants = named_variants(variant)
     if variants and runs:
         raise InputError("both runs and --variant are given", expected="one of them")

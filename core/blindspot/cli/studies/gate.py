@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson, OwnNames, check_file, dataset_of, names_own_data, takes_parameters
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DatasetRef
@@ -74,8 +75,7 @@ def gate(
             check_file(record, (".json",))
         if markdown and not markdown.parent.is_dir():  # any ending: a CI job names the file
             raise InputError(f"there is no folder {markdown.parent}", expected="an existing folder for the file")
-        settings = Settings.from_environment()
-        repository = Repository.at(settings.store)
+        settings, repository = settings_and_store()
         dataset = dataset_of(data, own)
         recorded = sides.read(Path(baseline)) if baseline.endswith(".json") else None
         new = _run(encoder, dataset, params, settings, repository)
@@ -184,8 +184,7 @@ def audit_set(
     own: OwnNames,
 ) -> None:
     """Tell whether a golden set is worth gating on: repeats, training data, easy questions, the drop it can see."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     training = [training_overlap.read_file(Path(name).expanduser()) for name in train or []]
     reference = dataset_of(data, own, "DATA")
     entry = sides.diagnostic_of(reference.entry().kind)

@@ -8,6 +8,7 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.computing import one_by_one
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.datasets.published.tatoeba import BOTH, PARALLEL
 from blindspot.datasets.published.tatoeba.languages import name_of
@@ -15,8 +16,6 @@ from blindspot.errors import DataMissing
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval
 from blindspot.runs.computing import Done, Failed
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.languages.pooled import Bias, Nearest, biases, not_pooled, pool_of
 from blindspot.studies.languages.scores import DEFAULT, DIRECTIONS, USUAL, By, Score, cells_of, scores_of, sets_named
 from blindspot.studies.languages.view import LanguagesView, languages_view
@@ -44,8 +43,7 @@ def languages(
     Each language and direction is an ordinary run of EvalRank among the sentences of one language, which is kept: after
     an interruption, run the same command to continue.
     """
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     sets = sets_named(data)
     asked = [one for part in languages.split(",") if (one := part.strip())]
     chosen = sets.languages(() if asked == [ALL] else asked or USUAL[sets.family.id])

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.numerics.statistics.written import p_in_cell
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.repair import export, fitting, task
 from blindspot.studies.repair.fitting import Method
 from blindspot.studies.repair.results import TOLERATED, Measure, Report, answer
@@ -59,8 +58,7 @@ def repair(
     The gain is that on held-out triplets, which share no text with the others, over doing nothing, random maps of the
     same size, and training on shuffled labels. The repair is kept as the transform repair:ID.
     """
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     dataset = dataset_of(data, own)
     tests = list(test_on or ())
     asked = RepairTask.of(

@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson, Variants, check_file, named_variants
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import InputError
 from blindspot.files.writing import write_atomically
 from blindspot.numerics.similarity import Similarity
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.findings.collection import Selection
 from blindspot.studies.report import manifest
 from blindspot.studies.report.content import gather
@@ -43,11 +42,11 @@ def report(
     check_file(out, tuple(FORMATS), "cannot write a report as")
     if out.is_dir():
         raise InputError(f"{out} is a folder", expected="a file to write")
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     variants = named_variants(variant)
     datasets = tuple(dict.fromkeys(DatasetRef.parse(name) for name in dataset or []))
     selection = Selection(variants, metric.value, datasets, postprocessed=postprocessed)
-    found = gather(Repository.at(settings.store), settings, selection)
+    found = gather(repository, settings, selection)
     content = FORMATS[out.suffix](found).encode("utf-8", "replace")
     write_atomically(out, lambda file: file.write(content))
     output.warn(found.findings.failures)

@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.cli.variants import variants_of
 from blindspot.datasets.perturbations import making
 from blindspot.runs.own_scale import DATASET, Scale
 from blindspot.runs.requests import EncodeRequest
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.sentence.asking import MOST_LINES, MOST_MODELS, check, check_models, try_sentence
 from blindspot.studies.sentence.view import Disagreement, LinesView, Rewrite, SentenceView
 from blindspot.texts import counted
@@ -36,14 +35,14 @@ def try_texts(
     fitted on built-in sentences, which also tell where unrelated sentences and paraphrases lie in each model. Your text
     is not stored.
     """
-    settings = Settings.from_environment()
+    settings, repository = settings_and_store()
     check(texts)
     variants = variants_of(encoder, transform)
     check_models(variants)
     references = list(dict.fromkeys(variant.encoder for variant in variants))
     output.announce([EncodeRequest(reference, DATASET) for reference in references], settings)
     if not as_json:
-        output.use_names(settings, Repository.at(settings.store), references)
+        output.use_names(settings, repository, references)
     view = try_sentence(variants, texts, settings, seed=seed)
     if as_json:
         output.print_json(view.as_json())

@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs import pipeline
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 from blindspot.studies.lab.grid import cannot_be
 from blindspot.studies.size import speed
 from blindspot.studies.size.grid import PRECISIONS, USUAL_DIMENSIONS, USUAL_PRECISIONS, By, grid_of
@@ -47,8 +46,7 @@ def size(
 
     Each setting is an ordinary run of the model with a transform (truncate:128+int8), which is kept.
     """
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     dataset = dataset_of(data, own)
     grid = grid_of(
         encoder,

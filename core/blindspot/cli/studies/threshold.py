@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.cli.variants import opened, variants_of
 from blindspot.datasets.catalog import OWN_FILE, DatasetRef, title_of
@@ -46,8 +47,7 @@ def threshold(
     Scored pairs are the same from --cut on, labeled pairs where they have the label --same. Of labeled single texts,
     pairs of the same and of different classes are sampled.
     """
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     variants = variants_of([encoder, also] if also else [encoder], [transform])
     measured = _measured(DatasetRef.parse(dataset), variants, metric, settings, repository)
     shown = threshold_view(measured, variants[0], measured.rule_of(cut, same), metric.value, precision)

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
+from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import AnyRun, AsJson
 from blindspot.errors import InputError
 from blindspot.runs.training_data import examples, files, making
 from blindspot.runs.training_data.from_run import Made, Wishes, make
-from blindspot.settings import Settings
-from blindspot.store.repository import Repository
 
 Folder = Annotated[Path, typer.Option("--output", help="folder to write; a new or an empty one")]
 Negatives = Annotated[int, typer.Option(min=1, max=30, help="columns of negatives in a row of triplets")]
@@ -57,8 +56,7 @@ def training_data(
     held out shares no text with the rest. The files are read by `datasets` and taken by sentence-transformers.
     """
     check_folder(out)
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     run = repository.run(run_id)
     wishes = Wishes(
         margin, most, negatives, tuple(kind or ()), held_out, tuple(leave_out or ()), tuple(allow or ()), seed

@@ -236,6 +236,20 @@ class LabeledCounts:
         return most.test / self.tested if self.is_split else most.examples / self.examples
 
     @property
+    def by_class(self) -> list[dict[str, str | int | float]]:
+        """A record per class: its examples, those in each part of a split that has some, its share of all."""
+        parts = [part for part in ("train", "dev", "test") if any(getattr(c, part) for c in self.classes)]
+        return [
+            {
+                "class": c.name,
+                "examples": c.examples,
+                **{part: getattr(c, part) for part in parts},
+                "share": c.examples / self.examples,
+            }
+            for c in self.classes
+        ]
+
+    @property
     def caution(self) -> tuple[str, ...]:
         """Phrases on what inflates scores or makes a perfect one impossible."""
         out = []

@@ -35,15 +35,9 @@ def show(data: LabeledTexts, unit: str, content: str, per_page: int) -> None:
 
 def class_table(counts: LabeledCounts, key: str) -> None:
     """One row per class: its examples, by split where there is one, and its share."""
-    frame = pd.DataFrame({"class": [c.name for c in counts.classes], "examples": [c.examples for c in counts.classes]})
-    for part in ("train", "dev", "test"):
-        held = [getattr(c, part) for c in counts.classes]
-        if any(held):
-            frame[part] = held
-    frame["share"] = [100 * c.examples / counts.examples for c in counts.classes]
     numbers = dict.fromkeys(("examples", "train", "dev", "test"), "localized")
-    share = st.column_config.ProgressColumn(format="%.1f%%", min_value=0.0, max_value=100.0)
-    tables.draw(frame, key=key, column_config={**numbers, "share": share})
+    share = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
+    tables.draw(counts.by_class, key=key, column_config={**numbers, "share": share})
 
 
 def overlap(counts: LabeledCounts) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from blindspot.names import shortened
 from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.families import spearman
 from blindspot.studies.evidence.figures import Column, Line, bump_chart
@@ -126,14 +127,8 @@ def _rho(rho: float) -> str:
 def short_name(variant: Variant) -> str:
     """A variant's label, shortened to fit next to the lines."""
     encoder = Variant(variant.encoder, "none").label.rpartition(":")[2].removesuffix(".txt")
-    encoder = _cut(encoder, ENCODER_WIDTH)
-    return encoder if variant.transform == "none" else f"{encoder} + {_cut(variant.transform, TRANSFORM_WIDTH)}"
-
-
-def _cut(text: str, width: int) -> str:
-    """Cut the middle: names of one family differ at their ends."""
-    half = width // 2
-    return text if len(text) <= width else f"{text[:half]}…{text[half + 1 - width :]}"
+    encoder = shortened(encoder, ENCODER_WIDTH)
+    return encoder if variant.transform == "none" else f"{encoder} + {shortened(variant.transform, TRANSFORM_WIDTH)}"
 
 
 def _rows(table: ScoreTable, places: Float64) -> pd.DataFrame:
