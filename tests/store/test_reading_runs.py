@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from blindspot.runs.one_support import on_one_support
 from blindspot.store.records import RunPlan, RunRecord, RunState, StoredJson
 from blindspot.store.repository import Repository
-from blindspot.ui.widgets.tables import on_one_support
 from blindspot.variants import Variant
 from tests.support.store_samples import ENTRY, MANIFEST, TIMINGS, pair_set, plan, result, store_many, store_run
 from tests.support.tables import each

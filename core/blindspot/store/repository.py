@@ -137,7 +137,7 @@ class Repository:
     ) -> list[Leaderboard]:
         """Per dataset the comparable runs of a diagnostic, best first; the dataset that was run last comes first.
 
-        Which run of a variant counts, and on which support, is as in ``ui.widgets.tables.on_one_support``.
+        Which run of a variant counts, and on which support, is as in ``runs.one_support.on_one_support``.
 
         Args:
             variants: only these; all where it is empty.

@@ -17,6 +17,7 @@ from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
 from blindspot.runs.default_models import default_models, is_undeployed
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES
+from blindspot.runs.one_support import widest_support
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
@@ -292,21 +293,13 @@ def _of(entry: Diagnostic, runs: Sequence[RunRecord], selection: Selection) -> R
         wanted = [run for run in every if selection.keeps(run)]
         if not wanted:
             continue
-        widest = _widest_support(wanted)
+        widest = widest_support(wanted)
         kept = _newest(run for run in wanted if run.plan.support_digest == widest)
         chosen += kept.values()
         same = _newest(run for run in every if run.plan.support_digest == widest)
         baselines += [run for v, run in same.items() if v.encoder in BASELINES and v.transform == "none"]
         apart += [run for v, run in _newest(wanted).items() if v not in kept]
     return RunsOf(entry, tuple(chosen), tuple(baselines), tuple(apart))
-
-
-def _widest_support(runs: Sequence[RunRecord]) -> str:
-    """The items that most variants were ranked on, among equals the newest; as ``ui.widgets.tables.on_one_support``."""
-    variants: dict[str, set[Variant]] = {}
-    for run in runs:
-        variants.setdefault(run.plan.support_digest, set()).add(run.plan.variant)
-    return max(variants, key=lambda digest: len(variants[digest]))
 
 
 def _newest(runs: Iterable[RunRecord]) -> dict[Variant, RunRecord]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -55,18 +55,18 @@ def offer_switch(said: str, dataset: str) -> None:
         st.button("Switch dataset", key="pick_shown", type="tertiary", on_click=pick_dataset, args=(dataset,))
 
 
-def offer_others(said: str, offered: Iterable[str], *, key: str, more: Mapping[str, str] | None = None) -> None:
+def offer_others(said: str, offered: Mapping[str, str], *, key: str) -> None:
     """Say that the picked dataset is of another kind, and offer datasets of the catalog to pick instead.
 
     Args:
         said: Markdown.
-        more: by dataset what follows its title.
+        offered: what follows the title, by dataset.
     """
     with st.container(border=True, key=key):
         st.markdown(said)
         with st.container(horizontal=True):
-            for name in offered:
-                label = f"{title_of(name)}{(more or {}).get(name, '')}"
+            for name, what in offered.items():
+                label = f"{title_of(name)} ({what})" if what else title_of(name)
                 st.button(label, key=f"pick_{name}", on_click=pick_dataset, args=(name,), icon=":material/dataset:")
 
 

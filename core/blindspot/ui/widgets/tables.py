@@ -19,7 +19,6 @@ from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics.written import number
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
-from blindspot.variants import Variant
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start
@@ -45,25 +44,6 @@ def show_limits(datasets: Iterable[str]) -> None:
     """What scores on these datasets do not say, below them."""
     for sentence in limits_of(datasets):
         st.caption(as_text(sentence))
-
-
-def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
-    """One run per variant, the newest, such that scores can be compared.
-
-    Args:
-        runs: of one dataset and one set of parameters, newest first.
-        own: each encoder on the items that it covers; otherwise runs that ranked the very same items, of the support
-            that most variants were run on, among equals the newest.
-    """
-    if own:
-        found = [r for r in runs if r.plan.own_support]
-    else:
-        variants: dict[str, set[Variant]] = {}
-        for run in runs:
-            variants.setdefault(run.plan.support_digest, set()).add(run.plan.variant)
-        widest = max(variants, key=lambda digest: len(variants[digest]), default="")
-        found = [r for r in runs if r.plan.support_digest == widest]
-    return list({r.plan.variant: r for r in reversed(found)}.values())
 
 
 def draw(

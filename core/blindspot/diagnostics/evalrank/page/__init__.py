@@ -31,7 +31,7 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui.options import choose_protocol
 from blindspot.ui.pickers import Picks
-from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets import missing_runs, shown_runs, tables
 from blindspot.ui.widgets.views import View, choose_view
 
 MAX_SHOWN = 20
@@ -58,9 +58,7 @@ def show() -> None:
     with ui.errors_shown():
         _missing(entry, picks, found, params)
     runs: Sequence[RunRecord] = comparability.on_one_support(found, picks)
-    if len(runs) > MAX_SHOWN:
-        st.caption(f"The best {MAX_SHOWN} of {len(runs):,} models. Pick others in the sidebar.")
-        runs = runs[:MAX_SHOWN]
+    runs = shown_runs.first_of(runs, MAX_SHOWN)
     if runs:
         comparability.protocol_note(entry, runs, picks)
         with ui.options():

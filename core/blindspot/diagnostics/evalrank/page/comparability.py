@@ -12,14 +12,13 @@ from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.page.shown import button_for
 from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from blindspot.errors import BlindspotError
-from blindspot.runs import manifests, requesting
+from blindspot.runs import manifests, one_support, requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
 from blindspot.ui.resources import explained, repository, settings
-from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets import shown_runs
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
@@ -28,13 +27,9 @@ def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
     """One run per variant, best first, on common or own texts; the reader chooses which, if it matters."""
     own = False
     if any(r.plan.support_digest for r in runs):
-        about = (
-            "Word vectors lack some texts. common: the texts that all models cover, so that scores are comparable. "
-            "own: for each model the texts that it covers itself."
-        )
         with options():
-            own = one_of("Texts ranked", ["common", "own"], "support", about) == "own"
-    shown = sorted(tables.on_one_support(runs, own), key=lambda r: -r.metrics["mrr"])
+            own = shown_runs.choose_own("Texts ranked", "texts", "support")
+    shown = sorted(one_support.on_one_support(runs, own), key=lambda r: -r.metrics["mrr"])
     if own:
         st.warning(
             "Each model is ranked on the texts that it covers itself: these scores are **not comparable**.",

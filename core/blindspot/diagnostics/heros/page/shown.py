@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,7 @@ from blindspot.ui.headline import subject_first
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import Keys, cached, repository
-from blindspot.ui.widgets import missing_runs
+from blindspot.ui.widgets import missing_runs, shown_runs
 from blindspot.variants import Variant
 
 DEFAULT = "demo-minimal"
@@ -58,10 +57,7 @@ TWO_POOLINGS = ("minilm", "minilm-cls")
 def finished_runs(entry: Diagnostic, dataset: str, picks: Picks) -> list[RunRecord]:
     """The newest run of each picked model: the one that sentences are about, then the best by its headline first."""
     # Without parameters, which leaves out those whose transform was fitted on another dataset.
-    found = missing_runs.stored(entry, picks, dataset, {})
-    newest = {r.plan.variant: r for r in reversed(found)}
-    score = {r.run_id: r.metrics.get(entry.headline_of(r.metrics), -math.inf) for r in newest.values()}
-    return subject_first(sorted(newest.values(), key=lambda run: -score[run.run_id]), picks)
+    return subject_first(shown_runs.newest(entry, picks, dataset, {}), picks)
 
 
 def offer(entry: Diagnostic, dataset: DatasetRef, picks: Picks, runs: Sequence[RunRecord]) -> None:

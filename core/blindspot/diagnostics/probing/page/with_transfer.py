@@ -15,7 +15,7 @@ from blindspot.diagnostics.transfer.tasks import probe_asked, score
 from blindspot.store.records import RunRecord
 from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import repository
-from blindspot.ui.widgets import tables
+from blindspot.ui.widgets import shown_runs, tables
 
 
 def show(shown: TransferView) -> None:
@@ -42,10 +42,7 @@ def _transfer_runs(shown: TransferView) -> Runs:
     for run in repository().finished(transfer.ENTRY, params=params):
         if run.plan.dataset not in TRANSFER_PAGE.demos and run.plan.variant in shown.variants:
             by_task.setdefault(run.plan.dataset, []).append(run)
-    return {
-        task: {run.plan.variant: run for run in tables.on_one_support(by_task[task], shown.own)}
-        for task in sorted(by_task, key=TRANSFER_PAGE.place)
-    }
+    return shown_runs.by_variant({task: by_task[task] for task in sorted(by_task, key=TRANSFER_PAGE.place)}, shown.own)
 
 
 def _scores(shown: TransferView, runs: Runs) -> Scores:

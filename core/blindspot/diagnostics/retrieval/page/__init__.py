@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import streamlit as st
 
@@ -12,16 +11,18 @@ from blindspot.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
 from blindspot.diagnostics.retrieval.page import kinds, published, queries, scores
 from blindspot.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from blindspot.runs import manifests
+from blindspot.runs.one_support import on_one_support
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import scheme
 from blindspot.ui.variant_looks import variant_styles
-from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets import missing_runs, shown_runs, tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.views import View, choose_view
 
-OFFERED = ("demo-retrieval", "cranfield")
+OFFERED = {"demo-retrieval": "", "cranfield": ""}
+LACKS = "has no queries with judged documents. Pick a retrieval dataset"
 MAX_SHOWN = 10
 
 # The keys are also in the address; the first is the default.
@@ -47,22 +48,19 @@ def show() -> None:
 
 
 def _selected(picks: Picks) -> RetrievalView | None:
-    dataset = missing_runs.dataset_shown([ENTRY], picks)
-    if not dataset:
-        _other_kind(picks.dataset)
+    picked = shown_runs.picks_that_fit(ENTRY, picks, LACKS, OFFERED, key="no_retrieval")
+    if picked is None:
         return None
-    picks = replace(picks, dataset=dataset)
+    picks, dataset = picked, picked.dataset
     with options():
         ties, judged = (one_of(p.label, p.choices, p.name, p.help) for p in (TIES, JUDGED))
     params = ENTRY.check_params({"metric": picks.metric, TIES.name: ties, JUDGED.name: judged})
     found = missing_runs.stored(ENTRY, picks, dataset, params)
-    runs = sorted(tables.on_one_support(found, own=False), key=lambda run: -run.metrics[ENTRY.headline])
+    runs = sorted(on_one_support(found, own=False), key=lambda run: -run.metrics[ENTRY.headline])
     missing_runs.offer(ENTRY, picks, runs, dataset, params, "retrieval scores")
     if not runs:
         return None
-    if len(runs) > MAX_SHOWN:
-        st.caption(f"{MAX_SHOWN} of {len(runs):,} models, the best. Pick others in the sidebar.")
-        runs = runs[:MAX_SHOWN]
+    runs = shown_runs.first_of(runs, MAX_SHOWN)
     covered = runs[0].coverage
     if covered["queries_covered"] < covered["queries"]:
         st.info(
@@ -73,11 +71,3 @@ def _selected(picks: Picks) -> RetrievalView | None:
     for note in (*manifests.assumptions(runs), *manifests.ranking_notes(runs)):
         st.caption(as_text(note))
     return RetrievalView(picks, runs, table_of(runs), variant_styles(r.plan.variant for r in runs), scheme())
-
-
-def _other_kind(dataset: str) -> None:
-    said = (
-        f"{tables.dataset_title(dataset)} has no queries with judged documents. Pick a retrieval dataset, or add your "
-        "own on the page *Data*."
-    )
-    missing_runs.offer_others(said, OFFERED, key="no_retrieval")

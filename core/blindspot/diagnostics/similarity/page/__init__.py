@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import streamlit as st
 
 from blindspot import ui
 from blindspot.diagnostics.similarity.definition import ENTRY
 from blindspot.diagnostics.similarity.page import bands, learned, pairs, scores
-from blindspot.diagnostics.similarity.page.runs import SimilarityView, runs_of, table_of
+from blindspot.diagnostics.similarity.page.runs import SimilarityView, table_of
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.store.records import RunRecord
 from blindspot.ui.options import choose_protocol
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import scheme
 from blindspot.ui.variant_looks import variant_styles
-from blindspot.ui.widgets import missing_runs, own_columns, tables
+from blindspot.ui.widgets import missing_runs, own_columns, shown_runs, tables
 from blindspot.ui.widgets.views import View, choose_view
 
 OFFERED = {"stsb-test": "sentences", "ws353": "words"}
+LACKS = "has no pairs that people scored. Pick a dataset of scored pairs"
 MAX_SHOWN = 11
 
 # The keys are also in the address; the first is the default.
@@ -44,22 +44,17 @@ def show() -> None:
 
 
 def _selected(picks: Picks) -> SimilarityView | None:
-    dataset = missing_runs.dataset_shown([ENTRY], picks)
-    if not dataset:
-        _other_kind(picks.dataset)
+    picked = shown_runs.picks_that_fit(ENTRY, picks, LACKS, OFFERED, key="no_scores")
+    if picked is None:
         return None
-    picks = replace(picks, dataset=dataset)
-    runs = runs_of(picks, picks.dataset)
+    picks = picked
+    runs = shown_runs.newest(ENTRY, picks, picks.dataset, picks.params)
     missing_runs.offer(ENTRY, picks, runs, picks.dataset, picks.params, "scores")
     if not runs:
         return None
-    if len(runs) > MAX_SHOWN:
-        st.caption(
-            f"{MAX_SHOWN} of {len(runs):,} models: those without post-processing first, then the best. Pick others in "
-            "the sidebar."
-        )
-        first = sorted(runs, key=lambda run: run.plan.variant.transform != "none")[:MAX_SHOWN]
-        runs = [run for run in runs if run in first]
+    plain_first = sorted(runs, key=lambda run: run.plan.variant.transform != "none")
+    chosen = shown_runs.first_of(plain_first, MAX_SHOWN, "those without post-processing first, then the best")
+    runs = [run for run in runs if run in chosen]
     table = table_of(runs)
     _coverage(runs, table)
     if len(table.frame) < 2:
@@ -70,15 +65,6 @@ def _selected(picks: Picks) -> SimilarityView | None:
         return None
     styles = variant_styles(r.plan.variant for r in runs)
     return SimilarityView(picks, runs, table, styles, scheme(), own_columns.columns_of(runs[0]))
-
-
-def _other_kind(dataset: str) -> None:
-    said = (
-        f"{tables.dataset_title(dataset)} has no pairs that people scored. Pick a dataset of scored pairs, or add your "
-        "own on the page *Data*."
-    )
-    units = {name: f" ({unit})" for name, unit in OFFERED.items()}
-    missing_runs.offer_others(said, OFFERED, key="no_scores", more=units)
 
 
 def _coverage(runs: Sequence[RunRecord], table: ScoredTable) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from blindspot.diagnostics.similarity import figures
 from blindspot.diagnostics.similarity.bands import DATASET, PER_BAND, SEED, InBand, draw, in_bands
 from blindspot.diagnostics.similarity.definition import ENTRY
-from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView, runs_of, table_of
+from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView, table_of
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot
@@ -16,7 +16,7 @@ from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.runs import requesting
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
-from blindspot.ui.widgets import tables
+from blindspot.ui.widgets import shown_runs, tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import run_button
 
@@ -25,7 +25,9 @@ def show(shown: SimilarityView) -> None:
     """Every variant's correlation in each band of scores, and the distribution of its similarities there."""
     offer(shown)
     wanted = {run.plan.variant for run in shown.runs}
-    runs = [run for run in runs_of(shown.picks, DATASET) if run.plan.variant in wanted]
+    runs = [
+        run for run in shown_runs.newest(ENTRY, shown.picks, DATASET, shown.picks.params) if run.plan.variant in wanted
+    ]
     if not runs:
         return
     table = table_of(runs)
@@ -57,7 +59,7 @@ def _in_bands(table: ScoredTable, run_id: str) -> tuple[InBand, ...]:
 
 def offer(shown: SimilarityView) -> None:
     """The shown variants that were not run on the whole STS-Benchmark, with the button that does so."""
-    have = {run.plan.variant for run in runs_of(shown.picks, DATASET)}
+    have = {run.plan.variant for run in shown_runs.newest(ENTRY, shown.picks, DATASET, shown.picks.params)}
     lacking = [run.plan.variant for run in shown.runs if run.plan.variant not in have]
     if not lacking:
         return

@@ -12,7 +12,6 @@ from blindspot.figures.theme import Scheme, Style
 from blindspot.store.records import RunRecord
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import Keys, cached, repository
-from blindspot.ui.widgets import missing_runs
 from blindspot.variants import Variant
 
 BY_RUNS: Keys = {ScoredTable: lambda table: table.run_ids}  # a finished run never changes
@@ -31,13 +30,6 @@ class SimilarityView:
     styles: Mapping[Variant, Style]
     scheme: Scheme
     own: Sequence[OwnColumn] = ()
-
-
-def runs_of(picks: Picks, dataset: str) -> list[RunRecord]:
-    """The newest finished run of each picked variant on a dataset, the best by its headline first."""
-    found = missing_runs.stored(ENTRY, picks, dataset, picks.params)
-    newest = {r.plan.variant: r for r in reversed(found)}
-    return sorted(newest.values(), key=lambda r: -r.metrics[ENTRY.headline])
 
 
 def table_of(runs: Sequence[RunRecord]) -> ScoredTable:

@@ -18,7 +18,7 @@ from blindspot.store.records import RunRecord
 from blindspot.ui.options import options, runs_asked_for
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import repository, scheme
-from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets import missing_runs, shown_runs
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.views import View, choose_view
 
@@ -86,10 +86,7 @@ def _selected(page: TaskPage, picks: Picks) -> TransferView | None:
         every.setdefault(_kind(run), {}).setdefault(run.plan.dataset, []).append(run)
         with_runs.add(run.plan.variant)
     comparable = {
-        kind: {
-            task: {run.plan.variant: run for run in tables.on_one_support(by_task[task], own)}
-            for task in sorted(by_task, key=page.place)
-        }
+        kind: shown_runs.by_variant({task: by_task[task] for task in sorted(by_task, key=page.place)}, own)
         for kind, by_task in every.items()
     }
     variants = picks.variants or [v for v in repository().variants() if v in with_runs]
@@ -145,13 +142,5 @@ def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
         seed = st.selectbox(
             "Seed", SEEDS, key="seed", bind="query-params", width=90, help="Of folds and initial weights."
         )
-        support = "common"
-        if in_parts:
-            support = one_of(
-                "Examples",
-                ["common", "own"],
-                "transfer_support",
-                "Word vectors lack some texts. common: per task the examples that all models cover, so that scores "
-                "are comparable. own: for each model the examples that it covers itself.",
-            )
-    return classifier, str(seed), measure, overlap == "with", support == "own"
+        own = in_parts and shown_runs.choose_own("Examples", "examples", "transfer_support")
+    return classifier, str(seed), measure, overlap == "with", own

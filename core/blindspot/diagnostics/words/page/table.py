@@ -39,7 +39,7 @@ from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, explained, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
-from blindspot.ui.widgets import tables
+from blindspot.ui.widgets import shown_runs, tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.work import run_button
@@ -88,14 +88,7 @@ def selected(picks: Picks) -> WordsView:
     more = options()
     about = "3CosAdd: the candidate nearest to b - a + c, as in the paper. 3CosMul: products instead of sums."
     rule = one_of("Analogy rule", Rule, "rule", about, place=more)
-    support = one_of(
-        "Words",
-        ["common", "own"],
-        "words_support",
-        "common: compare on the words that all models cover. own: each model on the words that it covers itself, not "
-        "comparable.",
-        place=more,
-    )
+    own = shown_runs.choose_own("Words", "words", "words_support", place=more)
     found: dict[tuple[str, str], list[RunRecord]] = {}
     for diagnostic in dict.fromkeys(task.diagnostic for task in TASKS):
         wanted = {task.dataset for task in TASKS if task.diagnostic == diagnostic}
@@ -107,10 +100,7 @@ def selected(picks: Picks) -> WordsView:
         picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs))
     )
     found = {place: [run for run in runs if run.plan.variant in variants] for place, runs in found.items()}
-    own = support == "own"
-    shown = {
-        place: {run.plan.variant: run for run in tables.on_one_support(runs, own)} for place, runs in found.items()
-    }
+    shown = shown_runs.by_variant(found, own)
     hidden = {r.plan.variant for place, runs in found.items() for r in runs if r.plan.variant not in shown[place]}
     styles = variant_styles(variants)
     return WordsView(picks, variants, shown, [v for v in variants if v in hidden], own, rule, styles, scheme())

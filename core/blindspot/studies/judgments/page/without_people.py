@@ -13,7 +13,7 @@ from blindspot.store.records import RunRecord
 from blindspot.studies.judgments.scoring import Scores
 from blindspot.ui.navigation import page_link
 from blindspot.ui.resources import repository
-from blindspot.ui.widgets import tables
+from blindspot.ui.widgets import shown_runs, tables
 from blindspot.variants import Variant
 
 OUTLIERS = "outliers"
@@ -28,10 +28,7 @@ def show(scores: Scores, names: Mapping[Variant, str]) -> None:
     found: dict[str, list[RunRecord]] = {}
     for run in repository().finished(entry, params=entry.check_params({})):
         found.setdefault(run.plan.dataset, []).append(run)
-    runs = {
-        dataset: {run.plan.variant: run for run in tables.on_one_support(of_set, own=False)}
-        for dataset, of_set in found.items()
-    }
+    runs = shown_runs.by_variant(found, own=False)
     runs = {dataset: of_set for dataset, of_set in runs.items() if any(v in of_set for v in names)}
     if not runs:
         return

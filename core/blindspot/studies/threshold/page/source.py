@@ -19,10 +19,11 @@ from blindspot.store.records import RunRecord
 from blindspot.studies.threshold.pairs import Measured, of_runs, of_spaces
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
 from blindspot.ui.resources import cached, repository
-from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets import missing_runs, shown_runs, tables
 from blindspot.ui.widgets.two_variants import two_names, two_variants
 from blindspot.variants import Variant
 
+LACKS = "does not say which texts are the same. Pick scored pairs, labeled pairs or labeled texts"
 OFFERED = {"stsb-test": "scored", "mrpc": "paraphrases or not", "demo-scored": "built in"}
 
 
@@ -70,21 +71,15 @@ def _of_labeled(picks: Picks) -> Source | None:
 
 def _of_scored(picks: Picks) -> Source | None:
     entry = find_diagnostic("similarity")
-    dataset = missing_runs.dataset_shown([entry], picks)
-    if not dataset:
-        said = (
-            f"{tables.dataset_title(picks.dataset)} does not say which texts are the same. Pick scored pairs, labeled "
-            "pairs or labeled texts, or add your own on the page *Data*."
-        )
-        missing_runs.offer_others(said, OFFERED, key="no_pairs", more={k: f" ({v})" for k, v in OFFERED.items()})
+    picked = shown_runs.picks_that_fit(entry, picks, LACKS, OFFERED, key="no_pairs")
+    if picked is None:
         return None
+    dataset = picked.dataset
     params = {"metric": picks.metric, "protocol": DEFAULT_PROTOCOL}
-    stored = missing_runs.stored(entry, picks, dataset, params)
-    runs = list({run.plan.variant: run for run in reversed(stored)}.values())
+    runs = shown_runs.newest(entry, picks, dataset, params)
     missing_runs.offer(entry, picks, runs, dataset, params, "similarities")
     if not runs:
         return None
-    runs.sort(key=lambda run: -run.metrics[entry.headline])
     sides = two_variants(runs, b_at_first=False)
     chosen = tuple(sides.by_letter.values())
     b = None if sides.b is None else sides.b.plan.variant
