@@ -54,7 +54,7 @@ BY_RUNS: Keys = {
 TWO_POOLINGS = ("minilm", "minilm-cls")
 
 
-def finished_runs(entry: Diagnostic, dataset: str, picks: Picks) -> list[RunRecord]:
+def finished_runs(entry: Diagnostic, dataset: DatasetRef, picks: Picks) -> list[RunRecord]:
     """The newest run of each picked model: the one that sentences are about, then the best by its headline first."""
     # Without parameters, which leaves out those whose transform was fitted on another dataset.
     return subject_first(shown_runs.newest(entry, picks, dataset, {}), picks)
