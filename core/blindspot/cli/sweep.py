@@ -36,7 +36,6 @@ from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import EVIDENCE, MEANING, SweepPlan
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
-from blindspot.store.repository import Repository
 from blindspot.texts import counted, duration
 
 SHARD_HELP = "compute only the i-th of n parts, into --out; every machine finds the same parts"
