@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, DatasetRef, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data import files as own
 from blindspot.datasets.user_data import guess as own_guess
 from blindspot.datasets.user_data.columns import MATCH, QUERY, UNUSED
@@ -178,6 +179,19 @@ def test_columns_can_be_asked_for(tmp_path: Path) -> None:
     found = read_as(OwnPairs, table, query="other", match="query")
     assert found.pairs == (("o0", "q0"), ("o1", "q1"))
     assert [c.why for c in found.columns] == ["as asked", "hardly any value is there twice", "as asked"]
+
+
+def test_columns_that_a_diagnostic_needed_are_not_called_asked_for(tmp_path: Path) -> None:
+    """A file of marked pairs, as Similarity reads it: nobody named a column."""
+    lines = "".join(f"a cat {i} sits there,a cat {i} is sitting,{i % 2}\n" for i in range(30))
+    path = given_text(tmp_path, "csv", f"text1,text2,label\n{lines}")
+    fitted = own.fitting(f"file:{path}", DatasetKind.SCORED_PAIRS)
+    found = own.find(fitted).as_manifest()
+    assert found["why"] == {"first text": "by its name", "second text": "by its name", "score": "by its name"}
+    assert found["remarks"] == ["what was run needs all rows as scored pairs (similarity, threshold)"]
+    named = own.find(f"file:{path}?text1=text2&text2=text1&score=label").as_manifest()
+    assert set(named["why"].values()) == {"as asked"}
+    assert "remarks" not in named
 
 
 # --- what is counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -160,7 +160,21 @@ def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
     found = tabulate(path, tables.read_bytes(path))
     if columns is None:
         return found.contents()
+    if (by_itself := _as_fitted(found, columns)) is not None:
+        return by_itself
     return found.contents(columns.kind, OWN_KINDS[columns.kind].uses_of(found.table, columns.named))
+
+
+def _as_fitted(table: OwnTable, columns: NamedColumns) -> OwnFile | None:
+    """The content where ``fitting`` names these very columns, with its reasons: nobody else need have named them."""
+    if not table.marks or table.kinds == (columns.kind,) or columns.kind not in _MEANING:
+        return None
+    try:
+        found = table.contents(columns.kind)
+    except InputError:
+        return None
+    remark = f"what was run needs {_MEANING[columns.kind]}"
+    return replace(found, remarks=(*found.remarks, remark)) if {*found.named} == {*columns.named} else None
 
 
 def parse(path: Path, data: bytes) -> OwnFile:
