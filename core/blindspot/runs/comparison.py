@@ -23,6 +23,7 @@ from blindspot.numerics.statistics.compare import (
     Verdict,
     best_and_alike,
     compare,
+    corrected_together,
     decide,
     gains,
     on_shared_items,
@@ -366,7 +367,7 @@ def in_words(tests: Sequence[PairedTest], a: str, b: str) -> tuple[str, ...]:
     elif head.alike:
         said.append(f"{head.label}: alike on every item.")
     if head.p is not None:
-        together = sum(test.family == head.family for test in tests)
+        together = corrected_together(tests, head)
         said.append(f"Test: {head.basis}{f', corrected after Holm for {together} scores' if together > 1 else ''}.")
     if alike and (least := alike[0].detectable) is not None:
         difference = f"{written(alike[0], least)} ({alike[0].label})"

@@ -8,8 +8,9 @@ import pytest
 
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from blindspot.diagnostics.retrieval.versus import paired
+from blindspot.diagnostics.retrieval.versus import paired, side_scores
 from blindspot.diagnostics.retrieval.view import against_view, ranking_scores, unjudged_in_words
+from blindspot.numerics.statistics.compare import MAIN
 from blindspot.numerics.statistics.written import p_in_words, percent
 from tests.support import retrieval_world as toy
 from tests.support.small_world import GramEncoder
@@ -53,6 +54,7 @@ def test_a_against_b(table: QueryTable, is_bm25: bool) -> None:
     gains = table.scores(b, "ndcg@10") - table.scores(a, "ndcg@10")
     assert (view.falls, view.rises) == (sum(gains < 0), sum(gains > 0))
     assert view.test.value == test.value == pytest.approx(gains.mean())
+    assert {one.family for one in side_scores(table, a).values()} == {MAIN}, "the page says: for all scores"
     said = view.tested.replace("−", "-")
     assert f"{test.value:+.3f}" in said
     assert ("Too few queries differ" if test.detectable is None else f"{test.detectable:.3f}") in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ from blindspot.api.place import Place
 from blindspot.api.results import Run
 from blindspot.datasets.catalog import DatasetRef, find_dataset, limits_of, title_of
 from blindspot.diagnostic import all_diagnostics
-from blindspot.numerics.statistics.compare import PairedTest, Verdict
-from blindspot.runs.comparison import headline_tests
+from blindspot.numerics.statistics.compare import MAIN, PairedTest, Verdict, corrected_together
+from blindspot.runs.comparison import headline_tests, in_words, paired_tests
 from blindspot.studies.compare.rows import compare
 from blindspot.studies.findings import among, wording
 from blindspot.studies.findings.collection import Selection, collect, knows_no_meaning
@@ -55,6 +56,25 @@ def test_compare_its_command_and_the_report(filled: World, tests_of: Tests, blin
             assert said["verdict"] == test.verdict
             assert shown["A is"] == test.verdict + " (alone)" * (row.is_significant and not row.holds)
     assert len(found.rows) == len(tests_of) == len(printed) == len(in_report)
+
+
+def test_over_how_many_tests_a_p_is_corrected_is_said_as_it_is(filled: World, tests_of: Tests) -> None:
+    """The real size of a family is what Holm's method multiplies its smallest p by."""
+    for (diagnostic, _), (_, a, b) in tests_of.items():
+        entry = all_diagnostics()[diagnostic]
+        (tests,) = paired_tests(entry, [(a, b)], filled.repository, every=True)
+        sizes = {}
+        for family in {test.family for test in tests}:
+            own = [test for test in tests if test.family == family and test.p is not None]
+            least = min(own, key=lambda test: test.p or 0.0)
+            assert least.p is not None
+            assert least.p_corrected == pytest.approx(min(1.0, len(own) * least.p))
+            assert corrected_together(tests, least) == len(own)
+            sizes[family] = {test.score for test in own}
+        said = re.search(r"corrected after Holm for (\d+) scores", " ".join(in_words(tests, "A", "B")))
+        assert (int(said[1]) if said else 1) == len(sizes[tests[0].family])
+        if diagnostic == "evalrank":  # whose page says so
+            assert sizes[MAIN] == {"mrr", "hits@1"}
 
 
 def test_two_runs_by_their_ids(filled: World, tests_of: Tests, blindspot: Command) -> None:
@@ -106,8 +126,6 @@ def test_the_pages(filled: World, tests_of: Tests, open_app: OpenApp) -> None:
 
 
 def _both(filled: World, tests_of: Tests) -> tuple[PairedTest, ...]:
-    from blindspot.runs.comparison import paired_tests
-
     _, a, b = tests_of["evalrank", "demo-pairs"]
     (found,) = paired_tests(all_diagnostics()["evalrank"], [(a, b)], filled.repository)
     return found

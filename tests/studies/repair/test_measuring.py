@@ -10,7 +10,8 @@ from blindspot.diagnostics.heros.dependence import of_dataset
 from blindspot.diagnostics.heros.training import all_triplets
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.studies.repair.measuring import _dependence, _ends, changes
+from blindspot.studies.repair.measuring import _dependence, _ends, changes, with_corrected
+from blindspot.studies.repair.results import Ends, Measure, Part
 
 
 def test_triplets_depend_on_each_other_as_heros_takes_their_originals() -> None:
@@ -43,3 +44,15 @@ def test_where_something_changed_the_mean_says_how_much() -> None:
     assert found.low is not None
     assert found.high is not None
     assert 0 < found.low < 0.25 < found.high
+
+
+def test_p_is_corrected_over_the_measures_elsewhere_that_count() -> None:
+    """As the page says: without the held-out ones. Each correction multiplies the smallest p by their number."""
+
+    def measure(part: Part, p: float | None, *, counts: bool = True) -> Measure:
+        return Measure(part, "demo-pairs", "", 9, "pairs", 0.4, 0.3, Ends(-0.1, -0.2, 0.0), p=p, counts=counts)
+
+    held_out, neighbors = measure(Part.HELD_OUT, 0.001), measure(Part.DAMAGE, 0.002, counts=False)
+    elsewhere = [measure(Part.KINDS, 0.01), measure(Part.DAMAGE, 0.04), measure(Part.DAMAGE, None)]
+    found = with_corrected([held_out, *elsewhere, neighbors])
+    assert [one.p_corrected for one in found] == [None, pytest.approx(0.02), pytest.approx(0.04), None, None]

@@ -482,6 +482,11 @@ def decide(tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
     return tuple(replace(test, p_corrected=p) for test, p in zip(tests, after, strict=True))
 
 
+def corrected_together(tests: Sequence[PairedTest], of: PairedTest) -> int:
+    """Over how many of two runs' tests the p-value of one of them is corrected."""
+    return sum(test.family == of.family and test.p is not None for test in tests)
+
+
 def decide_chosen(test: PairedTest, many: int) -> PairedTest:
     """A test of a difference that was chosen, by how wide it is, among so many: their number times p (Bonferroni)."""
     return replace(test, p_corrected=None if test.p is None else min(1.0, many * test.p))

@@ -16,7 +16,7 @@ from blindspot.diagnostics.heros.page.shown import HerosView, named, orderings_o
 from blindspot.diagnostics.heros.view import OrderingsView
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot
-from blindspot.numerics.statistics.compare import MAIN, PairedTest
+from blindspot.numerics.statistics.compare import MAIN, PairedTest, corrected_together
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import p_in_cell, percent
 from blindspot.runs.comparison import entry_of_both, in_words, paired_tests
@@ -183,5 +183,6 @@ def _difference(first: RunRecord, second: RunRecord, listed: Sequence[Ordering])
         },
     )
     st.caption(
-        f"p: {tests[0].basis}, Holm-corrected for {counted(len(tests), 'ordering')}; significant below {ALPHA:g}."
+        f"p: {tests[0].basis}, Holm-corrected for {counted(corrected_together(tests, tests[0]), 'ordering')}; "
+        f"significant below {ALPHA:g}."
     )
