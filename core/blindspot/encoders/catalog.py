@@ -14,6 +14,7 @@ from blindspot.encoders.in_process import is_in_process, registered
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.references import (
     NAMES_LAYERS,
+    OF_A_PASS,
     Backend,
     DirReference,
     FileReference,
@@ -90,23 +91,28 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 
     backend, passages, info = entry.params.backend, entry.params.passages, entry.info
-    own = replace(entry.params.readout, pooling=_MINILM_POOLINGS[entry.id])
+    given = entry.params.readout
+    is_joined = bool(given.more) or given.pooling not in OF_A_PASS
+    own = given if is_joined else replace(given, pooling=_MINILM_POOLINGS[entry.id])
+    if is_joined:
+        info = replace(info, title=f"{info.title}, {own.written}", dimension=info.dimension * len(own.poolings))
     siblings = {i: (ENCODERS[i].info, Readout(p)) for i, p in _MINILM_POOLINGS.items() if i != entry.id}
     if own.layers:
         check_layers(own, MINILM_LAYERS, entry.reference)
+        joined = info
         info = _with_layers(info, own)
         others = [
             (replace(entry, params=replace(entry.params, readout=one)), one)
             for one in layers_beside(own, MINILM_LAYERS)
         ]
-        siblings = {one.reference: (_with_layers(entry.info, readout), readout) for one, readout in others}
+        siblings = {one.reference: (_with_layers(joined, readout), readout) for one, readout in others}
     if backend is not Backend.TORCH:
         backends.require(backends.PACKAGES[backend], backend, entry.reference)
         info = replace(info, title=f"{info.title} ({backends.TITLES[backend]})")
         siblings = {}
     if passages:
         passages.check(MINILM_MAX_LENGTH, entry.reference)
-    if passages or (entry.params.prompt and not own.layers):  # the other poolings take no prompt
+    if passages or ((entry.params.prompt or is_joined) and not own.layers):  # the other poolings take no prompt
         siblings = {}
     return SentenceTransformerEncoder(
         reference=entry.reference,
@@ -277,7 +283,7 @@ _ENTRIES = (
                 *(["backend"] if pooling is Pooling.PUBLISHED else []),
                 *([] if pooling in NAMES_LAYERS else ["layer"]),
                 "passages",
-                *(["prompt"] if pooling is Pooling.PUBLISHED else []),
+                *(["pooling", "prompt"] if pooling is Pooling.PUBLISHED else []),
             ),
         )
         for i, (pooling, more, what) in _OF_MINILM.items()
@@ -326,6 +332,10 @@ def entry_of(reference: str) -> EncoderEntry | None:
     for one in given:
         if one not in entry.parameters:
             raise unknown(f"parameter of '{name}'", one, entry.parameters)
+    asked = params.readout.pooling
+    if asked is not Pooling.PUBLISHED and asked in OF_A_PASS and not params.readout.more:
+        named = next(i for i, pooling in _MINILM_POOLINGS.items() if pooling is asked)
+        raise InputError(f"'{reference}': this pooling has a name of its own", expected=named)
     return replace(entry, params=replace(params, prompt=params.prompt or None))  # none declares a prompt
 
 

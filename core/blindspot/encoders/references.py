@@ -14,16 +14,29 @@ from blindspot.files.writing import require_name
 
 
 class Pooling(StrEnum):
-    """Pooling of token vectors into one vector; ``published`` is that of the model's folder."""
+    """Pooling of token vectors into one vector; ``published`` is that of the model's folder.
+
+    ``p2`` and ``p3`` are power means, ``(sum x^p / n)^(1/p)`` in each dimension, of which the mean, the maximum and the
+    minimum are the ones for p = 1, infinity and minus infinity (Rücklé et al. 2018, arXiv 1803.01400, section 3); the
+    root of a negative number is negative.
+    """
 
     PUBLISHED = "published"
     CLS = "cls"
     LAST_AVG = "last-avg"
     FIRST_LAST_AVG = "first-last-avg"
     STATIC = "static"
+    MAX = "max"
+    MIN = "min"
+    P2 = "p2"
+    P3 = "p3"
 
 
 NAMES_LAYERS = (Pooling.FIRST_LAST_AVG, Pooling.STATIC)
+# That are asked for to be compared, and come from one pass; the others come alone.
+OF_A_PASS = (Pooling.PUBLISHED, Pooling.CLS, Pooling.LAST_AVG, Pooling.FIRST_LAST_AVG, Pooling.STATIC)
+MEAN = "mean"  # what the mean over tokens of a layer is called beside others
+JOINED = (Pooling.CLS, Pooling.LAST_AVG, Pooling.MAX, Pooling.MIN, Pooling.P2, Pooling.P3)
 
 
 class Dtype(StrEnum):
@@ -48,28 +61,56 @@ class Readout:
 
     Attributes:
         pooling: of the token vectors.
+        more: further poolings, whose vectors are joined to that of the first.
         layers: whose token vectors are averaged; 0 is the embeddings' output, the input of the first layer. empty:
             those that the pooling names, for most the last one.
     """
 
     pooling: Pooling = Pooling.PUBLISHED
     layers: tuple[int, ...] = ()
+    more: tuple[Pooling, ...] = ()
 
     @classmethod
     def parse(cls, pooling: str, layer: str, reference: str) -> Readout:
-        """Parse ``cls``, and ``4``, ``mean(2,5)`` or "" for the pooling's own layers; raises ``InputError``."""
-        if pooling not in list(Pooling):
-            raise unknown("pooling", pooling, list(Pooling))
-        found = cls(Pooling(pooling), _layers_of(layer, reference))
+        """Parse ``cls`` or ``mean+max+min``, and ``4``, ``mean(2,5)`` or "" for the pooling's own layers.
+
+        Raises:
+            InputError: no such pooling or layer, or one that cannot be joined, or twice.
+        """
+        names = [Pooling.LAST_AVG.value if name == MEAN else name for name in pooling.split("+")]
+        for name in names:
+            if name not in list(Pooling):
+                raise unknown("pooling", name, [*Pooling, MEAN])
+            if len(names) > 1 and (name not in JOINED or names.count(name) > 1):
+                raise InputError(
+                    f"'{reference}' joins the pooling {name}{'' if name not in JOINED else ' twice'}",
+                    expected=f"different ones of {', '.join(_written(one) for one in JOINED)}",
+                )
+        first, *others = map(Pooling, names)
+        found = cls(first, _layers_of(layer, reference), tuple(others))
         if found.layers and found.pooling in NAMES_LAYERS:
             raise InputError(f"'{reference}': the pooling {pooling} names its layers itself", remedy="leave out layer")
         return found
+
+    @property
+    def poolings(self) -> tuple[Pooling, ...]:
+        """All, in the order of their vectors."""
+        return (self.pooling, *self.more)
+
+    @property
+    def written(self) -> str:
+        """The poolings as a reference has them."""
+        return "+".join(map(_written, self.poolings)) if self.more else self.pooling.value
 
     @property
     def of_layers(self) -> str:
         """Its layers in words: "layer 4", "mean of layers 2 and 5", "" for the pooling's own."""
         *others, last = map(str, self.layers or ("",))
         return f"mean of layers {', '.join(others)} and {last}" if others else f"layer {last}" if last else ""
+
+
+def _written(pooling: Pooling) -> str:
+    return MEAN if pooling is Pooling.LAST_AVG else pooling.value
 
 
 PUBLISHED = Readout()
@@ -189,11 +230,11 @@ class ModelParams:
             "layer": (f"mean({layers})" if "," in layers else layers) or None,
             "max_length": self.max_length,
             "passages": self.passages,
-            "pooling": None if self.readout.pooling is Pooling.PUBLISHED else self.readout.pooling.value,
+            "pooling": None if self.readout.pooling is Pooling.PUBLISHED else self.readout.written,
             "prompt": self.prompt,
             "query_prompt": self.query_prompt,
         }
-        safe = {"passages": "/", "file": "/", "layer": "(),"}
+        safe = {"passages": "/", "file": "/", "layer": "(),", "pooling": "+"}
         return "&".join(
             f"{name}={quote(str(value), safe=safe.get(name, ''))}" for name, value in given.items() if value is not None
         )

@@ -102,7 +102,7 @@ def test_a_built_in_model_takes_a_back_end_and_nothing_else() -> None:
     ("typed", "said"),
     [
         ("minilm?backend=tensorrt", "unknown backend 'tensorrt'"),
-        ("minilm?pooling=cls", "unknown parameter of 'minilm' 'pooling'"),
+        ("minilm?pooling=cls", "expected minilm-cls"),
         ("minilm-cls?backend=onnx", "unknown parameter of 'minilm-cls' 'backend'"),
         ("lsa?backend=onnx", "takes no parameters"),
         ("dir:/m?backend=onnx&dtype=float16", "float32"),

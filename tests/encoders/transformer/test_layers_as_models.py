@@ -103,6 +103,60 @@ def _check(folder: Path, settings: Settings) -> None:
         np.testing.assert_allclose(vectors_of(f"dir:{folder}?layer=mean(1,2)", settings), by_hand, rtol=1e-5, atol=1e-5)
 
 
+def power_mean(rows: Float64, p: int) -> Float64:
+    """By a loop, number by number, in float64."""
+    out = []
+    for column in rows.T.tolist():
+        found = sum(value**p for value in column) / len(column)
+        out.append(abs(found) ** (1 / p) * (-1 if found < 0 else 1))
+    return np.array(out)
+
+
+POOLS: dict[str, Callable[[Float64], Float64]] = {
+    "cls": lambda rows: rows[0],
+    "mean": mean,
+    "max": lambda rows: np.array([max(column) for column in rows.T.tolist()]),
+    "min": lambda rows: np.array([min(column) for column in rows.T.tolist()]),
+    "p2": lambda rows: power_mean(rows, 2),
+    "p3": lambda rows: power_mean(rows, 3),
+}
+
+
+def test_joined_poolings_are_what_their_definitions_say(settings: Settings, tmp_path: Path) -> None:
+    assert power_mean(np.array([[3.0, -1.0], [4.0, -3.0]]), 2).tolist() == pytest.approx([12.5**0.5, 5**0.5])
+    assert power_mean(np.array([[-1.0], [-3.0]]), 3).tolist() == pytest.approx([-(14 ** (1 / 3))])
+    folder = plain(tmp_path / "bert")
+    states = states_of(folder)
+    for layer in (None, 1):
+        expected = {name: pooled(states, -1 if layer is None else layer, pool=pool) for name, pool in POOLS.items()}
+        at = "" if layer is None else f"layer={layer}&"
+        for names in ("max", "p3", "mean+max+min", "min+p2+p3+cls"):
+            found = vectors_of(f"dir:{folder}?{at}pooling={names}", settings)
+            by_hand = np.concatenate([expected[name] for name in names.split("+")], axis=1)
+            np.testing.assert_allclose(found, by_hand, atol=1e-5, err_msg=names)
+    encoder = encoder_of(f"dir:{folder}?pooling=mean+max+min", settings)
+    assert (encoder.info.dimension, len(encoder.family)) == (
+        3 * encoder_of(f"dir:{folder}", settings).info.dimension,
+        1,
+    )
+    assert encoder.token_parts("rain") is None
+
+
+def test_references_of_joined_poolings(settings: Settings) -> None:
+    assert canonical_encoder("minilm?pooling=last-avg+max") == "minilm?pooling=mean+max"
+    joined = encoder_of("minilm?pooling=mean+max+min&layer=3", settings)
+    assert (joined.info.dimension, joined.identity.reference) == (3 * 384, "minilm?layer=3&pooling=mean+max+min")
+    assert {s.info.dimension for s in joined.family} == {3 * 384}
+    assert {s.identity.reference for s in joined.family} == {
+        f"minilm?layer={layer}&pooling=mean+max+min" for layer in range(7)
+    }
+    cls = encoder_of("minilm-cls", settings)
+    assert [s.identity.reference for s in cls.family][:2] == ["minilm-cls", "minilm"]
+    for wrong, said in (("mean+mean", "twice"), ("mean+static", "joins the pooling static"), ("mean+most", "unknown")):
+        with pytest.raises(InputError, match=said):
+            canonical_encoder(f"minilm?pooling={wrong}")
+
+
 def test_later_modules_and_prompts_are_the_models_own(settings: Settings, tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling

@@ -24,7 +24,7 @@ from blindspot.encoders.base import (
 from blindspot.encoders.device import resolve_device
 from blindspot.encoders.gpu.running import Capacity, Cost, DeviceError, DeviceFailed, does_not_fit, run_batches
 from blindspot.encoders.gpu.self_check import Gpu, Outcome, Outcomes, check_model, place_model
-from blindspot.encoders.references import PUBLISHED, Backend, Dtype, Pooling, Readout
+from blindspot.encoders.references import NAMES_LAYERS, PUBLISHED, Backend, Dtype, Pooling, Readout
 from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
 from blindspot.encoders.transformer import ahead, backends, library, side_by_side, unpadded
 from blindspot.encoders.transformer.ahead import TokenizedAhead
@@ -57,6 +57,10 @@ POOLINGS = {
     Pooling.LAST_AVG: "mean over tokens of the last layer",
     Pooling.FIRST_LAST_AVG: "mean over tokens of (first + last layer) / 2",
     Pooling.STATIC: STATIC_POOLING,
+    Pooling.MAX: "maximum over tokens of the last layer",
+    Pooling.MIN: "minimum over tokens of the last layer",
+    Pooling.P2: "power mean (p = 2) over tokens of the last layer",
+    Pooling.P3: "power mean (p = 3) over tokens of the last layer",
 }
 
 # In identities of users' models: raised when their files are read in another way, so that older vectors are not reused.
@@ -141,7 +145,7 @@ class SentenceTransformerEncoder:
         return self._identity(self._output)
 
     def _identity(self, output: Output) -> EncoderIdentity:
-        pooling = POOLINGS.get(output.readout.pooling, self.pooling)
+        pooling = " + ".join(POOLINGS.get(one, self.pooling) for one in output.readout.poolings)
         if output.readout.layers:
             pooling = f"{output.readout.of_layers}: {pooling}"
         return EncoderIdentity(
@@ -567,7 +571,7 @@ class SentenceTransformerEncoder:
     def _is_mean(self) -> bool:
         """Whether this pooling is a mean over tokens, scaled at most."""
         if self.own.pooling is not Pooling.PUBLISHED:
-            return self.own.pooling is not Pooling.CLS
+            return not self.own.more and self.own.pooling in (Pooling.LAST_AVG, *NAMES_LAYERS)
         return getattr(self._model[1], "pooling_mode", None) == "mean" and self._later_modules <= HARMLESS
 
     def _token_vectors(self, ids: Sequence[int], added: Sequence[int]) -> tuple[Float64, Bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 
+POWERS = {Pooling.P2: 2, Pooling.P3: 3}
 WHOLE = "blindspot_is_whole"  # attribute of a batch's attention mask: nothing is padded
 
 
@@ -114,6 +116,7 @@ class Forward:
         states: Mapping[int, torch.Tensor],
     ) -> list[torch.Tensor]:
         """Per readout ``[k, d] float32`` of texts whose last layer, and others by number, gave ``[k, width, d]``."""
+        import torch
 
         def read(readout: Readout) -> torch.Tensor:
             if readout.pooling is Pooling.STATIC:
@@ -123,7 +126,9 @@ class Forward:
                 return (mean(states[1], mask) + mean(last, mask)) / 2
             of_layers = [states[layer] for layer in readout.layers] or [last]
             hidden = sum(of_layers[1:], start=of_layers[0])  # of one layer as it is: the last one's are the model's
-            return self._pool(readout.pooling, hidden / len(of_layers) if of_layers[1:] else hidden, ids, mask)
+            hidden = hidden / len(of_layers) if of_layers[1:] else hidden
+            found = [self._pool(pooling, hidden, ids, mask) for pooling in readout.poolings]
+            return torch.cat(found, dim=1) if readout.more else found[0]
 
         return [read(readout).float() for readout in self._readouts]
 
@@ -133,6 +138,13 @@ class Forward:
             return hidden[:, 0]
         if pooling is Pooling.LAST_AVG:
             return mean(hidden, mask)
+        if pooling in POWERS:
+            power = POWERS[pooling]
+            found = mean(hidden.float() ** power, mask)
+            return found.sign() * found.abs() ** (1 / power)
+        if pooling in (Pooling.MAX, Pooling.MIN):
+            sign = 1 if pooling is Pooling.MAX else -1
+            return sign * (sign * hidden).masked_fill(mask.unsqueeze(2) == 0, -math.inf).amax(dim=1)
         features = self._features(mask) | {"input_ids": ids, "token_embeddings": hidden}
         for module in list(self._model)[1:]:
             features = module(features)

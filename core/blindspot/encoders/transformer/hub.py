@@ -13,6 +13,7 @@ from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.gpu import self_check
 from blindspot.encoders.gpu.running import BYTES
 from blindspot.encoders.references import (
+    OF_A_PASS,
     PUBLISHED,
     Backend,
     DirReference,
@@ -215,10 +216,10 @@ def _encoder(
 
     def output(readout: Readout) -> Output:
         pooling = readout.pooling
-        how = source.pooling if pooling is Pooling.PUBLISHED else pooling.value
+        how = source.pooling if pooling is Pooling.PUBLISHED else readout.written
         info = EncoderInfo(
             title=f"{name} ({', '.join(filter(None, (readout.of_layers, how.partition(':')[0], *by)))})",
-            dimension=source.dimension_of(pooling),
+            dimension=sum(map(source.dimension_of, readout.poolings)),
             parameters=source.parameters_of(pooling) if source.has_weights else 0,
             memory_bytes=own_graph.path.stat().st_size
             if own_graph and own_graph.is_model
@@ -236,10 +237,10 @@ def _encoder(
     own = output(readout)
     # Published vectors come alone; poolings and layers are asked for to be compared, so all come at once.
     siblings = layers_beside(readout, source.depth)
-    if not readout.layers and readout.pooling is not Pooling.PUBLISHED:
+    if not (readout.layers or readout.more) and readout.pooling in OF_A_PASS[1:]:
         left = {readout.pooling} | ({Pooling.FIRST_LAST_AVG} if backend is not Backend.TORCH else set())
         left |= set() if source.has_weights else {Pooling.STATIC}
-        siblings = [Readout(p) for p in Pooling if p not in left]
+        siblings = [Readout(p) for p in OF_A_PASS if p not in left]
     return SentenceTransformerEncoder(
         reference=own.reference,
         info=own.info,
