@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot.diagnostics.evalrank.figures.scores import SHOWN
 from blindspot.settings import ROOT
-from blindspot.ui.navigation import pickers_of, place_of
+from blindspot.ui.navigation import place_of
 
 OpenApp = Callable[..., AppTest]
 
@@ -91,15 +91,9 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenApp]:
         st.cache_resource.clear()
         st.cache_data.clear()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=TIMEOUT_SECONDS)
-        # Widgets read the address when they first appear: some shared pickers are on the first page already.
-        at_once = pickers_of("")
-        shared = {name: value for name, value in query.items() if name in at_once}
-        for name, value in shared.items():
+        switch_page(app, page)  # a cold link: no other page runs before
+        for name, value in query.items():
             app.query_params[name] = value
-        app.run()
-        switch_page(app, page)
-        for name in query.keys() - shared:
-            app.query_params[name] = query[name]
         return app.run()
 
     st.cache_resource.clear()  # what tests without this fixture left
