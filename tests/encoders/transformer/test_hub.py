@@ -130,7 +130,7 @@ def test_a_reference_has_one_spelling(typed: str, stored: str) -> None:
         ("dir:/x?max_length", "without a value"),
         ("dir:/x?max_length=3&max_length=4", "given twice"),
         ("dir:/x?dtype=float15", "did you mean 'float16'?"),
-        ("dir:/x?pooling=mean", "unknown pooling 'mean'"),
+        ("dir:/x?pooling=most", "unknown pooling 'most'"),
         ("hf:name", "expected hf:ORG/NAME"),
         ("hf:", "names no model of the hub"),
         ("hf:a/b/c", "names no model of the hub"),

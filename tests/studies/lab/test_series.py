@@ -45,6 +45,8 @@ def test_the_ways_to_read_a_model(settings: Settings, tmp_path: Path) -> None:
     assert [member.label for member in bare.members][:2] == [NONE, "“query:”"]
     assert len(bare.members) == 1 + len(PROMPTS) + 1
     assert resolve_encoder(bare.members[-1].reference, settings).identity.prompt == "mine: "
+    named = ways(By.PROMPT, bare.members[1].reference, settings)
+    assert [member.label for member in named.members][:3] == [OWN, NONE, bare.members[2].label]
     # What the model's folder declares is its own, and none is another; options stay, other prompts go.
     folder = saved(tmp_path / "e5", then={"prompts": {"query": "q: ", "document": ""}, "default_prompt_name": "query"})
     given = f"dir:{folder}?max_length=16&query_prompt=a"

@@ -16,12 +16,13 @@ from urllib.parse import quote
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import Diagnostic
 from blindspot.encoders.base import EncoderFamily
-from blindspot.encoders.catalog import canonical_encoder, model_alone, resolve_encoder
+from blindspot.encoders.catalog import encoder_of, model_alone, variant_named
 from blindspot.errors import InputError
 from blindspot.names import current
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
+from blindspot.references import ModelRef
 from blindspot.runs import requesting
 from blindspot.runs.comparison import headline_tests
 from blindspot.runs.requests import RunRequest
@@ -74,40 +75,43 @@ def ways(by: By, model: str, settings: Settings, prompts: Sequence[str] = ()) ->
         prompts: the reader's, each put before every text.
 
     Raises:
-        InputError: it has no layers, or takes no prompts; or as ``resolve_encoder``.
+        InputError: it has no layers, or takes no prompts; or as ``encoder_of``.
     """
-    model = model_alone(model).text
-    return _layers(model, settings) if by is By.LAYER else _prompts(model, settings, prompts)
+    alone = model_alone(model)
+    return _layers(alone, settings) if by is By.LAYER else _prompts(alone, settings, prompts)
 
 
-def _layers(model: str, settings: Settings) -> Ways:
-    first = resolve_encoder(_with(model, "layer=", "0"), settings)
+def _layers(model: ModelRef, settings: Settings) -> Ways:
+    first = encoder_of(_with(model, "layer=", "0"), settings)
     if not isinstance(first, EncoderFamily):
         raise InputError(f"'{model}' has no layers", expected="a transformer in a folder or of the hub")
     members = tuple(Member(s.identity.reference, str(place)) for place, s in enumerate(first.family))
-    return Ways(model, members, len(members) - 1)
+    return Ways(model.text, members, len(members) - 1)
 
 
-def _prompts(model: str, settings: Settings, prompts: Sequence[str]) -> Ways:
-    encoder = resolve_encoder(model, settings)
+def _prompts(model: ModelRef, settings: Settings, prompts: Sequence[str]) -> Ways:
+    encoder = encoder_of(model, settings)
     has_own = bool(encoder.identity.prompt or encoder.info.role_prompts)
     every = dict.fromkeys([*([""] if has_own else []), *PROMPTS, *prompts])
-    members = [
-        Member(_with(model, "prompt=", prompt), f"“{' '.join(prompt.split())}”" if prompt else NONE) for prompt in every
-    ]
-    for member in members:
-        resolve_encoder(member.reference, settings)
-    return Ways(model, (Member(model, OWN if has_own else NONE), *members), 0)
+    members = [Member(model.text, OWN if has_own else NONE)]
+    for prompt in every:
+        prompted = _with(model, "prompt=", prompt)
+        if prompted == model:  # named with it
+            continue
+        encoder_of(prompted, settings)
+        members.append(Member(prompted.text, f"“{' '.join(prompt.split())}”" if prompt else NONE))
+    return Ways(model.text, tuple(members), 0)
 
 
-def _with(reference: str, parameter: str, value: str) -> str:
-    """A reference with another parameter (``layer=``); raises ``InputError`` if it takes none."""
+def _with(model: ModelRef, parameter: str, value: str) -> ModelRef:
+    """A model with another parameter (``layer=``); raises ``InputError`` if it takes none."""
+    reference = model.text
     if reference.startswith("python:"):
         raise InputError(f"'{reference}' is an object of a program", expected="a model by reference, such as dir:PATH")
     start = reference.find("?", reference.find("#") + 1)  # after an address on the web, which can have one too
     head, query = (reference[:start], reference[start + 1 :]) if start >= 0 else (reference, "")
     kept = [part for part in query.split("&") if part and not part.startswith(_REPLACED[parameter])]
-    return canonical_encoder(f"{head}?{'&'.join([*kept, parameter + quote(value, safe='')])}")
+    return variant_named(f"{head}?{'&'.join([*kept, parameter + quote(value, safe='')])}").model
 
 
 def requests_of(
