@@ -105,7 +105,7 @@ def test_a_label_beside_a_text_or_two(tmp_path: Path, columns: dict[str, str], r
 @each(
     ("columns", "kind"),
     [
-        ({"text1": "text", "text2": "text", "label": "whole"}, DatasetKind.SCORED_PAIRS),
+        ({"text1": "text", "text2": "text", "label": "float"}, DatasetKind.SCORED_PAIRS),
         ({"text1": "text", "text2": "text", "label": "float", "split": "split"}, DatasetKind.SCORED_PAIRS),
         ({"text1": "text", "text2": "text", "label": "words", "score": "whole"}, DatasetKind.SCORED_PAIRS),
         ({"source": "text", "target": "text"}, DatasetKind.PAIR_SET),

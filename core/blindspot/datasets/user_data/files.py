@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.user_data import judged, probing, retrieval_folder
+from blindspot.datasets.user_data import guess, judged, probing, retrieval_folder
 from blindspot.datasets.user_data.columns import LABEL, SPLIT, OwnFile, OwnSource, UnclearColumns, is_blank
 from blindspot.datasets.user_data.guess import text_columns
 from blindspot.datasets.user_data.judged import Marks
 from blindspot.datasets.user_data.kinds import OWN_KINDS
-from blindspot.datasets.user_data.names import MARK_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES
+from blindspot.datasets.user_data.names import MARK_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES, WEAK_SCORE_NAMES
 from blindspot.datasets.user_data.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
+from blindspot.datasets.user_data.scored_pairs import score_column
 from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.tables import FileFormat, FileTable
@@ -24,6 +24,7 @@ from blindspot.texts import column_key
 
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
+MOST_CODED = 10  # different whole numbers that may be classes
 _PERMISSIONS = "check the path and its permissions"
 
 
@@ -49,9 +50,51 @@ class OwnTable:
         return marks if len(text_columns(self.table, {one.number for one in marks})[0]) >= 2 else ()
 
     @cached_property
+    def scores(self) -> tuple[int, ...]:
+        """Numbers of the columns that may be scores of what would else be read as positive pairs."""
+        if self.likeliest is not DatasetKind.PAIR_SET or self.marks or len(text_columns(self.table)[0]) < 2:
+            return ()
+        return guess.scores(self.table)
+
+    @cached_property
+    def has_coded_classes(self) -> bool:
+        """Whether what would be read as scores of pairs may be classes: a `label` of few whole numbers, as NLI has."""
+        if self.likeliest is not DatasetKind.SCORED_PAIRS or self.marks:
+            return False
+        column = score_column(self.table)
+        if column is None or column_key(self.table.names[column]) not in WEAK_SCORE_NAMES:
+            return False
+        cells = [cell for cell in self.table.cells[column] if not is_blank(cell)]
+        return len({str(cell) for cell in cells}) <= MOST_CODED and all(map(judged.is_numeral, cells))
+
+    @property
+    def question(self) -> str:
+        """Why it may be of several kinds; "" where it is of one."""
+        if len(self.kinds) < 2:
+            return ""
+        if self.scores:
+            which = "column" if len(self.scores) == 1 else "columns"
+            held = "distances" if any(guess.is_distance(self.table.names[n]) for n in self.scores) else "scores"
+            return f"{which} {self._names(self.scores)} may hold {held} of the pairs"
+        if self.has_coded_classes:
+            return (
+                "column 'label' holds few whole numbers, which may be classes (such as 0 for entailment) or scores, "
+                "higher for more similar"
+            )
+        columns = self._names([one.number for one in self.marks])
+        return f"column {columns} has two values, which may say which rows are matches"
+
+    def _names(self, columns: Sequence[int]) -> str:
+        return ", ".join(f"'{self.table.names[number][:40]}'" for number in columns)
+
+    @cached_property
     def kinds(self) -> tuple[DatasetKind, ...]:
-        """The kinds that it may be of: several where a column of two values may be read in several ways, and neither
-        its name nor another one decides."""
+        """The kinds that it may be of: several where a column may be read in several ways, and neither its name nor
+        another one decides."""
+        if self.scores:
+            return DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS
+        if self.has_coded_classes:
+            return DatasetKind.SCORED_PAIRS, DatasetKind.LABELED_TEXTS
         keys = {column_key(self.table.names[marks.number]) for marks in self.marks}
         if not keys or self.likeliest is DatasetKind.RETRIEVAL:
             return (self.likeliest,)
@@ -110,15 +153,18 @@ class UnclearKind(UnclearColumns):
 
     def __init__(self, table: OwnTable) -> None:
         self.readings: dict[DatasetKind, str] = {}
+        others = []
         for kind in table.kinds:
-            with suppress(InputError):  # it cannot be of this kind after all
+            try:
                 self.readings[kind] = table.reference_as(kind)
-        column = ", ".join(f"'{table.table.names[marks.number][:40]}'" for marks in table.marks)
-        ways = "; ".join(f'"{reference}" reads {_MEANING[kind]}' for kind, reference in self.readings.items())
+            except InputError as error:  # it cannot be of this kind, or not without a column's name
+                others += [f"for a {kind.in_words}, {error.remedy}"] if table.scores and error.remedy else []
+        meaning = _MEANING if table.marks else _MEANING | {DatasetKind.PAIR_SET: _EVERY_ROW}
+        ways = "; ".join([f'"{reference}" reads {meaning[kind]}' for kind, reference in self.readings.items()] + others)
         if not table.table.path.is_absolute():  # as a browser sent it: it has no reference
-            ways = "choose: " + "; ".join(_MEANING[kind] for kind in self.readings)
+            ways = "choose: " + "; ".join([meaning[kind] for kind in self.readings] + others)
         super().__init__(
-            f"{table.table.path}: column {column} has two values, which may say which rows are matches",
+            f"{table.table.path}: {table.question}",
             expected="to know how the rows are meant",
             remedy=ways or "name the columns, for example with --query-column, --match-column and --mark-column",
         )
@@ -126,6 +172,7 @@ class UnclearKind(UnclearColumns):
 
 _OF_PAIRS = (DatasetKind.PAIR_SET, DatasetKind.RETRIEVAL, DatasetKind.SCORED_PAIRS, DatasetKind.LABELED_TEXTS)
 _OF_MARKS = (DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS, DatasetKind.RETRIEVAL)
+_EVERY_ROW = "all rows as positive pairs (evalrank)"
 _MEANING = {
     DatasetKind.PAIR_SET: "the marked rows as positive pairs (evalrank)",
     DatasetKind.SCORED_PAIRS: "all rows as scored pairs (similarity, threshold)",
@@ -147,7 +194,9 @@ def fitting(reference: str, kind: DatasetKind) -> str:
     table = _tabulated(found)
     if kind in table.kinds and len(table.kinds) == 1:
         return reference
-    return table.reference_as(kind) if table.marks and kind in {*table.kinds, *_OF_MARKS} else reference
+    # Of several kinds the first is what the file would be taken for where nobody asks.
+    is_sure = kind in {*table.kinds, *_OF_MARKS} if table.marks else kind in table.kinds[1:]
+    return table.reference_as(kind) if is_sure else reference
 
 
 def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:

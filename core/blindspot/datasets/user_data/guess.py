@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from blindspot.datasets.user_data.attributes import PREFIX
 from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.texts import column_key
 
 SAMPLE = 2_000  # cells of a column that are looked at, from the first to the last in equal steps
 FEW = 0.2  # at most so many different values per row are labels ...
@@ -32,6 +34,10 @@ ABOUT = frozenset(
 )
 ID_WORDS = frozenset("id ids uid uuid guid key hash url uri link slug code".split())
 SURE_ID_WORDS = frozenset("id ids uid uuid guid qid pid docid corpusid".split())
+SCORE_WORDS = frozenset(
+    "score scores similarity sim relatedness rating ratings cosine gold agreement rater annotator judge".split()
+)
+DISTANCE_WORDS = frozenset("distance distances dist dissimilarity difference".split())
 LABEL_NAMES = ABOUT | frozenset("product intent sentiment department group team status channel priority".split())
 
 IDS, LABELS, NO_LETTERS = "ids", "few different values", "no letters"
@@ -161,6 +167,25 @@ def _is_ids(column: _Column, among_prose: bool) -> str:
 
 def _is_labels(column: _Column, among_prose: bool) -> str:
     return LABELS if column.looks_like_labels or (among_prose and not column.spaced) else ""
+
+
+def scores(table: FileTable) -> tuple[int, ...]:
+    """Numbers of the columns that may say how alike the texts of a pair are, or how far apart: numbers under a name
+    with such a word, such as ``human_score``, ``rater1`` or ``cosine_distance``."""
+    return tuple(
+        number
+        for number, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True))
+        if kind is ColumnKind.NUMBER
+        and column_key(name) not in ABOUT
+        and not name.startswith(PREFIX)
+        and _words(name) & (SCORE_WORDS | DISTANCE_WORDS)
+        and len({str(cell) for cell in table.cells[number]}) > 1
+    )
+
+
+def is_distance(name: str) -> bool:
+    """Whether a column's name says that more means less alike."""
+    return bool(_words(name) & DISTANCE_WORDS)
 
 
 def _column(table: FileTable, number: int) -> _Column:

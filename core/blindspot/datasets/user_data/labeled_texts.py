@@ -95,7 +95,8 @@ class OwnLabeledTexts(OwnFile):
     )
     matched_by = (
         "where one is called `label`, `class` or `category` beside one of texts, or words of the kind beside two; a "
-        "`label` of numbers beside two texts is taken for a score unless there is a `split`"
+        "`label` of numbers beside two texts is taken for a score unless there is a `split`; of few whole numbers, you "
+        "are asked"
     )
     counted = "labeled examples"
     roles: ClassVar[tuple[Role, ...]] = (

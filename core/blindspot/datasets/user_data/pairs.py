@@ -100,7 +100,8 @@ class OwnPairs(OwnFile):
             raise UnclearColumns(
                 f"{table.path} has no two columns of text: {_listed(table, found)}",
                 expected="the texts of a pair in two columns, best named query and match",
-                remedy="if two of these hold them, name them with --query-column and --match-column",
+                remedy="if two of these hold them, name them with --query-column and --match-column; those of labeled "
+                "texts with --text-column and --label-column",
             )
         if not found.is_clear:
             query, match = (table.names[number] for number in found.pair)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from shlex import quote
@@ -71,6 +71,8 @@ class OwnScoredPairs(OwnFile):
         named, texts, why = score_column(table), _text_columns(table), guess.BY_NAME
         if named is None and (marks := judged.mark_in(table)):
             named, why = marks.number, marks.why
+        elif named is None and (scores := guess.scores(table)):
+            named, why = _only(table, scores), guess.BY_WORD
         if named is None or texts.pair is None:
             raise UnclearColumns(
                 f"{table.path} has no two texts and a score: {table.shown_names}",
@@ -178,6 +180,24 @@ def score_column(table: FileTable) -> int | None:
         return named
     weak = first_named(keys, WEAK_SCORE_NAMES)
     return weak if weak is not None and table.kinds[weak] is ColumnKind.NUMBER else None
+
+
+def _only(table: FileTable, scores: Sequence[int]) -> int:
+    """The one of the columns that may be scores; refuses several, and distances."""
+    if len(scores) > 1:
+        raise UnclearColumns(
+            f"{table.path}: several columns may be the score: {', '.join(repr(table.names[one]) for one in scores)}",
+            expected="one score for each pair",
+            remedy="name it with --text1-column, --text2-column and --score-column, or add a column score, such as "
+            "their mean",
+        )
+    if guess.is_distance(name := table.names[scores[0]]):
+        raise UnclearColumns(
+            f"{table.path}: column {name!r} seems to be higher for texts that are less similar",
+            expected="a score that is higher for more similar texts",
+            remedy=f"add a column score, such as minus {name}",
+        )
+    return scores[0]
 
 
 def _text_columns(table: FileTable) -> guess.PairGuess:

@@ -218,11 +218,8 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
 
 def _ask(table: OwnTable) -> None:
     """Say that the file may be read in several ways, with the first rows of each."""
-    marks = " and ".join(f"*{as_text(table.table.names[one.number])}*" for one in table.marks)
-    st.info(
-        f"Column {marks} has two values, which may say which rows are matches. How are the rows meant? Choose above.",
-        icon=":material/help:",
-    )
+    question = as_text(f"{table.question[0].upper()}{table.question[1:]}")
+    st.info(f"{question}. How are the rows meant? Choose above.", icon=":material/help:")
     for kind in table.kinds:
         try:
             contents = _read(table, kind)

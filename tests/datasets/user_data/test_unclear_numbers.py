@@ -1,0 +1,90 @@
+"""Numbers beside a pair of texts: scores, distances or codes of classes are asked about, never passed over."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from blindspot.datasets.catalog import DatasetRef, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.user_data.files import UnclearKind
+from blindspot.errors import InputError
+
+N = 60
+PAIRS = [(f"who waters the plant number {i}", f"the person that pours for pot {i}") for i in range(N)]
+NUMBERS = [(7 * i % 13) / 4 for i in range(N)]
+CODES = [i % 3 for i in range(N)]
+SCORED, POSITIVE, LABELED = DatasetKind.SCORED_PAIRS, DatasetKind.PAIR_SET, DatasetKind.LABELED_TEXTS
+
+
+def written(folder: Path, header: tuple[str, str], **further: list[float] | list[int]) -> str:
+    path = folder / f"{'-'.join((*header, *further))}.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*header, *further])
+        writer.writerows([*pair, *(cells[i] for cells in further.values())] for i, pair in enumerate(PAIRS))
+    return f"file:{path}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["score of people", "Mean Similarity", "similarityMean", "rating_1", "rater1", "cosine", "gold std", "annotator2"],
+)
+def test_a_column_that_may_be_a_score_is_asked_about(tmp_path: Path, name: str) -> None:
+    reference = written(tmp_path, ("left", "right"), **{name: NUMBERS})
+    with pytest.raises(UnclearKind, match=f"column '{name}' may hold scores") as caught:
+        find_dataset(reference)
+    assert set(caught.value.readings) == {POSITIVE, SCORED}
+    for kind, reading in caught.value.readings.items():
+        assert find_dataset(reading).kind is kind
+        assert f'"{reading}"' in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["distance", "cosine_distance", "Dissimilarity"])
+def test_a_distance_is_no_score(tmp_path: Path, name: str) -> None:
+    reference = written(tmp_path, ("a", "b"), **{name: NUMBERS})
+    with pytest.raises(UnclearKind, match="may hold distances") as caught:
+        find_dataset(reference)
+    assert set(caught.value.readings) == {POSITIVE}
+    assert f"minus {name}" in str(caught.value)
+    with pytest.raises(InputError, match="less similar"):
+        DatasetRef(reference).of_kind(SCORED)
+
+
+def test_several_scores_are_not_chosen_from(tmp_path: Path) -> None:
+    reference = written(tmp_path, ("a", "b"), rater1=NUMBERS, rater2=NUMBERS[::-1])
+    with pytest.raises(UnclearKind, match="columns 'rater1', 'rater2' may hold scores"):
+        find_dataset(reference)
+    with pytest.raises(InputError, match="several columns may be the score"):
+        DatasetRef(reference).of_kind(SCORED)
+
+
+def test_a_label_of_few_whole_numbers_is_a_class_or_a_score(tmp_path: Path) -> None:
+    for header in (("premise", "hypothesis"), ("sentence1", "sentence2")):
+        reference = written(tmp_path, header, label=CODES)
+        with pytest.raises(UnclearKind, match="classes") as caught:
+            find_dataset(reference)
+        assert set(caught.value.readings) == {SCORED, LABELED}
+        assert find_dataset(DatasetRef(reference).of_kind(LABELED)).kind is LABELED
+        with pytest.raises(UnclearKind):  # who runs Similarity has not said that 2 is more similar than 0
+            find_dataset(DatasetRef(reference).of_kind(SCORED))
+
+
+def test_a_diagnostic_of_scored_pairs_decides_and_one_of_pairs_does_not(tmp_path: Path) -> None:
+    reference = DatasetRef(written(tmp_path, ("left", "right"), people_score=NUMBERS))
+    assert find_dataset(reference.of_kind(SCORED)).kind is SCORED
+    with pytest.raises(UnclearKind):  # pairs that people scored low would count as matches
+        find_dataset(reference.of_kind(POSITIVE))
+
+
+@pytest.mark.parametrize("name", ["year", "views", "length", "qid1", "id", "rater", "tokens"])
+def test_other_numbers_are_not_asked_about(tmp_path: Path, name: str) -> None:
+    assert find_dataset(written(tmp_path, ("query", "match"), **{name: NUMBERS})).kind is POSITIVE
+
+
+def test_names_and_values_that_decide_are_not_asked_about(tmp_path: Path) -> None:
+    assert find_dataset(written(tmp_path, ("a", "b"), score=NUMBERS, rater1=NUMBERS)).kind is SCORED
+    assert find_dataset(written(tmp_path, ("text1", "text2"), label=NUMBERS)).kind is SCORED
+    assert find_dataset(written(tmp_path, ("a", "b"), score=CODES)).kind is SCORED
