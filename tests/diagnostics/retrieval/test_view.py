@@ -52,7 +52,7 @@ def test_a_against_b(table: QueryTable, is_bm25: bool) -> None:
     a, b = Side(first), Side(first, is_bm25=True) if is_bm25 else Side(second)
     view, test = against_view(table, a, b), paired(table, b, a)
     gains = table.scores(b, "ndcg@10") - table.scores(a, "ndcg@10")
-    assert (view.falls, view.rises) == (sum(gains < 0), sum(gains > 0))
+    assert (view.test.losses, view.test.wins) == (sum(gains < 0), sum(gains > 0))
     assert view.test.value == test.value == pytest.approx(gains.mean())
     assert {one.family for one in side_scores(table, a).values()} == {MAIN}, "the page says: for all scores"
     said = view.tested.replace("−", "-")

@@ -20,7 +20,7 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words, similarities
-from blindspot.runs.findings.baselines import ALL, AgainstWords, for_choice, share_and_chance
+from blindspot.runs.findings.baselines import ALL, AgainstWords, best_rival, share_and_chance
 from blindspot.types import Bool, Float64, Int64
 
 
@@ -102,7 +102,7 @@ def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> AgainstWor
         statistics.share(own, known),
         scores[best],
         statistics.difference(own, reached, known, among=len(Words)),
-        for_choice(float(statistics.p_values((own - reached)[:, np.newaxis], known)[0]), len(Words)),
+        best_rival(own, [reached], known, of=len(Words))[0].p,
         share_and_chance(own, known, alone.chance),
         best,
         int(inside.sum()),

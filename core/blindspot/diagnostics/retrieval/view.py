@@ -85,15 +85,6 @@ class AgainstView:
     test: PairedTest
 
     @property
-    def falls(self) -> int:
-        """Queries of which B has less."""
-        return int((self.rows[DIFFERENCE] > 0).sum())
-
-    @property
-    def rises(self) -> int:
-        return int((self.rows[DIFFERENCE] < 0).sum())
-
-    @property
     def tested(self) -> str:
         """The difference of the means, and how small a one these queries would tell."""
         test = self.test

@@ -19,30 +19,22 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     """See ``Diagnostic.item_scores``; an item is an example that all of the runs tested."""
     entry = find_diagnostic(runs[0].plan.diagnostic)
     tested = outcomes(entry, [run.run_id for run in runs], repository)
-    order = np.argsort(tested.numbers)
-    known = tested.known.of_some(order)
-    numbers = np.asarray(tested.numbers, dtype=np.int64)[order]
-
-    def texts() -> list[str]:
-        return [str(tested.first[place]) for place in order.tolist()]
+    units = "" if tested.known.is_of_singles or len(tested.second) else "groups of same texts"
 
     def item(run: RunRecord, place: int) -> Item:
-        at = int(order[place])
-        two = (("second text", str(tested.second[at])),) if len(tested.second) else ()
-        gold, said = tested.labels[at], tested.predicted[run.run_id][at]
-        return Item((("text", str(tested.first[at])), *two, ("class", tested.classes[gold])), tested.classes[said])
+        two = (("second text", str(tested.second[place])),) if len(tested.second) else ()
+        gold, said = tested.labels[place], tested.predicted[run.run_id][place]
+        return Item((("text", str(tested.first[place])), *two, ("class", tested.classes[gold])), tested.classes[said])
 
     def score(run: RunRecord) -> ItemScores:
-        right = tested.right(run.run_id).astype(np.float64)[order]
-        units = "" if known.is_of_singles or len(tested.second) else "groups of same texts"
         return scores(
             entry,
             entry.headline,
             "Accuracy",
-            right,
-            numbers,
-            known,
-            texts,
+            tested.right(run.run_id).astype(np.float64),
+            tested.numbers,
+            tested.known,
+            lambda: [str(text) for text in tested.first],
             statistic=Outcomes(),
             units=units,
             describe=partial(item, run),

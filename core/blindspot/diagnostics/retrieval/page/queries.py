@@ -148,8 +148,8 @@ def _say(compared: Compared, view: AgainstView) -> None:
         f"If you switch from {a} (A) to {b} (B), another document comes first on **{lost.first:,}** of "
         f"{counted(n, 'query', 'queries')} ({percent(lost.first / n)}), and the top tens share "
         f"**{percent(lost.overlap)}** of their documents. A relevant document leaves the top ten on "
-        f"**{lost.losing:,}** queries and enters it on **{lost.gaining:,}**; {TITLES[HEAD]} falls on {view.falls:,} "
-        f"and rises on {view.rises:,}."
+        f"**{lost.losing:,}** queries and enters it on **{lost.gaining:,}**; {TITLES[HEAD]} falls on "
+        f"{view.test.losses:,} and rises on {view.test.wins:,}."
     )
     st.caption(view.tested)
 
