@@ -51,12 +51,12 @@ class Shot(NamedTuple):
     below: str = ""
 
 
-_TWO = "enc=minilm~none&enc=minilm-static~none"
+_TWO = "model=minilm~none&model=minilm-static~none"
 SHOTS = (
     Shot("findings", "findings?on=demo-minimal"),  # fonts of other scripts may be missing
     Shot("compare", f"compare?{_TWO}"),
     Shot("evalrank", f"evalrank?{_TWO}"),
-    Shot("pair", "evalrank?enc=minilm~none&item=18", ".st-key-drill"),
+    Shot("pair", "evalrank?model=minilm~none&item=18", ".st-key-drill"),
     Shot("heros", f"heros?{_TWO}"),
     Shot("neighbors", f"neighbors?{_TWO}"),
     Shot("try", f"try_it?sentence={quote('The patient may not take more than two of these tablets.')}"),

@@ -40,7 +40,7 @@ def check_said(sentence: str) -> None:
 
 def first_figures(open_app: OpenApp, cache: Path, page: str, **address: str) -> str:
     """What a page says first in numbers."""
-    app = open_app(cache, page, enc=str(MINILM), **address)
+    app = open_app(cache, page, model=str(MINILM), **address)
     return next(str(element.value) for element in app.markdown if figures(str(element.value)))
 
 

@@ -126,7 +126,7 @@ class Picker(StrEnum):
     """A shared picker, by its name in the address."""
 
     DATASET = "data"
-    MODELS = "enc"
+    MODELS = "model"
     POSTPROCESSED = "post"  # whether post-processed models are shown where none are picked
     BASELINE = "base"
     SIMILARITY = "metric"

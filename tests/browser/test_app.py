@@ -104,28 +104,28 @@ def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader,
 
 
 def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(reader: NewReader, demo_address: str) -> None:
-    query = "enc=minilm~center&item=7&ranks=filtered"
+    query = "model=minilm~center&item=7&ranks=filtered"
     for scheme in ("light", "dark"):
         visitor = reader(scheme).open(f"{demo_address}/evalrank?{query}")
         expect(visitor.see("drill")).to_contain_text("minilm + center")
         visitor.set_properties().healthy()
         expect(visitor.at("item").get_by_role("spinbutton")).to_have_value("7")
-        expect(visitor.at("enc")).to_contain_text("minilm + center")
+        expect(visitor.at("model")).to_contain_text("minilm + center")
         for part in query.split("&"):
             visitor.address_has(part)
 
 
 def test_shared_picks_survive_a_change_of_page(reader: NewReader, demo_address: str) -> None:
-    visitor = reader().open(f"{demo_address}/evalrank?enc=minilm~center")
+    visitor = reader().open(f"{demo_address}/evalrank?model=minilm~center")
     visitor.see("curve")
     visitor.go_to("Compare", "Several models")
     visitor.see("dots_evalrank")
-    expect(visitor.at("enc")).to_contain_text("minilm + center")
-    visitor.address_has("enc=minilm~center")
+    expect(visitor.at("model")).to_contain_text("minilm + center")
+    visitor.address_has("model=minilm~center")
 
 
 def test_a_stale_link_says_what_is_missing(reader: NewReader, demo_address: str) -> None:
-    visitor = reader().open(f"{demo_address}/compare?part=overview&enc=gone~none")
+    visitor = reader().open(f"{demo_address}/compare?part=overview&model=gone~none")
     expect(visitor.page.get_by_text("'gone'")).to_be_visible()
     visitor.healthy()
     visitor.press("dismiss_stale")
@@ -168,7 +168,7 @@ def test_a_chain_of_transforms_is_typed_mended_and_run(serve: Serve, reader: New
     run.click()
     expect(visitor.page.get_by_text("minilm + abtt:2+whiten:100", exact=True).first).to_be_visible()  # in the legend
     visitor.set_properties().healthy()
-    again = reader().open(f"{visitor.page.url.partition('?')[0]}?enc=minilm~abtt:2%2Bwhiten:100&item=7")
+    again = reader().open(f"{visitor.page.url.partition('?')[0]}?model=minilm~abtt:2%2Bwhiten:100&item=7")
     expect(again.see("drill")).to_contain_text("minilm + abtt:2+whiten:100")
     again.set_properties().healthy()
 
@@ -197,13 +197,13 @@ def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(reader: NewRead
         held.append(route)
 
     visitor.page.route(code, hold)
-    visitor.open(f"{demo_address}/evalrank?enc=minilm~center&metric=l2")
+    visitor.open(f"{demo_address}/evalrank?model=minilm~center&metric=l2")
     visitor.go_to("Findings")
     expect(visitor.page.get_by_role("heading", name="Findings", level=1)).to_be_visible()
     assert held
     visitor.page.unroute(code)  # lets go of what was held
-    expect(visitor.at("enc")).to_contain_text("minilm + center")
-    visitor.address_has("enc=minilm~center")
+    expect(visitor.at("model")).to_contain_text("minilm + center")
+    visitor.address_has("model=minilm~center")
     visitor.address_has("metric=l2")
     visitor.set_properties().healthy()
     assert visitor.page.get_by_test_id("stAlert").filter(has_text="default value").count() == 0

@@ -189,8 +189,8 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
     store_run(repository, "run", pair_set(), transform="center")
     repository.database.close()
     filled(cache)
-    visitor = reader().open(f"{serve(cache)}/compare?part=overview&enc=minilm~center")
-    expect(visitor.see("enc")).to_contain_text("minilm + center")
+    visitor = reader().open(f"{serve(cache)}/compare?part=overview&model=minilm~center")
+    expect(visitor.see("model")).to_contain_text("minilm + center")
     for title in ("Intruder", "Votes"):
         visitor.go_to("People", title)
         if title == "Intruder":
@@ -199,8 +199,8 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
         expect(visitor.page.get_by_role("heading", name="People", exact=True)).to_be_visible()
         visitor.set_properties()  # until then the cards may be those of the page before
         expect(card(visitor.page, 2)).to_be_visible()
-        expect(visitor.at("enc")).to_have_count(0)
-        visitor.page.wait_for_function("!location.search.includes('enc=')")
+        expect(visitor.at("model")).to_have_count(0)
+        visitor.page.wait_for_function("!location.search.includes('model=')")
         visitor.page.get_by_test_id("stTooltipIcon").first.hover()
         expect(card(visitor.page, 2)).to_be_visible()
         everything = visitor.page.content() + visitor.page.url + visitor.page.title()
@@ -209,5 +209,5 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
         for name in ("minilm", "lsa~", "lsa +", "Words of"):
             assert name not in everything
     visitor.go_to("Compare", "Several models")
-    expect(visitor.see("enc")).to_contain_text("minilm + center")
-    visitor.address_has("enc=minilm~center")
+    expect(visitor.see("model")).to_contain_text("minilm + center")
+    visitor.address_has("model=minilm~center")

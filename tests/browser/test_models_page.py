@@ -34,7 +34,7 @@ def test_a_reference_is_mended_checked_linked_and_removed(
     expect(visitor.see("run_reference").get_by_role("button")).to_be_enabled()
     visitor.set_properties().healthy()
 
-    second = reader().open(f"{address}?model={quote(reference)}")
+    second = reader().open(f"{address}?shown={quote(reference)}")
     expect(second.see("details")).to_contain_text("32 tokens, then cut off")
     second.press("remove")
     second.press("remove_yes")
@@ -46,16 +46,16 @@ def test_a_reference_is_mended_checked_linked_and_removed(
 
 def test_a_row_leads_to_details_and_from_there_to_the_pairs(reader: NewReader, demo_address: str) -> None:
     visitor = reader().open(f"{demo_address}/models")
-    visitor.see("model")
+    visitor.see("shown")
     visitor.set_properties()
     details = visitor.choose_first_row(visitor.page.get_by_test_id("stMain"), "details")
     expect(details).to_contain_text("all-MiniLM-L6-v2")
-    visitor.address_has("model=minilm")
+    visitor.address_has("shown=minilm")
     visitor.page.get_by_role("link", name="EvalRank on Demo pairs").click()
     visitor.see("curve")
-    expect(visitor.at("enc")).to_contain_text("minilm + center")
+    expect(visitor.at("model")).to_contain_text("minilm + center")
     for variant in ("minilm~none", "minilm~center"):
-        visitor.address_has(f"enc={variant}")
+        visitor.address_has(f"model={variant}")
     visitor.set_properties().healthy()
     assert "via=" not in visitor.page.url
     assert visitor.page.get_by_test_id("stAlert").filter(has_text="default value").count() == 0

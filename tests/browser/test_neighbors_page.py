@@ -13,7 +13,7 @@ ITEM = "() => new URLSearchParams(location.search).get('item')"
 
 
 def test_a_neighbor_is_walked_to_and_an_own_text_is_linked(reader: Callable[..., Reader], demo_address: str) -> None:
-    visitor = reader().open(f"{demo_address}/neighbors?enc=minilm~none&enc=minilm~center&item=7")
+    visitor = reader().open(f"{demo_address}/neighbors?model=minilm~none&model=minilm~center&item=7")
     first = visitor.page.locator("[class*='st-key-near_']").get_by_test_id("stDataFrameResizable")
     expect(first).to_be_visible()
     visitor.set_properties().healthy()

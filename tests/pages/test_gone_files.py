@@ -88,7 +88,7 @@ def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(
     if thing in DATASETS:
         picks["data"] = in_address(stored.datasets[thing])
     else:
-        picks["enc"] = [variant(stored.encoders[thing])]
+        picks["model"] = [variant(stored.encoders[thing])]
     own = find_diagnostic(thing).page if thing in OWN else None
     home = own.stem if own else "evalrank"
     with LOSSES[loss](stored.paths[thing]):

@@ -49,7 +49,7 @@ def test_two_that_would_share_a_color_do_not_and_keep_theirs_on_every_page(
 ) -> None:
     stored = Repository.at(settings.store).variants()
     picked: list[Variant] = [stored[second - palette_size()], stored[second]]
-    asked = {"data": SMALL_PAIRS.id, "enc": [str(variant) for variant in picked]}
+    asked = {"data": SMALL_PAIRS.id, "model": [str(variant) for variant in picked]}
     overview, evalrank = (colors(open_app(settings.cache, page, **asked)) for page in ("overview", "evalrank"))
     assert len(overview) == 1
     assert len(evalrank) == 4  # dots of two scores, the curve, and A against B

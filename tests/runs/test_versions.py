@@ -118,7 +118,7 @@ def test_the_library_has_one_model_and_offers_only_it(changed: Changed) -> None:
 
 @pytest.mark.parametrize("page", ["evalrank", "compare", "models"])
 def test_a_page_opens_with_an_older_version(open_app: OpenApp, changed: Changed, page: str) -> None:
-    app = open_app(changed.world.cache, page, data=changed.dataset, enc=changed.pair)
+    app = open_app(changed.world.cache, page, data=changed.dataset, model=changed.pair)
     assert not app.exception
     assert "@version-" not in written(app)
 
@@ -150,9 +150,9 @@ def test_kept_embeddings_still_make_a_space(changed: Changed) -> None:
 def test_both_are_compared_on_a_page_and_on_the_command_line(
     open_app: OpenApp, changed: Changed, blindspot: Command
 ) -> None:
-    app = open_app(changed.world.cache, "evalrank", data=changed.dataset, enc=changed.pair)
-    assert app.multiselect(key="enc").value == changed.pair
-    options = app.multiselect(key="enc").options
+    app = open_app(changed.world.cache, "evalrank", data=changed.dataset, model=changed.pair)
+    assert app.multiselect(key="model").value == changed.pair
+    options = app.multiselect(key="model").options
     assert any("house v1" in option for option in options)
     assert any("house v2" in option for option in options)
     found = blindspot.json("compare", *changed.pair)

@@ -104,7 +104,7 @@ def addresses(attack: Attack, number: int) -> None:
 
 def strange_pages(attack: Attack, number: int) -> None:
     pages = ("intruder", "heros", "data", "run", "evidence", "words")
-    attack.leave(pages[number % len(pages)], data="file:/etc/passwd", enc="dir:/", session="x" * 5_000, item="1e999")
+    attack.leave(pages[number % len(pages)], data="file:/etc/passwd", model="dir:/", session="x" * 5_000, item="1e999")
 
 
 ATTACKS: tuple[Callable[[Attack, int], None], ...] = (

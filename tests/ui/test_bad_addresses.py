@@ -13,8 +13,8 @@ BAD = (
     *("../../etc/passwd", "<img src=x onerror=alert(1)>", "\u202e[x](javascript:alert(1))", "9" * 400, "1e999", "nan"),
     *("a\0b", "-1", "' OR 1=1"),
 )
-PARAMETERS = "data enc metric protocol pair base model session set facilitator item hub".split()
-PAGES = {"evalrank": "item", "neighbors": "item", "models": "model", "intruder": "session", "data": "data"}
+PARAMETERS = "data model metric protocol pair base shown session set facilitator item hub".split()
+PAGES = {"evalrank": "item", "neighbors": "item", "models": "shown", "intruder": "session", "data": "data"}
 
 
 @pytest.mark.matrix
@@ -23,7 +23,7 @@ def test_a_page_survives_any_address(open_app: OpenApp, demo_cache: Path, page: 
     for number, bad in enumerate(BAD[:: 2 if page == "evalrank" else 3]):
         query = dict.fromkeys(PARAMETERS, bad)
         if number % 2:  # with a dataset that is known, so that the page goes further
-            query |= {"data": "demo-pairs", "enc": "minilm~none"}
+            query |= {"data": "demo-pairs", "model": "minilm~none"}
         app = open_app(demo_cache, page, **query)
         shown = [str(e.value) for e in [*app.markdown, *app.error, *app.warning, *app.info]]
         shown = [re.sub(r"`[^`]*`|\\\\<", "", text) for text in shown]  # as code, or escaped

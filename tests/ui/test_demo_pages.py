@@ -37,8 +37,8 @@ def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp
     secret.write_text(f"query,match\n{SECRET},{SECRET}\nand,{SECRET}\n")
     hostile = {
         "data": f"file:{secret}",
-        "enc": f"table:{secret}~none",
-        "model": f"dir:{tmp_path}",
+        "model": f"table:{secret}~none",
+        "shown": f"dir:{tmp_path}",
         "session": "../../etc/passwd",
         "facilitator": "' OR 1=1 --",
         "set": "../../../etc/passwd",
@@ -46,7 +46,7 @@ def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp
         "search": "<img src=x onerror=alert(1)>",
         "a": f"vectors:{secret}",
     }
-    app = demo(demo_copy, "overview", data=hostile["data"], enc=hostile["enc"])
+    app = demo(demo_copy, "overview", data=hostile["data"], model=hostile["model"])
     assert "names what is not here" in written(app)
     for page in PAGES:
         switch_page(app, page)

@@ -32,16 +32,16 @@ def cache(module_world: World) -> Path:
 
 @pytest.mark.matrix
 def test_neighbors_of_a_flow_are_shown_once_it_is_trained(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "neighbors", data="many", enc=["trigrams~flow"], item="1")
+    app = open_app(cache, "neighbors", data="many", model=["trigrams~flow"], item="1")
     assert "not trained yet" not in written(app)
     assert len(app.dataframe) > 0
-    app = open_app(cache, "neighbors", data="others", enc=["trigrams~flow"], item="1")
+    app = open_app(cache, "neighbors", data="others", model=["trigrams~flow"], item="1")
     assert "was not trained yet" in written(app)
 
 
 @pytest.mark.matrix
 def test_the_drill_down_of_a_run_with_a_flow_works(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "evalrank", data="many", enc=["trigrams~flow", "trigrams~none"], item="1")
+    app = open_app(cache, "evalrank", data="many", model=["trigrams~flow", "trigrams~none"], item="1")
     assert not app.error
     assert "not trained" not in written(app)
 

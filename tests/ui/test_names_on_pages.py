@@ -55,7 +55,7 @@ def test_no_page_says_where_on_the_server_a_model_or_dataset_is(
     open_app: OpenApp, stored: tuple[World, str, str], page: str
 ) -> None:
     world, model, dataset = stored
-    app = open_app(world.cache, page, data=dataset, enc=[f"{model}~none", f"{model}~center"])
+    app = open_app(world.cache, page, data=dataset, model=[f"{model}~none", f"{model}~center"])
     said = shown(app)
     if page == "data":  # its reference is in its details, for the command line
         said = said.replace(f"`{dataset}`", "")
@@ -65,7 +65,7 @@ def test_no_page_says_where_on_the_server_a_model_or_dataset_is(
 @pytest.mark.matrix
 def test_a_rename_is_on_every_page_and_links_survive_it(open_app: OpenApp, stored: tuple[World, str, str]) -> None:
     world, model, dataset = stored
-    link = {"data": dataset, "enc": [f"{model}~none", f"{model}~center"]}
+    link = {"data": dataset, "model": [f"{model}~none", f"{model}~center"]}
     app = open_app(world.cache, "models", model=model)
     (field,) = (box for box in app.text_input if str(box.key).startswith("name_model"))
     assert field.value == "house-vectors"
@@ -78,11 +78,11 @@ def test_a_rename_is_on_every_page_and_links_survive_it(open_app: OpenApp, store
     field.set_value("KB מודל").run()
     assert not app.error
     app = open_app(world.cache, "evalrank", **link)
-    assert app.multiselect(key="enc").value == link["enc"]
-    assert any("KB מודל + center" in option for option in app.multiselect(key="enc").options)
+    assert app.multiselect(key="model").value == link["model"]
+    assert any("KB מודל + center" in option for option in app.multiselect(key="model").options)
     assert any("KB מודל" in json.dumps(spec, ensure_ascii=False) for spec in charts(app))
     assert "house-vectors" not in shown(app)
-    assert app.query_params["enc"] == [in_address(name) for name in link["enc"]], "a new name changes no address"
+    assert app.query_params["model"] == [in_address(name) for name in link["model"]], "a new name changes no address"
     world.repository.give_name(Kind.MODEL, model, "")
     assert "house-vectors" in shown(open_app(world.cache, "evalrank", **link))
 

@@ -61,7 +61,7 @@ def test_overview_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp, 
 
 
 def test_overview_chart_has_the_stored_mrr(open_app: OpenApp, demo_cache: Path) -> None:
-    spec = chart(open_app(demo_cache, "overview", enc="minilm~center"), 0)
+    spec = chart(open_app(demo_cache, "overview", model="minilm~center"), 0)
     (run,) = (
         r
         for r in Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
@@ -120,9 +120,9 @@ def test_a_pair_that_does_not_exist_is_said(open_app: OpenApp, demo_cache: Path)
 
 
 def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "evalrank", enc=["minilm~center", "gone~none"], metric="cos")
+    app = open_app(demo_cache, "evalrank", model=["minilm~center", "gone~none"], metric="cos")
     assert "'gone'" in written(app)
-    assert app.multiselect(key="enc").value == ["minilm~center"]
+    assert app.multiselect(key="model").value == ["minilm~center"]
 
 
 def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
@@ -214,7 +214,7 @@ def test_pages_go_on_where_another_diagnostic_was_run(open_app: OpenApp, encoded
 
 
 def test_a_metric_without_runs_offers_to_compute_it(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "evalrank", enc="minilm~none", metric="l2")
+    app = open_app(demo_cache, "evalrank", model="minilm~none", metric="l2")
     assert any(button.key == "run_missing" for button in app.button)
 
 
@@ -270,10 +270,10 @@ def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_co
     while variant not in repository.variants() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert variant in repository.variants()
-    app = open_app(demo_copy, "overview", enc=str(variant))
+    app = open_app(demo_copy, "overview", model=str(variant))
     row = app.dataframe[0].value.iloc[0]
     assert (row["model"], row["dimension"]) == (variant.label, 64)
-    app = open_app(demo_copy, "evalrank", enc=str(variant), item="3")
+    app = open_app(demo_copy, "evalrank", model=str(variant), item="3")
     assert variant.label in written(app)
 
 

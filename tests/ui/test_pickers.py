@@ -103,11 +103,11 @@ def test_without_minilm_the_oldest_untransformed_model_is_the_baseline(open_app:
 
 @pytest.mark.matrix
 def test_a_baseline_that_is_picked_is_shown_among_picked_models(open_app: OpenApp, three: Path) -> None:
-    app = open_app(three, "evalrank", enc="lsa~none")
+    app = open_app(three, "evalrank", model="lsa~none")
     assert app.session_state["_picks"].variants == (LSA,)
-    app = open_app(three, "evalrank", enc="lsa~none", base="minilm~none")
+    app = open_app(three, "evalrank", model="lsa~none", base="minilm~none")
     assert app.session_state["_picks"].variants == (MINILM, LSA)
-    assert app.multiselect(key="enc").value == ["lsa~none"]
+    assert app.multiselect(key="model").value == ["lsa~none"]
     switch_page(app, "overview")
     app.run()
     assert app.session_state["_picks"].variants == (LSA,), "nothing is compared with a baseline there"
@@ -159,7 +159,7 @@ def test_own_material_comes_first(open_app: OpenApp, own: tuple[World, str, str]
         assert app.selectbox(key="data").options[0] == "pairs"
     assert open_app(world.cache, "evalrank", data="demo-pairs").session_state["_picks"].dataset == "demo-pairs"
     app = open_app(world.cache, "compare", base="trigrams~none")
-    assert app.multiselect(key="enc").options == ["mine", "trigrams", "random-projection"]
+    assert app.multiselect(key="model").options == ["mine", "trigrams", "random-projection"]
     assert [app.selectbox(key=side).value for side in "ab"] == ["trigrams~none", f"{model}~none"]
     for page, key in (("size", "size_enc"), ("repair", "repair_enc"), ("languages", "lang_enc")):
         assert open_app(world.cache, page).selectbox(key=key).value == model
@@ -203,7 +203,7 @@ def test_findings_begin_with_comparisons_of_own_models(open_app: OpenApp, own: t
         assert "; against trigrams: no significant difference on 1 score." in line
         assert "b=trigrams" in links["Compare with trigrams"]
     assert all("a=copy" in link for link in links.values() if link)
-    none = open_app(world.cache, "findings", enc=["trigrams~none", "random-projection~none"])
+    none = open_app(world.cache, "findings", model=["trigrams~none", "random-projection~none"])
     assert not [one for one in none.get("page_link") if one.proto.label.startswith("Compare ")]
 
 
@@ -236,7 +236,7 @@ def test_what_is_picked_during_a_visit_is_kept(open_app: OpenApp, three: Path) -
     for name, value in link_to("demo-minimal", "cos", [LSA], is_visit=True).items():
         app.query_params[name] = value
     app.run()
-    app.multiselect(key="enc").set_value([]).run()
+    app.multiselect(key="model").set_value([]).run()
     app.selectbox(key="data").set_value("demo-words").run()
     app.switch_page("pages/evalrank.py").run()
     assert app.session_state["_picks"].dataset == "demo-words"

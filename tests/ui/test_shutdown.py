@@ -87,7 +87,7 @@ def test_a_server_ends_while_a_model_is_loaded(settings: Settings, tmp_path: Pat
 def test_a_server_ends_with_the_child_that_fits_umap(tmp_path: Path) -> None:
     settings = ready(tmp_path / "cache")
     with serving(settings.cache, tmp_path) as server:
-        query = f"enc={ENCODER}~none&data=demo-pairs"
+        query = f"model={ENCODER}~none&data=demo-pairs"
         with visiting(server.address, "map", query) as visitor:
             visitor.click("Compute UMAP")
             deadline = time.monotonic() + PATIENCE_SECONDS

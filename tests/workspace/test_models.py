@@ -76,7 +76,7 @@ def test_an_empty_store_has_no_speeds_and_says_why(open_app: OpenApp, tmp_path: 
 
 def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models", model="minilm-static")
-    assert app.selectbox(key="model").value == "minilm-static"
+    assert app.selectbox(key="shown").value == "minilm-static"
     what, identity = facts(app), facts(app, 1)
     assert what["reference"] == "minilm-static"
     assert what["link"].startswith("https://huggingface.co/")
@@ -96,7 +96,7 @@ def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> No
     assert link.page == "evalrank"
     assert parse_qs(link.query_string) == {
         "data": ["demo-pairs"],
-        "enc": ["minilm~none", "minilm~center"],
+        "model": ["minilm~none", "minilm~center"],
         "metric": ["cos"],
         "via": ["link"],
     }
@@ -106,7 +106,7 @@ def test_a_link_to_an_encoder_that_is_not_here_is_said(open_app: OpenApp, demo_c
     app = open_app(demo_cache, "models", model="dir:/*gone*")
     assert len(app.warning) == 1
     assert "dir:/*gone*" in [element.value for element in app.text]
-    assert app.selectbox(key="model").value is None
+    assert app.selectbox(key="shown").value is None
 
 
 # --- adding
@@ -128,7 +128,7 @@ def test_a_folder_is_checked_shown_and_offered_for_a_run(open_app: OpenApp, tmp_
     assert found["prompt"] == "“*q*”"
     assert "link" not in found, "a browser opens no file of the server's"
     assert len(table(app)) == len([*ENCODERS, BM25]) + 1
-    assert app.selectbox(key="model").options[0] == "model (max length 64, prompt _q_)"
+    assert app.selectbox(key="shown").options[0] == "model (max length 64, prompt _q_)"
     assert table(app)[0]["model"] == "model (max length 64, prompt _q_)", "the new one is on top"
     assert app.button(key="run_reference").label == "Test it on Demo pairs"
     assert stored not in written(app)
@@ -283,17 +283,17 @@ def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_pa
     app.button(key="check_upload").click().run()
     assert not app.error
     assert facts(app)["dimension"] == "2"
-    assert app.selectbox(key="model").options[0] == "my-words"
+    assert app.selectbox(key="shown").options[0] == "my-words"
     (stored,) = Repository.at(tmp_path / "results.duckdb").references()
     reference = stored.reference
     assert reference.startswith(f"vectors:{tmp_path}/uploads/encoders/")
     assert Path(reference.removeprefix("vectors:")).read_bytes() == GLOVE
-    app.selectbox(key="model").set_value(reference).run()
+    app.selectbox(key="shown").set_value(reference).run()
     app.button(key="remove").click().run()
     assert "This deletes** the uploaded file" in written(app)
     app.button(key="remove_yes").click().run()
     assert list((tmp_path / "uploads" / "encoders").iterdir()) == []
-    assert "my-words" not in app.selectbox(key="model").options
+    assert "my-words" not in app.selectbox(key="shown").options
 
 
 @pytest.mark.parametrize(
@@ -337,10 +337,10 @@ def test_clearing_a_catalog_encoder_asks_first_and_keeps_the_scores(open_app: Op
 def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_path: Path) -> None:
     reference = f"dir:{MODEL_DIR}"
     app = check(open_app(tmp_path, "models"), reference)
-    app.selectbox(key="model").set_value(reference).run()
+    app.selectbox(key="shown").set_value(reference).run()
     app.button(key="remove").click().run()
     app.button(key="remove_yes").click().run()
-    assert app.selectbox(key="model").value is None
+    assert app.selectbox(key="shown").value is None
     assert len(table(app)) == len([*ENCODERS, BM25])
     assert "model" not in open_app(tmp_path, "evalrank").selectbox(key="new_encoder").options
     assert (Path(MODEL_DIR) / "config.json").exists()

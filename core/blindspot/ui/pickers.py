@@ -33,7 +33,7 @@ from blindspot.variants import Variant
 LARGEST = 2**53  # a browser's numbers are exact up to here
 _AREAS = ("area", "query_area")  # of figures
 _TEXTS = frozenset(
-    ("base", "q", "search", "sent_search", "sentence", "lines", "session", "facilitator", "set", "data", "enc")
+    ("base", "q", "search", "sent_search", "sentence", "lines", "session", "facilitator", "set", "data", "model")
 ) | {"training", *_AREAS}
 
 
@@ -158,7 +158,7 @@ def link_to(
     models = [in_address(str(variant)) for variant in variants]
     further = {name: in_address(value) for name, value in (address or {}).items()}
     data: dict[str, str | list[str]] = {"data": in_address(dataset)} if dataset else {}
-    return data | {"metric": metric, "enc": models, _FOLLOWED: via, **further}
+    return data | {"metric": metric, "model": models, _FOLLOWED: via, **further}
 
 
 def current_page() -> str:

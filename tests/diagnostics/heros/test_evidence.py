@@ -284,7 +284,7 @@ def _material(made: HerosWorld, runs: Sequence[RunRecord]) -> Material:
 def test_the_address_of_a_finding_opens_its_sentences(made: HerosWorld, open_app: OpenApp) -> None:
     run = made.runs["six", "trigrams"]
     shown = next(finding for finding in wording.findings(evidence.evidence(_material(made, [run]))) if finding.examples)
-    app = open_app(made.settings.cache, shown.page, data="six", enc=str(run.plan.variant), **shown.address)
+    app = open_app(made.settings.cache, shown.page, data="six", model=str(run.plan.variant), **shown.address)
     assert not app.exception
     assert not app.warning
     assert str(app.session_state["item"]) == shown.address["item"]

@@ -81,7 +81,7 @@ def test_published_correlations_stand_beside_measured_ones(open_app: OpenApp, pr
     figure = chart_named(app, "probing_correlations")
     (cells,) = figure["data"][0]["z"]  # of the one transfer task
     assert rows["measured"].tolist()[:2] == pytest.approx(cells)
-    alone = open_app(world.cache, "probing", data=length, enc=[f"{NAMES[0]}~none"], view="transfer")
+    alone = open_app(world.cache, "probing", data=length, model=[f"{NAMES[0]}~none"], view="transfer")
     assert "there is 1" in written(alone)
     assert table(alone, "probing task", "published")["published"].notna().sum() == 3
 

@@ -179,7 +179,7 @@ def test_the_command_writes_both(made: World, blindspot: Command, tmp_path: Path
 def test_the_page_offers_both(open_app: OpenApp, made: World) -> None:
     sides = {"a": "trigrams", "b": "letters"}
     address = {f"retrieval_{letter}": f"{name}~none" for letter, name in sides.items()}
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=list(address.values()), view="queries",
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=list(address.values()), view="queries",
                    **address)  # fmt: skip
     keys = " ".join(element.proto.id for element in app.get("download_button"))
     for letter, name in sides.items():

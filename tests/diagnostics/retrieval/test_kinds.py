@@ -139,7 +139,7 @@ def test_queries_are_grouped_by_a_column_of_their_file() -> None:
 @pytest.mark.parametrize("kind", [Kind.OVERLAP, Kind.NEGATION])
 def test_the_page_shows_a_kind(open_app: OpenApp, made: World, kind: Kind) -> None:
     app = open_app(
-        made.cache, "retrieval", data="demo-retrieval", enc=["trigrams~none", "letters~none"], view="kinds",
+        made.cache, "retrieval", data="demo-retrieval", model=["trigrams~none", "letters~none"], view="kinds",
         query_kind=str(kind),
     )  # fmt: skip
     run = made.run(ENTRY.id, "trigrams", "demo-retrieval")

@@ -44,7 +44,7 @@ def test_an_empty_store_offers_a_run(open_app: OpenApp, tmp_path: Path) -> None:
 
 
 def test_scores_are_those_of_the_runs_and_of_keyword_search(open_app: OpenApp, made: World) -> None:
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=TWO)
     run = made.run(ENTRY.id, "trigrams", toy.NAME)
     rows = table(app, "model", "nDCG@10")
     assert rows["model"].tolist() == ["trigrams", "letters", "BM25 (keyword search)"]
@@ -59,13 +59,13 @@ def test_condensed_lists_are_runs_of_their_own(open_app: OpenApp, made: World) -
     assert run.metrics["ndcg@10"] > whole.metrics["ndcg@10"]
     with pytest.raises(InputError, match="judged"):
         compare_runs(whole, run, made.repository)
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc="letters~none", judged="condensed")
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model="letters~none", judged="condensed")
     assert table(app, "model", "nDCG@10")["nDCG@10"][0] == pytest.approx(run.metrics["ndcg@10"])
     assert [caption.value for caption in app.caption if "Condensed lists" in caption.value]
 
 
 def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: World) -> None:
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, view="queries", **SIDES)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=TWO, view="queries", **SIDES)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     gain = found.scores(Side(a.run_id), "ndcg@10") - found.scores(Side(b.run_id), "ndcg@10")
@@ -81,7 +81,7 @@ def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: Wo
 @pytest.mark.parametrize("way", ["model", "bm25"])
 def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -> None:
     address = {"view": "queries", "item": "3", "with": way, **SIDES}
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, **address)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=TWO, **address)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     sides = [Side(a.run_id), Side(a.run_id, is_bm25=True) if way == "bm25" else Side(b.run_id)]
@@ -98,13 +98,13 @@ def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -
 
 
 def test_a_query_without_judgments_is_said_to_be_left_out(open_app: OpenApp, made: World) -> None:
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, view="queries", item="9")
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=TWO, view="queries", item="9")
     assert any("Query 9" in warning.value for warning in app.warning)
 
 
 def test_an_area_of_the_figure_lists_its_queries_alone(open_app: OpenApp, made: World) -> None:
     address = {"view": "queries", "retrieval_order": "number", "query_area": "0.5-1,0-0.45", **SIDES}
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, **address)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=TWO, **address)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     one, other = (found.scores(Side(run.run_id), "ndcg@10") for run in (a, b))
@@ -132,7 +132,7 @@ def test_published_tables_are_downloaded_and_shown(
     file = SourceFile("small", "t.json", "", path.stat().st_size, sha256_of(path))
     monkeypatch.setattr(published, "FILES", {"brevity": file})
     monkeypatch.setenv("BLINDSPOT_MIRROR", str(tmp_path))
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, view="published")
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=TWO, view="published")
     assert not app.error
     app.button(key="fetch_colder").click().run()
     assert not app.error

@@ -162,7 +162,7 @@ def test_what_a_model_does_not_read_is_counted_and_named(open_app: OpenApp, made
     assert facts["truncated_share"] == 3 / 6
     (said,) = truncation_warnings([run])
     assert all(part in said for part in ("256", "2 of 3", "66.7%", "d1, d2", "1 query"))
-    app = open_app(made.cache, "retrieval", data=data.id, enc="minilm~none")
+    app = open_app(made.cache, "retrieval", data=data.id, model="minilm~none")
     assert any("d1, d2" in caption.value for caption in app.caption)
     passages = made.run(ENTRY.id, "minilm?passages=200/20", data.id)
     facts = passages.manifest["embeddings"]
@@ -182,7 +182,7 @@ def test_other_diagnostics_refuse_passages(made: World, diagnostic: str) -> None
 def test_the_page_shows_the_passage_that_matched(open_app: OpenApp, made: World, cut: Cut) -> None:
     run = made.run(ENTRY.id, MODEL, DATA.id)
     address = {"view": "queries", "item": "3", "with": "bm25", "a": f"{MODEL}~none"}
-    app = open_app(made.cache, "retrieval", data=DATA.id, enc=f"{MODEL}~none", **address)
+    app = open_app(made.cache, "retrieval", data=DATA.id, model=f"{MODEL}~none", **address)
     assert not app.exception
     table = query_table(ENTRY, [run.run_id], made.repository)
     row = int(np.flatnonzero(table.numbers == 3)[0])

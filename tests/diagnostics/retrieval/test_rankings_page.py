@@ -38,7 +38,7 @@ def models(made: World) -> list[str]:
 
 
 def test_scores_have_them_beside_the_models(open_app: OpenApp, made: World) -> None:
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made))
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=models(made))
     assert not app.exception
     labels = {run.plan.variant.label for run in made.repository.finished(ENTRY)}
     assert set(table(app, "model", "nDCG@10")["model"]) == {*labels, "BM25 (keyword search)"}
@@ -60,7 +60,7 @@ def test_findings_count_queries_without_a_ranking(made: World) -> None:
 @pytest.mark.parametrize("way", ["model", "bm25"])
 def test_views_compare_them(open_app: OpenApp, made: World, view: str, way: str) -> None:
     sides = {"a": f"{FUSION}~none", "b": models(made)[0], "with": way}
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made), view=view, item="1", **sides)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=models(made), view=view, item="1", **sides)
     assert not app.exception
     assert not app.error
     if view == "queries":
@@ -77,7 +77,7 @@ def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> N
         "with": "bm25",
         "a": f"{FUSION}~none",
     }
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made), **address)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=models(made), **address)
     assert not app.exception
     assert [box.value for box in app.info if "no vectors" in box.value]
 
@@ -85,7 +85,7 @@ def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> N
 @pytest.mark.parametrize("page", ["neighbors", "map", "evalrank", "compare", "findings", "overview", "models", "run"])
 def test_no_page_breaks(open_app: OpenApp, made: World, page: str) -> None:
     picked = ["bm25~none", f"{FUSION}~none"]
-    app = open_app(made.cache, page, data=toy.NAME if page != "evalrank" else "demo-pairs", enc=picked)
+    app = open_app(made.cache, page, data=toy.NAME if page != "evalrank" else "demo-pairs", model=picked)
     assert not app.exception
     if page in {"neighbors", "map", "evalrank"}:
         assert "vectors" in written(app) + " ".join(box.value for box in app.warning)

@@ -80,7 +80,7 @@ def test_the_page_says_why_documents_outrank_the_first_relevant_one(open_app: Op
     assert sum(counts[row]) > 0
     number = int(found.numbers[row])
     address = {"view": "queries", "a": "trigrams~none", "b": "letters~none"}
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=["trigrams~none", "letters~none"], item=str(number),
+    app = open_app(made.cache, "retrieval", data=toy.NAME, model=["trigrams~none", "letters~none"], item=str(number),
                    why="true", **address)  # fmt: skip
     shown = [str(element.proto.body) for element in app.get("html") if "<table" in str(element.proto.body)]
     for html, count, side in zip(shown, counts[row], sides, strict=False):

@@ -68,7 +68,7 @@ def drawn(app: AppTest) -> list[int]:
 @pytest.mark.heavy
 def test_pairs_of_one_value(asked: tuple[World, str], open_app: OpenApp) -> None:
     world, dataset = asked
-    app = open_app(world.cache, "similarity", data=dataset, view="pairs", enc=["trigrams~none"])
+    app = open_app(world.cache, "similarity", data=dataset, view="pairs", model=["trigrams~none"])
     assert drawn(app) == list(range(M))
     app.multiselect(key="own.language").set_value(["de"]).run()
     assert drawn(app) == list(range(1, M, 2))

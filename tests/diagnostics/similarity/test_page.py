@@ -60,7 +60,7 @@ TWO = ["trigrams~none", "bigrams~none"]
 
 
 def test_scores_of_all_pairs_the_mean_and_every_set(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO)
+    app = open_app(cache, "similarity", data="toy-scores", model=TWO)
     every = table(app, "over")
     of_words = every["model"].isin([variant.label for variant in VARIANTS.values()])
     rows, alone = every[~of_words], every[of_words]
@@ -80,7 +80,7 @@ def test_coverage_is_said_and_scores_are_of_what_all_have(open_app: OpenApp, cac
 
 
 def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, view="pairs", item="2")
+    app = open_app(cache, "similarity", data="toy-scores", model=TWO, view="pairs", item="2")
     assert MARKED in [text.value for text in app.text]
     assert "People gave **4.00**" in written(app)
     assert MARKED not in written(app, raw=False)
@@ -99,7 +99,7 @@ def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) 
 
 def test_a_link_restores_the_view(open_app: OpenApp, cache: Path) -> None:
     query = {"view": "pairs", "sim_set": "one", "sim_fit": "line", "sim_rows": "too alike for A"}
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, a=TWO[1], b=TWO[0], **query)
+    app = open_app(cache, "similarity", data="toy-scores", model=TWO, a=TWO[1], b=TWO[0], **query)
     assert "**A: bigrams**" in written(app)
     assert "a straight line" in written(app)
     rows = table(app, "residual in A")
@@ -108,13 +108,13 @@ def test_a_link_restores_the_view(open_app: OpenApp, cache: Path) -> None:
 
 
 def test_one_variant_has_no_b(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[:1], view="pairs", sim_fit="line")
+    app = open_app(cache, "similarity", data="toy-scores", model=TWO[:1], view="pairs", sim_fit="line")
     assert "A and B disagree" not in app.segmented_control(key="sim_rows").options
     assert "a straight line" in written(app)
 
 
 def test_bands_and_what_is_missing_for_them(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO, view="bands")
+    app = open_app(cache, "similarity", data="toy-scores", model=TWO, view="bands")
     assert "Missing: `bigrams`" in written(app)
     assert "Run them" in [button.label for button in app.button]
     assert "[5,3] 36 of 36" in written(app)
@@ -122,11 +122,11 @@ def test_bands_and_what_is_missing_for_them(open_app: OpenApp, cache: Path) -> N
 
 @pytest.mark.heavy
 def test_learned_and_what_is_not_yet(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[:1], view="learned")
+    app = open_app(cache, "similarity", data="toy-scores", model=TWO[:1], view="learned")
     assert "Trained on the 24 pairs" in written(app)
     rows = table(app, "similarity", "Pearson")
     assert rows["similarity"].tolist() == list(learned.MODELS)
-    app = open_app(cache, "similarity", data="toy-scores", enc=TWO[1:], view="learned")
+    app = open_app(cache, "similarity", data="toy-scores", model=TWO[1:], view="learned")
     assert "Missing: `bigrams`" in written(app)
 
 

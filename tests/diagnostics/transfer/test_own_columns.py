@@ -42,7 +42,7 @@ def test_scores_of_one_value_are_those_of_a_loop(asked: tuple[World, str], open_
     here = [number for number in right if number % 3 == product]
     value = PRODUCTS[product] or "(empty)"
     wanted = {"own.product": value}
-    asked_for = {"data": dataset, "enc": ["trigrams~none", "bigrams~none"], "a": "trigrams~none"}
+    asked_for = {"data": dataset, "model": ["trigrams~none", "bigrams~none"], "a": "trigrams~none"}
     app = open_app(world.cache, "transfer", view="confusion", **wanted, **asked_for)
     classes = table(app, "class", "precision A").set_index("class")
     assert classes["examples"].sum() == len(here)

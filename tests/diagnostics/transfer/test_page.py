@@ -35,7 +35,7 @@ def test_an_empty_store_offers_the_demo_and_the_ten(open_app: OpenApp, tmp_path:
 
 
 def test_tasks_shows_every_task_whatever_dataset_is_picked(open_app: OpenApp, toys: World) -> None:
-    app = open_app(toys.cache, "transfer", data="demo-pairs", enc=TWO)
+    app = open_app(toys.cache, "transfer", data="demo-pairs", model=TWO)
     rows = table(app, "model", toy.SPLIT, toy.FOLDS)
     run = toys.run("transfer", "trigrams", toy.SPLIT)
     assert rows.set_index("model").loc["trigrams", toy.SPLIT] == pytest.approx(100 * run.metrics["accuracy"])
@@ -51,7 +51,7 @@ def test_tasks_shows_every_task_whatever_dataset_is_picked(open_app: OpenApp, to
 
 
 def test_without_overlap_other_numbers_are_shown(open_app: OpenApp, toys: World) -> None:
-    app = open_app(toys.cache, "transfer", enc=TWO, overlap="without", transfer_score="macro_f1")
+    app = open_app(toys.cache, "transfer", model=TWO, overlap="without", transfer_score="macro_f1")
     run = toys.run("transfer", "trigrams", toy.SPLIT)
     rows = table(app, "model", toy.SPLIT)
     assert rows[toy.SPLIT][0] == pytest.approx(100 * run.metrics["macro_f1_without_overlap"])
@@ -75,7 +75,7 @@ def test_more_can_be_run_for_a_price(open_app: OpenApp, cache: Path, monkeypatch
     monkeypatch.setattr(
         estimates, "estimate", lambda requests, *rest: asked.append(requests) or estimate(requests, *rest)
     )
-    app = open_app(cache, "transfer", enc=TWO)
+    app = open_app(cache, "transfer", model=TWO)
     app.multiselect(key="transfer_run_tasks").set_value([toy.PAIRS, toy.SPLIT]).run()
     app.pills(key="transfer_run_classifiers").set_value(["logreg", "mlp-znorm"]).run()
     # Two variants, two tasks, two classifiers: eight, of which three are stored.
@@ -85,7 +85,7 @@ def test_more_can_be_run_for_a_price(open_app: OpenApp, cache: Path, monkeypatch
 
 
 def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO, view="classifiers")
+    app = open_app(cache, "transfer", data=toy.SPLIT, model=TWO, view="classifiers")
     assert table(app, "least Kendall")["task"].tolist() == [toy.SPLIT]
     assert table(app, "model", "logreg", "mlp")["model"].tolist() == ["trigrams", "bigrams"]
     assert table(app, "C, logreg")["C, logreg"].notna().all()
@@ -95,12 +95,12 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
 
 
 def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO[:1], view="classifiers")
+    app = open_app(cache, "transfer", data=toy.SPLIT, model=TWO[:1], view="classifiers")
     assert "at least two models" in written(app)
 
 
 def test_confusion_shows_classes_in_the_datasets_order(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO, view="confusion", **SIDES)
+    app = open_app(cache, "transfer", data=toy.SPLIT, model=TWO, view="confusion", **SIDES)
     assert table(app, "class", "precision A", "F1, A − B")["class"].tolist() == ["number", "animal", "color"]
 
 
@@ -114,13 +114,13 @@ def test_a_view_of_one_task_asks_for_one(open_app: OpenApp, cache: Path, view: s
 
 
 def test_a_task_without_runs_is_offered(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "transfer", data="demo-negation", enc=TWO, view="items")
+    app = open_app(cache, "transfer", data="demo-negation", model=TWO, view="items")
     assert "Demo negation has no runs with `logreg` and seed 1" in written(app)
     assert "Run it" in {button.label for button in app.button}
 
 
 def items(open_app: OpenApp, cache: Path, task: str = toy.SPLIT, **query: str) -> AppTest:
-    return open_app(cache, "transfer", data=task, enc=TWO, view="items", **SIDES, **query)
+    return open_app(cache, "transfer", data=task, model=TWO, view="items", **SIDES, **query)
 
 
 def test_items_are_those_that_one_gets_right_and_the_other_wrong(open_app: OpenApp, cache: Path) -> None:

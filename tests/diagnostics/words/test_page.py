@@ -151,12 +151,12 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path
     few = "(5 words), demo-analogies (3 questions), demo-outliers (2 groups), demo-events (2 verbs), demo-chunks (2 "
     assert few in written(app)
     assert "answered among 12 to 13 words" in written(app)
-    app = open_app(cache, "words", words_support="own", words_published="false", enc=["trigrams~none"])
+    app = open_app(cache, "words", words_support="own", words_published="false", model=["trigrams~none"])
     assert list(table(app, "score")) == ["task", "score", "trigrams"]
     solved = f"**{percent(runs['analogy trigrams'].metrics['accuracy'], 1)}**"
     assert solved in written(app)
     found = f"**{percent(runs['outliers trigrams'].metrics['accuracy'], 1)}**"
-    app = open_app(cache, "words", words_support="own", enc=["trigrams~none"], data=ODD.id)
+    app = open_app(cache, "words", words_support="own", model=["trigrams~none"], data=ODD.id)
     assert found in written(app), "of the picked dataset"
 
 

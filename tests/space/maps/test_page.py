@@ -44,7 +44,7 @@ def world(module_world: World) -> World:
 @pytest.fixture
 def open_map(open_app: OpenApp, world: World) -> OpenApp:
     def opened(**query: str | list[str]) -> AppTest:
-        asked = {"data": MANY.id, "enc": ["trigrams~none", "trigrams~center"], "picture": "pca"} | query
+        asked = {"data": MANY.id, "model": ["trigrams~none", "trigrams~center"], "picture": "pca"} | query
         app = open_app(world.cache, "map", **asked)
         assert not app.exception
         return app
@@ -79,7 +79,7 @@ def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     quality = Quality(0.9, 0.4, 10, len(places), len(places))
     made = maps.Map(np.arange(len(places)), places, quality, explained=None, seconds=1.0)
     maps.store(request, space, made, world.settings)
-    app = open_map(picture="umap", enc="trigrams~none")
+    app = open_map(picture="umap", model="trigrams~none")
     text = written(app)
     assert "**trigrams**: UMAP" in text
     assert "is not computed yet" not in text
@@ -162,13 +162,13 @@ def test_the_rank_of_the_match_needs_a_run(open_map: OpenApp) -> None:
 
 @pytest.mark.parametrize("picture", ["pca", "umap"])
 def test_constant_vectors_are_said_and_the_others_are_drawn(open_map: OpenApp, picture: str) -> None:
-    app = open_map(enc=["trigrams~none", "constant~none"], picture=picture, item="3", color="cluster")
+    app = open_map(model=["trigrams~none", "constant~none"], picture=picture, item="3", color="cluster")
     assert "constant gives every text the same vector" in written(app)
     assert len(charts(app)) == 1
 
 
 def test_three_items(open_map: OpenApp) -> None:
-    app = open_map(data="three", picture="umap", enc="trigrams~none", color="cluster", item="0")
+    app = open_map(data="three", picture="umap", model="trigrams~none", color="cluster", item="0")
     assert "needs 17 texts, and there are 3" in written(app)
     assert len(charts(app)) == 1
     assert "**trigrams**: PCA" in written(app)

@@ -52,7 +52,7 @@ def models(app: AppTest) -> list[str]:
 def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> None:
     number = SMALL_PAIRS.items.index(DOG)
     app = open_app(
-        world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], item=str(number), statistics="true"
+        world, "neighbors", **SMALL, model=["trigrams~none", "bigrams~none"], item=str(number), statistics="true"
     )
     assert not app.exception
     variants = [Variant("trigrams", "none"), Variant("bigrams", "none")]
@@ -84,7 +84,7 @@ def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> No
 
 
 def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], k="5")
+    app = open_app(world, "neighbors", **SMALL, model=["trigrams~none", "bigrams~none"], k="5")
     rows = table(app, "nearest in A")
     assert len(rows) == 10
     pairs = list(zip(rows["Jaccard"], rows["RBO"], rows["item"], strict=True))
@@ -95,7 +95,7 @@ def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: Open
 
 
 def test_a_walk_and_the_way_back(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc="trigrams~none")
+    app = open_app(world, "neighbors", **SMALL, model="trigrams~none")
     assert "**Text 0**" in written(app)
     assert app.button(key="walk_back").disabled
     app.number_input(key="item").set_value(3).run()
@@ -114,7 +114,7 @@ def test_a_walk_and_the_way_back(open_app: OpenApp, world: Path) -> None:
 
 
 def test_a_search_finds_items_also_misspelt(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc="trigrams~none")
+    app = open_app(world, "neighbors", **SMALL, model="trigrams~none")
     app.text_input(key="find").set_value("cat sleeps").run()
     (box,) = (b for b in app.selectbox if str(b.key).startswith("found"))
     assert box.label.startswith("3 ")
@@ -133,7 +133,7 @@ def test_a_search_finds_items_also_misspelt(open_app: OpenApp, world: Path) -> N
 @pytest.mark.parametrize("length", [1, 10_000])
 def test_an_own_text_is_encoded(open_app: OpenApp, world: Path, length: int) -> None:
     text = ("A dog rests. " * 800)[:length] if length > 1 else "x"
-    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text, k="10")
+    app = open_app(world, "neighbors", **SMALL, model=["trigrams~none", "bigrams~none"], q=text, k="10")
     assert not app.exception
     assert len(models(app)) == 2
     assert len(by_rank(app)) == 10
@@ -141,7 +141,7 @@ def test_an_own_text_is_encoded(open_app: OpenApp, world: Path, length: int) -> 
 
 @pytest.mark.parametrize(("text", "said"), [("   ", "The text is empty"), ("x" * 20_001, "has 20,001 characters")])
 def test_a_text_that_cannot_be_asked_about(open_app: OpenApp, world: Path, text: str, said: str) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text, statistics="true")
+    app = open_app(world, "neighbors", **SMALL, model=["trigrams~none", "bigrams~none"], q=text, statistics="true")
     assert not app.exception
     assert said in written(app)
     assert models(app) == []
@@ -152,27 +152,27 @@ def test_a_text_that_cannot_be_asked_about(open_app: OpenApp, world: Path, text:
 def test_what_has_no_vector_is_said_and_by_whom(open_app: OpenApp, world: Path) -> None:
     unknown = SMALL_PAIRS.items.index(UNKNOWN[0])
     both = ["trigrams~none", "lacks~none"]
-    app = open_app(world, "neighbors", **SMALL, enc=both, item=str(unknown))
+    app = open_app(world, "neighbors", **SMALL, model=both, item=str(unknown))
     assert not app.exception
     assert "No vector: lacks" in written(app)
     assert "15 of 18 texts" in written(app)
-    app = open_app(world, "neighbors", **SMALL, enc=both, q="unheard of")
+    app = open_app(world, "neighbors", **SMALL, model=both, q="unheard of")
     assert "No vector: lacks does not know this text" in written(app)
     assert len(models(app)) == 1
-    app = open_app(world, "neighbors", **SMALL, enc=both, item="99999")
+    app = open_app(world, "neighbors", **SMALL, model=both, item="99999")
     assert "99999" in written(app)
     assert not app.exception
 
 
 def test_a_dataset_of_three_items(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", data="three", enc=["trigrams~none", "bigrams~none"], statistics="true")
+    app = open_app(world, "neighbors", data="three", model=["trigrams~none", "bigrams~none"], statistics="true")
     assert not app.exception
     assert (len(models(app)), len(by_rank(app))) == (2, 2)
     assert "CKA is not defined for fewer than four" in written(app)
 
 
 def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc="trigrams~none")
+    app = open_app(world, "neighbors", **SMALL, model="trigrams~none")
     assert not app.exception
     assert len(models(app)) == 1
     assert "✓" not in "".join(by_rank(app).iloc[:, 1])
@@ -180,7 +180,7 @@ def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
 
 
 def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc=["constant~none", "trigrams~none"], statistics="true")
+    app = open_app(world, "neighbors", **SMALL, model=["constant~none", "trigrams~none"], statistics="true")
     assert not app.exception
     assert "these are all equally similar to the query" in written(app)
     assert "nor for a space whose vectors are all the same" in written(app)
@@ -198,7 +198,7 @@ def test_without_picks_the_first_four_that_are_encoded(
 
 
 def test_what_is_picked_and_not_encoded_is_offered(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", data="three", enc=["trigrams~none", "constant~none"])
+    app = open_app(world, "neighbors", data="three", model=["trigrams~none", "constant~none"])
     assert not app.exception
     assert "is not encoded by constant yet" in written(app)
     assert not app.button(key="encode_here").disabled
@@ -217,7 +217,7 @@ def test_the_approximate_index_says_what_it_misses(
     open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(neighbors_lists, "APPROXIMATE_FROM", 10)
-    app = open_app(world, "neighbors", **SMALL, enc=["trigrams~none", "bigrams~none"], k="5")
+    app = open_app(world, "neighbors", **SMALL, model=["trigrams~none", "bigrams~none"], k="5")
     assert "recall" not in written(app)
     app.toggle(key="approx").set_value(True).run()
     assert not app.exception
@@ -226,6 +226,6 @@ def test_the_approximate_index_says_what_it_misses(
 
 
 def test_texts_are_shown_as_text(open_app: OpenApp, world: Path) -> None:
-    app = open_app(world, "neighbors", **SMALL, enc="trigrams~none", q="**bold** <b>tag</b> $x$")
+    app = open_app(world, "neighbors", **SMALL, model="trigrams~none", q="**bold** <b>tag</b> $x$")
     assert not app.exception
     assert "**bold** <b>tag</b> $x$" in [element.value for element in app.text]

@@ -110,7 +110,7 @@ def test_what_scores_on_the_data_do_not_say_is_said_with_them(filled: World, bli
 
 @pytest.mark.matrix
 def test_the_pages(filled: World, tests_of: Tests, open_app: OpenApp) -> None:
-    address = {"enc": [str(A), str(B)]}
+    address = {"model": [str(A), str(B)]}
     page = open_app(filled.cache, "compare", view="numbers", **address)
     assert find_dataset("demo-pairs").limits in written(page)
     (table,) = (frame.value for frame in page.dataframe if f"{A.label} is" in frame.value)

@@ -63,7 +63,7 @@ def test_several_models_are_a_matrix_and_a_front(open_app: OpenApp, filled: Worl
 
 @pytest.mark.heavy
 def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path: Path) -> None:
-    app = open_app(filled.cache, "compare", enc=str(A))
+    app = open_app(filled.cache, "compare", model=str(A))
     assert not app.get("plotly_chart")
     assert "second model" in written(app)
     assert chart_named(app.button(key="all_models").click().run(), "forest")

@@ -58,7 +58,7 @@ def test_without_a_choice_the_last_report_is_shown_and_linked(open_app: OpenApp,
     app = open_app(demo_copy, "models", model="minilm-cls")
     assert app.selectbox(key="reference_model").value == "minilm"
     assert app.query_params["reference_model"] == "minilm"
-    app.selectbox(key="model").set_value("minilm").run()
+    app.selectbox(key="shown").set_value("minilm").run()
     assert app.selectbox(key="reference_model").value is None
     assert "Fits" not in tables(app)
 

@@ -153,7 +153,7 @@ def test_pairs_are_sampled_from_labeled_texts(open_app: OpenApp, cache: Path) ->
 
 
 def test_a_model_that_tells_no_pairs_apart_is_one_line(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "threshold", data=transfer_world.PAIRS, enc="constant~none")
+    app = open_app(cache, "threshold", data=transfer_world.PAIRS, model="constant~none")
     (said,) = [box.value for box in app.info if "similarity" in box.value]
     assert "tells them apart" in said
     assert "\n" not in said.strip()

@@ -19,7 +19,7 @@ def test_an_empty_store_has_one_demo_button_a_field_and_no_pickers(
     app = open_app(tmp_path, page)
     assert [button.label for button in app.button if "demo" in button.label] == ["Run the demo"]
     assert app.text_input(key="door_model").label == "Or test your own model"
-    assert not {"data", "enc", "base", "metric"} & {str(one.key) for one in (*app.selectbox, *app.multiselect)}
+    assert not {"data", "model", "base", "metric"} & {str(one.key) for one in (*app.selectbox, *app.multiselect)}
     assert app.get("image"), "what the demo finds"
     assert PROMISE in written(app)
 
@@ -33,8 +33,8 @@ def test_what_is_typed_is_checked_on_models(open_app: OpenApp, tmp_path: Path) -
 
 
 def test_a_link_that_names_what_is_not_here_keeps_its_pickers(open_app: OpenApp, tmp_path: Path) -> None:
-    app = open_app(tmp_path, "findings", enc="gone~none")
-    assert app.multiselect(key="enc")
+    app = open_app(tmp_path, "findings", model="gone~none")
+    assert app.multiselect(key="model")
     assert "'gone'" in written(app)
 
 

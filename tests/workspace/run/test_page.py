@@ -159,16 +159,16 @@ def starts(app: AppTest) -> list[Button]:
 def test_the_form_takes_over_what_is_picked_elsewhere_and_leads_to_the_result(
     open_app: OpenApp, demo_copy: Path
 ) -> None:
-    app = open_app(demo_copy, "evalrank", data="demo-pairs", enc="minilm~center")
+    app = open_app(demo_copy, "evalrank", data="demo-pairs", model="minilm~center")
     app.switch_page("pages/run.py").run()
-    assert "enc" not in app.query_params, "there are no pickers that it would be for"
+    assert "model" not in app.query_params, "there are no pickers that it would be for"
     assert app.multiselect(key="run_encoders").value == ["minilm"]
     assert app.multiselect(key="run_transforms").value == ["center"]
     assert app.multiselect(key="run_datasets").value == ["demo-pairs"]
     assert app.multiselect(key="run_diagnostics").value == ["evalrank"]
     assert "Skipped" not in written(app)
     queries = [unquote(element.proto.query_string) for element in app.get("page_link")]
-    assert any("enc=minilm~center" in query and "on=demo-pairs" in query for query in queries)
+    assert any("model=minilm~center" in query and "on=demo-pairs" in query for query in queries)
     app.multiselect(key="run_transforms").set_value(["none"]).run()
     assert app.multiselect(key="run_transforms").value == ["none"], "the reader's own choice stays"
 

@@ -131,21 +131,21 @@ def _choose(references: Sequence[str]) -> None:
     """Callback of a selected row; a name picked later wins."""
     rows = st.session_state[_ROW].selection.rows
     if rows and rows[0] < len(references):
-        st.session_state["model"] = references[rows[0]]
+        st.session_state["shown"] = references[rows[0]]
 
 
 def chosen(found: Library) -> EncoderSummary | None:
     """The selected model; its reference is in the address."""
     _notice()
     references = [e.reference for e in found.encoders]
-    wanted = st.query_params.get("model")
+    wanted = st.query_params.get("shown")
     if wanted is not None and option_in_address(wanted, references) is None:
         st.warning("This link names a model that does not exist here:", icon=":material/link_off:")
         st.text(wanted[:200])
     name = one_named(
         "Details",
         references,
-        key="model",
+        key="shown",
         name=names.current().model,
         placeholder="Choose a model",
     )
@@ -462,7 +462,7 @@ def _remove(reference: str) -> None:
         return
     is_gone = bool(encoder and not encoder.is_of_catalog)
     if is_gone:
-        st.session_state["model"] = None
+        st.session_state["shown"] = None
     what = "was removed" if is_gone else "no longer has cached embeddings"
     deleted = f" {_bytes(removal.size)} were deleted." if removal.size else ""
     st.session_state[_SAID] = (True, f"{names.current().model(reference)} {what}.{deleted}")

@@ -125,7 +125,7 @@ def test_trust_compares_with_the_toolkit_where_it_was_run(
     opened: Callable[..., AppTest], small: World, runs: dict[str, RunRecord]
 ) -> None:
     toolkit = small.run("evalrank", "trigrams", "small-pairs", protocol="toolkit")
-    app = opened(view="trust", enc="trigrams~none")
+    app = opened(view="trust", model="trigrams~none")
     assert f">{toolkit.metrics['mrr']:.4f}<" in choices_html(app)
     assert "It also always centers the embeddings." in choices_html(app)
     assert f"by the published toolkit Hits@1 **{toolkit.metrics['hits@1']:.4f}**" in written(app)

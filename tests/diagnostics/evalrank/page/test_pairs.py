@@ -223,7 +223,7 @@ def test_a_stale_choice_of_a_falls_back_to_the_best(open_app: OpenApp, demo_cach
 
 
 def test_one_variant_alone_has_no_figure_and_no_filters_that_need_two(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "evalrank", enc=str(A))
+    app = open_app(demo_cache, "evalrank", model=str(A))
     assert all(element.proto.id.find("scatter") < 0 for element in app.get("plotly_chart"))
     assert app.selectbox(key="show").options == ["all", "worst for A", "tied", "text with itself"]
     assert "rank in B" not in app.selectbox(key="order").options

@@ -117,7 +117,7 @@ def test_a_baseline_that_is_not_there_is_said(open_app: OpenApp, demo_cache: Pat
 
 
 def test_one_variant_has_nothing_to_be_compared_with(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "evalrank", view=VIEW, enc="minilm~none")
+    app = open_app(demo_cache, "evalrank", view=VIEW, model="minilm~none")
     assert "Only one model" in written(app)
 
 

@@ -40,7 +40,7 @@ def cache(world: World) -> Path:
 
 def view(open_app: OpenApp, cache: Path, name: str, *variants: str, **query: str) -> AppTest:
     query = {"data": SMALL_PAIRS.id} | query
-    return open_app(cache, "frequency", view=name, enc=[f"{v}~none" for v in variants], **query)
+    return open_app(cache, "frequency", view=name, model=[f"{v}~none" for v in variants], **query)
 
 
 # --- bands

@@ -93,7 +93,7 @@ def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> N
 @pytest.mark.heavy
 def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp, cache: Path, tmp_path: Path) -> None:
     settings = make_settings(shutil.copytree(cache, tmp_path / "cache"))
-    query = {"data": "toy-words", "enc": ["trigrams~none", "trigrams~center"]}
+    query = {"data": "toy-words", "model": ["trigrams~none", "trigrams~center"]}
     app = open_app(settings.cache, "frequency", **query)
     assert "Not computed yet: trigrams, trigrams + center" in written(app)
     assert "Compute" in [b.label for b in app.button]
@@ -112,7 +112,7 @@ def test_variants_are_compared_on_the_words_that_all_have(open_app: OpenApp, cac
     for encoder, support in (("trigrams", ()), ("trigrams", ("lacks",)), ("lacks", ("trigrams",))):
         request = requesting.request("frequency", encoder, "none", "toy-words", {}, world.settings, support)
         pipeline.run(request, world.settings, world.repository)
-    app = open_app(cache, "frequency", data="toy-words", enc=["trigrams~none", "lacks~none"])
+    app = open_app(cache, "frequency", data="toy-words", model=["trigrams~none", "lacks~none"])
     assert "items that all these models have a vector for" in written(app)
     assert list(lines(app)) == ["trigrams", "lacks", "shuffled labels, mean"]
 
@@ -120,24 +120,24 @@ def test_variants_are_compared_on_the_words_that_all_have(open_app: OpenApp, cac
 @pytest.mark.heavy
 def test_another_dataset_is_computed_here_by_other_counts(open_app: OpenApp, cache: Path, world: World) -> None:
     counts = own_counts(world.settings)
-    app = open_app(cache, "frequency", data="toy-pairs", enc=["trigrams~none"], counts=counts)
+    app = open_app(cache, "frequency", data="toy-pairs", model=["trigrams~none"], counts=counts)
     assert "Left out, without a known frequency" in written(app)
     assert list(lines(app)) == ["trigrams", "shuffled labels"]
-    app = open_app(cache, "frequency", data="toy-pairs", enc=["trigrams~none"], counts=counts, after="abtt:2")
+    app = open_app(cache, "frequency", data="toy-pairs", model=["trigrams~none"], counts=counts, after="abtt:2")
     assert list(lines(app)) == ["trigrams", "trigrams + abtt:2", "shuffled labels, mean"]
 
 
 @pytest.mark.heavy
 def test_vectors_that_are_all_alike_have_a_state_of_their_own(open_app: OpenApp, cache: Path, world: World) -> None:
     counts = own_counts(world.settings)
-    query = {"data": "toy-pairs", "enc": ["trigrams~none", "constant~none"], "counts": counts}
+    query = {"data": "toy-pairs", "model": ["trigrams~none", "constant~none"], "counts": counts}
     app = open_app(cache, "frequency", **query)
     assert "the same direction" in written(app)
     assert list(lines(app)) == ["trigrams", "shuffled labels"]
 
 
 def test_neighbors_are_looked_up_and_the_fit_is_said(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "frequency", data="toy-words", enc=["trigrams~none"], view="neighbors", after="center")
+    app = open_app(cache, "frequency", data="toy-words", model=["trigrams~none"], view="neighbors", after="center")
     assert list(lines(app)) == ["trigrams", "trigrams + center", "random items"]
     assert "400 sentences drawn" in written(app)
     assert "no power law" in written(app) or "mean corpus rank ≈" in written(app)
@@ -146,18 +146,18 @@ def test_neighbors_are_looked_up_and_the_fit_is_said(open_app: OpenApp, cache: P
 
 @pytest.mark.parametrize("view", ["classifier", "neighbors"])
 def test_three_items_are_a_clear_state(open_app: OpenApp, cache: Path, view: str) -> None:
-    app = open_app(cache, "frequency", data="three", enc=["trigrams~none"], view=view)
+    app = open_app(cache, "frequency", data="three", model=["trigrams~none"], view=view)
     said = {"classifier": "among 3 items", "neighbors": "are too few"}
     assert said[view] in written(app)
 
 
 def test_counts_that_know_nothing_are_said(open_app: OpenApp, cache: Path, world: World) -> None:
-    app = open_app(cache, "frequency", data="three", enc=["trigrams~none"], counts=own_counts(world.settings))
+    app = open_app(cache, "frequency", data="three", model=["trigrams~none"], counts=own_counts(world.settings))
     assert "none of the 3 items has a frequency by these counts" in written(app)
 
 
 def test_counts_that_are_not_here_are_offered(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "frequency", data="toy-pairs", enc=["trigrams~none"], counts="vocab-wiki")
+    app = open_app(cache, "frequency", data="toy-pairs", model=["trigrams~none"], counts="vocab-wiki")
     assert "not on this machine yet" in written(app)
     assert "Download" in [b.label for b in app.button]
 
@@ -180,7 +180,7 @@ def test_the_overview_shows_it_without_calling_one_the_best(open_app: OpenApp, c
 
 def test_too_few_items_have_no_verdict(open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty words: what guessing gets is drawn, no verdict; from so many on as are enough, both."""
-    query = {"data": "seeds", "enc": "trigrams~none"}
+    query = {"data": "seeds", "model": "trigrams~none"}
     app = open_app(cache, "frequency", **query)
     assert f"{0.5 - classes.strays(classes.ENOUGH):.0%} to {0.5 + classes.strays(classes.ENOUGH):.0%}" in written(app)
     rows = table(app, "threshold", "trigrams")

@@ -85,7 +85,7 @@ def test_names_that_tell_no_meaning_have_no_headline(open_app: OpenApp, small: H
 
 
 def test_one_variant_has_its_matrix_alone(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="six", enc="bigrams~none")
+    app = open_app(small.cache, "heros", data="six", model="bigrams~none")
     assert not [s for s in app.dataframe if "only A" in s.value]
     assert not [s for s in app.selectbox if s.key == "a"]
     np.testing.assert_allclose(cells(app), orderings.win_rates(of_six(small, "bigrams~none")), atol=1e-12)

@@ -56,7 +56,7 @@ def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: Her
 
 def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, small: HerosWorld) -> None:
     """Also of variants that the sidebar leaves out."""
-    app = open_app(small.cache, "heros", data="six", view="spread", enc="bigrams~center")
+    app = open_app(small.cache, "heros", data="six", view="spread", model="bigrams~center")
     assert list(spread(app)) == ["bigrams + center"]
     figure = chart(app, 2)
     chains = ["none", "center", "zscore"]
@@ -77,7 +77,7 @@ def test_one_subset_has_no_rate_beside(open_app: OpenApp, small: HerosWorld) -> 
 
 @pytest.mark.heavy
 def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: HerosWorld) -> None:
-    app = open_app(small.cache, "heros", data="six", view="spread", enc="trigrams~none")
+    app = open_app(small.cache, "heros", data="six", view="spread", model="trigrams~none")
     assert "trigrams was run on this dataset with only one post-processing" in written(app)
     assert len(app.get("plotly_chart")) == 2
     button = app.button(key="run_chains")

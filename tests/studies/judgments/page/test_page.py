@@ -226,16 +226,16 @@ def test_the_answer_view_names_no_variant(visit: OpenApp, store: Judgments) -> N
 
 def test_the_pickers_do_not_stand_here_and_keep_their_picks(visit: OpenApp, path: Path) -> None:
     store_run(Repository.at(path), "run", pair_set(), transform="center")
-    app = visit("overview", enc="minilm~center", metric="l2")
+    app = visit("overview", model="minilm~center", metric="l2")
     for page in ("intruder", "compare_votes"):
         switch_page(app, page)
         app.run()
         assert not app.sidebar.selectbox
         assert not app.sidebar.multiselect
-        assert "enc" not in app.query_params
+        assert "model" not in app.query_params
     switch_page(app, "overview")
     app.run()
-    assert app.sidebar.multiselect(key="enc").value == ["minilm~center"]
+    assert app.sidebar.multiselect(key="model").value == ["minilm~center"]
     center = Variant("minilm", "center")
     assert app.session_state["_picks"] == Picks("demo-pairs", "l2", "definition", (center,), baseline=center)
 
@@ -244,7 +244,7 @@ def test_a_cold_start_has_the_default_picks_afterwards(visit: OpenApp) -> None:
     app = visit("intruder")
     app.switch_page("pages/evalrank.py").run()
     assert app.sidebar.selectbox(key="data").value == "demo-pairs"
-    assert app.sidebar.multiselect(key="enc").value == []
+    assert app.sidebar.multiselect(key="model").value == []
 
 
 # --- the address

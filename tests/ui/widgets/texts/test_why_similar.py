@@ -70,7 +70,7 @@ def check(app: AppTest, expected: list[float]) -> None:
 def test_nothing_is_asked_before_the_reader_does(
     open_app: OpenApp, runs: dict[str, RunRecord], module_world: World
 ) -> None:
-    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO, view="pairs", item="0")
+    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, model=TWO, view="pairs", item="0")
     assert not maps(app)
     app.toggle(key="why").set_value(True).run()
     assert len(maps(app)) == 2
@@ -79,7 +79,7 @@ def test_nothing_is_asked_before_the_reader_does(
 def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
     address = {
         "data": SMALL_PAIRS.id,
-        "enc": TWO,
+        "model": TWO,
         "view": "pairs",
         "a": TWO[0],
         "b": TWO[1],
@@ -97,7 +97,9 @@ def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], modul
 @pytest.mark.usefixtures("runs")
 def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World) -> None:
     run = module_world.run("evalrank", SUM, SMALL_PAIRS.id, metric="l2")
-    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", item="1", why="true")
+    app = open_app(
+        module_world.cache, "evalrank", data=SMALL_PAIRS.id, model=TWO[:1], view="pairs", item="1", why="true"
+    )
     app.sidebar.segmented_control(key="metric").set_value("l2").run()
     check(app, [cosine(run, module_world, int(SMALL_PAIRS.queries[1]), int(SMALL_PAIRS.matches[1]))])
     assert "this explains the cosine" in written(app)
@@ -105,14 +107,16 @@ def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World
 
 @pytest.mark.usefixtures("runs")
 def test_the_toolkits_arithmetic_is_not_taken_apart(open_app: OpenApp, module_world: World) -> None:
-    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", item="1", why="true")
+    app = open_app(
+        module_world.cache, "evalrank", data=SMALL_PAIRS.id, model=TWO[:1], view="pairs", item="1", why="true"
+    )
     app.segmented_control(key="protocol").set_value("toolkit").run()
     assert not maps(app)
     assert "Choose the protocol “definition”" in written(app)
 
 
 def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
-    address = {"data": SCORED.id, "enc": TWO, "view": "pairs", "a": TWO[0], "b": TWO[1]}
+    address = {"data": SCORED.id, "model": TWO, "view": "pairs", "a": TWO[0], "b": TWO[1]}
     app = open_app(module_world.cache, "similarity", **address, item="0", why="true")
     ends = int(SCORED.firsts[0]), int(SCORED.seconds[0])
     check(app, [cosine(runs[f"similarity {encoder}"], module_world, *ends) for encoder in (SUM, LEFT_OUT)])
@@ -123,7 +127,7 @@ def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], mod
 
 
 def test_a_sentence_of_heros(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
-    address = {"data": SENTENCES.id, "enc": TWO, "view": "sentences", "a": TWO[0], "b": TWO[1]}
+    address = {"data": SENTENCES.id, "model": TWO, "view": "sentences", "a": TWO[0], "b": TWO[1]}
     app = open_app(module_world.cache, "heros", **address, item="1", sent_rewrite="antonym", why="true")
     check(app, [cosine(runs[f"heros {encoder}"], module_world, 3, 5) for encoder in (SUM, LEFT_OUT)])
     assert "“no”, only in the rewrite" in written(app)
@@ -133,13 +137,13 @@ def test_a_sentence_of_heros(open_app: OpenApp, runs: dict[str, RunRecord], modu
 @pytest.mark.usefixtures("runs")
 def test_a_neighbor_of_an_item_and_of_an_own_text(open_app: OpenApp, module_world: World) -> None:
     number = SMALL_PAIRS.items.index(DOG)
-    address = {"data": SMALL_PAIRS.id, "enc": TWO, "k": "5", "why": "true", "why_rank": "3"}
+    address = {"data": SMALL_PAIRS.id, "model": TWO, "k": "5", "why": "true", "why_rank": "3"}
     app = open_app(module_world.cache, "neighbors", **address, item=str(number))
     check(app, _third(app))
     app = open_app(module_world.cache, "neighbors", **address, q="the cat of a dog")
     check(app, _third(app))
     module_world.run("evalrank", "lsa~center", SMALL_PAIRS.id)
-    app = open_app(module_world.cache, "neighbors", **address | {"enc": "lsa~center"}, q=CAT)
+    app = open_app(module_world.cache, "neighbors", **address | {"model": "lsa~center"}, q=CAT)
     check(app, _third(app))
     assert "lsa + center" in maps(app)[0]
 
@@ -156,7 +160,7 @@ def test_a_table_says_that_it_cannot(open_app: OpenApp, module_world: World, tmp
     rows = [(text, f"[{i % 3 + 1}, {i % 5}, 1]") for i, text in enumerate(SCORED.items)]
     pd.DataFrame(rows, columns=["text", "embedding"]).to_csv(path, index=False)
     module_world.run("similarity", f"table:{path}", SCORED.id)
-    address = {"data": SCORED.id, "enc": f"table:{path}~none", "view": "pairs"}
+    address = {"data": SCORED.id, "model": f"table:{path}~none", "view": "pairs"}
     app = open_app(module_world.cache, "similarity", **address, item="0", why="true")
     assert not maps(app)
     assert "whole texts" in written(app)
