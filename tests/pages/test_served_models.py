@@ -96,7 +96,7 @@ def test_the_key_is_found_nowhere(
     assert out.code == 0, out.err
     add(reference, settings, Repository.at(settings.store))
 
-    pages = [open_app(cache, "models", model=reference), open_app(cache, "run"), open_app(cache, "evalrank")]
+    pages = [open_app(cache, "models", shown=reference), open_app(cache, "run"), open_app(cache, "evalrank")]
     app = pages[0]
     app.text_input(key="served_url").set_value(f"{site.url}/v1")
     app.text_input(key="served_model").set_value("m")
@@ -229,7 +229,7 @@ def test_another_model_behind_the_address_is_said_and_kept_apart(
     assert len({run.plan.embedding_digest for run in runs}) == 2
     older = [run for run in runs if "@version-" in run.plan.variant.encoder]
     assert [run.run_id for run in older] == [first.run_id]
-    app = open_app(settings.cache, "models", model=reference)
+    app = open_app(settings.cache, "models", shown=reference)
     assert any("another model" in warning.value for warning in app.warning)
 
 
@@ -252,7 +252,7 @@ def test_a_demo_names_no_server(
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     monkeypatch.setenv("BLINDSPOT_PREPARE", "no")
-    app = open_app(tmp_path, "models", model=f"api:{site.url}/v1#m")
+    app = open_app(tmp_path, "models", shown=f"api:{site.url}/v1#m")
     assert "served_url" not in [field.key for field in app.text_input]
     app = open_app(tmp_path, "evalrank", variants=f"api:{site.url}/v1#m~none", dataset="demo-pairs")
     assert not site.requests

@@ -66,7 +66,7 @@ def test_no_page_says_where_on_the_server_a_model_or_dataset_is(
 def test_a_rename_is_on_every_page_and_links_survive_it(open_app: OpenApp, stored: tuple[World, str, str]) -> None:
     world, model, dataset = stored
     link = {"data": dataset, "model": [f"{model}~none", f"{model}~center"]}
-    app = open_app(world.cache, "models", model=model)
+    app = open_app(world.cache, "models", shown=model)
     (field,) = (box for box in app.text_input if str(box.key).startswith("name_model"))
     assert field.value == "house-vectors"
     field.set_value("Our <b>words</b>").run()
@@ -91,6 +91,6 @@ def test_visitors_of_a_demo_cannot_rename(
     open_app: OpenApp, stored: tuple[World, str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
-    app = open_app(stored[0].cache, "models", model="minilm")
+    app = open_app(stored[0].cache, "models", shown="minilm")
     assert not [box for box in app.text_input if str(box.key).startswith("name_")]
     assert Repository.at(stored[0].settings.store).names()

@@ -75,7 +75,7 @@ def test_an_empty_store_has_no_speeds_and_says_why(open_app: OpenApp, tmp_path: 
 
 
 def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "models", model="minilm-static")
+    app = open_app(demo_cache, "models", shown="minilm-static")
     assert app.selectbox(key="shown").value == "minilm-static"
     what, identity = facts(app), facts(app, 1)
     assert what["reference"] == "minilm-static"
@@ -90,7 +90,7 @@ def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache:
 
 @pytest.mark.matrix
 def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "models", model="minilm")
+    app = open_app(demo_cache, "models", shown="minilm")
     (link,) = [e.proto for e in app.get("page_link") if "EvalRank on" in e.proto.label]
     assert link.label == "EvalRank on Demo pairs: none, center"
     assert link.page == "evalrank"
@@ -103,7 +103,7 @@ def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> No
 
 
 def test_a_link_to_an_encoder_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "models", model="dir:/*gone*")
+    app = open_app(demo_cache, "models", shown="dir:/*gone*")
     assert len(app.warning) == 1
     assert "dir:/*gone*" in [element.value for element in app.text]
     assert app.selectbox(key="shown").value is None
@@ -205,7 +205,7 @@ def test_rendering_asks_no_hub_model_for_its_files(
     repository = Repository.at(tmp_path / "results.duckdb")
     repository.remember_reference("hf:org/name", {"info": {"title": "org/name"}})
     repository.database.close()
-    app = open_app(tmp_path, "models", model="hf:org/name")
+    app = open_app(tmp_path, "models", shown="hf:org/name")
     assert facts(app)["dimension"] == "unknown"
     assert not app.button(key="run_chosen").disabled
     app = open_app(tmp_path, "evalrank")
@@ -319,7 +319,7 @@ def test_an_upload_that_cannot_be_used_is_said_and_not_kept(
 
 @pytest.mark.matrix
 def test_clearing_a_catalog_encoder_asks_first_and_keeps_the_scores(open_app: OpenApp, demo_copy: Path) -> None:
-    app = open_app(demo_copy, "models", model="minilm")
+    app = open_app(demo_copy, "models", shown="minilm")
     files = len(list((demo_copy / "embeddings").iterdir()))
     app.button(key="remove").click().run()
     assert re.search(r"This deletes\*\* \d+ sets? of embeddings \([\d.]+ MB\)", written(app))
@@ -350,7 +350,7 @@ def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, mon
     gate = Gate()
     register_encoder(monkeypatch, GramEncoder(before=gate))
     repository = Repository.at(tmp_path / "results.duckdb")
-    app = open_app(tmp_path, "models", model="trigrams")
+    app = open_app(tmp_path, "models", shown="trigrams")
     (tmp_path / "embeddings").mkdir()
     one = EmbeddingFacts("x", "trigrams", "1", 1, 1, 1.0, "cpu")
     (tmp_path / "embeddings" / "x.json").write_text(json.dumps(asdict(one)), "utf-8")
@@ -377,7 +377,7 @@ def test_a_demo_shows_the_table_and_changes_nothing(
     open_app: OpenApp, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
-    app = open_app(demo_copy, "models", model="minilm")
+    app = open_app(demo_copy, "models", shown="minilm")
     assert len(table(app)) >= len(ENCODERS)
     assert not any(field.key == "reference" for field in app.text_input)
     keys = {button.key for button in app.button}

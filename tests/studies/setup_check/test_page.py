@@ -44,7 +44,7 @@ def tables(app: object) -> str:
 def test_a_kept_report_is_shown_where_the_link_says(open_app: OpenApp, demo_copy: Path) -> None:
     keep(REPORT, demo_copy)
     keep(replace(REPORT, reference="", results=REPORT.results[:1], made="2026-11-22T12:00:00+00:00"), demo_copy)
-    app = open_app(demo_copy, "models", model="minilm-cls", reference_model="minilm")
+    app = open_app(demo_copy, "models", shown="minilm-cls", reference_model="minilm")
     shown = tables(app)
     assert shown.index("Fits &lt;b&gt;another") < shown.index("Fine.")
     assert "&lt;i&gt;a text" in shown
@@ -55,7 +55,7 @@ def test_a_kept_report_is_shown_where_the_link_says(open_app: OpenApp, demo_copy
 
 def test_without_a_choice_the_last_report_is_shown_and_linked(open_app: OpenApp, demo_copy: Path) -> None:
     keep(REPORT, demo_copy)
-    app = open_app(demo_copy, "models", model="minilm-cls")
+    app = open_app(demo_copy, "models", shown="minilm-cls")
     assert app.selectbox(key="reference_model").value == "minilm"
     assert app.query_params["reference_model"] == "minilm"
     app.selectbox(key="shown").set_value("minilm").run()
@@ -64,7 +64,7 @@ def test_without_a_choice_the_last_report_is_shown_and_linked(open_app: OpenApp,
 
 
 def test_the_button_queues_the_check(open_app: OpenApp, demo_copy: Path) -> None:
-    app = open_app(demo_copy, "models", model="random-projection")
+    app = open_app(demo_copy, "models", shown="random-projection")
     assert find("random-projection", "", make_settings(demo_copy)) is None
     app.button(key="setup_check").click().run()
     (job,) = [job for job in jobs().jobs() if job.space_tasks]
@@ -73,5 +73,5 @@ def test_the_button_queues_the_check(open_app: OpenApp, demo_copy: Path) -> None
 
 @pytest.mark.heavy
 def test_what_learns_from_texts_is_not_offered_a_check(open_app: OpenApp, demo_copy: Path) -> None:
-    app = open_app(demo_copy, "models", model="lsa")
+    app = open_app(demo_copy, "models", shown="lsa")
     assert not any(button.key == "setup_check" for button in app.button)
