@@ -247,7 +247,10 @@ def _neighbors(shown: FrequencyView, one: Hubs, neighbors: Sequence[Neighbor], k
     number = st.column_config.NumberColumn
     about = "Rank in this item's list" if key == "own" else "Rank of this item in the list of that one"
     tables.draw(
-        pd.DataFrame(neighbors).rename(columns={"occurrences": "in lists", "text": shown.entry.unit}),
+        [
+            {"rank": n.rank, "similarity": n.similarity, "in lists": n.occurrences, shown.entry.unit: n.text}
+            for n in neighbors
+        ],
         key=f"hub_{key}",
         height=320,
         column_config={

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.published.scored_pairs.similarity_sets import SIMILARITY
@@ -114,17 +113,22 @@ def _once(key: str, name: str, firsts: list[str], seconds: list[str]) -> Overlap
 
 def _table(rows: list[tuple[str, str, Overlap]]) -> None:
     column = st.column_config.NumberColumn
-    frame = pd.DataFrame(
+    tables.draw(
         [
-            (name, said, 100 * o.rouge_1, 100 * o.rouge_2, 100 * o.rouge_l, o.levenshtein, o.length, o.pairs)
+            {
+                "pairs of": name,
+                "from": said,
+                "R1": 100 * o.rouge_1,
+                "R2": 100 * o.rouge_2,
+                "RL": 100 * o.rouge_l,
+                "Lev": o.levenshtein,
+                "length": o.length,
+                "pairs": o.pairs,
+            }
             for name, said, o in rows
         ],
-        columns=["pairs of", "from", "R1", "R2", "RL", "Lev", "length", "pairs"],
-    )
-    tables.draw(
-        frame,
         key="heros_overlap_table",
-        height="content" if len(frame) <= ROWS_UNSCROLLED else "auto",
+        height="content" if len(rows) <= ROWS_UNSCROLLED else "auto",
         column_config={
             "R1": column(format="%.1f", help="ROUGE-1: shared words, F1 in percent"),
             "R2": column(format="%.1f", help="ROUGE-2: shared pairs of adjacent words, F1 in percent"),
@@ -133,7 +137,7 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
                 format="%.2f", help="Levenshtein distance over word pieces, by the longer text: 0 is the same"
             ),
             "length": column(format="%.1f", help="Mean number of word pieces of a sentence"),
-            "pairs": column(format="localized"),
+            "pairs": "localized",
         },
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -99,12 +99,12 @@ def _ranks(sentences: Sentences, place: int, cosines: Mapping[Variant, Float64])
     """A row per rewrite, a column per variant."""
     original = int(sentences.original_items[place])
     items = sentences.rewrite_items[place].tolist()
-    frame = pd.DataFrame({"rewrite": [label(subset) for subset in sentences.subsets]})
+    columns: dict[str, Sequence[object]] = {"rewrite": [label(subset) for subset in sentences.subsets]}
     config = {}
     for i, (variant, values) in enumerate(cosines.items()):
-        frame[str(i)] = [retrieval.rank_of(values, original, item).rank for item in items]
+        columns[str(i)] = [retrieval.rank_of(values, original, item).rank for item in items]
         config[str(i)] = st.column_config.NumberColumn(variant.label, format="%,.4g", help="Realistic rank")
-    tables.draw(frame, key="rewrite_ranks", column_config=config)
+    tables.draw(columns, key="rewrite_ranks", column_config=config)
     candidates = len(next(iter(cosines.values()))) - 1
     st.caption(
         f"Rank of each rewrite among all {candidates:,} other sentences and rewrites of the dataset; 1 is the nearest. "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.transfer import stability
@@ -109,10 +108,8 @@ def _places(shown: TransferView, one: Crossed) -> None:
     labels = [v.label for v in one.variants]
     figure = grids.place_lines(one.places, one.values, labels, one.classifiers, styles, shown.scheme)
     st.plotly_chart(figure, key="transfer_places")
-    frame = pd.DataFrame(100 * one.values, columns=list(one.classifiers))
-    frame.insert(0, "model", labels)
     tables.draw(
-        frame,
+        {"model": labels, **dict(zip(one.classifiers, 100 * one.values.T, strict=True))},
         key="transfer_by_classifier",
         column_config=dict.fromkeys(one.classifiers, "%.1f"),
     )

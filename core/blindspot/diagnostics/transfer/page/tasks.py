@@ -229,12 +229,11 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
                 "baseline": f"{m['majority']:.1%}",
                 "overlap": int(m["overlap"]),
                 "in words": _overlap_in_words(m, is_split=is_split),
-                "in part": _coverage_in_words(runs) or None,
+                **({"in part": in_part} if (in_part := _coverage_in_words(runs)) else {}),
             }
         )
-    frame = pd.DataFrame(rows)
     tables.draw(
-        frame if frame["in part"].notna().any() else frame.drop(columns="in part"),
+        rows,
         key="transfer_counts",
         placeholder="–",
         column_config={

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.catalog import title_of
@@ -180,22 +179,21 @@ def _table(
     others: Mapping[str, Mapping[str, float]],
     tasks: Sequence[Task],
 ) -> None:
-    frame = pd.DataFrame({"task": [_title(task) for task in tasks]})
-    frame["score"] = [ABOUT[task.diagnostic][0] for task in tasks]
+    columns = {"task": [_title(task) for task in tasks], "score": [ABOUT[task.diagnostic][0] for task in tasks]}
     best = {
         task: max(own)
         for task in tasks
         if len(own := [round(100 * s.value, 1) for (_, t), s in scores.items() if t == task]) > 1
     }
     for variant in shown.variants:
-        frame[variant.label] = [
+        columns[variant.label] = [
             "–" if (score := scores.get((variant, task))) is None else _cell(score, best.get(task)) for task in tasks
         ]
     for name, values in others.items():
-        frame[f"{name}, published"] = [
+        columns[f"{name}, published"] = [
             "–" if (value := values.get(_title(task))) is None else number(value, ".1f") for task in tasks
         ]
-    tables.draw(frame, key="words_table", column_config={"task": {"pinned": True}})
+    tables.draw(columns, key="words_table", column_config={"task": {"pinned": True}})
     if part := _incomplete(shown):
         st.caption(as_text(f"Incomplete: {part}."))
     if few := _few(shown, tasks):

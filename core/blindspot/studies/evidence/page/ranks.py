@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -131,11 +130,10 @@ def short_name(variant: Variant) -> str:
     return encoder if variant.transform == "none" else f"{encoder} + {shortened(variant.transform, TRANSFORM_WIDTH)}"
 
 
-def _rows(table: ScoreTable, places: Float64) -> pd.DataFrame:
+def _rows(table: ScoreTable, places: Float64) -> dict[str, Sequence[object]]:
     order = np.argsort(places[:, 0], kind="stable")
-    frame = pd.DataFrame(
-        {"model": [table.variants[i].label for i in order], "family": [table.families[i] for i in order]}
-    )
-    for column, measure in enumerate(table.measures):
-        frame[measure.label] = places[order, column]
-    return frame
+    return {
+        "model": [table.variants[i].label for i in order],
+        "family": [table.families[i] for i in order],
+        **{measure.label: places[order, column].tolist() for column, measure in enumerate(table.measures)},
+    }

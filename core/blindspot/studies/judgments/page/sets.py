@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.studies.judgments import making
@@ -62,7 +61,7 @@ def _detail(chosen: SetSummary) -> None:
     st.markdown(as_text(making.in_words(items)))
     st.caption(as_text(str(items.manifest.get("about") or items.manifest.get("inventory") or "")))
     tables.draw(
-        pd.DataFrame(_facts(items.manifest), columns=["", "made with"]),
+        _facts(items.manifest),
         key="judgment_facts",
         column_config={"": st.column_config.Column(width=110)},
     )
@@ -81,7 +80,7 @@ def _detail(chosen: SetSummary) -> None:
             st.button("Cancel", key="judgment_remove_no", on_click=_ask, args=(None,))
 
 
-def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
     """What decided the items, for readers; older versions did not note everything."""
     size = manifest.get("corpus_size")
     corpus = f", in {size:,.0f} words" if size else ""
@@ -93,7 +92,7 @@ def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         "texts that all models cover": f"{manifest['support']:,}" if "support" in manifest else None,
         "seed": manifest.get("seed"),
     }
-    return [(name, str(value)) for name, value in facts.items() if value not in (None, "")]
+    return [{"": name, "made with": str(value)} for name, value in facts.items() if value not in (None, "")]
 
 
 def _rule(rule: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.catalog import DATASETS, title_of
@@ -33,14 +32,13 @@ def show(scores: Scores, names: Mapping[Variant, str]) -> None:
     if not runs:
         return
     st.markdown("**Without people: outlier detection**")
-    frame = pd.DataFrame({"model": list(names.values()), "people": _people(scores, list(names))})
+    columns: dict[str, Sequence[object]] = {"model": list(names.values()), "people": _people(scores, list(names))}
     for dataset in sorted(runs, key=_place):
         of_set = runs[dataset]
-        accuracies = [100 * of_set[v].metrics["accuracy"] if v in of_set else float("nan") for v in names]
-        frame[dataset] = pd.Series(accuracies, dtype=float)
+        columns[dataset] = [100 * of_set[v].metrics["accuracy"] if v in of_set else float("nan") for v in names]
     percent = {dataset: st.column_config.NumberColumn(title_of(dataset), format="%.1f%%") for dataset in runs}
     people = st.column_config.NumberColumn("precision of people", format="%.1f%%", help="Guessing: 25%")
-    tables.draw(frame, placeholder="–", key="judged_outliers", column_config={"people": people, **percent})
+    tables.draw(columns, placeholder="–", key="judged_outliers", column_config={"people": people, **percent})
     st.caption(
         "People look for an intruder among a model's neighbors; outlier detection lets the model look for the word "
         "that does not belong to a published group, of nine or so: guessing finds 11%. Higher is better in both."
