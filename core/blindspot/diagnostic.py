@@ -628,6 +628,7 @@ MODULES = (
     "geometry.definition",
     "frequency.definition",
     "transfer.definition",
+    "transfer.learning_curve",
     "probing.definition",
     "retrieval.definition",
 )

@@ -74,6 +74,7 @@ __all__ = [
     "geometry",
     "heros",
     "layers",
+    "learning_curve",
     "neighbors",
     "outliers",
     "probing",
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
     frequency: Diagnose
     geometry: Diagnose
     heros: Diagnose
+    learning_curve: Diagnose
     outliers: Diagnose
     probing: Diagnose
     retrieval: Diagnose

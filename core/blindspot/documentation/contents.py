@@ -57,6 +57,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Geometry": "diagnostics/geometry.md",
         "Frequency": "diagnostics/frequency.md",
         "Transfer": "diagnostics/transfer.md",
+        "Learning curve": "diagnostics/learning_curve.md",
         "Probing": "diagnostics/probing.md",
         "Retrieval": "diagnostics/retrieval.md",
     },

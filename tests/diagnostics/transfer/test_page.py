@@ -94,6 +94,17 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
     assert f"{toy.SPLIT} with `logreg-znorm`, `logreg-chosen`, `mlp-znorm`" in said  # what is missing is offered
 
 
+def test_learning_curves_are_offered_and_drawn(open_app: OpenApp, toys: World) -> None:
+    app = open_app(toys.settings.cache, "transfer", data=toy.SPLIT, enc=TWO, view="scarce")
+    assert "Learning curves of trigrams, bigrams" in written(app)
+    for model in ("trigrams", "bigrams"):
+        toys.run("learning_curve", model, toy.SPLIT)
+    app.run()
+    assert table(app, "model", "10", "30")["model"].tolist() == ["trigrams", "bigrams"]
+    assert "Learning curves of" not in written(app)
+    assert "trigrams" in written(app)
+
+
 def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "transfer", data=toy.SPLIT, model=TWO[:1], view="classifiers")
     assert "at least two models" in written(app)

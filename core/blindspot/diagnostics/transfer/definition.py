@@ -70,7 +70,7 @@ def compute(
     check_classes(dataset)
     plan = _splits(dataset, seed)
     features = made.features(embeddings, dataset.firsts, dataset.seconds)
-    _check_finite(features, dataset)
+    check_finite(features, dataset)
     features = made.compact(features)
     with threadpool_limits(1, user_api="blas"):  # see blindspot.diagnostics.transfer.classifiers
         outcome = _outcome(features, dataset, plan, params["classifier"], seed, progress, cancel)
@@ -207,7 +207,7 @@ def _shares_text(dataset: LabeledTexts, plan: Sequence[Split]) -> Bool:
     return out
 
 
-def _check_finite(features: Float32, dataset: LabeledTexts) -> None:
+def check_finite(features: Float32, dataset: LabeledTexts) -> None:
     finite = np.isfinite(features.sum(axis=1, dtype=np.float64))
     if not finite.all():
         first = dataset.items[dataset.firsts[int(np.argmin(finite))]]

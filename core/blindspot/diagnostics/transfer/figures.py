@@ -51,6 +51,35 @@ def task_dots(
     return figure
 
 
+def learning_curves(
+    curves: Mapping[Variant, pd.DataFrame], styles: Mapping[Variant, Style], scheme: Scheme
+) -> go.Figure:
+    """Accuracy by the number of training examples, with intervals; columns ``size, value, low, high``."""
+    figure = go.Figure()
+    for variant, rows in curves.items():
+        style = styles[variant]
+        figure.add_scatter(
+            x=rows["size"],
+            y=rows["value"],
+            error_y={
+                "array": rows["high"] - rows["value"],
+                "arrayminus": rows["value"] - rows["low"],
+                "symmetric": False,
+                "thickness": 1.2,
+            },
+            mode="lines+markers",
+            name=escape(variant.label, quote=False),
+            line={"color": style.color, "dash": style.dash, "width": 2},
+            marker={"symbol": style.symbol, "size": 8},
+            hovertemplate="%{x:,} examples: %{y:.1%}",
+        )
+    sizes = sorted({size for rows in curves.values() for size in rows["size"]})
+    ticks = {"type": "log", "tickvals": sizes, "ticktext": [f"{size:,}" for size in sizes]}
+    figure.update_xaxes(title="training examples", **ticks)
+    figure.update_yaxes(title="accuracy", tickformat=".0%")
+    return apply_layout(figure, scheme, height=420)
+
+
 def confusion(counts: Int64, classes: Sequence[str], scheme: Scheme) -> go.Figure:
     """A confusion matrix ``[k, k]``, gold classes down and predicted ones across, with counts and shares of rows.
 

@@ -225,8 +225,8 @@ def share(mean: Mean, query: Int64, of: Population, level: float = LEVEL) -> Est
     return found.estimate(mean.value, wilson_interval(value, votes, _quantile(found, level)), "Wilson", level=level)
 
 
-def difference_of(mean: Mean, query: Int64, of: Population) -> tuple[Estimate, float | None]:
-    """A difference of two shares with its 95% interval and two-sided p-value, below 0.05 exactly if the interval
+def difference_of(mean: Mean, query: Int64, of: Population, level: float = LEVEL) -> tuple[Estimate, float | None]:
+    """A difference of two shares with its interval and two-sided p-value, below 1 - ``level`` exactly if the interval
     excludes 0. Both are missing if there is a refusal.
 
     Its standard error is at least the influence of one vote, so that unanimous votes do not mean certainty.
@@ -235,11 +235,12 @@ def difference_of(mean: Mean, query: Int64, of: Population) -> tuple[Estimate, f
 
     found = spread(mean, query, of)
     if refusal := _too_few(found.queries):
-        return found.estimate(mean.value, None, "t", refusal), None
+        return found.estimate(mean.value, None, "t", refusal, level), None
     error = max(float(np.sqrt(found.variance)), 1.0 / mean.votes)
-    half = _quantile(found) * error
+    half = _quantile(found, level) * error
     interval = Interval(max(-1.0, mean.value - half), min(1.0, mean.value + half))
-    return found.estimate(mean.value, interval, "t"), float(2 * t.sf(abs(mean.value) / error, found.degrees_of_freedom))
+    p = float(2 * t.sf(abs(mean.value) / error, found.degrees_of_freedom))
+    return found.estimate(mean.value, interval, "t", level=level), p
 
 
 def _too_few(queries: int, votes: float = np.inf) -> str:

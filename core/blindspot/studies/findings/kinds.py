@@ -602,6 +602,18 @@ CLASSIFICATION: dict[str, Kind] = {
     ),
 }
 
+LEARNING_CURVE: dict[str, Kind] = {
+    "curves-cross": Kind(
+        Rule.FACT,
+        "Which model is better depends on the number of training examples: {A} is ahead of {B} by {before:.1pp} points "
+        "of accuracy with {early:,}, and behind by {value:.1pp}{value:ci .1pp} with {late:,}.",
+        "t-tests of both differences over examples and {draws} draws, the less certain one, corrected for {sizes} "
+        "sizes",
+        size,
+        {"view": "scarce"},
+    ),
+}
+
 # --- Retrieval
 
 OF_QUERIES = "sign flips of groups of near-duplicate queries, {value:units}"
@@ -729,6 +741,7 @@ KINDS: Mapping[str, Mapping[str, Kind]] = MappingProxyType(
         "geometry": GEOMETRY,
         "frequency": FREQUENCY,
         "transfer": CLASSIFICATION,
+        "learning_curve": LEARNING_CURVE,
         "probing": CLASSIFICATION,
         "retrieval": RETRIEVAL,
     }

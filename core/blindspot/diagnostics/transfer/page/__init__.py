@@ -11,7 +11,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostics.transfer.classifiers import IN_WORDS
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS, ENTRY, SEEDS
 from blindspot.diagnostics.transfer.outcomes import Measure
-from blindspot.diagnostics.transfer.page import classifiers, offer, one_task, tasks
+from blindspot.diagnostics.transfer.page import classifiers, offer, one_task, scarce, tasks
 from blindspot.diagnostics.transfer.page.runs import Offered, TaskPage, TransferView
 from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, QUICK, TEN, WITHOUT_OVERLAP
 from blindspot.store.records import RunRecord
@@ -30,6 +30,7 @@ CHOICES = ["c", "znorm"]
 VIEWS: Mapping[str, View[TransferView]] = {
     "tasks": View("Which model is best on which task?", tasks.show),
     "classifiers": View("Does the ranking of models depend on the classifier?", classifiers.show),
+    "scarce": View("Which model is best with few training examples?", scarce.show),
     "confusion": View("Which classes are confused?", one_task.confusion),
     "items": View("Which examples does one model get right and the other wrong?", one_task.items),
 }

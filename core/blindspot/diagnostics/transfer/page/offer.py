@@ -58,7 +58,7 @@ def _is_own_task(page: TaskPage, dataset: DatasetRef) -> bool:
 def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
     """The runs of the sidebar's dataset, the best first; without any, something to pick or to run, and None."""
     if not shown.is_task:
-        _other_kind(shown)
+        other_kind(shown)
         return None
     task = shown.picks.dataset
     runs = [run for v, run in shown.runs.get(task, {}).items() if v in shown.variants]
@@ -75,7 +75,8 @@ def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
     return None
 
 
-def _other_kind(shown: TransferView) -> None:
+def other_kind(shown: TransferView) -> None:
+    """That the picked dataset is no task, with tasks to pick."""
     with st.container(border=True, key="no_labels"):
         st.markdown(
             f"This view shows one task. {tables.dataset_title(shown.picks.dataset)} {shown.page.not_here}. Pick a task:"
