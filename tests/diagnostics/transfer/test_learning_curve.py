@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN, UNSPLIT, LabeledTexts
+from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer import crossing, learning_curve
 from blindspot.diagnostics.transfer.crossing import Curve
 from blindspot.diagnostics.transfer.learning_curve import DRAWS, TRIED, accuracy, drawn, shares
 from blindspot.errors import InputError
 from blindspot.runs.findings import Material
-from blindspot.types import Bool, CancelToken, Int64, no_progress
-from tests.diagnostics.transfer.test_definition import dataset_of, embedded, part, texts
+from blindspot.types import Bool, CancelToken, Float32, Int64, no_progress
 from tests.support.finding_runs import run_record
+from tests.support.small_world import GramEncoder
 from tests.support.tables import each
 
 ENTRY = find_diagnostic("learning_curve")
+WORDS = {"food": "bread cheese apple butter".split(), "music": "violin drum melody chord".split()}
+
+
+def dataset_of(examples: Sequence[Example]) -> LabeledTexts:
+    return labeled_texts("topics", tuple(WORDS), examples)
+
+
+def part(label: str, first: str, split: int = UNSPLIT) -> Example:
+    return Example(label, first, split=split)
+
+
+def texts(seed: int, size: int = 180) -> list[Example]:
+    """Three words each, two of them of the text's topic."""
+    rng = np.random.default_rng(seed)
+    every = [word for words in WORDS.values() for word in words]
+    labels = [list(WORDS)[i % 2] for i in range(size)]
+    return [part(label, " ".join([*rng.choice(WORDS[label], 2), *rng.choice(every, 1)])) for label in labels]
+
+
+def embedded(dataset: LabeledTexts) -> Float32:
+    return GramEncoder().encode(dataset.items, CancelToken())
 
 
 @each(
@@ -47,7 +69,7 @@ def test_draws_are_stratified_and_larger_ones_go_on_in_the_same_order() -> None:
 
 
 def test_a_run_is_what_scikit_learn_predicts_after_choosing_c_within_the_draw() -> None:
-    dataset = dataset_of([*texts(3), *texts(4)])
+    dataset = dataset_of(texts(3))
     vectors = embedded(dataset)
     result = ENTRY.compute(vectors, dataset, {}, no_progress, CancelToken())
     pool, tested, _ = learning_curve.parts(dataset)
