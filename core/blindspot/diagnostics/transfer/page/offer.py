@@ -32,7 +32,7 @@ MANY_RUNS = 500  # more than a page starts at once; the command line has no limi
 
 def nothing_yet(page: TaskPage, picks: Picks) -> None:
     """An empty store: the reader's own task, the built-in ones, and a form."""
-    variants = gone.usable(picks.variants) or _at_first()
+    variants = gone.usable(picks.variants) or at_first()
     mine = (picks.dataset,) if _is_own_task(page, picks.dataset) else ()
     with st.container(border=True, key="empty"):
         st.subheader(f"No {page.entry.title.lower()} results yet", anchor=False)
@@ -44,7 +44,8 @@ def nothing_yet(page: TaskPage, picks: Picks) -> None:
         _form(page, variants, mine or page.first)
 
 
-def _at_first() -> list[Variant]:
+def at_first() -> list[Variant]:
+    """The models to begin with."""
     return [Variant(model, "none") for model in own_at_first() or USUAL]
 
 
@@ -69,7 +70,7 @@ def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
             f"{tables.dataset_title(task)} has no runs with `{shown.classifier}` and seed {shown.seed} for these "
             "models yet."
         )
-        variants = gone.usable(shown.variants or _at_first())
+        variants = gone.usable(shown.variants or at_first())
         one = Offered("task", "Run it", (task,), is_primary=True)
         _line(shown.page, one, variants, (shown.classifier,), shown.seed, own=shown.own)
     return None
@@ -105,7 +106,7 @@ def missing(shown: TransferView) -> None:
     with st.expander("Run more models, tasks or classifiers", icon=":material/add:"):
         page, dataset = shown.page, shown.picks.dataset
         tasks = [dataset] if _is_own_task(page, dataset) else page.first
-        _form(page, shown.variants or _at_first(), tasks, shown.classifier, shown.seed, own=shown.own)
+        _form(page, shown.variants or at_first(), tasks, shown.classifier, shown.seed, own=shown.own)
 
 
 def _requests(

@@ -13,6 +13,7 @@ from blindspot.diagnostics.transfer.learning_curve import DRAWS, ENTRY, SIZES
 from blindspot.diagnostics.transfer.page import offer
 from blindspot.diagnostics.transfer.page.runs import TransferView
 from blindspot.runs import requesting
+from blindspot.runs.one_support import on_one_support
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
 from blindspot.ui import gone
@@ -32,11 +33,11 @@ def show(shown: TransferView) -> None:
     task = shown.picks.dataset
     names = [f"accuracy@{size}{end}" for size in SIZES for end in ("", "_low", "_high")]
     stored = [run for run in repository().finished(ENTRY, metrics=names) if run.plan.dataset == task]
-    of_variant = {run.plan.variant: run for run in tables.on_one_support(stored, shown.own)}
+    of_variant = {run.plan.variant: run for run in on_one_support(stored, shown.own)}
     runs = [of_variant[variant] for variant in shown.variants if variant in of_variant]
     if runs:
         _curves(shown, runs)
-    missing = [variant for variant in gone.usable(shown.variants or offer.FIRST) if variant not in of_variant]
+    missing = [variant for variant in gone.usable(shown.variants or offer.at_first()) if variant not in of_variant]
     if missing:
         with st.container(border=True, key="no_curves"):
             what = f"Learning curves of {', '.join(v.label for v in missing)} on {tables.dataset_title(task)}"
