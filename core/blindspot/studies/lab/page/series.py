@@ -17,6 +17,8 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository, settings
 from blindspot.ui.widgets.tables import draw
 
+LONGEST_PROMPT = 400  # characters
+
 
 def layers(shown: LabView) -> None:
     """A line per model from layer 0, the embeddings' output, to the last, which is the model itself."""
@@ -34,6 +36,7 @@ def prompts(shown: LabView) -> None:
         key="lab_prompt",
         bind="query-params",
         placeholder=PROMPTS[0],
+        max_chars=LONGEST_PROMPT,
         help="Put before every text, as it is: end it with a space where one belongs.",
     )
     _show(shown, By.PROMPT, (typed,) if typed else ())
