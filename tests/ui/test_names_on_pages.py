@@ -1,4 +1,4 @@
-"""Names on every page: no path of the server, a rename that links survive, names that are refused."""
+"""Names on every page: its pickers, no path of the server, a rename that links survive, names that are refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from blindspot.names import Kind, in_address
 from blindspot.settings import ASSETS
 from blindspot.store.repository import Repository
-from blindspot.ui.navigation import places
+from blindspot.ui.navigation import pickers_of, places
 from tests.support.pages import OpenApp, charts, written
 from tests.support.world import World
 
@@ -51,11 +51,13 @@ def shown(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_page_says_where_on_the_server_a_model_or_dataset_is(
+def test_a_page_has_its_pickers_and_says_nowhere_where_on_the_server_a_model_or_dataset_is(
     open_app: OpenApp, stored: tuple[World, str, str], page: str
 ) -> None:
-    world, model, dataset = stored
-    app = open_app(world.cache, page, data=dataset, model=[f"{model}~none", f"{model}~center"])
+    world, _, dataset = stored
+    app = open_app(world.cache, page, data=dataset, post="true")
+    kinds = ("selectbox", "multiselect", "toggle", "button_group")
+    assert {widget.key for kind in kinds for widget in app.sidebar.get(kind)} == pickers_of(page)
     said = shown(app)
     if page == "data":  # its reference is in its details, for the command line
         said = said.replace(f"`{dataset}`", "")

@@ -12,7 +12,6 @@ from blindspot.names import in_address
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import compare
 from blindspot.studies.findings.page.own import in_words
-from blindspot.ui.navigation import pickers_of, places
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
 from blindspot.variants import Variant
 from tests.support.own_files import write
@@ -23,7 +22,6 @@ from tests.support.world import World
 
 MINILM, LSA, CENTERED = Variant("minilm", "none"), Variant("lsa", "none"), Variant("minilm", "center")
 ALL = [CENTERED, MINILM, LSA]
-PAGES = [place.stem for place in places()]
 
 
 def picks(*variants: Variant, baseline: Variant | None = None, postprocessed: bool = False) -> Picks:
@@ -71,14 +69,6 @@ def three(tmp_path: Path) -> Path:
         store_run(repository, name, pair_set(), encoder=variant.encoder, transform=variant.transform)
     repository.database.close()
     return tmp_path
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_has_the_pickers_that_change_something_and_no_others(open_app: OpenApp, three: Path, page: str) -> None:
-    app = open_app(three, page)
-    drawn = {str(widget.key) for kind in ("selectbox", "multiselect", "toggle") for widget in app.sidebar.get(kind)}
-    drawn |= {str(widget.key) for widget in app.sidebar.get("button_group")}
-    assert drawn == {picker.value for picker in pickers_of(page)}
 
 
 @pytest.mark.matrix

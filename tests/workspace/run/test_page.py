@@ -142,8 +142,9 @@ def test_every_parameter_that_a_diagnostic_declares_is_offered_with_it(
         assert pills(app, key).value == [parameter.default]
         assert pills(app, key).options == [parameter.as_shown(value) for value in parameter.choices]
         assert parameter.when in written(app)
-    if not starts(app):
-        return  # no dataset of its kind
+    if dataset == "demo-words":
+        assert not starts(app), "it has no analogies"
+        return
     one = int(app.button(key="run_all").label.split()[-1])
     last = list(declared.values())[-1]
     pills(app, f"run_{last.name}").set_value(list(last.choices)).run()
