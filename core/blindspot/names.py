@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from urllib.parse import unquote
 
 from blindspot.errors import InputError
@@ -240,7 +241,7 @@ def _told_apart(default: Mapping[str, str], chosen: Mapping[str, str]) -> dict[s
             parent = _parent(reference)
             first = _with(name, parent) if parent else name
         numbered = (_with(name, str(n)) for n in range(2, len(default) + len(chosen) + 3))
-        names[reference] = next(free for free in (first, *numbered) if free.casefold() not in taken)
+        names[reference] = next(free for free in chain([first], numbered) if free.casefold() not in taken)
         taken.add(names[reference].casefold())
     return names
 

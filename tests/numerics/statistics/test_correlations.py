@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from blindspot.numerics.statistics import correlations as module
-from blindspot.numerics.statistics.correlations import KINDS, centered_ranks, correlations, influences
+from blindspot.numerics.statistics.correlations import KINDS, centered_ranks, correlations, influences, spearman
 from blindspot.numerics.statistics.pairs import Dependence, correlation, p_of_change
 from blindspot.types import Float64
 
@@ -70,6 +70,7 @@ def test_as_slow_loops(rows: list[tuple[int, int]]) -> None:
     assert found.pearson == pytest.approx(slow_pearson(x, y), abs=1e-12)
     assert found.spearman == pytest.approx(slow_pearson(slow_ranks(x), slow_ranks(y)), abs=1e-12)
     assert found.kendall == pytest.approx(slow_kendall(x, y), abs=1e-12)
+    assert spearman(x, y) == stats.spearmanr(x, y).statistic
     turned = correlations(y, x)
     assert (turned.pearson, turned.spearman, turned.kendall) == pytest.approx(
         (found.pearson, found.spearman, found.kendall), abs=1e-12

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from blindspot.numerics.statistics.correlations import spearman
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.families import (
     FEWEST_FAMILIES,
@@ -15,7 +16,6 @@ from blindspot.numerics.statistics.families import (
     estimate_of_rho,
     numbers_of,
     one_of,
-    spearman,
     spearman_without_each,
 )
 from blindspot.types import Float64, Int64

@@ -8,7 +8,7 @@ import numpy as np
 
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.numerics.statistics.against import correlation_against
-from blindspot.numerics.statistics.correlations import correlations, spearman_influences
+from blindspot.numerics.statistics.correlations import spearman, spearman_influences
 from blindspot.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
 from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.findings.baselines import AgainstWords, for_choice
@@ -38,9 +38,9 @@ def against(
     gold, known = table.gold, known or Dependence.of(*table.ends)
     if not alone or np.ptp(gold) == 0 or np.ptp(model) == 0:
         return None
-    rho = {words: correlations(values, gold).spearman for words, values in alone.items()}
+    rho = {words: spearman(values, gold) for words, values in alone.items()}
     best = max(rho, key=lambda words: rho[words])
-    own = correlations(model, gold).spearman
+    own = spearman(model, gold)
     moved, of_best = spearman_influences(model, gold), spearman_influences(alone[best], gold)
     difference = own - rho[best]
     return AgainstWords(

@@ -24,15 +24,6 @@ FEWEST_FAMILIES = 10  # for an interval
 _EQUAL = 1e-12  # differences of correlations this close are equal
 
 
-def spearman(x: Float64, y: Float64) -> float:
-    """Spearman's rho of ``[n]`` and ``[n]``, ties sharing their mean rank; NaN for constants or fewer than two."""
-    from scipy import stats
-
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return float("nan")
-    return float(stats.spearmanr(x, y).statistic)
-
-
 def spearman_without_each(first: Float64, second: Float64, families: Int64) -> Float64:
     """Spearman's rho of every column of ``first`` with every one of ``second`` without each family, ``[g, a, b]``.
 

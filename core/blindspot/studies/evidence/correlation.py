@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from blindspot.numerics.statistics.correlations import spearman
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.families import (
     FEWEST_FAMILIES,
     estimate_of_difference,
     estimate_of_rho,
     numbers_of,
-    spearman,
     spearman_without_each,
     too_few,
 )

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from blindspot.names import shortened
 from blindspot.numerics.statistics import rankings
-from blindspot.numerics.statistics.families import spearman
+from blindspot.numerics.statistics.correlations import spearman
 from blindspot.studies.evidence.figures import Column, Line, bump_chart
 from blindspot.studies.evidence.page.choices import EvidenceView, choose
 from blindspot.studies.evidence.scores import Measure, ScoreTable
