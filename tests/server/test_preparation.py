@@ -15,7 +15,7 @@ from blindspot.jobs import demo
 from blindspot.jobs.queue import HOST, JobQueue, Task
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs import own_scale
-from blindspot.server import first_model, preparation, routes
+from blindspot.server import preparation, routes
 from blindspot.server.preparation import LOCK, Preparation, Progress
 from blindspot.settings import Mode, Settings
 from blindspot.types import CancelToken
@@ -126,7 +126,7 @@ def test_what_fails_is_tried_again(hosted: Settings, small: World, monkeypatch: 
 @pytest.mark.heavy
 def test_the_first_model_is_ready_before_anybody_tries_a_sentence(settings: Settings) -> None:
     own_scale._ground.cache_clear()
-    first_model.ready_model(settings)
+    routes.ready_model(settings)
     assert own_scale._ground.cache_info().currsize == 1
     assert not settings.embeddings.exists(), "what nobody asked for is not kept"
     found = own_scale.ground_of(Variant("minilm", "none"), settings, CancelToken()).scale

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+import typer
+
+from blindspot import cli
 from blindspot.datasets import catalog as datasets
 from blindspot.diagnostic import Diagnostic, Score, all_diagnostics
-from blindspot.documentation import command_line
 from blindspot.documentation.markdown import table
 from blindspot.encoders import catalog as encoders
 from blindspot.settings import ASSETS, VARIABLES
@@ -18,6 +21,7 @@ from blindspot.store import schema
 from blindspot.transforms.chain import STEPS
 
 _BIBLIOGRAPHY = ASSETS / "reference" / "papers.bib"
+_PROGRAM = "blindspot"
 _QUERIES = Path(__file__).parent / "queries"
 
 
@@ -28,7 +32,7 @@ def makers() -> Mapping[str, Callable[[], str]]:
     return {
         "diagnostics/index.md": partial(_diagnostics, entries),
         **{f"diagnostics/{entry.id}.md": partial(_diagnostic, entry) for entry in entries},
-        "reference/cli.md": command_line.page,
+        "reference/cli.md": _command_line,
         "reference/settings.md": _settings,
         "reference/datasets.md": _datasets,
         "reference/encoders.md": _encoders,
@@ -146,3 +150,40 @@ def _store(entries: Sequence[Diagnostic]) -> str:
     for name, columns in schema.tables(entries, examples).items():  # a query that no longer runs fails the build
         parts += [f"### `{name}`", table(["column", "type"], ([f"`{cell}`" for cell in row] for row in columns))]
     return "\n\n".join(parts) + "\n"
+
+
+def _command_line() -> str:
+    parts = [
+        "# Command line",
+        "Everything that the app computes, without it. `--json` prints one JSON object to stdout; progress goes to "
+        "stderr. Exit code 0: done, 2: bad input, 1: failure.",
+        *_commands(typer.main.get_command(cli.app), _PROGRAM),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _commands(command: Any, path: str) -> Iterator[str]:
+    for name, sub in getattr(command, "commands", {}).items():
+        whole = f"{path} {name}"
+        yield f"## `{whole.removeprefix(_PROGRAM).strip()}`"
+        yield _unwrapped(sub.help or "")
+        rows = []
+        for one in sub.params:
+            if "--help" in one.opts:
+                continue
+            shown = ", ".join(f"`{option}`" for option in [*one.opts, *one.secondary_opts])
+            rows.append([shown if one.param_type_name == "option" else f"`{one.name}`", getattr(one, "help", "") or ""])
+        if rows:
+            yield table(["option or argument", "meaning"], rows)
+        yield from _commands(sub, whole)
+
+
+def _unwrapped(text: str) -> str:
+    """Typer keeps lines with a form feed or a backspace mark as they are; Markdown shows such a block as code."""
+    blocks = []
+    for block in text.split("\n\n"):
+        if "\b" in block:
+            blocks.append("```\n" + block.replace("\b", "").strip("\n") + "\n```")
+        else:
+            blocks.append(" ".join(block.split()))
+    return "\n\n".join(blocks)

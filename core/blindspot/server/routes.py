@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -14,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from blindspot.collector import collector_paused
-from blindspot.server.first_model import ready_model
-from blindspot.server.kernels import ready_kernels
+from blindspot.errors import BlindspotError
+from blindspot.server.kernels import ready_kernels, wait_until_idle
 from blindspot.server.preparation import Preparation
 from blindspot.settings import Settings
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import BaseRoute
+
+log = logging.getLogger(__name__)
 
 READY = "/ready"
 FRESH_SECONDS = 2.0  # how long a response is cached
@@ -120,3 +123,17 @@ def routes(settings: Settings | None = None) -> list[BaseRoute]:
         return readiness(request)
 
     return [Route(READY, ready, methods=["GET"])]
+
+
+def ready_model(settings: Settings) -> None:
+    """Load MiniLM and measure its own scale once the first page is drawn: importing torch and reading weights takes
+    seconds; writes nothing, never raises."""
+    try:
+        wait_until_idle()
+        from blindspot.runs import own_scale
+        from blindspot.types import CancelToken
+        from blindspot.variants import Variant
+
+        own_scale.ground_of(Variant("minilm", "none"), settings, CancelToken(), keeps=False)
+    except (BlindspotError, OSError, ImportError, RuntimeError) as error:
+        log.warning("MiniLM will be loaded when it is needed: %s", error)
