@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from blindspot.encoders.base import Encoder, VocabularyEncoder
-from blindspot.encoders.tokens import Role, Token, TokenParts, TokenVectors
+from blindspot.encoders.tokens import Token, TokenParts, TokenVectors
 from blindspot.errors import BlindspotError
 from blindspot.transforms.chain import FittedChain
 from blindspot.types import CancelToken, Float32, Float64
@@ -157,8 +157,3 @@ def _unit(vectors: Float32) -> Float64:
     rows = vectors.astype(np.float64)
     norms = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]
     return np.asarray(np.divide(rows, norms, out=np.zeros_like(rows), where=norms != 0))
-
-
-def counted(words: Sequence[Token], role: Role) -> int:
-    """How many of the words have a role."""
-    return sum(word.role is role for word in words)

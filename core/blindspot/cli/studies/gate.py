@@ -175,9 +175,7 @@ def _print(found: Verdict) -> None:
 def audit_set(
     *,
     data: Annotated[str, typer.Argument(metavar="[DATA]", help=DATA_HELP)] = "",
-    train: Annotated[
-        list[str] | None, typer.Option(help="file that a model was trained on; repeat for several")
-    ] = None,
+    train: Annotated[list[str] | None, typer.Option(help=TRAIN_HELP)] = None,
     max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = 0.02,
     alpha: Annotated[float, typer.Option(help=ALPHA_HELP, min=LEAST_ALPHA, max=MOST_ALPHA)] = 0.05,
     as_json: AsJson = False,

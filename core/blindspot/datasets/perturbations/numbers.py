@@ -53,7 +53,6 @@ _AFTER_NUMBER = re.compile(
     rf"(?P<unit>{_WORDS})(?!\w)|\d ?(?P<sign>{_SHORT})(?!\w)"
 )
 _BEFORE_NUMBER = re.compile(r"[$€£](?=\d)")
-_SINGULAR = re.compile(r"(?:\ba|\ban|\bone)$")
 
 
 def number(text: str, context: Context) -> Changed | Passed:

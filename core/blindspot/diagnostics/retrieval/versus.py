@@ -13,7 +13,6 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
 UNITS = "groups of near-duplicate queries"
-TEST = f"sign flips of {UNITS}"
 
 
 def paired(table: QueryTable, a: Side, b: Side) -> PairedTest:

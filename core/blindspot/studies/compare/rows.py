@@ -27,7 +27,6 @@ from blindspot.texts import counted
 from blindspot.variants import Variant
 
 MOST_VARIANTS = 6  # of a matrix
-_MANY = 1_000_000
 
 
 @dataclass(frozen=True)
