@@ -83,3 +83,14 @@ def step_of(reference: str) -> tuple[str, str]:
     """
     found = _STEP.fullmatch(reference)
     return (found[1], found[2]) if found and not version_of(reference)[1] else ("", "")
+
+
+def read_otherwise(reference: str) -> str:
+    """The model that a reference reads by another layer or after another prompt (``minilm?layer=4``): ``minilm``; ""
+    where it names neither."""
+    head, mark, query = reference.rpartition("?")
+    parts = query.split("&")
+    kept = [part for part in parts if not part.startswith(("layer=", "prompt="))]
+    if not mark or len(kept) == len(parts):
+        return ""
+    return f"{head}?{'&'.join(kept)}" if kept else head

@@ -60,6 +60,17 @@ def test_sentences_are_about_the_newest_own_model_unless_a_baseline_is_chosen() 
     assert chosen.subject_first([older, LSA]) == [older, LSA]
 
 
+def test_layers_and_prompts_of_a_model_that_is_shown_are_left_out() -> None:
+    layers = [Variant(f"minilm?layer={number}", "none") for number in range(3)]
+    prompted = Variant("minilm?pooling=cls&prompt=query%3A%20", "none")
+    assert picks().asked_for([MINILM, LSA, *layers]) == [MINILM, LSA]
+    assert picks().asked_for([MINILM, *layers]) == [MINILM, *layers], "one model is nothing to compare"
+    assert picks().asked_for([MINILM, LSA, prompted]) == [MINILM, LSA, prompted], "of another model"
+    pooled = Variant("minilm?pooling=cls", "none")
+    assert picks().asked_for([MINILM, pooled, prompted]) == [MINILM, pooled], "a pooling is a model of its own"
+    assert picks(baseline=layers[0]).asked_for([MINILM, LSA, *layers]) == [MINILM, LSA, layers[0]]
+
+
 @pytest.fixture
 def three(tmp_path: Path) -> Path:
     """A cache with runs of a centered model, then the plain one, then another."""

@@ -217,7 +217,6 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
 class SeriesLine:
     """Scores of a model read in several ways, with their 95% intervals where there are any; ``name`` is the model's."""
 
-    encoder: str
     name: str
     labels: tuple[str, ...]
     scores: tuple[float, ...]
@@ -236,7 +235,7 @@ def series_lines(
     figure = go.Figure()
     labels = list(dict.fromkeys(label for line in lines for label in line.labels))
     for number, line in enumerate(lines):
-        style = styles[line.encoder]
+        style = styles[line.name]
         ends = [ends or (value, value) for ends, value in zip(line.intervals, line.scores, strict=True)]
         bars = {
             "type": "data",

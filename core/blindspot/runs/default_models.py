@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Collection, Iterable, Sequence
 
 from blindspot.errors import InputError, unknown
-from blindspot.references import ModelRef, step_of, version_of
+from blindspot.references import ModelRef, read_otherwise, step_of, version_of
 from blindspot.variants import Variant
 
 UNDEPLOYED = ("random-projection", "lsa", "bag-of-words", "minilm-static")
@@ -43,7 +43,7 @@ def default_models(
     postprocessed: bool = False,
 ) -> list[Variant]:
     """Those without post-processing, and the baseline, as long as there are two to compare; of a training its last
-    step.
+    step; of a model that is read by several layers or after several prompts, itself.
 
     Args:
         known: all of the store, those that appeared first in front.
@@ -53,7 +53,12 @@ def default_models(
     last = {training: one.encoder for one in known if (training := step_of(one.encoder)[0])}
     final = [v for v in kept if last.get(step_of(v.encoder)[0]) in {None, v.encoder} or v == baseline]
     kept = final if len(final) > 1 else kept
-    plain = [variant for variant in kept if variant.transform == "none" or variant == baseline]
+    encoders = {variant.encoder for variant in kept}
+    plain = [
+        variant
+        for variant in kept
+        if variant == baseline or (variant.transform == "none" and read_otherwise(variant.encoder) not in encoders)
+    ]
     return kept if postprocessed or len(plain) < 2 else plain
 
 

@@ -35,7 +35,7 @@ from blindspot.encoders.served.encoder import Connection, ServedEncoder, tested
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.encoders.uploads import delete_upload, store_upload, upload_of
 from blindspot.errors import BlindspotError, InputError
-from blindspot.references import BM25, ModelRef, RankingRef, version_of
+from blindspot.references import BM25, ModelRef, RankingRef, read_otherwise, version_of
 from blindspot.runs.default_models import is_own
 from blindspot.runs.inputs.rankings import ranking_of
 from blindspot.settings import Settings
@@ -216,8 +216,10 @@ def _known_references(settings: Settings, repository: Repository) -> list[str]:
 
 
 def own_references(known: Iterable[str], settings: Settings) -> list[str]:
-    """Of ``known_references`` those that a user added or ran and that can encode, the newest first."""
-    return [reference for reference in takewhile(is_own, known) if can_encode(reference, settings)]
+    """Of ``known_references`` those that a user added or ran and that can encode, the newest first; not their layers
+    and what they are after prompts, where they are there themselves."""
+    own = list(takewhile(is_own, known))
+    return [one for one in own if read_otherwise(one) not in own and can_encode(one, settings)]
 
 
 def can_encode(reference: str, settings: Settings) -> bool:

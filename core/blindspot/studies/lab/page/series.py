@@ -9,6 +9,7 @@ import streamlit as st
 from blindspot.errors import InputError
 from blindspot.figures import grids as figures
 from blindspot.names import current
+from blindspot.references import read_otherwise
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Task, stored_runs
 from blindspot.studies.lab.page.progress import LabView, offer
@@ -70,7 +71,6 @@ def _show(shown: LabView, by: By, prompts: Sequence[str]) -> None:
     st.markdown("\n".join(f"- {as_text(sentence)}" for sentence in view.in_words))
     lines = [
         figures.SeriesLine(
-            one.model,
             one.name,
             tuple(point.member.label for point in one.points),
             tuple(point.value for point in one.points),
@@ -89,6 +89,8 @@ def _ways(encoders: Sequence[str], by: By, prompts: Sequence[str]) -> tuple[list
     """The ways to read the models, and the models that have none."""
     every, left_out = [], []
     for encoder in encoders:
+        if read_otherwise(encoder) in encoders:  # one of that model's ways
+            continue
         try:
             every.append(ways(by, encoder, settings(), prompts))
         except InputError:  # it has no layers, or takes no prompt
