@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -71,7 +72,7 @@ def is_selected(item: pytest.Item, tier: str) -> bool:
     if tier == TRUST or "slow" in marks:
         return tier == TRUST and "slow" in marks
     if tier == REST:
-        return bool(marks) or "hypothesis" in item.keywords  # properties once more, with other and more examples
+        return bool(marks) or _most_examples(item) > EXAMPLES  # properties once more, with other and more examples
     return not marks or tier == CHECK
 
 
@@ -87,9 +88,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 _try_few_examples(item)
 
 
-def _try_few_examples(item: pytest.Item) -> None:
+def _property(item: pytest.Item) -> Any:
     test = item.obj  # type: ignore[attr-defined]
-    test = getattr(test, "__func__", test)
+    return getattr(test, "__func__", test)
+
+
+def _most_examples(item: pytest.Item) -> int:
+    """That hypothesis tries at most; 0 where the test is no property."""
+    if "hypothesis" not in item.keywords:
+        return 0
+    return int(_property(item)._hypothesis_internal_use_settings.max_examples)
+
+
+def _try_few_examples(item: pytest.Item) -> None:
+    test = _property(item)
     now = test._hypothesis_internal_use_settings
     test._hypothesis_internal_use_settings = hypothesis_settings(now, max_examples=min(now.max_examples, EXAMPLES))
 
