@@ -119,7 +119,7 @@ def test_the_evidence_is_24_variants_of_6_families_over_every_kind_on_common_sup
 def test_the_evidence_goes_on_without_word_vectors_and_says_how_many_families_are_left(small_vectors: Settings) -> None:
     sweep = sweeps.evidence(replace(small_vectors, mirror=""))
     assert sweep.encoders == tuple(ENCODERS)
-    assert sweep.notes[0] == "3 families of encoders instead of 6"
+    assert sweep.notes[0] == "4 families of encoders instead of 6"
     assert [note.partition(" ")[0] for note in sweep.notes[1:]] == ["one.txt", "two.txt", "three.txt"]
     assert all("BLINDSPOT_MIRROR" in note for note in sweep.notes[1:])
     assert all(not request.support for request in sweeps.expand(sweep, small_vectors).requests)

@@ -201,7 +201,7 @@ def meaning() -> Sweep:
 def evidence(settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None) -> Sweep:
     """What *Do scores predict tasks?* on *Lab* needs: EvalRank, geometry, similarity sets and two transfer tasks.
 
-    All catalog encoders, which are three families, and small files of word vectors for three more, fetched first if
+    All catalog encoders, which are four families, and small files of word vectors for three more, fetched first if
     they are not cached; ``notes`` names missing ones and the number of families left. Word vectors leave texts out, so
     all runs are on the texts that all models cover, which depends on the files that are here.
 
