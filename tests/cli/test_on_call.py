@@ -45,6 +45,17 @@ def test_every_command_is_found(blindspot: Command) -> None:
         assert blindspot(name, "--help").code == 0, name
 
 
+def test_every_option_of_a_dataset_has_both_names() -> None:
+    commands = list(typer.main.get_command(cli.app).commands.values())  # type: ignore[attr-defined]
+    options = []
+    while commands:
+        command = commands.pop()
+        commands += getattr(command, "commands", {}).values()
+        options += [set(option.opts) for option in command.params if {"--dataset", "--data"} & set(option.opts)]
+    assert len(options) > 10
+    assert all(names == {"--dataset", "--data"} for names in options)
+
+
 def test_without_arguments_those_of_the_process_count(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

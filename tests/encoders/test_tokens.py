@@ -11,6 +11,7 @@ from blindspot.encoders import resident
 from blindspot.encoders.base import Encoder, FittedEncoder
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.tokens import Role, Token, TokenParts, TokenVectors, mean_of, merged
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.encoders.word_vectors.encoder import WordVectors
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, digest_of_strings
@@ -92,7 +93,9 @@ def test_the_first_token_is_no_sum(shared_settings: Settings) -> None:
 
 def test_poolings_share_weights(shared_settings: Settings) -> None:
     one, other = ready("minilm", shared_settings), ready("minilm-static", shared_settings)
-    assert vars(one)["_model"] is vars(other)["_model"]
+    assert isinstance(one, SentenceTransformerEncoder)
+    assert isinstance(other, SentenceTransformerEncoder)
+    assert one._model is other._model
     assert other.identity == resolve_encoder("minilm-static", shared_settings).identity
 
 

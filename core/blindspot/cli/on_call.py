@@ -57,14 +57,19 @@ class Place(NamedTuple):
 # Options and arguments that name something, whatever the command.
 _MODELS = ("encoder", "variant", "also", "a", "b", "baseline")
 _DATASETS = ("dataset", "data", "fit_on", "test_on")
+_OF_A_DATASET = ("--dataset", "--data")  # every command takes both
 
 
 def _with_references(command: Any) -> None:
-    """Let a command, or those of a group, get references where people typed paths or names of the hub."""
+    """Let a command, or those of a group, get references where people typed paths or names of the hub, and take both
+    names of a dataset's option."""
     for inner in getattr(command, "commands", {}).values():
         _with_references(inner)
     if (called := command.callback) is None:
         return
+    for parameter in command.params:
+        if not set(parameter.opts).isdisjoint(_OF_A_DATASET):
+            parameter.opts = list(dict.fromkeys([*parameter.opts, *_OF_A_DATASET]))
 
     @wraps(called)
     def with_references(**values: Any) -> Any:

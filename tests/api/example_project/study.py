@@ -40,6 +40,7 @@ def diagnoses(store: Path) -> dict[str, bs.Run]:
         "similarity": bs.similarity(words, "demo-scored", name="words", store=store),
         "retrieval": bs.retrieval(words, "demo-retrieval", name="words", store=store),
         "transfer": bs.transfer(words, "demo-negation", name="words", store=store),
+        "learning_curve": bs.learning_curve(words, "demo-negation", name="words", store=store),
         "geometry": bs.geometry(words, PAIRS, name="words", store=store),
         "frequency": bs.frequency(words, VOCABULARY, name="words", store=store),
         "analogy": bs.analogy("lsa", "demo-analogies", store=store),

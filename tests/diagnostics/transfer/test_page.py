@@ -95,7 +95,7 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
 
 
 def test_learning_curves_are_offered_and_drawn(open_app: OpenApp, toys: World) -> None:
-    app = open_app(toys.settings.cache, "transfer", data=toy.SPLIT, enc=TWO, view="scarce")
+    app = open_app(toys.settings.cache, "transfer", data=toy.SPLIT, model=TWO, view="scarce")
     assert "Learning curves of trigrams, bigrams" in written(app)
     for model in ("trigrams", "bigrams"):
         toys.run("learning_curve", model, toy.SPLIT)

@@ -88,7 +88,7 @@ def test_references_say_how_to_cut(reference: str, canonical: str) -> None:
         ("minilm?passages=128", "WINDOW/OVERLAP"),
         ("minilm?passages=255/32", "at most 254"),
         ("minilm?passages=9/1&passages=9/1", "twice"),
-        ("minilm?prompt=a", "passages"),
+        ("minilm?prompts=a", "passages"),
         ("lsa?passages=9/1", "no parameters"),
     ],
 )

@@ -197,7 +197,7 @@ def test_sentences_are_matched_by_length(
         ({"variants": (A, A), "task": Task.COMPARATIVE}, "1 variant chosen; expected at least 2"),
         ({"variants": (dataclasses.replace(A, encoder="trigram"),)}, "did you mean 'trigrams'"),
         ({"variants": (dataclasses.replace(A, transform="centre"),)}, "did you mean 'center'"),
-        ({"dataset": "words-30"}, "did you mean 'words-300'"),
+        ({"dataset": DatasetRef("words-30")}, "did you mean 'words-300'"),
         ({"queries": 0}, "0 queries are asked for"),
         ({"ranks": (0,)}, "the ranks are 0"),
         ({"seed": -1}, "the seed is -1"),

@@ -28,9 +28,7 @@ from blindspot.variants import Variant
 
 def threshold(
     encoder: Annotated[str, typer.Option(help="encoder reference")],
-    dataset: Annotated[
-        str, typer.Option("--dataset", "--data", help=f"scored pairs, labeled pairs or labeled texts: id or {OWN_FILE}")
-    ],
+    dataset: Annotated[str, typer.Option(help=f"scored pairs, labeled pairs or labeled texts: id or {OWN_FILE}")],
     transform: Annotated[str, typer.Option(help=TRANSFORM_HELP.removesuffix("; repeat for several"))] = "none",
     precision: Annotated[float, typer.Option(help="precision that you wish for")] = PRECISION,
     cut: Annotated[
