@@ -80,14 +80,15 @@ class Output:
     readout: Readout
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Loaded:
-    """A model in memory, the device that it is on, how it is encoded, and what its batches may take."""
+    """A model in memory, the device that it is on, how it is encoded, and what its batches may take: None until there
+    are some, for tables of vectors have no transformer to ask."""
 
     model: SentenceTransformer
     device: str
     agreement: Agreement
-    capacity: Capacity
+    capacity: Capacity | None = None
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ class SentenceTransformerEncoder:
     def _loaded(self) -> Loaded:
         if self._weights not in self.loaded:
             model, agreement = self._opened()
-            self.loaded[self._weights] = Loaded(model, self.device, agreement, self._capacity_of(model))
+            self.loaded[self._weights] = Loaded(model, self.device, agreement)
         return self.loaded[self._weights]
 
     def _opened(self) -> tuple[SentenceTransformer, Agreement]:
@@ -643,10 +644,14 @@ class SentenceTransformerEncoder:
 
     def _capacity_of(self, model: SentenceTransformer) -> Capacity:
         """The same in every call once it is loaded."""
-        if here := self.loaded.get(self._weights):
+        here = self.loaded.get(self._weights)
+        if here and here.capacity:
             return here.capacity
         cost = Cost.of(model[0].auto_model, self.dtype, is_sparse=bool(self.source and self.source.is_sparse))
-        return Capacity(self.device, cost)
+        capacity = Capacity(self.device, cost)
+        if here:
+            here.capacity = capacity
+        return capacity
 
 
 @dataclass(frozen=True, eq=False)
