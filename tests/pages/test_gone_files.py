@@ -66,7 +66,9 @@ def test_with_everything_lost_every_page_shows_what_is_there(
             found = shown(page(app, stem))
             assert not app.error, (stem, [error.value for error in app.error])
             # A page whose kind of data is another shows what was run, which is lost: nothing more can be run on it.
-            assert whole[stem] - found <= {"new_encoder", "new_transform"}, stem
+            # Lab begins with own models, and with those of the catalog where the files of own ones are lost.
+            of_own = {"chart", "table", "view", "lab_decimals", "lab_score"} if stem in {"lab", "evidence"} else set()
+            assert whole[stem] - found <= {"new_encoder", "new_transform", *of_own}, stem
         page(app, "lab")
         assert "my evalrank.csv" in on_screen(app), "what is not offered is named"
         for stem in ("neighbors", "map", "frequency"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -287,6 +287,7 @@ def test_whitening_is_what_its_paper_defines(corpus: Float32) -> None:
 @given(corpora)
 def test_whitened_columns_are_uncorrelated_with_unit_variance(corpus: Float32) -> None:
     d = corpus.shape[1]
+    assume(np.linalg.cond(np.cov(corpus.T.astype(np.float64))) < 1e6)  # else a direction is left out as rounding
     for text, k in (("whiten", d), ("whiten:2", 2), ("center+whiten:2", 2)):
         whitened = TransformChain.parse(text).fit(corpus).apply(corpus).astype(np.float64)
         np.testing.assert_allclose(np.cov(whitened.T, bias=True), np.eye(k), atol=1e-4)

@@ -70,6 +70,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         *("jobs().submit", "repository().finished", "blindspot.studies.judgments.making.ItemsRequest"),
         *(f"blindspot.studies.lab.grid.{name}" for name in ("Grid", "requests", "measures", "headlines", "changes")),
         *("blindspot.studies.lab.verdicts.verdicts", "blindspot.names.current().model"),
+        "blindspot.studies.lab.series.ways",
         "blindspot.runs.default_models.undeployed",
     ],
     "of the dataset or of a stored run, as for whoever types nothing": [

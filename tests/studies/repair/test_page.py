@@ -99,7 +99,7 @@ def test_what_is_not_trained_yet_is_offered(made: tuple[World, Report], open_app
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"data": "demo-scored"}, "no triplets"),
+        ({"data": "demo-scored"}, "(sidebar) is not a"),  # the dataset of the newest run is shown
         ({"data": "demo-minimal", "repair_enc": "lsa"}, "fits no other"),
     ],
 )
@@ -109,7 +109,7 @@ def test_what_cannot_be_repaired_is_said(
     world, _ = made
     app = open_app(world.cache, "repair", **query)
     assert not app.exception
-    assert said in " ".join(one.value for one in app.info)
+    assert said in " ".join(one.value for one in [*app.info, *app.caption])
 
 
 @pytest.mark.matrix

@@ -193,7 +193,8 @@ class SentenceTransformerEncoder:
     @property
     def _weights(self) -> tuple[object, ...]:
         """Key of what is loaded."""
-        device = "cpu" if self._device_kind == "cpu" else self.wanted_device
+        is_placed = self.backend is Backend.TORCH and self.wanted_device != "auto"
+        device = self.wanted_device if is_placed else "cpu"
         return self.folder, self.own_graph, self.backend, self.dtype, self.may_pack, self.max_length, device
 
     @property
