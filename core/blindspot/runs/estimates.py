@@ -26,8 +26,9 @@ from blindspot.store.repository import Repository
 
 RECENT = 200  # runs that speeds are taken from
 # Guesses for an ordinary laptop
-GUESSED_FLOPS = 6e10  # per second, of a transformer
+GUESSED_FLOPS = 2e11  # per second, of a transformer
 TOKENS_PER_TEXT = 20
+TOKENS_PER_WORD = 4  # with special ones
 GUESSED_SERVED = 200.0  # texts per second of a server
 GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained weights
 COUNTS = ("pairs", "background", "sampled_items")  # metrics that tell the amount of work of a run
@@ -170,7 +171,7 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
         measured = speeds.encoding(infos)
         if (request.variant.encoder, entry.texts) not in encoded:
             encoded |= {(reference, entry.texts) for reference in infos}
-            seconds += entry.texts / (measured or min(_guessed_speed(info) for info in infos.values()))
+            seconds += entry.texts / (measured or min(_guessed_speed(info, entry) for info in infos.values()))
             disk = sum(_matrix(entry.texts, info) for info in infos.values())
             if encoder.info.parameters and loaded.isdisjoint(infos):
                 load = SECONDS_TO_LOAD
@@ -202,7 +203,9 @@ def _of_ranking(
         memory = max(memory, BASE_MEMORY + info.memory_bytes + COPIES * matrix)
         seconds += speeds.computing(request, entry, info)
         if (model.text, entry.texts) not in encoded:
-            seconds += entry.texts / (measured or _guessed_speed(info)) + (SECONDS_TO_LOAD if info.parameters else 0)
+            seconds += entry.texts / (measured or _guessed_speed(info, entry)) + (
+                SECONDS_TO_LOAD if info.parameters else 0
+            )
             disk, is_guess = disk + matrix, is_guess or not measured
     if is_stored:
         return RunEstimate(request, True, 0.0, memory, 0, False)
@@ -265,11 +268,12 @@ def _units_of(run: RunRecord) -> float:
     return entry.cost.units_of_run(Done(run.metrics, run.coverage, dimension, work))
 
 
-def _guessed_speed(info: EncoderInfo) -> float:
+def _guessed_speed(info: EncoderInfo, entry: DatasetEntry) -> float:
     """Texts per second, at two operations per weight and token."""
     if info.served_by:
         return GUESSED_SERVED
-    return GUESSED_FLOPS / (2 * info.parameters * TOKENS_PER_TEXT) if info.parameters else GUESSED_UNTRAINED
+    tokens = TOKENS_PER_WORD if entry.unit == "word" else TOKENS_PER_TEXT
+    return GUESSED_FLOPS / (2 * info.parameters * tokens) if info.parameters else GUESSED_UNTRAINED
 
 
 def _matrix(texts: int, info: EncoderInfo) -> int:

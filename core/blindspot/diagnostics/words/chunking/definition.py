@@ -294,7 +294,7 @@ scores are lower, and differences between models larger.
         units_of_run=lambda run: (
             _trained_numbers(run.work.texts, run.work.pairs, run.dimension) if run.work is not None else 0.0
         ),
-        seconds_per_unit={"": 6e-5},
+        seconds_per_unit={"": 1e-5},
     )
     two_in_address = {"view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"}
     won = ("sentences", "finds phrases with the higher F1")
