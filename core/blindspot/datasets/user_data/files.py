@@ -10,11 +10,11 @@ from pathlib import Path
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data import guess, judged, probing, retrieval_folder
-from blindspot.datasets.user_data.columns import LABEL, SPLIT, OwnFile, OwnSource, UnclearColumns, is_blank
+from blindspot.datasets.user_data.columns import LABEL, SPLIT, OwnFile, OwnSource, UnclearColumns, first_named, is_blank
 from blindspot.datasets.user_data.guess import text_columns
 from blindspot.datasets.user_data.judged import Marks
 from blindspot.datasets.user_data.kinds import OWN_KINDS
-from blindspot.datasets.user_data.names import MARK_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES, WEAK_SCORE_NAMES
+from blindspot.datasets.user_data.names import MARK_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES
 from blindspot.datasets.user_data.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
 from blindspot.datasets.user_data.scored_pairs import score_column
 from blindspot.errors import InputError
@@ -57,30 +57,32 @@ class OwnTable:
         return guess.scores(self.table)
 
     @cached_property
-    def has_coded_classes(self) -> bool:
-        """Whether what would be read as scores of pairs may be classes: a `label` of few whole numbers, as NLI has."""
-        if self.likeliest is not DatasetKind.SCORED_PAIRS or self.marks:
-            return False
-        column = score_column(self.table)
-        if column is None or column_key(self.table.names[column]) not in WEAK_SCORE_NAMES:
-            return False
+    def coded(self) -> int | None:
+        """Number of a column that may be classes where it would be read as scores or passed over: a `label` of few
+        whole numbers beside two texts, as NLI has."""
+        if self.likeliest not in (DatasetKind.SCORED_PAIRS, DatasetKind.PAIR_SET) or self.marks:
+            return None
+        column = first_named([column_key(name) for name in self.table.names], WEAK_LABEL_NAMES)
+        if column is None or (self.likeliest is DatasetKind.SCORED_PAIRS and column != score_column(self.table)):
+            return None
         cells = [cell for cell in self.table.cells[column] if not is_blank(cell)]
-        return len({str(cell) for cell in cells}) <= MOST_CODED and all(map(judged.is_numeral, cells))
+        is_coded = 1 < len({str(cell) for cell in cells}) <= MOST_CODED and all(map(judged.is_numeral, cells))
+        return column if is_coded and len(text_columns(self.table, {column})[0]) >= 2 else None
 
     @property
     def question(self) -> str:
         """Why it may be of several kinds; "" where it is of one."""
         if len(self.kinds) < 2:
             return ""
+        if self.coded is not None:
+            return (
+                f"column {self._names([self.coded])} holds few whole numbers, which may be classes (such as 0 for "
+                "entailment) or scores, higher for more similar"
+            )
         if self.scores:
             which = "column" if len(self.scores) == 1 else "columns"
             held = "distances" if any(guess.is_distance(self.table.names[n]) for n in self.scores) else "scores"
             return f"{which} {self._names(self.scores)} may hold {held} of the pairs"
-        if self.has_coded_classes:
-            return (
-                "column 'label' holds few whole numbers, which may be classes (such as 0 for entailment) or scores, "
-                "higher for more similar"
-            )
         columns = self._names([one.number for one in self.marks])
         return f"column {columns} has two values, which may say which rows are matches"
 
@@ -91,10 +93,10 @@ class OwnTable:
     def kinds(self) -> tuple[DatasetKind, ...]:
         """The kinds that it may be of: several where a column may be read in several ways, and neither its name nor
         another one decides."""
+        if self.coded is not None:
+            return self.likeliest, DatasetKind.LABELED_TEXTS
         if self.scores:
             return DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS
-        if self.has_coded_classes:
-            return DatasetKind.SCORED_PAIRS, DatasetKind.LABELED_TEXTS
         keys = {column_key(self.table.names[marks.number]) for marks in self.marks}
         if not keys or self.likeliest is DatasetKind.RETRIEVAL:
             return (self.likeliest,)
