@@ -21,6 +21,7 @@ from blindspot.numerics.statistics.association import spearman
 from blindspot.numerics.statistics.correlations import centered_ranks, spearman_influences
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
+from blindspot.numerics.statistics.isotonic import isotonic
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import number
 from blindspot.numerics.words_alone import Words
@@ -363,10 +364,7 @@ def _negated(about: pd.DataFrame) -> Bool | None:
 def _negation(own: _Pairs, negated: Bool) -> Iterator[Evidence]:
     if min(np.count_nonzero(negated), np.count_nonzero(~negated)) < FEWEST:
         return
-    from sklearn.isotonic import IsotonicRegression
-
-    expected = IsotonicRegression(increasing=True).fit_transform(own.gold, own.similarity)
-    left = own.similarity - expected
+    left = own.similarity - isotonic(own.gold, own.similarity)
     value, moved = difference_influence(left, negated)
     found, p = change_against(value, moved, own.known)
     if np.isnan(p):

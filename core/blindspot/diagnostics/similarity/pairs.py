@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot.diagnostic import Diagnostic
+from blindspot.numerics.statistics.isotonic import isotonic
 from blindspot.numerics.statistics.outcomes import Outcomes
 from blindspot.store.repository import Repository
 from blindspot.texts import numbered
@@ -94,9 +95,7 @@ def fitted(similarity: Float64, gold: Float64, fit: Fit) -> Float64:
             return np.full(len(gold), gold.mean())
         slope, intercept = np.polyfit(similarity, gold, 1)
         return np.asarray(slope * similarity + intercept)
-    from sklearn.isotonic import IsotonicRegression
-
-    return np.asarray(IsotonicRegression(increasing=True).fit_transform(similarity, gold), dtype=np.float64)
+    return isotonic(similarity, gold)
 
 
 def described(table: ScoredTable, sides: Mapping[str, str], fit: Fit) -> pd.DataFrame:
