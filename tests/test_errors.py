@@ -58,7 +58,7 @@ def test_cancelled_says_that_nothing_is_lost() -> None:
     assert "run it again" in str(Cancelled())
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "suggestion"),
     [
         ("evalrnak", "evalrank"),  # neighbors swapped
@@ -76,7 +76,7 @@ def test_the_nearest_id_is_suggested(value: str, suggestion: str) -> None:
     )
 
 
-@pytest.mark.parametrize("value", ["", "xyz", "something else entirely"])
+@each("value", ["", "xyz", "something else entirely"])
 def test_nothing_is_suggested_where_nothing_is_near(value: str) -> None:
     assert "did you mean" not in str(unknown("diagnostic", value, ["evalrank", "heros"]))
 
@@ -97,7 +97,7 @@ def test_a_library_that_is_missing_is_named_with_its_extra() -> None:
     assert isinstance(caught.value.__cause__, ImportError)
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         ModuleNotFoundError("No module named 'of_a_user'", name="of_a_user"),

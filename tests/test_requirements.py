@@ -16,6 +16,7 @@ from blindspot.errors import EXTRAS
 from blindspot.settings import PACKAGE
 from tests.support import sources
 from tests.support.base_install import canonical, project
+from tests.support.tables import each
 
 RANGES = {canonical(one.name): (extra, one) for extra, some in project().items() for one in some if extra != "all"}
 PINS = {
@@ -69,7 +70,7 @@ def test_what_is_imported_is_declared() -> None:
         assert of_module[module] & RANGES.keys(), module
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@each("extra", EXTRAS)
 def test_errors_name_the_extra_that_brings_a_library(extra: str) -> None:
     of_module = {module: {canonical(n) for n in names} for module, names in metadata.packages_distributions().items()}
     for module in EXTRAS[extra] - INDIRECT.keys():

@@ -39,12 +39,12 @@ def test_the_cache_is_absolute_wherever_the_process_goes(tmp_path: Path, monkeyp
     assert Settings.from_environment({"BLINDSPOT_CACHE": "~/there"}).cache == (tmp_path / "home" / "there").resolve()
 
 
-@pytest.mark.parametrize("mirror", ["../shared/data", "/srv/data", "https://mirror.example/blindspot"])
+@each("mirror", ["../shared/data", "/srv/data", "https://mirror.example/blindspot"])
 def test_a_mirror_is_a_folder_or_an_address(mirror: str) -> None:
     assert Settings.from_environment({"BLINDSPOT_MIRROR": mirror}).mirror == mirror
 
 
-@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:0", "cuda:12", "mps"])
+@each("device", ["auto", "cpu", "cuda", "cuda:0", "cuda:12", "mps"])
 def test_devices_that_exist(device: str) -> None:
     assert Settings.from_environment({"BLINDSPOT_DEVICE": device}).device == device
 
@@ -108,13 +108,13 @@ def test_a_server_for_strangers_prepares_the_demo_unless_told_otherwise() -> Non
         prepares(BLINDSPOT_PREPARE="perhaps")
 
 
-@pytest.mark.parametrize("ray", ["local", "auto", "ray://head:10001", "ray://10.0.0.1"])
+@each("ray", ["local", "auto", "ray://head:10001", "ray://10.0.0.1"])
 def test_a_cluster_is_named_by_its_address(ray: str) -> None:
     settings = Settings.from_environment({"BLINDSPOT_RAY": ray, "BLINDSPOT_RAY_FOLDER": "s3://bucket/sweeps"})
     assert (settings.ray, settings.ray_folder) == (ray, "s3://bucket/sweeps")
 
 
-@pytest.mark.parametrize("ray", ["head:10001", "http://head", "yes", "ray://", "ray://me:secret@head"])
+@each("ray", ["head:10001", "http://head", "yes", "ray://", "ray://me:secret@head"])
 def test_an_address_that_is_none_is_refused(ray: str) -> None:
     with pytest.raises(InputError, match="BLINDSPOT_RAY"):
         Settings.from_environment({"BLINDSPOT_RAY": ray})

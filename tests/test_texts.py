@@ -217,7 +217,7 @@ def test_a_share_and_the_rest_add_up_as_they_are_written(n: int, data: st.DataOb
     assert abs(Fraction(one) - 100 * share) <= Fraction(1, 2 * 10**decimals), "rounded to the nearest"
 
 
-@pytest.mark.parametrize(
+@each(
     ("texts", "are"),
     [
         (["dog", "ice-cream", "don't", " cat "], True),
@@ -310,7 +310,7 @@ def test_a_word_stands_between_spaces() -> None:
     assert length("") == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "match", "overlap"),
     [
         ("a dog runs", "A dog, runs!", 1.0),

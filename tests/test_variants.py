@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot.variants import Variant
+from tests.support.tables import each
 
 
 @given(
@@ -18,7 +18,7 @@ def test_a_variant_can_be_read_back_from_its_id(encoder: str, transform: str) ->
     assert Variant.parse(str(variant)) == variant
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "variant"),
     [
         ("minilm", Variant("minilm", "none")),

@@ -134,7 +134,7 @@ def test_the_same_vectors_are_the_same_run(store: Path) -> None:
     assert other.id != bs.evalrank(vectors, PAIRS, store=store).id
 
 
-@pytest.mark.parametrize(
+@each(
     ("model", "error"),
     [
         (5, bs.InputError),

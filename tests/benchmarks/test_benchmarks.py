@@ -25,6 +25,7 @@ from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, no_progress
 from blindspot.ui.navigation import places
+from tests.support.tables import each
 
 
 def test_ratios_come_from_interleaved_pairs_after_a_warm_up() -> None:
@@ -229,7 +230,7 @@ def test_an_unknown_benchmark_is_refused_before_anything_is_measured(monkeypatch
 # --- what is to be reached, and what is left out
 
 
-@pytest.mark.parametrize(
+@each(
     ("result", "value", "words", "verdict"),
     [
         ("rank_vs_gemm", 1.15, "at most 1.15", "reached"),

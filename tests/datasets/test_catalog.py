@@ -47,7 +47,7 @@ def test_an_entry_says_what_people_need_to_know(entry: DatasetEntry) -> None:
     assert entry.description.endswith(".")
 
 
-@pytest.mark.parametrize("entry", SOURCES.values(), ids=SOURCES)
+@each("entry", SOURCES.values(), ids=SOURCES)
 def test_no_picker_has_the_sources(entry: DatasetEntry) -> None:
     assert entry.id not in DATASETS, "nothing is run on them"
     assert entry.kind is DatasetKind.SCORED_PAIRS

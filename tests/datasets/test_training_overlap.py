@@ -20,6 +20,7 @@ from blindspot.settings import Settings
 from blindspot.texts import near_duplicate_key
 from tests.support.commands import Command
 from tests.support.small_world import CAT, DOG, DOG_IS, SMALL_PAIRS, GramEncoder
+from tests.support.tables import each
 from tests.support.world import World
 
 TEXT = st.sampled_from(["a b", "A B!", "ab", "c", "C.", "!!", "??", "d e f"])
@@ -81,7 +82,7 @@ def test_a_file_without_a_header_loses_no_row() -> None:
     assert parse(Path("t.csv"), data).rows == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "data", "message"),
     [
         ("t.txt", b"", "t.txt has no texts"),

@@ -8,6 +8,7 @@ import pytest
 
 from blindspot.doctor.findings import Finding, State, guarded, ok, problem, size
 from blindspot.errors import BlindspotError
+from tests.support.tables import each
 
 
 def breaking(error: BaseException) -> Iterator[Finding]:
@@ -45,7 +46,7 @@ def test_a_finding_is_one_printable_line() -> None:
     assert (found.what.encode(), found.remedy) == ("file of a name \ufffd".encode(), "two lines")
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "shown"),
     [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 KiB"), (5 << 20, "5.0 MiB"), (3 << 30, "3.0 GiB")],
 )

@@ -15,6 +15,7 @@ from blindspot.doctor.findings import Finding, State
 from blindspot.errors import BlindspotError
 from blindspot.settings import VARIABLES, Settings
 from tests.support.findings import by_name, check, of_state
+from tests.support.tables import each
 
 
 def problems(findings: Mapping[str, Finding]) -> list[str]:
@@ -100,7 +101,7 @@ def test_a_file_of_pins_that_is_none(tmp_path: Path, content: str | None) -> Non
         list(software.requirements(path))
 
 
-@pytest.mark.parametrize(
+@each(
     ("version", "state"),
     [((3, 10, 4), State.PROBLEM), ((3, 11, 0), State.OK), ((3, 13, 9), State.OK), ((3, 14, 0), State.PROBLEM)],
 )
@@ -140,7 +141,7 @@ def test_good_settings_are_shown_as_they_are_used(tmp_path: Path) -> None:
     assert found["BLINDSPOT_MODE"].what == "not set: local"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "meant"),
     [
         ("BLINDSPOT_CACH", "BLINDSPOT_CACHE"),
@@ -162,7 +163,7 @@ def test_a_variable_of_others_is_none_of_ours(name: str, tmp_path: Path) -> None
     assert problems(by_name(software.variables({name: str(tmp_path)}))) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "remedy"),
     [
         ("BLINDSPOT_DEVICE", "gpu", "correct or unset BLINDSPOT_DEVICE"),

@@ -18,6 +18,7 @@ from blindspot.encoders.device import device_for_ranking, resolve_device
 from blindspot.errors import BlindspotError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, no_progress
+from tests.support.tables import each
 
 GPUS = torch.cuda.device_count() if torch.cuda.is_available() else 0
 
@@ -30,7 +31,7 @@ def test_a_gpu_is_used_only_if_it_is_named(find: Callable[[str], str], monkeypat
     assert found == ["cpu", "cpu", "cuda:0", "cuda:1"]
 
 
-@pytest.mark.parametrize("wanted", [f"cuda:{GPUS}", "cuda:99"] + ([] if GPUS else ["cuda"]))
+@each("wanted", [f"cuda:{GPUS}", "cuda:99"] + ([] if GPUS else ["cuda"]))
 def test_a_gpu_that_is_not_there_is_refused(wanted: str) -> None:
     with pytest.raises(BlindspotError) as caught:
         resolve_device(wanted)
@@ -58,9 +59,7 @@ def test_a_gpu_gives_the_same_vectors(shared_settings: Settings) -> None:
 # --- ranks
 
 
-@pytest.mark.parametrize(
-    ("wanted", "device"), [("cpu", "cpu"), ("mps", "cpu"), ("cuda", "cuda:0" if GPUS else "cpu"), ("cuda:99", "cpu")]
-)
+@each(("wanted", "device"), [("cpu", "cpu"), ("mps", "cpu"), ("cuda", "cuda:0" if GPUS else "cpu"), ("cuda:99", "cpu")])
 def test_ranks_are_counted_on_a_gpu_that_is_there_and_has_float64(wanted: str, device: str) -> None:
     assert device_for_ranking(wanted) == device
 

@@ -113,7 +113,7 @@ def test_every_text_has_finite_numbers() -> None:
     np.testing.assert_allclose(vectors[-1], vectors[-2], atol=1e-6)
 
 
-@pytest.mark.parametrize("texts", [("one",), ("a", "a"), ("one", "two")])
+@each("texts", [("one",), ("a", "a"), ("one", "two")])
 def test_few_texts(texts: tuple[str, ...]) -> None:
     vectors = fitted(*texts)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), np.sqrt(2), rtol=1e-4)  # two kinds, of length one each

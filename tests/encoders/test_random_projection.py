@@ -17,6 +17,7 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.random_projection import SEED, RandomProjection
 from blindspot.settings import ROOT, Settings
 from blindspot.types import CancelToken, Float32
+from tests.support.tables import each
 
 IDS = ("random-projection-64", "random-projection", "random-projection-1024")
 TEXTS = ("A dog runs.", "a DOG  runs.", "", " \n", "größe", "日本", "a", "the dog the dog", "\ud800 half")
@@ -94,7 +95,7 @@ def test_the_numbers_stay_what_they_are() -> None:
     assert encode("dog")[0, :4].tolist() == pytest.approx([-1 / 3, -2 / 3, -1 / 3, -1 / 3])
 
 
-@pytest.mark.parametrize("name", IDS)
+@each("name", IDS)
 def test_every_text_has_a_vector(name: str) -> None:
     vectors = encode(*TEXTS, name=name)
     assert vectors.shape == (len(TEXTS), encoder(name).info.dimension)

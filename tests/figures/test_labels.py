@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from blindspot.figures.labels import wrapped
+from tests.support.tables import each
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"), [("negation of the clause", "negation of<br>the clause"), ("a<b", "a&lt;b"), (" ", " ")]
-)
+@each(("name", "expected"), [("negation of the clause", "negation of<br>the clause"), ("a<b", "a&lt;b"), (" ", " ")])
 def test_labels_are_wrapped_and_no_html(name: str, expected: str) -> None:
     assert wrapped(name) == expected

@@ -176,7 +176,7 @@ def test_a_parquet_file_that_unpacks_to_gigabytes_is_left(monkeypatch: pytest.Mo
         plain_tables.read(data, COLUMNS, TableFormat.PARQUET, "t.parquet", 10_000)
 
 
-@pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", b"no parquet" * 50])
+@each("data", [b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", b"no parquet" * 50])
 def test_what_is_no_parquet_file(data: bytes) -> None:
     with pytest.raises(InputError, match=r"t\.parquet .* Parquet file") as caught:
         plain_tables.read(data, COLUMNS, TableFormat.PARQUET, "t.parquet", 2)

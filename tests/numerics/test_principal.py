@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from blindspot.errors import BlindspotError
 from blindspot.numerics.principal import NOISE, blocks, column_means, principal_axes, second_moment, signs
 from blindspot.types import Float32
+from tests.support.tables import each
 
 
 def draw(seed: int, n: int, d: int) -> Float32:
@@ -61,7 +62,7 @@ def test_axes_by_hand() -> None:
     assert axes.share(2) == 1.0
 
 
-@pytest.mark.parametrize(("spread", "rank"), [(0.0, 1), (0.1, 1), (10.0, 2)])
+@each(("spread", "rank"), [(0.0, 1), (0.1, 1), (10.0, 2)])
 def test_what_is_within_the_noise_does_not_count(spread: float, rank: int) -> None:
     """Rows of length about 5; the second column spreads by a multiple of the noise of such a length."""
     generator = np.random.default_rng(0)

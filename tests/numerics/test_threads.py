@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from blindspot.numerics.threads import cores, in_threads, one_blas_thread, shrinking, undisturbed_blas
+from tests.support.tables import each
 
 
 def in_a_new_thread() -> list[int]:
@@ -37,7 +38,7 @@ def test_slices_hold_everything_once_and_shrink(total: int, most: int, threads: 
         assert all(width == most for width in widths[:-1])
 
 
-@pytest.mark.parametrize("threads", [1, 2, 7])
+@each("threads", [1, 2, 7])
 def test_every_piece_is_done_once(threads: int) -> None:
     done: list[int] = []
     in_threads(range(100), done.append, threads)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot.numerics.words_alone import Words, similarities, tokens
+from tests.support.tables import each
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", "我", "的"]), max_size=8).map(" ".join)
 
@@ -27,12 +28,12 @@ def test_order_does_not_count() -> None:
     assert of("The cat saw the dog.", "The dog saw the cat.") == pytest.approx((1, 1, 1))
 
 
-@pytest.mark.parametrize("other", ["", "...", "a dog"])
+@each("other", ["", "...", "a dog"])
 def test_a_text_without_words_shares_none(other: str) -> None:
     assert of("!?", other) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("我 没有 GPS 。", ("我", "没", "有", "gps")),

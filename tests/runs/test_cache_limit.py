@@ -54,9 +54,7 @@ def embeddings(settings: Settings, name: str, size: int, hours: float) -> Path:
     return aged(settings.embeddings / f"{name}.npy", size, hours)
 
 
-@pytest.mark.parametrize(
-    ("value", "count"), [("", None), ("20GB", 20 * 10**9), ("1.5 GiB", 3 << 29), ("1mb", 10**6), ("2TB", 2 * 10**12)]
-)
+@each(("value", "count"), [("", None), ("20GB", 20 * 10**9), ("1.5 GiB", 3 << 29), ("1mb", 10**6), ("2TB", 2 * 10**12)])
 def test_a_limit_is_a_number_with_a_unit(value: str, count: int | None) -> None:
     assert Settings.from_environment({"BLINDSPOT_CACHE_LIMIT": value}).cache_limit == count
 

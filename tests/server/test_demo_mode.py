@@ -48,6 +48,7 @@ from blindspot.studies.judgments.making import ItemsRequest
 from blindspot.studies.judgments.types import Task
 from blindspot.variants import Variant
 from tests.support.demo_host import PAIRS, SECRET, UPGRADE, Answer, Server, World, asked, keep, until
+from tests.support.tables import each
 
 MINILM = Variant("minilm", "none")
 
@@ -533,7 +534,7 @@ def form(content: bytes) -> bytes:
     return head + content + b"\r\n--edge--\r\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("kept", "already", "status"),
     [((0, 0), 0, 200), ((0, 256 * 2**20), 0, 503), ((16 * 2**20, 0), 0, 413), ((0, 0), 20, 503)],
 )
@@ -560,7 +561,7 @@ def test_files_in_forms_are_bounded_in_all(kept: tuple[int, int], already: int, 
     assert len(demo._open) == already, "a place is given back"
 
 
-@pytest.mark.parametrize("value", ["http://a.org", "a.org:443", "a b", "*", "a.*", "/etc"])
+@each("value", ["http://a.org", "a.org:443", "a b", "*", "a.*", "/etc"])
 def test_hosts_are_names(value: str) -> None:
     with pytest.raises(InputError, match="BLINDSPOT_HOSTS"):
         Settings.from_environment({"BLINDSPOT_HOSTS": value})

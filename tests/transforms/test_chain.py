@@ -114,7 +114,7 @@ def test_a_rescored_chain_searches_with_one_kind_of_vectors_and_compares_again_w
     assert (once.rescored, once.searched, once.finer) == (0, once, once)
 
 
-@pytest.mark.parametrize("text", ["rescore:5", "none+rescore:5", "rescore:5+binary", "binary+rescore:5+rescore:2"])
+@each("text", ["rescore:5", "none+rescore:5", "rescore:5+binary", "binary+rescore:5+rescore:2"])
 def test_rescoring_is_last_and_after_a_step(text: str) -> None:
     with pytest.raises(InputError, match="in another place than the last"):
         TransformChain.parse(text)
@@ -158,9 +158,7 @@ def test_a_wrong_argument_is_refused(text: str, what: str, expected: str) -> Non
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "name"), [("centre", "centre"), ("", ""), ("center+", ""), ("none++center", ""), ("Center", "Center")]
-)
+@each(("text", "name"), [("centre", "centre"), ("", ""), ("center+", ""), ("none++center", ""), ("Center", "Center")])
 def test_an_unknown_step_is_refused_with_the_nearest(text: str, name: str) -> None:
     with pytest.raises(InputError) as caught:
         TransformChain.parse(text)
@@ -433,13 +431,13 @@ def test_an_argument_beyond_the_corpus_is_refused_at_fitting(text: str, what: st
     assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize("text", ["whiten", "whiten:1", "abtt:1", "pca:2"])
+@each("text", ["whiten", "whiten:1", "abtt:1", "pca:2"])
 def test_items_that_are_all_equal_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="expected items with different embeddings"):
         TransformChain.parse(text).fit(np.full((5, 3), 0.1, dtype=np.float32))
 
 
-@pytest.mark.parametrize(("text", "items"), [("whiten", 5), ("whiten", 10), ("whiten:4", 5), ("center+whiten", 9)])
+@each(("text", "items"), [("whiten", 5), ("whiten", 10), ("whiten:4", 5), ("center+whiten", 9)])
 def test_whitening_needs_more_items_than_dimensions(text: str, items: int) -> None:
     """All that they can vary along, scaled to unit variance, puts every two of them equally far apart."""
     with pytest.raises(InputError, match="every two would be equally far apart"):
@@ -501,7 +499,7 @@ def test_principal_axes_are_the_singular_vectors() -> None:
 # --- random projection
 
 
-@pytest.mark.parametrize("d", [3, 6, 50])
+@each("d", [3, 6, 50])
 def test_a_random_projection_is_the_product_with_its_gaussian_matrix(d: int) -> None:
     corpus = draw(0, 20, 6, 1)
     drawn = np.random.default_rng(RANDOM_SEED).standard_normal((6, d))

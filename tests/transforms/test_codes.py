@@ -20,6 +20,7 @@ from blindspot.settings import Settings
 from blindspot.transforms.chain import STEPS, TransformChain
 from blindspot.transforms.codes import Bits, Bytes
 from blindspot.types import CancelToken, Float32
+from tests.support.tables import each
 
 Precision = Literal["int8", "binary"]
 PRECISIONS: tuple[Precision, ...] = ("int8", "binary")
@@ -92,7 +93,7 @@ def test_what_is_compared_are_the_codes(precision: Precision) -> None:
             assert made[i] @ made[j] == 11 - 2 * different
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 def test_documents_in_bytes_are_decoded_as_sentence_transformers_does(seed: int) -> None:
     corpus, d = draw(seed, 50, 7), 7
     corpus[:, 2] = 0.25
@@ -116,7 +117,7 @@ def test_documents_in_bytes_are_decoded_as_sentence_transformers_does(seed: int)
     assert centred.d_out == 3 < d
 
 
-@pytest.mark.parametrize("chain", ["int8", "int8-decoded", "int8-docs"])
+@each("chain", ["int8", "int8-decoded", "int8-docs"])
 def test_ranges_need_numbers_and_two_items(chain: str) -> None:
     with pytest.raises(InputError, match="there are 1"):
         TransformChain.parse(chain).fit(draw(0, 1, 4))
@@ -126,7 +127,7 @@ def test_ranges_need_numbers_and_two_items(chain: str) -> None:
         TransformChain.parse(chain).fit(corpus)
 
 
-@pytest.mark.parametrize("chain", ["int8", "int8-decoded", "int8-docs", "binary", "binary-docs"])
+@each("chain", ["int8", "int8-decoded", "int8-docs", "binary", "binary-docs"])
 def test_what_is_no_number_stays_none(chain: str) -> None:
     corpus = draw(0, 5, 4)
     texts = corpus.copy()
@@ -142,7 +143,7 @@ def test_values_outside_of_the_range_have_its_ends() -> None:
     assert codes_of(corpus, "int8", texts)[:, 0].tolist() == [-128, -128, -128, -127, 126, 127, 127]
 
 
-@pytest.mark.parametrize(
+@each(
     ("chain", "dimension", "expected"),
     [
         ("none", 384, 1536),

@@ -16,6 +16,7 @@ from blindspot.transforms.repairs import Repair, RepairOfAll, RepairOfQueries
 from blindspot.transforms.steps import LinearStep
 from blindspot.transforms.trained_flows import StoredFlows
 from blindspot.types import Float32
+from tests.support.tables import each
 
 
 def drawn(seed: int, *shape: int) -> Float32:
@@ -76,9 +77,7 @@ def test_the_model_is_its_weights_and_not_its_name() -> None:
     assert repairs.model_digest(one) == repairs.model_digest(same) != repairs.model_digest(other)
 
 
-@pytest.mark.parametrize(
-    "text", ["repair", "repair:", "repair:2", "repair:../../x", "repair:0123456789AB", "repair:" + "0" * 13]
-)
+@each("text", ["repair", "repair:", "repair:2", "repair:../../x", "repair:0123456789AB", "repair:" + "0" * 13])
 def test_only_ids_name_repairs(text: str) -> None:
     with pytest.raises(InputError, match=r"'repair(-queries)?' was given"):
         TransformChain.parse(text)

@@ -63,6 +63,7 @@ from blindspot.ui.widgets.texts.why_similar import Asked
 from blindspot.variants import Variant
 from tests.support import store_samples
 from tests.support.judgment_samples import intruder_set
+from tests.support.tables import each
 
 REFUSED = {np.ndarray, np.memmap, pd.DataFrame, pd.Series}
 ONE = Variant("minilm", "none")
@@ -318,9 +319,7 @@ def test_a_file_that_changes_is_another_argument(tmp_path: Path, monkeypatch: py
     st.cache_resource.clear()
 
 
-@pytest.mark.parametrize(
-    "value", [np.zeros(2), pd.DataFrame({"a": [1]}), pd.Series([1]), (np.zeros(2),), {"a": [np.zeros(2)]}], ids=repr
-)
+@each("value", [np.zeros(2), pd.DataFrame({"a": [1]}), pd.Series([1]), (np.zeros(2),), {"a": [np.zeros(2)]}], ids=repr)
 def test_arrays_and_tables_are_no_arguments(value: object) -> None:
     with pytest.raises(Exception, match="no key of a cache"):
         cached(10)(_called)(value)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from blindspot.ui.markdown import as_text, from_address
+from tests.support.tables import each
 
 JOINER = "\N{WORD JOINER}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kept_apart"),
     [
         ("Ann :red Bob", f"Ann :{JOINER}red Bob"),
@@ -27,9 +26,7 @@ def test_signs_are_kept_apart(text: str, kept_apart: str) -> None:
     assert as_text(text) == kept_apart
 
 
-@pytest.mark.parametrize(
-    "text", ["hf:org/name", "abtt:2+truncate:64", "vectors:glove.txt", ":redish", "12:30", "a - b", "file:x.csv"]
-)
+@each("text", ["hf:org/name", "abtt:2+truncate:64", "vectors:glove.txt", ":redish", "12:30", "a - b", "file:x.csv"])
 def test_other_colons_stay(text: str) -> None:
     assert re.sub(r"\\(.)", r"\1", as_text(text)) == text
 

@@ -11,6 +11,7 @@ from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.datasets.kinds.probing import ProbingTask
 from blindspot.datasets.published.probing_tasks import PROBING, sentence_length, swapped
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 
 @pytest.mark.parametrize("name", PROBING)
@@ -45,8 +46,6 @@ def test_a_swap_changes_the_order_of_two_neighbors_and_no_more() -> None:
     assert swapped("The very very old dog.") == "The very old very dog.", "not two equal words, not the ends"
 
 
-@pytest.mark.parametrize(
-    ("words", "name"), [(1, "at most 12 words"), (12, "at most 12 words"), (13, "13 words or more")]
-)
+@each(("words", "name"), [(1, "at most 12 words"), (12, "at most 12 words"), (13, "13 words or more")])
 def test_ranges_of_length_by_hand(words: int, name: str) -> None:
     assert sentence_length(" ".join(["word"] * words)) == name

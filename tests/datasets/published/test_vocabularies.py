@@ -119,7 +119,7 @@ def test_a_file_is_read_by_the_names_of_its_columns(settings: Settings, tmp_path
     ]
 
 
-@pytest.mark.parametrize("names", [("Word", "Frequency"), ("token", "freq"), ("term", "occurrences")])
+@each("names", [("Word", "Frequency"), ("token", "freq"), ("term", "occurrences")])
 def test_other_names_are_known(names: tuple[str, str]) -> None:
     assert read(f"{names[1]}\t{names[0]}\n3\ta\n1\tb\n", "words.tsv").words == ("a", "b")
 
@@ -152,7 +152,7 @@ def test_what_is_wrong_is_said_in_one_line(rows: str, message: str) -> None:
     assert caught.value.expected
 
 
-@pytest.mark.parametrize("value", [True, [3], {"n": 3}])
+@each("value", [True, [3], {"n": 3}])
 def test_json_that_is_no_number_is_no_count(value: object) -> None:
     lines = [{"word": "a", "count": 1}, {"word": "b", "count": value}]
     with pytest.raises(InputError, match="is no number"):

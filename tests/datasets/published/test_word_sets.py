@@ -20,6 +20,7 @@ from blindspot.diagnostics.evalrank.definition import ceilings
 from blindspot.errors import BlindspotError, DataCorrupt
 from blindspot.settings import ROOT, Settings
 from tests.support.small_world import text_pairs
+from tests.support.tables import each
 
 DEMO_DIGEST = "40b3fa431308b10380b91153ea90783dbe9d5dad91dcf378d115ff2e650652b9"
 
@@ -47,7 +48,7 @@ def test_scored_words_are_lower_cased_and_remarks_left_out() -> None:
     assert scored_words("some.tsv", text) == [("fbi", "fingerprint", 6.94), ("old", "new", 1.58)]
 
 
-@pytest.mark.parametrize("line", ["a\tb", "a\tb\tc", "a\tb\t1\t2", "a b 1"])
+@each("line", ["a\tb", "a\tb\tc", "a\tb\t1\t2", "a b 1"])
 def test_another_line_is_named(line: str) -> None:
     with pytest.raises(DataCorrupt, match=r"some\.tsv, line 2: 'a.*; expected two words and a score"):
         scored_words("some.tsv", f"a\tb\t1\n{line}\n")

@@ -20,6 +20,7 @@ from blindspot.datasets.user_data.columns import GROUPS, UNUSED
 from blindspot.settings import Settings
 from blindspot.store.purging import purge
 from blindspot.store.repository import Repository, store_dataset
+from tests.support.tables import each
 
 HOSTILE = "<b>x</b> [a](javascript:b) $`"
 N = 24
@@ -50,7 +51,7 @@ def test_values_by_hand() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("cells", "why"),
     [
         ([f"{i % 201}" for i in range(500)], "more than 200 different values"),

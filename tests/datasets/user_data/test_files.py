@@ -337,7 +337,7 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
 # --- references
 
 
-@pytest.mark.parametrize("reference", ["file:", "file:  ", "file:a\0b.csv", "file:~no-such-user-here/x.csv"])
+@each("reference", ["file:", "file:  ", "file:a\0b.csv", "file:~no-such-user-here/x.csv"])
 def test_a_reference_that_names_no_file(reference: str) -> None:
     for look in (find_dataset, DatasetRef.parse):
         with pytest.raises(InputError) as caught:

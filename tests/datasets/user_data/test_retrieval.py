@@ -157,7 +157,7 @@ def pairs(rows: list[tuple[str, str]]) -> OwnPairs:
 ALIKE = [(f"This is sentence {n}.", f"Sentence {n} is this.") for n in range(20)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "why"),
     [
         (ALIKE, ""),

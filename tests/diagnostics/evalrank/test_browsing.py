@@ -128,7 +128,7 @@ def test_orders_are_those_of_a_plain_sort(descending: bool) -> None:
         assert sorted(got[len(known) :]) == sorted(row["pair"] for row in missing), name
 
 
-@pytest.mark.parametrize("wanted", ["", "dog", "DOG ", "not a", "nobody", ".*"])
+@each("wanted", ["", "dog", "DOG ", "not a", "nobody", ".*"])
 def test_search_finds_what_stands_in_query_or_match(wanted: str) -> None:
     frame = described(make_table(3))
     expected = [

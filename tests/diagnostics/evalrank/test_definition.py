@@ -21,6 +21,7 @@ from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
+from tests.support.tables import each
 
 TextPairs = Sequence[tuple[str, str]]
 
@@ -219,7 +220,7 @@ def _best_by_trying_every_ranking(dataset: PairSet) -> dict[str, float]:
     return {f"{name}_ceiling": total / len(dataset.queries) for name, total in best.items()}
 
 
-@pytest.mark.parametrize(
+@each(
     "pairs",
     [
         [("a", "b")],

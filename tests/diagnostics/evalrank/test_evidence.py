@@ -28,6 +28,7 @@ from blindspot.types import Float64, Int64
 from tests.conftest import make_settings
 from tests.support.finding_runs import discovered, kinds, run_record
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.tables import each
 from tests.support.world import World
 
 RUN = run_record("evalrank", "one", metrics={"background": 1_000.0})
@@ -218,7 +219,7 @@ def test_a_text_that_shares_more_words_than_the_match_is_a_blind_spot() -> None:
     )
 
 
-@pytest.mark.parametrize("times", [1, 2, 6])
+@each("times", [1, 2, 6])
 def test_the_same_text_that_comes_first_again_and_again_is_a_hub(times: int) -> None:
     items = np.concatenate([np.full(times, 7), np.arange(100, 100 + M - times)])
     found = evalrank.repeated(items, np.arange(M, dtype=np.int64), BACKGROUND)

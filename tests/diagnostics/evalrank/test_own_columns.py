@@ -25,6 +25,7 @@ from blindspot.types import Float64, Int64
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart, values, written
 from tests.support.small_world import GramEncoder
+from tests.support.tables import each
 from tests.support.world import World
 
 HOSTILE = "<b>printer</b> {A} *x*"
@@ -71,7 +72,7 @@ def gains_of(own: Sequence[OwnColumn], a: Float64, b: Float64, queries: Int64, m
     return gains({c.name: grouping_of(c, numbers) for c in own}, numbers, ranked, found["B"]["mrr"])
 
 
-@pytest.mark.parametrize(("better", "worse"), [("printer", "scanner"), ("phone", ""), ("", "phone")])
+@each(("better", "worse"), [("printer", "scanner"), ("phone", ""), ("", "phone")])
 def test_the_largest_gain_and_loss_are_those_of_a_loop(better: str, worse: str) -> None:
     own, a, b = sides(1, better, worse)
     a[3] = np.nan

@@ -30,6 +30,7 @@ from blindspot.store.repository import Repository
 from blindspot.texts import near_duplicate_key
 from tests.conftest import make_settings
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.tables import each
 from tests.support.world import World
 
 
@@ -134,7 +135,7 @@ def test_embeddings_that_are_gone_are_said_to_be(stored: Stored, tmp_path: Path)
         with_first_items(run, 9, elsewhere, Repository.at(elsewhere.store), ENTRY)
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "done"),
     [("none", "center"), ("center", "center"), ("center+whiten:2", "center+whiten:2"), ("abtt:2", "center+abtt:2")],
 )

@@ -16,6 +16,7 @@ from blindspot.diagnostics.geometry.definition import ENTRY, MOST, SEED
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import CancelToken, Float32, Float64, no_progress
+from tests.support.tables import each
 
 
 def cosine(x: Float64, y: Float64) -> float:
@@ -135,7 +136,7 @@ def test_all_alike_is_not_spread_at_all() -> None:
     assert metrics["align"] == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 0.0])
+@each("bad", [float("nan"), float("inf"), 0.0])
 def test_what_cannot_be_measured_is_refused(bad: float) -> None:
     vectors = np.zeros((3, 2), dtype=np.float32)
     vectors[0, 0] = bad

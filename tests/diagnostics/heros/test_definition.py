@@ -26,6 +26,7 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.intervals import wilson_interval
 from blindspot.types import CancelToken, Float64, no_progress
+from tests.support.tables import each
 
 FEWEST = 8  # originals that share no text, for an interval of a mean
 
@@ -134,7 +135,7 @@ def test_of_an_odd_number_no_original_is_left_out() -> None:
     assert baseline(embeddings, minimal_pairs(3)) == pytest.approx(0.0)
 
 
-@pytest.mark.parametrize(("difference", "rate"), [(2e-6, 1.0), (0.9e-6, 0.5), (0.0, 0.5), (-0.9e-6, 0.5), (-2e-6, 0.0)])
+@each(("difference", "rate"), [(2e-6, 1.0), (0.9e-6, 0.5), (0.0, 0.5), (-0.9e-6, 0.5), (-2e-6, 0.0)])
 def test_what_rounding_can_turn_round_is_a_tie(difference: float, rate: float) -> None:
     assert ordering_outcomes(np.array([0.5 + difference]), np.array([0.5])).tolist() == [rate]
 

@@ -23,6 +23,7 @@ from blindspot.types import Float64
 from tests.support.finding_runs import discovered, kinds, run_record
 from tests.support.heros_world import HerosWorld, heros_world
 from tests.support.pages import OpenApp
+from tests.support.tables import each
 
 SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")
 RUN = run_record("heros")
@@ -92,9 +93,7 @@ def test_what_is_tested_is_fixed_by_the_subsets() -> None:
         assert [f.p is not None for f in found] == [True] * 6
 
 
-@pytest.mark.parametrize(
-    ("count", "n", "chance"), [(7, 10, 0.5), (10, 10, 0.5), (3.5, 10, 0.25), (2, 10, 0.5), (0, 0, 0.5)]
-)
+@each(("count", "n", "chance"), [(7, 10, 0.5), (10, 10, 0.5), (3.5, 10, 0.25), (2, 10, 0.5), (0, 0, 0.5)])
 def test_the_test_of_a_share_against_a_sum_of_probabilities(count: float, n: int, chance: float) -> None:
     k = int(count)
     tail = sum(comb(n, j) * chance**j * (1 - chance) ** (n - j) for j in range(k, n + 1))

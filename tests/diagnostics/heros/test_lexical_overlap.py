@@ -31,6 +31,7 @@ from blindspot.settings import Settings
 from blindspot.types import CancelToken
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, register_dataset
+from tests.support.tables import each
 
 # Few words, so that they repeat, and everything that the package does something odd with.
 TEXT = st.lists(
@@ -90,7 +91,7 @@ def slow_distance(x: Sequence[int], y: Sequence[int]) -> float:
     return rows[-1][-1] / max(len(x), len(y)) if x or y else 0.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("hypothesis", "reference", "expected"),
     [
         ("the cat sat on a mat.", "the cat lay on a mat.", (5 / 6, 3 / 5, 5 / 6)),

@@ -42,7 +42,7 @@ def loop(table: Cosines, near: str, far: str) -> float:
 # --- which orderings
 
 
-@pytest.mark.parametrize(
+@each(
     ("subsets", "listed"),
     [
         (list(SUBSETS), [f"{near}>{far}" for near, far in ORDERINGS]),
@@ -120,7 +120,7 @@ def test_rows_become_a_table_in_any_order() -> None:
     assert table.of("b").tolist() == [0.2, 0.3]
 
 
-@pytest.mark.parametrize("cosine", [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3, math.nan], [0.1, 0.2, 0.3, math.inf], []])
+@each("cosine", [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3, math.nan], [0.1, 0.2, 0.3, math.inf], []])
 def test_rows_that_lack_a_cosine_are_refused(cosine: list[float]) -> None:
     rows = pd.DataFrame({"item_no": [0, 0, 1, 1], "subset": ["a", "b"] * 2}).head(len(cosine)).assign(cosine=cosine)
     with pytest.raises(BlindspotError, match="are not complete; expected one for every original and subset"):
@@ -171,7 +171,7 @@ def test_a_rate_has_wilsons_interval() -> None:
 # --- the headline
 
 
-@pytest.mark.parametrize(
+@each(
     ("against", "reading", "interval"),
     [
         (83, Reading.SURPRISING, (0.7445, 0.8911)),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from blindspot.diagnostics.heros import resemblance as r
 from blindspot.diagnostics.heros.published import SUBSETS, PublishedProfile, heros_profiles
 from blindspot.diagnostics.heros.resemblance import Accuracy, Vote
+from tests.support.tables import each
 
 BASE = heros_profiles()[0]
 
@@ -98,7 +99,7 @@ def guessed(one: PublishedProfile, others: Sequence[PublishedProfile], voters: i
     return next((o.group, counts[o.group]) for o in nearest if counts[o.group] == max(counts.values()))
 
 
-@pytest.mark.parametrize("voters", [1, 2, 3, 5])
+@each("voters", [1, 2, 3, 5])
 def test_reliability_is_a_loop_s(voters: int) -> None:
     published = heros_profiles()
     found = r.reliability(published, voters)

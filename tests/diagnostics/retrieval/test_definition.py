@@ -22,6 +22,7 @@ from blindspot.numerics.ranking.rescoring import BEHIND, Twice
 from blindspot.types import CancelToken, Float32, Float64, no_progress
 from tests.support import retrieval_world as toy
 from tests.support.retrieval_world import by_trec_eval
+from tests.support.tables import each
 
 
 def compute(data: RetrievalDataset, vectors: Float32, **params: str) -> DiagnosticResult:
@@ -177,7 +178,7 @@ def test_keyword_search_is_bm25s_by_hand() -> None:
     check(compute(data, vectors_of(data), ties="trec_eval"), by_trec_eval(data, expected), BM25)
 
 
-@pytest.mark.parametrize(("query", "document"), [("the and of", "an apple"), ("apple", "the of"), ("!!", "??")])
+@each(("query", "document"), [("the and of", "an apple"), ("apple", "the of"), ("!!", "??")])
 def test_queries_or_documents_without_words_are_found_by_chance(query: str, document: str) -> None:
     data = toy.made("wordless", [query], [document, "the the"], [{0: 1}])
     result = compute(data, vectors_of(data))

@@ -30,6 +30,7 @@ from tests.support import retrieval_world as toy
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table
 from tests.support.small_world import GramEncoder
+from tests.support.tables import each
 from tests.support.world import World, small_world
 
 DOCUMENTS = [
@@ -71,7 +72,7 @@ def test_kinds_by_hand() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("Which birds cannot fly?", True),

@@ -15,6 +15,7 @@ from blindspot.diagnostics.retrieval.reasons import TopTens, in_words
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp
 from tests.support.small_world import GramEncoder
+from tests.support.tables import each
 from tests.support.world import World
 
 SIDE = Side("run")
@@ -36,7 +37,7 @@ def test_top_tens_are_counted_and_hubs_marked() -> None:
     assert not found.is_hub("never")
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "text", "unread", "expected"),
     [
         (

@@ -155,7 +155,7 @@ def test_a_demo_refuses_served_models(settings: Settings) -> None:
         resolve_encoder("api:http://localhost/v1#m", replace(settings, mode=Mode.DEMO))
 
 
-@pytest.mark.parametrize(
+@each(
     ("reference", "name"),
     [
         ("api:https://api.openai.com/v1#text-embedding-3-small", "text-embedding-3-small"),

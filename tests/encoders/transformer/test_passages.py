@@ -14,6 +14,7 @@ from blindspot.encoders.references import Passages
 from blindspot.encoders.transformer.passages import TokenCutter, windows
 from blindspot.errors import InputError
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 TEXT = "Boundary-layer transition: unbelievably thin wings aren't re-entering naïve flows — or so they say (1958)."
 
@@ -64,7 +65,7 @@ def test_the_title_is_before_every_passage_and_short_documents_stay() -> None:
     assert len(set(found.texts)) == len(found.texts) == 5
 
 
-@pytest.mark.parametrize(
+@each(
     ("reference", "canonical"),
     [
         ("minilm?passages=128/32", "minilm?passages=128/32"),

@@ -14,6 +14,7 @@ from blindspot.numerics.statistics import correlations as module
 from blindspot.numerics.statistics.correlations import KINDS, centered_ranks, correlations, influences, spearman
 from blindspot.numerics.statistics.pairs import Dependence, correlation, p_of_change
 from blindspot.types import Float64
+from tests.support.tables import each
 
 
 def slow_pearson(x: Float64, y: Float64) -> float:
@@ -50,7 +51,7 @@ def test_by_hand() -> None:
     assert found.n == 5
 
 
-@pytest.mark.parametrize(("x", "y"), [([1.0, 1, 1], [1.0, 2, 3]), ([1.0, 2], [3.0, 3]), ([1.0], [2.0]), ([], [])])
+@each(("x", "y"), [([1.0, 1, 1], [1.0, 2, 3]), ([1.0, 2], [3.0, 3]), ([1.0], [2.0]), ([], [])])
 def test_what_is_undefined_is_nan(x: list[float], y: list[float]) -> None:
     found = correlations(np.array(x), np.array(y))
     assert found.n == len(x)
@@ -163,7 +164,7 @@ def test_a_perfect_order_has_no_interval() -> None:
         assert correlation(1.0, influences(x, x).of(kind), known).interval is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_labels_told_apart_without_a_mistake_have_no_interval_and_two_such_models_no_difference(kind: str) -> None:
     rng = np.random.default_rng(5)
     gold = np.repeat([0.0, 1.0], 50)

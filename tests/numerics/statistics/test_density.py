@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot.numerics.statistics.density import GRID, NARROWEST, REACH, Quantiles, bandwidth, density
+from tests.support.tables import each
 
 
 def test_a_density_is_a_sum_of_kernels() -> None:
@@ -30,7 +31,7 @@ def test_silvermans_bandwidth_by_hand() -> None:
     assert bandwidth(alike_in_the_middle, 1.0) == pytest.approx(0.9 * alike_in_the_middle.std(ddof=1) * 10**-0.2)
 
 
-@pytest.mark.parametrize("values", [[0.7], [0.7, 0.7], [0.7] * 500, [0.7, 0.7 + 1e-16]])
+@each("values", [[0.7], [0.7, 0.7], [0.7] * 500, [0.7, 0.7 + 1e-16]])
 def test_values_that_are_all_alike_have_a_narrow_hill(values: list[float]) -> None:
     found = density(np.array(values), 2.0)
     assert np.isfinite(found.heights).all()
@@ -45,7 +46,7 @@ def test_a_hill_ends_where_it_must_but_never_before_its_values() -> None:
     assert density(values, 1.0).at[-1] > 1.0
 
 
-@pytest.mark.parametrize(("values", "span"), [([], 1.0), ([0.1, math.nan], 1.0), ([0.1, math.inf], 1.0), ([0.1], 0.0)])
+@each(("values", "span"), [([], 1.0), ([0.1, math.nan], 1.0), ([0.1, math.inf], 1.0), ([0.1], 0.0)])
 def test_what_has_no_density_is_refused(values: list[float], span: float) -> None:
     with pytest.raises(ValueError, match="needs finite values and a positive span"):
         density(np.array(values), span)

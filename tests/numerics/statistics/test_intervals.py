@@ -107,7 +107,7 @@ def test_what_never_differs_is_no_evidence() -> None:
     assert mcnemar(outcomes(""), outcomes("")) == 1.0
 
 
-@pytest.mark.parametrize("other", [[1.0], [1.0, np.nan], [1.0, 0.3]])
+@each("other", [[1.0], [1.0, np.nan], [1.0, 0.3]])
 def test_what_is_no_pair_of_outcomes_is_refused(other: list[float]) -> None:
     with pytest.raises(ValueError, match="outcomes must come in pairs"):
         mcnemar(np.array([1.0, 0.0]), np.array(other))
@@ -116,7 +116,7 @@ def test_what_is_no_pair_of_outcomes_is_refused(other: list[float]) -> None:
 # --- Holm's correction
 
 
-@pytest.mark.parametrize("p_values", [[0.04], [0.01, 0.04, 0.03, 0.005], [0.02, 0.02, 1.0, 0.0, 0.3, 0.02]])
+@each("p_values", [[0.04], [0.01, 0.04, 0.03, 0.005], [0.02, 0.02, 1.0, 0.0, 0.3, 0.02]])
 def test_holm_is_statsmodels(p_values: list[float]) -> None:
     """On few cases: statsmodels collects garbage at every call."""
     np.testing.assert_allclose(holm(np.array(p_values)), multipletests(p_values, method="holm")[1], rtol=1e-12)

@@ -35,6 +35,7 @@ from blindspot.numerics.statistics.resampling import sign_flip_p_values
 from blindspot.numerics.statistics.skew import mean_zero_p_value
 from blindspot.types import Float64, Int64
 from tests.support.pair_graphs import FEW_TEXTS, ends, random_graph, stars
+from tests.support.tables import each
 
 
 def of_texts(left: Int64, right: Int64) -> Dependence:
@@ -91,7 +92,7 @@ def test_of_too_few_groups_each_is_one_observation() -> None:
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-@pytest.mark.parametrize(("sizes", "truth"), [([7] * 12, 0.75), ([7] * 40, 0.5), ([3] * 20, 0.9)])
+@each(("sizes", "truth"), [([7] * 12, 0.75), ([7] * 40, 0.5), ([3] * 20, 0.9)])
 def test_intervals_of_outcomes_in_groups_hold_the_truth(sizes: list[int], truth: float) -> None:
     """Wilson's for all items held it in 66, 63 and 84% of cases."""
     rng, known, held = np.random.default_rng(5), in_groups(sizes), 0
@@ -123,7 +124,7 @@ def test_some_items_keep_their_groups(groups: list[int], data: st.DataObject) ->
 # --- what is independent
 
 
-@pytest.mark.parametrize(
+@each(
     ("graph", "unit", "units"),
     [
         (stars(8, 5), Unit.COMPONENTS, 8),
@@ -138,7 +139,7 @@ def test_groups_where_there_are_enough_else_texts(graph: tuple[Int64, Int64], un
     assert found.effective <= found.units
 
 
-@pytest.mark.parametrize(
+@each(
     ("graph", "said"),
     [
         (stars(1, 100), "all 100 pairs share one query"),

@@ -19,6 +19,7 @@ from blindspot.numerics.thresholds.curves import (
     safe,
     wished,
 )
+from tests.support.tables import each
 
 
 def pairs_of(similarity: list[float], same: list[int]) -> LabeledPairs:
@@ -186,7 +187,7 @@ def test_pairs_that_share_texts_are_less_sure() -> None:
     assert shared.interval != alone.interval
 
 
-@pytest.mark.parametrize(
+@each(
     ("similarity", "same", "said"),
     [
         ([0.1] * 5, [1, 0] * 2 + [1], "5 pairs"),
@@ -203,7 +204,7 @@ def test_pairs_without_a_threshold_are_one_line(similarity: list[float], same: l
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("wish", [0.0, 1.0, -1.0, 2.0, float("nan")])
+@each("wish", [0.0, 1.0, -1.0, 2.0, float("nan")])
 def test_a_wish_that_is_no_precision(wish: float) -> None:
     with pytest.raises(InputError, match="cannot be asked for"):
         wished(pairs_of([0.1, 0.2] * 10, [0, 1] * 10), wish)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.findings.baselines import AgainstWords, in_words
 from blindspot.runs.findings.rule import Compared, Rival
 from tests.support.finding_runs import run_record
+from tests.support.tables import each
 
 
 def against(value: float, low: float, high: float, p: float) -> AgainstWords:
@@ -40,7 +39,7 @@ def test_a_difference_has_its_interval_too() -> None:
     assert said_of(0.3, 0.2, 0.4, math.nan).endswith("There are too few for a test.")
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "p", "kinds"),
     [
         (0.3, 1e-9, ["better-than-words"]),

@@ -13,6 +13,7 @@ from blindspot.runs.training_data.examples import Triplet
 from blindspot.runs.training_data.making import EVALUATED, KIND, SAME, TWICE, made, split
 from blindspot.runs.training_data.near_duplicates import near
 from blindspot.types import CancelToken
+from tests.support.tables import each
 
 THINGS = "river kitchen engine garden window letter mountain teacher harbor blanket candle orchard".split()
 
@@ -68,7 +69,7 @@ def test_the_seed_decides() -> None:
     assert set(one.held_out) != set(other.held_out)
 
 
-@pytest.mark.parametrize(
+@each(
     ("triplets", "kinds"),
     [
         (TRIPLETS[:3], []),

@@ -77,7 +77,7 @@ def _markdown_rows(text: str, table: int) -> list[list[str]]:
     return [row for row in rows if not set("".join(row)) <= set("-: ")]
 
 
-@pytest.mark.parametrize("table", TABLES)
+@each("table", TABLES)
 def test_every_correlation_is_the_papers(table: int) -> None:
     rows = dict(_html_tables(_paper(WANG)))[table]
     tasks = [_plain(cell) for cell in rows[0]][2:]
@@ -92,7 +92,7 @@ def test_every_correlation_is_the_papers(table: int) -> None:
     assert expected == found
 
 
-@pytest.mark.parametrize("table", [3, 6, 11])
+@each("table", [3, 6, 11])
 def test_what_the_paper_prints_bold_is_the_highest_here_too(table: int) -> None:
     """A misread digit would show: bold is the best of a column."""
     rows = dict(_html_tables(_paper(WANG)))[table]

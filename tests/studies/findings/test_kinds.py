@@ -15,6 +15,7 @@ from blindspot.studies.findings.kinds import KINDS, SHARED
 from blindspot.studies.findings.wording import fill
 from blindspot.ui.navigation import places
 from tests.support import sources
+from tests.support.tables import each
 
 ALL = [(name, kind) for table in (*KINDS.values(), SHARED) for name, kind in table.items()]
 ESTIMATE = Estimate(0.126, Interval(0.08, 0.19), "a method", Unit.PAIRS, 40, 40.0)
@@ -29,7 +30,7 @@ def fields(template: str) -> Iterator[tuple[str, str]]:
                 yield from fields((spec or "")[inner.end() :])
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in ALL}))
+@each("name", sorted({name for name, _ in ALL}))
 def test_sentences_are_whole_and_every_interval_is_that_of_the_number_before_it(name: str) -> None:
     for _, kind in (one for one in ALL if one[0] == name):
         assert re.search(r"[.}]$", kind.sentence)

@@ -22,6 +22,7 @@ from blindspot.studies.findings.page import SHOWN, at_first, reading
 from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, written
+from tests.support.tables import each
 
 NASTY = "<b>x</b> *not* $a$ :smile:"
 
@@ -66,7 +67,7 @@ def test_some_are_shown_before_more(open_app: OpenApp, demo_cache: Path) -> None
     assert len(cards(open_app(demo_cache, "findings", findings_more="true"))) == 10
 
 
-@pytest.mark.parametrize(
+@each(
     ("levels", "expected"),
     [
         ("b" * 10, [0, 1, 2, 3, 4, 5, 6, 7]),

@@ -13,6 +13,7 @@ from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.tolerance import Decision, drop
 from blindspot.studies.gate.audit import CHANGING, EASY, Reached, Row, audited, rows_of, visible_drops, why_easy
+from tests.support.tables import each
 
 ITEMS = ("A cat sleeps.", "a cat sleeps", "A dog barks.", "It rains.", "It snows.", "The sun shines.")
 NUMBERS = np.array([0, 1, 2], dtype=np.int32)
@@ -81,7 +82,7 @@ def test_items_needed_are_those_of_which_four_of_five_equal_models_pass() -> Non
     assert visible_drops(alone(100), 0.0, 0.05)[0].items is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "highest", "reached", "why"),
     [
         (1.0, 1.0, [], "old model"),

@@ -17,6 +17,7 @@ from blindspot.studies.gate.sides import Recorded
 from blindspot.studies.gate.verdict import SHOWN, Outcome, Verdict, judge
 from blindspot.studies.gate.written import as_junit, as_markdown, error_as_junit
 from blindspot.types import Float64
+from tests.support.tables import each
 
 SCORE = "hits@1"
 Vectors = tuple[float, ...]
@@ -73,7 +74,7 @@ def test_what_got_worse_is_listed_the_largest_loss_first() -> None:
     assert all((one.old, one.new) == (1.0, 0.0) for one in found.worse)
 
 
-@pytest.mark.parametrize("n", [8, 100, 200])
+@each("n", [8, 100, 200])
 def test_what_does_not_change_passes_whatever_the_size_of_the_set(n: int) -> None:
     found = judged(wrong(3)[:n], wrong(3)[:n])
     assert (found.outcome, found.losses, found.gains) == (Outcome.PASSED, 0, 0)
@@ -111,7 +112,7 @@ def test_the_same_vectors_pass_whatever_the_set(n: int) -> None:
         assert judged(RIGHT, wrong(*range(80)), vectors=(numbers, again)).outcome is Outcome.FAILED
 
 
-@pytest.mark.parametrize("other", [(), (1.0, 2.0), (1.0, 2.0, 3.001), (3.0, 2.0, 1.0)])
+@each("other", [(), (1.0, 2.0), (1.0, 2.0, 3.001), (3.0, 2.0, 1.0)])
 def test_other_vectors_are_not_the_same(other: Vectors) -> None:
     assert not judged(RIGHT, RIGHT, vectors=((1.0, 2.0, 3.0), other)).is_same
 
@@ -134,7 +135,7 @@ def test_undecided_says_what_the_set_could_see_and_what_would_decide() -> None:
     assert "200 independent queries" in said
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"dataset_digest": "other"},
@@ -160,7 +161,7 @@ def test_too_few_items_are_refused() -> None:
 # --- as files
 
 
-@pytest.mark.parametrize(
+@each(
     ("new", "tolerance", "of_case"),
     [(wrong(*range(40)), 0.02, "failure"), (RIGHT, 0.02, "system-out"), (wrong(1, 2, 3), 0.02, "failure")],
 )

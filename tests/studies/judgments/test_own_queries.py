@@ -23,12 +23,12 @@ def test_a_query_in_another_unicode_form_is_a_repetition() -> None:
     assert "1 more were repetitions" in found.about
 
 
-@pytest.mark.parametrize("name", ["list.txt", "list", "LIST.TXT"])
+@each("name", ["list.txt", "list", "LIST.TXT"])
 def test_a_text_file_is_a_list(name: str) -> None:
     assert own_queries.of_file(name, b"\xef\xbb\xbfword\nAm\xc3\xa9lie\n").queries == (Query("word"), Query("Amélie"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text"),
     [
         ("q.csv", 'Word,Part of speech,concreteness,category,notes\n"run, Forrest",V,ABSTRACT,films,x\n\ndog,,,,\n'),

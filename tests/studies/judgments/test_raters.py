@@ -19,7 +19,7 @@ from tests.support.judgment_samples import comparative_set, intruder_set
 from tests.support.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "kept"),
     [("Anna", "Anna"), ("  Anna \t B. ", "Anna B."), ("Zoe\u0308", "Zoë"), ("<b>x</b>", "<b>x</b>"), ("李 7", "李 7")],
 )
@@ -64,7 +64,7 @@ def test_a_nickname_is_kept_or_refused_and_its_key_is_stable(typed: str) -> None
         assert rater_key(unicodedata.normalize(form, name)) == key
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [("Anna", "aNNA"), ("Straße", "STRASSE"), ("Ａｎｎａ", "anna"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("Anna\ufe0f", "Anna")],
 )

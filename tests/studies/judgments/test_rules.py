@@ -18,6 +18,7 @@ from blindspot.studies.judgments.types import NOT_ASKED, Query
 from blindspot.texts import near_duplicate_key
 from blindspot.types import Int64
 from tests.support.judgment_slow import Slow
+from tests.support.tables import each
 
 LOG10, COUNT, NARROW = Rule.of(Closeness.LOG10), Rule.of(Closeness.COUNT), Rule(Closeness.LOG10, 0.02)
 
@@ -195,7 +196,7 @@ def test_bands_of_lengths() -> None:
     assert rules.bands_of_lengths(np.array([6.0, 6.0])) == ("medium", "medium")
 
 
-@pytest.mark.parametrize("ranks", [(), (0, 1), (5, 5)])
+@each("ranks", [(), (0, 1), (5, 5)])
 def test_ranks_that_make_no_sense_are_refused(ranks: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match="the ranks are"):
         rules.check_ranks(ranks)

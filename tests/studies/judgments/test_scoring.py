@@ -20,6 +20,7 @@ from blindspot.studies.judgments.tallies import NO_VOTE, Tally, tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, Query, Task
 from blindspot.variants import Variant
 from tests.support.judgment_samples import A, comparative_set, intruder_set, random_tally, votes
+from tests.support.tables import each
 
 
 def own_of(items, item_no: int, variant: int) -> int:
@@ -127,7 +128,7 @@ def test_a_rater_of_several_sessions_has_one_vote_per_item() -> None:
     assert counted.repeated == 1
 
 
-@pytest.mark.parametrize(("item", "option"), [(99, 0), (0, 4), (0, -1)])
+@each(("item", "option"), [(99, 0), (0, 4), (0, -1)])
 def test_votes_for_what_is_not_there_are_refused(item: int, option: int) -> None:
     with pytest.raises(InputError, match=f"a vote for option {option} of item {item}"):
         tally(intruder_set(2), votes([("ann", item, option)]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.studies.judgments import verdict
@@ -13,6 +12,7 @@ from blindspot.studies.judgments.tallies import Tally, tally
 from blindspot.studies.judgments.types import NOT_ASKED, Item, Query, Task
 from blindspot.variants import Variant
 from tests.support.judgment_samples import comparative_set, intruder_set, votes
+from tests.support.tables import each
 
 
 def tally_of(found: list[int], queries: int = 20, raters: int = 4) -> Tally:
@@ -33,7 +33,7 @@ def said_of(found: list[int]) -> str:
     return verdict.headline(scores(counted), pair_tests(counted), lambda v: f"<{v.encoder}>")
 
 
-@pytest.mark.parametrize(
+@each(
     ("found", "begins", "holds"),
     [
         ([19, 4], "Best is <X> with precision 95%", "significantly better than <Y> (20%, p"),

@@ -33,6 +33,7 @@ from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.own_files import write
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, register_encoder, wait_until
+from tests.support.tables import each
 from tests.support.world import World
 
 EVALRANK, GEOMETRY = Task("evalrank", "small-pairs"), Task("geometry", "small-pairs")
@@ -138,7 +139,7 @@ def test_what_cannot_be_for_too_few_items(lab: World) -> None:
     assert cannot_be(few, lab.settings) == ""
 
 
-@pytest.mark.parametrize("text", ["evalrank", "nothing@demo-pairs", "frequency@demo-words", "@demo-pairs"])
+@each("text", ["evalrank", "nothing@demo-pairs", "frequency@demo-words", "@demo-pairs"])
 def test_what_is_no_task(text: str) -> None:
     with pytest.raises(InputError, match="no task"):
         Task.parse(text)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from blindspot.studies.lab.grid import Measure, Scores, Setting, Task
 from blindspot.studies.lab.verdicts import Knob, Lead, contexts, effects, in_words, verdicts
 from blindspot.transforms.chain import TransformChain
+from tests.support.tables import each
 
 NAN = float("nan")
 MRR, HITS = (Measure(Task("evalrank", "demo-pairs"), score) for score in ("mrr", "hits@1"))
@@ -27,7 +28,7 @@ def table(settings_: tuple[Setting, ...], **rows: list[float]) -> Scores:
     return Scores(tuple(rows), settings_, np.array(list(rows.values()), dtype=np.float64))
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b", "expected", "words"),
     [
         ([4, 4, 4, 4], [1, 2, 3, 3.9], ("a", 4, 0, 0), "a is ahead of b in all 4 settings."),

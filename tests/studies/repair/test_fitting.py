@@ -12,6 +12,7 @@ from blindspot.errors import BlindspotError, Cancelled, InputError
 from blindspot.studies.repair import fitting
 from blindspot.studies.repair.fitting import Map, Method, Triplets, fit, nothing, random_map
 from blindspot.types import CancelToken, Float32, no_progress
+from tests.support.tables import each
 
 D = 12
 
@@ -50,7 +51,7 @@ def trained(vectors: Float32, train: Triplets, stop: Triplets, method: Method, s
     return fit(vectors, train, stop, method, no_progress, CancelToken(), rank=3, keep=10.0, seed=seed)
 
 
-@pytest.mark.parametrize("method", Method)
+@each("method", Method)
 def test_leads_by_a_loop(method: Method) -> None:
     vectors, triplets = world(9, 3)
     matrix = np.random.default_rng(0).standard_normal((D, D)).astype(np.float32)
@@ -121,7 +122,7 @@ def test_the_same_seed_gives_the_same_bits_whatever_the_threads() -> None:
     assert not np.array_equal(first.matrix, other.matrix)
 
 
-@pytest.mark.parametrize("method", Method)
+@each("method", Method)
 def test_a_random_map_has_the_form_and_size_of_the_trained_one(method: Method) -> None:
     rng = np.random.default_rng(0)
     change = {

@@ -13,6 +13,7 @@ from blindspot.errors import InputError
 from blindspot.studies.size.grid import FLOAT, PRECISIONS, By, chain_of, dimensions_of, entry_of, grid_of, settings_of
 from blindspot.transforms.chain import TransformChain
 from tests.conftest import make_settings
+from tests.support.tables import each
 
 BITS = {FLOAT: 32, **{name: 1 if "binary" in name else 8 for name in PRECISIONS[1:]}}
 
@@ -74,7 +75,7 @@ def test_chains_by_hand() -> None:
     assert chain_of(64, FLOAT, 384, By.PCA) == "pca:64"
 
 
-@pytest.mark.parametrize(
+@each(
     ("dimensions", "precisions", "said"),
     [
         ([], ["int8"], "there is no number of dimensions"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
@@ -11,6 +10,7 @@ from blindspot.numerics.thresholds.curves import Point, Wished
 from blindspot.studies.threshold.pairs import Measured
 from blindspot.studies.threshold.view import OfGroup, carried_as_json, instead, moves, threshold_view
 from blindspot.variants import Variant
+from tests.support.tables import each
 
 A, B = Variant("a", "none"), Variant("b", "center")
 EACH = 60  # pairs that are the same, and as many that are not
@@ -63,7 +63,7 @@ def group(label: str, threshold: float, low: float, high: float | None, precisio
     return OfGroup(label, 100, 50, own, "", point(0.7, precision))
 
 
-@pytest.mark.parametrize(("high", "is_chance"), [(0.65, False), (0.75, True), (None, True)])
+@each(("high", "is_chance"), [(0.65, False), (0.75, True), (None, True)])
 def test_the_two_groups_that_differ_most_are_named_where_they_differ(high: float | None, is_chance: bool) -> None:
     groups = [
         group("short", 0.8, 0.7, 0.9, 0.81),

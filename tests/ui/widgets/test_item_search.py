@@ -8,6 +8,7 @@ from rapidfuzz import fuzz, process
 from blindspot.texts import same_text
 from blindspot.ui.widgets import item_search
 from blindspot.ui.widgets.item_search import Found, Way, find_items
+from tests.support.tables import each
 
 WORDS = ["elephants", "Elephant", "the elephant", "elegant", "rain", "a  Rainy\nday", "caf\u00e9"]
 SENTENCES = ["A dog runs in the park, far from here.", "An elephant sleeps under the old tree.", "Rain falls on us."]
@@ -17,7 +18,7 @@ def find(wanted: str, texts: list[str]) -> Found:
     return find_items(wanted, texts, [same_text(text) for text in texts])
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "numbers"),
     [
         ("elephant", (1, 0, 2)),  # equal, begins with it, contains it

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot.store.repository import Repository
 from tests.support.store_samples import pair_set, store_run
+from tests.support.tables import each
 
 NAMES = ("x~none", "y~none", "z~none")
 
@@ -47,7 +48,7 @@ def test_the_first_two_at_first_and_the_address_names_them() -> None:
     assert not app.caption
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "expected"),
     [
         ({"a": "z~none", "b": "x~none"}, ["z~none", "x~none"]),

@@ -20,6 +20,7 @@ from blindspot.store.repository import Repository
 from blindspot.workspace.overview import best
 from blindspot.workspace.overview.best import Best, best_of, verdict
 from tests.support.finding_runs import run_record
+from tests.support.tables import each
 
 P: dict[str, float] = {}  # by variant, of the made-up test against the best
 
@@ -89,7 +90,7 @@ def names(found: Sequence[RunRecord] | None) -> list[str] | None:
     return None if found is None else [run.plan.variant.encoder for run in found]
 
 
-@pytest.mark.parametrize(
+@each(
     ("p", "alike"),
     [
         ({"b~none": 0.001, "c~none": 0.001, "d~none": 0.001}, []),

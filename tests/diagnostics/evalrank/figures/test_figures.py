@@ -34,6 +34,7 @@ from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.variants import Variant
+from tests.support.tables import each
 
 MOST_POINTS = 25_000
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(4) for transform in ("none", "center")]
@@ -112,7 +113,7 @@ def test_equal_scores_have_an_axis_and_no_ceiling_is_no_line() -> None:
         assert len(axis.tickvals) > 1
 
 
-@pytest.mark.parametrize("background", [1, 2, 60, 24_957])
+@each("background", [1, 2, 60, 24_957])
 def test_the_curve_is_the_share_of_ranks_up_to_k(background: int) -> None:
     rng = np.random.default_rng(5)
     ranks = {v: rng.integers(1, background + 1, 300) + 0.0 for v in VARIANTS[:3]}
@@ -285,7 +286,7 @@ def test_choices_have_their_numbers_and_texts_are_escaped() -> None:
     assert choices_table(rows, Scheme.DARK, "x") != html
 
 
-@pytest.mark.parametrize(("value", "shown"), [(-0.00001, "0.0000"), (0.0, "0.0000"), (-0.1, "−0.1000")])
+@each(("value", "shown"), [(-0.00001, "0.0000"), (0.0, "0.0000"), (-0.1, "−0.1000")])
 def test_a_difference_has_a_sign_unless_it_is_zero(value: float, shown: str) -> None:
     assert difference(value) == shown
 
