@@ -3,7 +3,8 @@
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
-TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# Compiled files are kept: tests start hundreds of processes.
+TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # Two processes, a file of tests at a time.
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
