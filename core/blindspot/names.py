@@ -20,7 +20,7 @@ from itertools import chain
 from urllib.parse import unquote
 
 from blindspot.errors import InputError
-from blindspot.references import FILES, FusionRef, ModelRef, version_of
+from blindspot.references import FILES, FusionRef, ModelRef, ModelsRef, version_of
 
 LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
 _MARKS = " .,()+@#&/:='%_-…"
@@ -152,9 +152,10 @@ def name_of_model(reference: str) -> str:
     if not colon:
         scheme, target = "", reference
     model = ModelRef.parse(reference)
-    if isinstance(model, FusionRef):
+    if isinstance(model, ModelsRef):
         named = [name_of_model(m.text) + ("" if chain == "none" else f" + {chain}") for m, chain in model.parts]
-        return shortened(f"fusion of {' and '.join(named)}")
+        is_fusion = isinstance(model, FusionRef)
+        return shortened(f"fusion of {' and '.join(named)}" if is_fusion else " joined with ".join(named))
     if scheme == "python":
         return shortened(_plain(target) or scheme)
     if scheme in FILES:

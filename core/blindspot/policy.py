@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blindspot.errors import DiskRefused, InputError, without_paths
-from blindspot.references import FusionRef, ModelRef
+from blindspot.references import ModelRef, ModelsRef
 from blindspot.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
@@ -278,10 +278,10 @@ def refused(what: str) -> InputError:
 def check_encoder(reference: str, settings: Settings) -> None:
     """Raise ``InputError`` for an encoder outside of the catalog, on a demo; does not look at what it names.
 
-    A fusion may be of the catalog's encoders.
+    A fusion or a concatenation may be of the catalog's encoders.
     """
     model = ModelRef.parse(reference)
-    if isinstance(model, FusionRef):
+    if isinstance(model, ModelsRef):
         for part, chain in model.parts:
             check_encoder(part.text, settings)
             check_transform(chain, settings)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 BM25 = "bm25"
 FILES = ("vectors", "table", "run")  # schemes of references to one file
-_RUN, _FUSION = "run:", "fuse:"
+_RUN, _FUSION, _CONCATENATION = "run:", "fuse:", "cat:"
 _WITH_PATH = ("file", "dir", *FILES)
 _STEP = re.compile(r"python:(.+)/((?:epoch-\d+-)?step-\d+|epoch-\d+|call-\d+)")
 _VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
@@ -27,7 +27,7 @@ class ModelRef:
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
-        """The models that make its scores: itself, or those of a fusion."""
+        """The models that make its scores: itself, or those of a fusion or a concatenation."""
         return (self,)
 
     @property
@@ -37,24 +37,26 @@ class ModelRef:
 
     @staticmethod
     def parse(text: str) -> ModelRef:
-        """The model of a reference: a ``RankingRef`` or ``FusionRef`` where it has no vectors."""
-        if not text.startswith(_FUSION):
+        """The model of a reference: a ``RankingRef`` or ``FusionRef`` where it has no vectors, a ``ConcatenationRef``
+        where they are those of several models."""
+        kind = next((kind for scheme, kind in _OF_MODELS.items() if text.startswith(scheme)), None)
+        if kind is None:
             is_ranking = version_of(text)[0] == BM25 or text.startswith(_RUN)
             return RankingRef(text) if is_ranking else ModelRef(text)
-        split = [unquote(part).rpartition("~") for part in version_of(text)[0].removeprefix(_FUSION).split("+")]
+        split = [unquote(part).rpartition("~") for part in version_of(text)[0].partition(":")[2].split("+")]
         parts = ((model, chain) if mark else (chain, "none") for model, mark, chain in split)
-        return FusionRef(text, tuple((ModelRef.parse(model), chain) for model, chain in parts))
+        return kind(text, tuple((ModelRef.parse(model), chain) for model, chain in parts))
 
 
 class RankingRef(ModelRef):
-    """A model that ranks documents without vectors: keyword search, ``run:FILE``, or a fusion."""
+    """A model that ranks documents without vectors: keyword search or ``run:FILE``."""
 
     has_vectors = False
 
 
 @dataclass(frozen=True)
-class FusionRef(RankingRef):
-    """``fuse:A+B``, in which A and B are percent-encoded: a ``+`` in a transform or a path is ``%2B``.
+class ModelsRef(ModelRef):
+    """Several models as one, ``SCHEME:A+B``; A and B are percent-encoded: a ``+`` in a transform or a path is ``%2B``.
 
     ``parts`` are its models, each with its transform (``none`` by default).
     """
@@ -63,7 +65,21 @@ class FusionRef(RankingRef):
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
-        return tuple(model for model, _ in self.parts)
+        return tuple(inner for model, _ in self.parts for inner in model.models)
+
+
+class FusionRef(ModelsRef):
+    """``fuse:A+B``: two rankings as one."""
+
+    has_vectors = False
+
+
+class ConcatenationRef(ModelsRef):
+    """``cat:A+B``: the vectors of several models end to end. A ``~`` in a part is ``%7E``: what follows a plain one is
+    the transform of the whole."""
+
+
+_OF_MODELS = {_FUSION: FusionRef, _CONCATENATION: ConcatenationRef}
 
 
 def version_of(reference: str) -> tuple[str, str]:
@@ -87,7 +103,9 @@ def step_of(reference: str) -> tuple[str, str]:
 
 def read_otherwise(reference: str) -> str:
     """The model that a reference reads by another layer or after another prompt (``minilm?layer=4``): ``minilm``; ""
-    where it names neither."""
+    where it names neither, and of several models as one."""
+    if reference.startswith(tuple(_OF_MODELS)):
+        return ""
     head, mark, query = reference.rpartition("?")
     parts = query.split("&")
     kept = [part for part in parts if not part.startswith(("layer=", "prompt="))]

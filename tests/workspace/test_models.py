@@ -253,6 +253,13 @@ def test_a_bare_path_and_a_name_of_the_hub_are_understood(tmp_path: Path, monkey
         ("/nowhere/model?max_length=8~none", "dir:/nowhere/model?max_length=8~none"),
         ("BAAI/bge-small-en-v1.5~center", "hf:BAAI/bge-small-en-v1.5~center"),
         ("out/a~b", "dir:out/a~b"),
+        ("cat:minilm+out/mine", "cat:minilm+dir:out/mine"),
+        (
+            "cat:./glove.vec+BAAI/bge-small-en-v1.5~center+pcr:1",
+            "cat:vectors:glove.vec+hf:BAAI/bge-small-en-v1.5~center+pcr:1",
+        ),
+        ("cat:minilm%7Etruncate:64+lsa", "cat:minilm%7Etruncate:64+lsa"),
+        ("fuse:out/mine+bm25", "fuse:dir:out/mine+bm25"),
         *(
             (same, same)
             for same in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
@@ -273,6 +273,24 @@ class FittedEncoder(Protocol):
 
     def fit(self, texts: Sequence[str], cancel: CancelToken) -> None:
         """Learn from all texts, deterministically; raises what ``Encoder.encode`` does."""
+        ...
+
+
+@runtime_checkable
+class JoinedEncoder(Encoder, Protocol):
+    """An encoder that makes its vectors of other encoders'. The cache encodes with those, each under its own key."""
+
+    @property
+    def encoders(self) -> tuple[Encoder, ...]:
+        """The others, in order."""
+        ...
+
+    def join(self, matrices: Sequence[Float32]) -> Float32:
+        """``[n, d]`` of the others' vectors of the same texts, ``[n, d_i]`` each."""
+        ...
+
+    def with_each(self, change: Callable[[Encoder], Encoder]) -> Encoder:
+        """The same of other encoders, such as those with prompts by role."""
         ...
 
 

@@ -27,6 +27,7 @@ from blindspot.encoders.base import (
     EncoderFamily,
     Encodings,
     FittedEncoder,
+    JoinedEncoder,
     LongestFirst,
     PreparedTexts,
     PreparingEncoder,
@@ -141,13 +142,16 @@ class EmbeddingCache:
     def encode(
         self, encoder: Encoder, texts: Sequence[str], texts_digest: str, progress: Progress, cancel: CancelToken
     ) -> Embedded:
-        """The embeddings of ``texts``, encoded if they are not stored.
+        """The embeddings of ``texts``, encoded if they are not stored; those of a ``JoinedEncoder`` are made of its
+        encoders', which are stored, too.
 
         Raises:
             Cancelled: finished chunks stay on disk.
             BlindspotError: the encoder gave values that are not finite, or the disk is full.
         """
         digest = encoder.identity.embedding_digest(texts_digest)
+        if isinstance(encoder, JoinedEncoder):
+            return self.read(digest) or self._joined(encoder, texts, texts_digest, progress, cancel)
         siblings = encoder.family if isinstance(encoder, EncoderFamily) else (Sibling(encoder.identity, encoder.info),)
         family = _Family(encoder, {s.identity.embedding_digest(texts_digest): s for s in siblings})
         found = self.read(digest)
@@ -161,6 +165,29 @@ class EmbeddingCache:
                 self._remember(family, texts_digest, texts)
         return found
 
+    def _joined(
+        self, encoder: JoinedEncoder, texts: Sequence[str], texts_digest: str, progress: Progress, cancel: CancelToken
+    ) -> Embedded:
+        """See ``encode``; the seconds are those of all encoders, truncated texts those of the one that truncates
+        most."""
+        parts = [self.encode(one, texts, texts_digest, progress, cancel) for one in encoder.encoders]
+        starts = range(0, len(texts), ROWS_AT_ONCE)
+        pieces = ((at, encoder.join([part.matrix[at : at + ROWS_AT_ONCE] for part in parts])) for at in starts)
+        facts = [part.facts for part in parts]
+        devices = {device for one in facts for device in one.device.split(" and ")}
+        found = self.put_together(
+            encoder,
+            texts,
+            texts_digest,
+            pieces,
+            sum(one.seconds for one in facts),
+            " and ".join(sorted(devices)),
+            truncated=max((one.truncated for one in facts if one.truncated is not None), default=None),
+            device_note=" ".join(dict.fromkeys(one.device_note for one in facts if one.device_note)),
+        )
+        encoded, copied = (max(getattr(p, name) for p in parts) for name in ("encoded_now", "copied_now"))
+        return replace(found, encoded_now=encoded, copied_now=copied)
+
     def put_together(
         self,
         encoder: Encoder,
@@ -169,6 +196,9 @@ class EmbeddingCache:
         pieces: Iterable[tuple[int, Float32]],
         seconds: float,
         device: str,
+        *,
+        truncated: int | None = None,
+        device_note: str = "",
     ) -> Embedded:
         """Store embeddings that were encoded elsewhere; one piece at a time is in memory.
 
@@ -189,12 +219,8 @@ class EmbeddingCache:
                 if count != len(texts):
                     raise BlindspotError(f"{count:,} rows were given for {len(texts):,} texts")
                 file.finish()
-            identity = encoder.identity
-            self._store(
-                EmbeddingFacts(
-                    digest, identity.reference, identity.revision, encoder.info.dimension, count, seconds, device
-                )
-            )
+            name, revision, d = encoder.identity.reference, encoder.identity.revision, encoder.info.dimension
+            self._store(EmbeddingFacts(digest, name, revision, d, count, seconds, device, truncated, device_note))
             self.known.remember(texts_digest, texts)
         found = self.read(digest)
         if found is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -28,7 +28,7 @@ from blindspot.encoders.references import (
 )
 from blindspot.encoders.served.reference import FORM, ServedReference
 from blindspot.errors import InputError, naming_extras, require, unknown
-from blindspot.references import BM25, FusionRef, ModelRef, version_of
+from blindspot.references import BM25, ConcatenationRef, ModelRef, ModelsRef, version_of
 from blindspot.settings import Settings
 from blindspot.texts import counted
 from blindspot.transforms.chain import TransformChain
@@ -348,6 +348,80 @@ def passages_of(reference: str) -> Passages | None:
     return ModelParams.parse(query, reference).passages
 
 
+def _parts_of(reference: str) -> list[Variant]:
+    """The models of a fusion or a concatenation in their canonical spelling; raises ``InputError`` where one is
+    missing, named twice, or made of several itself."""
+    model = ModelRef.parse(reference)
+    parts: list[Variant] = []
+    for part, chain in model.parts if isinstance(model, ModelsRef) else ():
+        if not part.text:
+            raise InputError(f"'{reference}' lacks a model", remedy="write a + in a path or between transforms as %2B")
+        if type(part) is type(model):
+            kind = reference.partition(":")[0]
+            raise InputError(f"'{reference}' has a {kind}: inside of another", expected="models that are none")
+        parts.append(variant_named(part.text, chain))
+    if len(set(parts)) < len(parts):
+        raise InputError(f"'{reference}' names a model twice", expected="different models")
+    return parts
+
+
+def _of_parts(scheme: str, parts: Sequence[Variant]) -> str:
+    return f"{scheme}:{'+'.join(quote(_bare(one), safe=UNQUOTED).replace('~', '%7E') for one in parts)}"
+
+
+def _bare(variant: Variant) -> str:
+    """A part of several models, without the transform none where nothing else has its sign."""
+    is_bare = not variant.chain.steps and Variant.SEPARATOR not in variant.encoder
+    return variant.encoder if is_bare else str(variant)
+
+
+UNQUOTED = "/:@?=&,;()!*' "  # means nothing beside other models
+
+
+def _canonical_concatenation(reference: str) -> str:
+    if Variant.SEPARATOR in reference:
+        raise InputError(
+            f"'{reference}' has a ~ in a part",
+            expected="%7E there, as in cat:minilm%7Etruncate:128+lsa: after a ~ follows the transform of the whole",
+        )
+    parts = _parts_of(reference)
+    if len(parts) < 2:
+        raise InputError(
+            f"'{reference}' names {counted(len(parts), 'model')}",
+            expected="cat:A+B or more, for example cat:minilm+dir:/models/mine",
+            remedy="write a + in a path as %2B",
+        )
+    for variant in parts:
+        chain, name = variant.chain, names.current().model(variant.encoder)
+        if not variant.model.has_vectors:
+            raise InputError(f"{name} has no vectors to join", expected="models with vectors")
+        if passages_of(variant.encoder):
+            raise InputError(
+                f"'{reference}' joins {name}, which reads documents in passages",
+                expected="models that read whole documents",
+                remedy="leave out passages",
+            )
+        if chain.learns or chain.kept or chain.is_trained or chain.is_one_sided or chain.rescored:
+            raise InputError(
+                f"'{reference}' has the transform {chain} in a part, which learns or treats some texts otherwise",
+                expected="such as truncate:K or random-project:K in a part, and others after the whole: cat:A+B~center",
+            )
+    words = [variant.encoder.startswith("vectors:") for variant in parts]
+    if any(words) and not all(words):
+        raise InputError(
+            f"'{reference}' joins word vectors with a model of whole texts: a text without a known word would have "
+            "the vector of one of them alone",
+            expected="files of word vectors alone, or models of whole texts alone",
+        )
+    return _of_parts("cat", parts)
+
+
+def _concatenation(reference: str, settings: Settings) -> Encoder:
+    from blindspot.encoders.concatenation import concatenation
+
+    return concatenation(reference, [(encoder_of(v.model, settings), v.chain) for v in _parts_of(reference)])
+
+
 _SCHEMES = (
     SchemeEntry(
         scheme="dir",
@@ -389,6 +463,14 @@ _SCHEMES = (
         build=_table,
         may_leave_out=True,
     ),
+    SchemeEntry(
+        scheme="cat",
+        form="cat:A+B",
+        description="The vectors of several models end to end, each L2-normalized: the cosine is the mean of theirs, "
+        "for example cat:minilm+dir:/models/mine; a + inside of A or B is written %2B.",
+        canonical=_canonical_concatenation,
+        build=_concatenation,
+    ),
 )
 SCHEMES = {entry.scheme: entry for entry in _SCHEMES}
 
@@ -411,33 +493,22 @@ def _canonical_run(reference: str) -> str:
 
 
 def _canonical_fusion(reference: str) -> str:
-    """Both models in their canonical spelling, those with vectors first: the order changes nothing."""
-    model = ModelRef.parse(reference)
-    parts = model.parts if isinstance(model, FusionRef) else ()
-    if len(parts) != 2 or not all(part.text for part, _ in parts):
+    """Of two models and their transforms in their canonical spelling, those with vectors first: the order changes
+    nothing."""
+    parts = _parts_of(reference)
+    if len(parts) != 2:
         raise InputError(
-            f"'{reference}' names {counted(len(parts), 'model')}"
-            if len(parts) != 2
-            else f"'{reference}' lacks a model",
+            f"'{reference}' names {counted(len(parts), 'model')}",
             expected="fuse:A+B, for example fuse:minilm+bm25 or fuse:minilm~center+bm25",
             remedy="write a + in a path or between transforms as %2B",
         )
-    spelled = []
-    for part, chain in parts:
-        if isinstance(part, FusionRef):
-            raise InputError(f"'{reference}' fuses a fusion", expected="two models that are none")
-        variant = variant_named(part.text, chain)
+    for variant in parts:
         if not variant.model.has_vectors and variant.chain.steps:
             what = f"'{variant.encoder}' has no vectors for the transform {variant.transform}"
             raise InputError(what, expected=variant.encoder)
-        bare = not variant.chain.steps and Variant.SEPARATOR not in variant.encoder
-        spelled.append((not variant.model.has_vectors, variant.encoder if bare else str(variant)))
-    if spelled[0] == spelled[1]:
-        raise InputError(f"'{reference}' fuses a model with itself", expected="two different models")
-    return f"fuse:{'+'.join(quote(one, safe=_UNQUOTED).replace('~', '%7E') for _, one in sorted(spelled))}"
+    return _of_parts("fuse", sorted(parts, key=lambda variant: (not variant.model.has_vectors, _bare(variant))))
 
 
-_UNQUOTED = "/:@?=&,;()!*' "  # means nothing in a fusion
 RANKINGS = {
     BM25: RankingEntry(
         BM25, "Keyword search (BM25), to rank documents in retrieval; has no vectors.", lambda reference: reference
@@ -509,6 +580,9 @@ def may_leave_out(reference: str) -> bool:
     """Whether some texts may have no vector, judging by the reference alone."""
     if (entry := entry_of(reference)) is not None:
         return entry.info.is_partial
+    model = Variant(reference, "none").model
+    if isinstance(model, ConcatenationRef):
+        return any(may_leave_out(part.text) for part in model.models)
     scheme = SCHEMES.get(reference.partition(":")[0])
     return scheme is not None and scheme.may_leave_out
 

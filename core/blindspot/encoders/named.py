@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from blindspot.encoders import uploads
-from blindspot.encoders.catalog import ENCODERS
+from blindspot.encoders.catalog import ENCODERS, UNQUOTED
 from blindspot.files.writing import path_named
-from blindspot.references import ModelRef
+from blindspot.references import ConcatenationRef, ModelRef, ModelsRef
 from blindspot.variants import Variant
 
 _SCHEME = re.compile(r"[a-z]{2,}:")  # a drive's letter is none
@@ -21,8 +22,11 @@ def encoder_named(name: str) -> str:
 
     Looks at the disk: not for what strangers type.
     """
+    model = ModelRef.parse(name.strip())
+    if isinstance(model, ModelsRef):
+        return _each_named(model, name.strip())
     target, mark, query = name.strip().partition("?")
-    if not target or target in ENCODERS or not ModelRef.parse(target).has_vectors or _SCHEME.match(target):
+    if not target or target in ENCODERS or not model.has_vectors or _SCHEME.match(target):
         return name
     path, is_there = path_named(target)
     encoder, tilde, chain = name.strip().rpartition(Variant.SEPARATOR)
@@ -34,3 +38,14 @@ def encoder_named(name: str) -> str:
         scheme = "dir" if path.is_dir() else uploads.scheme_of_file(path) or "dir"
         return f"{scheme}:{path}{mark}{query}"
     return name
+
+
+def _each_named(model: ModelsRef, name: str) -> str:
+    """``encoder_named`` of each part; what follows the ``~`` of a concatenation is the transform of the whole."""
+    is_concatenation = isinstance(model, ConcatenationRef)
+    head, tilde, chain = name.rpartition(Variant.SEPARATOR)
+    if tilde and is_concatenation:
+        return f"{encoder_named(head)}{tilde}{chain}"
+    named = [encoder_named(part.text) + (f"~{chain}" if chain != "none" else "") for part, chain in model.parts]
+    quoted = [quote(part, safe=UNQUOTED) for part in named]
+    return f"{name.partition(':')[0]}:{'+'.join(q.replace('~', '%7E') if is_concatenation else q for q in quoted)}"

@@ -23,6 +23,7 @@ from blindspot.encoders.base import (
     EncoderIdentity,
     EncoderInfo,
     Encodings,
+    JoinedEncoder,
     LongestFirst,
     PreparedTexts,
     PreparingEncoder,
@@ -99,6 +100,8 @@ def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
 
     It stays as it is without queries or without such prompts.
     """
+    if isinstance(encoder, JoinedEncoder):
+        return encoder.with_each(lambda one: by_role(one, queries))
     prompts = encoder.info.role_prompts
     if not queries or prompts is None or not isinstance(encoder, PromptedEncoder):
         return encoder

@@ -14,8 +14,8 @@ UNDEPLOYED = ("random-projection", "lsa", "bag-of-words", "minilm-static")
 
 
 def is_own(encoder: str) -> bool:
-    """Whether a user brought a model: a folder, a hub's name, a server, a file, an object of a program, or a fusion
-    with one."""
+    """Whether a user brought a model: a folder, a hub's name, a server, a file, an object of a program, or several
+    models with one."""
     return any(":" in version_of(model.text)[0].partition("?")[0] for model in ModelRef.parse(encoder).models)
 
 

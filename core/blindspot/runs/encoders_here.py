@@ -251,10 +251,11 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
     if not model.has_vectors:
         ranking = ranking_of(model, settings)
         return CheckedEncoder(model.text, ranking.identity, ranking.info)
+    for part in (encoder_of(one, settings) for one in model.models):
+        if isinstance(part, VerifiedEncoder):
+            part.verify(CancelToken())
+            part.load()
     encoder = encoder_of(model, settings)
-    if isinstance(encoder, VerifiedEncoder):
-        encoder.verify(CancelToken())
-        encoder.load()
     return CheckedEncoder(encoder.identity.reference, encoder.identity, encoder.info)
 
 

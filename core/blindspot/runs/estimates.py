@@ -13,7 +13,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry, catalogued, family_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
-from blindspot.encoders.base import EncoderFamily, EncoderInfo
+from blindspot.encoders.base import Encoder, EncoderFamily, EncoderInfo, JoinedEncoder
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import encoder_of
 from blindspot.encoders.roles import info_with_roles
@@ -159,25 +159,33 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
         said = info_with_roles(encoder) if has_queries else encoder.info
         before = facts.get(request.variant.encoder, said)
         facts[request.variant.encoder] = max(before, said, key=lambda info: len(info.unused_prompts))
-        family = encoder.family if isinstance(encoder, EncoderFamily) else ()
-        infos = {sibling.identity.reference: sibling.info for sibling in family} or {
-            request.variant.encoder: encoder.info
-        }
         memory = BASE_MEMORY + encoder.info.memory_bytes + COPIES * _matrix(entry.texts, encoder.info)
         if request in stored:
             runs.append(RunEstimate(request, True, 0.0, memory, 0, False))
             continue
         seconds, load, disk = SECONDS_PER_RUN + speeds.computing(request, entry, encoder.info), 0.0, 0
-        measured = speeds.encoding(infos)
-        if (request.variant.encoder, entry.texts) not in encoded:
-            encoded |= {(reference, entry.texts) for reference in infos}
+        is_guess = False
+        models: dict[str, Encoder] = {request.variant.encoder: encoder}
+        if isinstance(encoder, JoinedEncoder) and (request.variant.encoder, entry.texts) not in encoded:
+            encoded.add((request.variant.encoder, entry.texts))
+            disk = _matrix(entry.texts, encoder.info)
+            parts = zip(request.variant.model.models, encoder.encoders, strict=True)
+            models = {part.text: one for part, one in parts}
+        for reference, model in models.items():
+            family = model.family if isinstance(model, EncoderFamily) else ()
+            infos = {sibling.identity.reference: sibling.info for sibling in family} or {reference: model.info}
+            measured = speeds.encoding(infos)
+            is_guess |= not measured
+            if (reference, entry.texts) in encoded:
+                continue
+            encoded |= {(sibling, entry.texts) for sibling in infos}
             seconds += entry.texts / (measured or min(_guessed_speed(info, entry) for info in infos.values()))
-            disk = sum(_matrix(entry.texts, info) for info in infos.values())
-            if encoder.info.parameters and loaded.isdisjoint(infos):
-                load = SECONDS_TO_LOAD
+            disk += sum(_matrix(entry.texts, info) for info in infos.values())
+            if model.info.parameters and loaded.isdisjoint(infos):
+                load += SECONDS_TO_LOAD
             loaded |= set(infos)
         took = seconds + load if entry.texts else None
-        runs.append(RunEstimate(request, False, took, memory, disk, not measured, load if entry.texts else 0.0))
+        runs.append(RunEstimate(request, False, took, memory, disk, is_guess, load if entry.texts else 0.0))
     wanted = [entries[dataset] for dataset in dict.fromkeys(r.request.dataset for r in runs if not r.is_stored)]
     missing = [e for e in wanted if fetch.dataset_state(e, settings) is fetch.DataState.MISSING]
     size = sum(f.size for e in missing for f in e.files)

@@ -11,6 +11,7 @@ from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import variant_named
 from blindspot.encoders.roles import by_role
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.reference import ServedReference
@@ -61,7 +62,7 @@ def sendings(tasks: Iterable[object], settings: Settings) -> tuple[Sending, ...]
             wanted |= dict.fromkeys((model, task.dataset, task) for model in models)
             wanted |= dict.fromkeys((model, task.fit_on, None) for model in models if task.fit_on)
         elif isinstance(task, EncodeRequest):
-            wanted[(task.encoder, task.dataset, None)] = None
+            wanted |= dict.fromkeys((one.text, task.dataset, None) for one in variant_named(task.encoder).model.models)
     found: dict[str, Sending] = {}
     seen: set[object] = set()
     for model, name, run in wanted:

@@ -15,7 +15,7 @@ import numpy as np
 from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import Diagnostic, all_diagnostics
-from blindspot.encoders.base import Encoder
+from blindspot.encoders.base import Encoder, JoinedEncoder
 from blindspot.encoders.roles import PromptedEncoder, RoleEncoder, by_role
 from blindspot.errors import InputError
 from blindspot.transforms.chain import FittedChain, TransformChain
@@ -48,15 +48,25 @@ def texts_of(entry: Diagnostic, params: Mapping[str, str], encoder: Encoder, dat
         roles
         and prompts
         and prompts.given
-        and isinstance(encoder, PromptedEncoder)
+        and isinstance(encoder, PromptedEncoder | JoinedEncoder)
         and len(dataset.asking)
         and not entry.preparation(params)
     ):
         texts = (*dataset.items, *(dataset.items[number] for number in dataset.asking.tolist()))
-        both = RoleEncoder(encoder, prompts.query, prompts.document, documents=len(dataset.items))
-        documents = RoleEncoder(encoder, prompts.query, prompts.document)
-        return Texts(both, texts, digest_of_strings(texts), documents)
+        both = _as_given(encoder, documents=len(dataset.items))
+        return Texts(both, texts, digest_of_strings(texts), _as_given(encoder))
     return Texts(encoder, _Encoded(dataset), dataset.encoded_digest, encoder)
+
+
+def _as_given(encoder: Encoder, documents: int | None = None) -> Encoder:
+    """An encoder, or each of a concatenation, with the prompts of roles that its reference gives; ``documents`` as of
+    ``RoleEncoder``."""
+    if isinstance(encoder, JoinedEncoder):
+        return encoder.with_each(lambda one: _as_given(one, documents))
+    prompts = encoder.info.role_prompts
+    if prompts is None or not prompts.given or not isinstance(encoder, PromptedEncoder):
+        return encoder
+    return RoleEncoder(encoder, prompts.query, prompts.document, documents=documents)
 
 
 @dataclass(frozen=True, eq=False)

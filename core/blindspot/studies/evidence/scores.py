@@ -271,8 +271,10 @@ def family_of(reference: str, revision: str = "") -> str:
     It is what the catalog's entry declares, or the repository of ``hf:`` (so that the catalog's encoders of a model and
     the model itself are one family), or the address and model of ``api:``. For ``dir:``, ``vectors:`` and ``table:``
     it is the content of the file, so that copies are one family, or the path if ``revision``
-    (``EncoderIdentity.revision``) is not known.
+    (``EncoderIdentity.revision``) is not known. Several models as one (``cat:A+B``) are of the first one's family.
     """
+    if len(parts := Variant(reference, "none").model.models) > 1:
+        return family_of(parts[0].text)
     if (entry := entry_of(reference.partition("?")[0])) is not None:
         return entry.family or entry.id
     scheme = reference.partition(":")[0]

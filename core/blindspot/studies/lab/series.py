@@ -106,6 +106,8 @@ def _prompts(model: ModelRef, settings: Settings, prompts: Sequence[str]) -> Way
 def _with(model: ModelRef, parameter: str, value: str) -> ModelRef:
     """A model with another parameter (``layer=``); raises ``InputError`` if it takes none."""
     reference = model.text
+    if len(model.models) > 1:
+        raise InputError(f"'{reference}' is several models", expected="one model, such as dir:PATH")
     if reference.startswith("python:"):
         raise InputError(f"'{reference}' is an object of a program", expected="a model by reference, such as dir:PATH")
     start = reference.find("?", reference.find("#") + 1)  # after an address on the web, which can have one too

@@ -44,6 +44,7 @@ KINDS = {
     "table": "precomputed",
     "run": "run of a search engine",
     "fuse": "fusion",
+    "cat": "models joined",
     encoders_here.UNKNOWN: "not in this version",
 }
 DIAGNOSTIC, OF_RANKINGS = "evalrank", "retrieval"  # what "Run it" computes

@@ -1,0 +1,137 @@
+"""Concatenation of models (``cat:A+B``): a text's vector is those of several models end to end.
+
+So small models grow to the size of a larger one (Eger, Rücklé and Gurevych 2019, section 3; Rücklé et al. 2018, arXiv
+1803.01400, section 3). Each part is divided by its length, since models scale their vectors as they like, and the one
+with the longest would decide alone; and all by the square root of their number, so that the whole has length 1. The
+cosine of two texts then is the mean of the parts' cosines. A zero vector of a part stays one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from blindspot.encoders.base import Encoder, EncoderIdentity, EncoderInfo, FittedEncoder, RolePrompts
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken, Float32, digest_of_strings
+
+
+@dataclass(frozen=True, eq=False)
+class Concatenation:
+    """An encoder of the vectors of others, in order, each after a transform that learns nothing.
+
+    A text that a part has no vector of has none.
+    """
+
+    reference: str
+    encoders: tuple[Encoder, ...]
+    chains: tuple[TransformChain, ...]
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        """The revision is that of all parts: of everything that determines their vectors."""
+        parts = [one.identity for one in self.encoders]
+        names = [one.embeds_as or one.reference for one in parts]
+        named = [
+            f"{name} after {chain}" if chain.steps else name for name, chain in zip(names, self.chains, strict=True)
+        ]
+        digests = [f"{one.embedding_digest('')} {chain}" for one, chain in zip(parts, self.chains, strict=True)]
+        prompts = dict.fromkeys(one.prompt for one in parts)
+        return EncoderIdentity(
+            reference=self.reference,
+            revision=digest_of_strings(digests)[:16],
+            pooling=f"vectors of {' and '.join(named)}, each L2-normalized, end to end",
+            prompt=parts[0].prompt if len(prompts) == 1 else "",
+            max_length=min((one.max_length for one in parts if one.max_length), default=0),
+            libraries=tuple(sorted({library for one in parts for library in one.libraries})),
+            dtype=" and ".join(dict.fromkeys(one.dtype for one in parts)),
+            embeds_as="+".join(names) if any(one.embeds_as for one in parts) else "",
+        )
+
+    @cached_property
+    def info(self) -> EncoderInfo:
+        infos = [one.info for one in self.encoders]
+        others = [
+            f"{one.title} declares the similarity {one.similarity}; joined, its vectors have length 1"
+            for one in infos
+            if one.similarity != "cosine"
+        ]
+        named = [(f"{name} of {one.title}", text) for one in infos for name, text in one.unused_prompts]
+        return EncoderInfo(
+            title=" joined with ".join(one.title for one in infos),
+            dimension=sum(_dimension(one, chain) for one, chain in zip(infos, self.chains, strict=True)),
+            parameters=sum(one.parameters for one in infos),
+            memory_bytes=sum(one.memory_bytes for one in infos),
+            licence="; ".join(dict.fromkeys(one.licence for one in infos)),
+            citation="; ".join(dict.fromkeys(one.citation for one in infos)),
+            url=infos[0].url,
+            is_partial=any(one.is_partial for one in infos),
+            unused_prompts=tuple(named),
+            role_prompts=_role_prompts(infos),
+            served_by=" and ".join(dict.fromkeys(one.served_by for one in infos if one.served_by)),
+            assumed=(*(sentence for one in infos for sentence in one.assumed), *others),
+        )
+
+    @property
+    def device(self) -> str:
+        return " and ".join(sorted({one.device for one in self.encoders}))
+
+    def load(self) -> None:
+        for one in self.encoders:
+            one.load()
+
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        return self.join([one.encode(texts, cancel) for one in self.encoders])
+
+    def join(self, matrices: Sequence[Float32]) -> Float32:
+        """See ``JoinedEncoder``; a row of NaN where a part has one."""
+        parts = []
+        for matrix, chain in zip(matrices, self.chains, strict=True):
+            vectors = (chain.fit(matrix).apply(matrix) if chain.steps else matrix).astype(np.float64)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            parts.append(np.divide(vectors, lengths * sqrt(len(matrices)), out=vectors, where=lengths != 0))
+        joined: Float32 = np.concatenate(parts, axis=1, dtype=np.float32)
+        joined[np.isnan(joined).any(axis=1)] = np.nan
+        return joined
+
+    def with_each(self, change: Callable[[Encoder], Encoder]) -> Concatenation:
+        """See ``JoinedEncoder``."""
+        return replace(self, encoders=tuple(map(change, self.encoders)))
+
+
+class FittedConcatenation(Concatenation):
+    """One with a part that learns from the texts."""
+
+    def fit(self, texts: Sequence[str], cancel: CancelToken) -> None:
+        """See ``FittedEncoder``."""
+        for one in self.encoders:
+            if isinstance(one, FittedEncoder):
+                one.fit(texts, cancel)
+
+
+def concatenation(reference: str, parts: Sequence[tuple[Encoder, TransformChain]]) -> Concatenation:
+    """The encoder of a canonical reference.
+
+    Args:
+        parts: encoders, each with a chain that learns nothing.
+    """
+    encoders, chains = zip(*parts, strict=True)
+    is_fitted = any(isinstance(one, FittedEncoder) for one in encoders)
+    return (FittedConcatenation if is_fitted else Concatenation)(reference, encoders, chains)
+
+
+def _dimension(info: EncoderInfo, chain: TransformChain) -> int:
+    return chain.fit(np.zeros((1, info.dimension), dtype=np.float32)).d_out if chain.steps else info.dimension
+
+
+def _role_prompts(infos: Sequence[EncoderInfo]) -> RolePrompts | None:
+    """Prompts of roles of any part, several in a row; None where no part has any."""
+    own = [one.role_prompts for one in infos if one.role_prompts]
+    if not own:
+        return None
+    query, document = (" | ".join(dict.fromkeys(getattr(p, role) for p in own)) for role in ("query", "document"))
+    return RolePrompts(query, document, given=any(one.given for one in own))
