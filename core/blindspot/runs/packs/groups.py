@@ -126,9 +126,9 @@ def grouped(costs: Sequence[estimates.RunEstimate], family: Callable[[str], str]
     for cost in costs:
         model = family(cost.request.variant.encoder)
         loads[model] = max(loads.get(model, 0.0), cost.load_seconds)
-    units: dict[tuple[str, str], list[estimates.RunEstimate]] = {}
+    units: dict[str, dict[str, list[estimates.RunEstimate]]] = {}  # runs on a dataset, by model
     for cost in costs:
-        units.setdefault((family(cost.request.variant.encoder), cost.request.dataset), []).append(cost)
+        units.setdefault(family(cost.request.variant.encoder), {}).setdefault(cost.request.dataset, []).append(cost)
     whole = _chunks(units, loads, math.inf)
     if workers == 1 or not costs:
         return whole
@@ -147,18 +147,19 @@ def makespan(seconds: Sequence[float], workers: int) -> float:
 
 
 def _chunks(
-    units: Mapping[tuple[str, str], list[estimates.RunEstimate]], loads: Mapping[str, float], most: float
+    units: Mapping[str, Mapping[str, Sequence[estimates.RunEstimate]]], loads: Mapping[str, float], most: float
 ) -> tuple[Group, ...]:
     """Groups of at most so many seconds, unless a single unit takes longer; the longest first."""
     groups: list[Group] = []
-    for model in dict.fromkeys(model for model, _ in units):
-        mine = [unit for (of, _), unit in units.items() if of == model]
+    for model, of_model in units.items():
         chunk: list[estimates.RunEstimate] = []
-        for unit in mine:
-            if chunk and _seconds(chunk) + _seconds(unit) > most:
+        seconds = 0.0
+        for unit in of_model.values():
+            if chunk and seconds + _seconds(unit) > most:
                 groups.append(_group(model, chunk, loads[model]))
-                chunk = []
-            chunk = [*chunk, *unit]
+                chunk, seconds = [], 0.0
+            chunk.extend(unit)
+            seconds += _seconds(unit)
         groups.append(_group(model, chunk, loads[model]))
     return tuple(sorted(groups, key=_longest_first))
 
