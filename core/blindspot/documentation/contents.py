@@ -74,7 +74,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Exact ranks": "design/ranks.md",
         "Intervals and tests": "statistics.md",
         "How fast": "design/benchmarks.md",
-        "A hundred million texts": "design/large.md",
+        "Beyond one machine": "design/large.md",
     },
 }
 HOME = "index.md"
