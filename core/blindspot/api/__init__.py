@@ -190,8 +190,8 @@ def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
     return Comparison(
         found.title,
         found.said,
-        found.columns,
-        tuple(found.cells),
+        tuple(found.cells[0]),
+        tuple(tuple(cells.values()) for cells in found.cells),
         tuple(MappingProxyType(fields) for fields in found.fields),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any, Protocol
@@ -111,7 +111,13 @@ def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Print a table of rows, each its cells by heading; nothing where there are none."""
+    if rows:
+        print_table(title, list(rows[0]), [list(row.values()) for row in rows])
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     # Text, since rich would read brackets in a title as markup.
     table = Table(title=Text(visible(title), style="table.title"), title_justify="left")
     for column in columns:

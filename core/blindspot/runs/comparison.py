@@ -255,11 +255,7 @@ class TwoRuns:
         return [fields(test) for test in self.tests]
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return columns()
-
-    @property
-    def cells(self) -> list[tuple[str, ...]]:
+    def cells(self) -> list[dict[str, str]]:
         return [cells(test) for test in self.tests]
 
 
@@ -312,28 +308,20 @@ def fields(test: PairedTest) -> dict[str, Any]:
     }
 
 
-def columns(a: str = "A", b: str = "B") -> tuple[str, ...]:
-    """Heads of a table of tests of two models."""
-    return (
-        *("score", a, b, f"{a} - {b}", "95% interval", "n", "wins", "losses", "alike"),
-        *("p", "p (Holm)", "detectable", f"{a} is"),
-    )
-
-
-def cells(test: PairedTest) -> tuple[str, ...]:
-    """A test as a row of a table with ``columns``."""
-    return (
-        test.label,
-        written(test, test.a),
-        written(test, test.b),
-        written(test, test.value, "+"),
-        NONE if test.interval is None else interval(test.interval, spec_of(test, "+")),
-        *(f"{count:,}" for count in (test.n, test.wins, test.losses, test.alike)),
-        p_in_cell(test.p),
-        p_in_cell(test.p_corrected, test.p),
-        NONE if test.detectable is None else written(test, test.detectable),
-        test.verdict.value,
-    )
+def cells(test: PairedTest, a: str = "A", b: str = "B") -> dict[str, str]:
+    """A test as a row of a table, by heading; ``a`` and ``b`` are what the two models are called there."""
+    return {
+        "score": test.label,
+        a: written(test, test.a),
+        b: written(test, test.b),
+        f"{a} - {b}": written(test, test.value, "+"),
+        "95% interval": interval(test.interval, spec_of(test, "+")),
+        **{name: f"{getattr(test, name):,}" for name in ("n", "wins", "losses", "alike")},
+        "p": p_in_cell(test.p),
+        "p (Holm)": p_in_cell(test.p_corrected, test.p),
+        "detectable": NONE if test.detectable is None else written(test, test.detectable),
+        f"{a} is": test.verdict.value,
+    }
 
 
 def spec_of(test: PairedTest, sign: str = "") -> str:

@@ -105,5 +105,5 @@ def compare(
         )
         return
     output.use_names(settings, repository)
-    output.print_table(found.title, found.columns, found.cells)
+    output.print_rows(found.title, found.cells)
     print("\n".join(found.said))

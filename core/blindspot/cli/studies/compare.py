@@ -12,7 +12,6 @@ from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import variant_named
 from blindspot.numerics.similarity import Similarity
-from blindspot.runs.comparison import cells, columns
 from blindspot.studies.compare.rows import method_in_words
 from blindspot.studies.compare.view import compare_view
 from blindspot.variants import Variant
@@ -40,11 +39,7 @@ def compare_variants(
     output.print_text(view.headline)
     found, sides = view.told.comparison, ("B", "A") if view.comparison.is_about_b else ("A", "B")
     if found.rows:
-        output.print_table(
-            f"A is {one.label}, B is {other.label}",
-            ["diagnostic", "dataset", *columns(*sides)],
-            [[row.entry.title, title_of(row.dataset), *cells(row.difference)[:-1], row.in_words] for row in found.rows],
-        )
+        output.print_rows(f"A is {one.label}, B is {other.label}", [row.cells(*sides) for row in found.rows])
         output.print_text(method_in_words(found))
         for row in found.rows:
             if row.difference.p_corrected is None:

@@ -18,7 +18,7 @@ from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_dia
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.runs.comparison import entry_of_both, headline_tests
+from blindspot.runs.comparison import cells, entry_of_both, headline_tests
 from blindspot.runs.default_models import check_were_run
 from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.store.records import RunRecord, RunState
@@ -72,6 +72,11 @@ class Row:
         if not self.decides:
             return "described"
         return f"{self.verdict} (alone)" if self.is_significant and not self.holds else str(self.verdict)
+
+    def cells(self, a: str = "A", b: str = "B") -> dict[str, str]:
+        """Texts by heading, of which every surface shows some; ``a`` and ``b`` are what the two are called there."""
+        titles = {"diagnostic": self.entry.title, "dataset": title_of(self.dataset)}
+        return titles | cells(self.difference, a, b) | {f"{a} is": self.in_words}
 
     @property
     def is_significant(self) -> bool:

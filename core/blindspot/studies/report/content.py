@@ -12,7 +12,6 @@ from blindspot.datasets.catalog import limits_of, title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, in_words
 from blindspot.errors import InputError, unknown
-from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.runs.default_models import check_were_run
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -26,6 +25,7 @@ from blindspot.studies.report.tables import Table
 from blindspot.texts import counted, listed
 from blindspot.variants import Variant
 
+WORDS, NUMBERS = ("diagnostic", "dataset", "score"), ("A", "B", "A - B", "95% interval", "n", "p (Holm)", "A is")
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -160,21 +160,10 @@ def comparison_table(found: Comparison) -> Table:
     """The paired differences of two variants, from the side of the headline; ``found`` has rows."""
     found, rows = found.told, []
     for row in found.rows:
-        one = row.difference
-        rows.append(
-            (
-                row.entry.title,
-                title_of(row.dataset),
-                f"{one.label}{' (less is better)' if one.higher_is_better is False else ''}",
-                number(one.a, ".4f"),
-                number(one.b, ".4f"),
-                f"{number(one.value, '+.4f')}{stars(row.difference.p_corrected)}",
-                interval(one.interval, "+.4f"),
-                f"{one.n:,}",
-                p_in_cell(row.difference.p_corrected, one.p),
-                row.in_words,
-            )
-        )
+        cells = row.cells()
+        cells["score"] += " (less is better)" * (row.difference.higher_is_better is False)
+        cells["A - B"] += stars(row.difference.p_corrected)
+        rows.append(tuple(cells[name] for name in (*WORDS, *NUMBERS)))
     params = found.rows[0].a.plan.params
     protocol = "".join(f", {name} {params[name]}" for name in ("metric", "protocol") if name in params)
     signs = ", ".join(f"{sign} below {bound}" for bound, sign in reversed(STARS))
@@ -183,8 +172,8 @@ def comparison_table(found: Comparison) -> Table:
         f"corrected (Holm) for the diagnostic's main scores, {signs}. "
         "Intervals are 95%, for each difference alone."
     )
-    heads = ("Diagnostic", "Dataset", "Score", "A", "B", "A - B", "95% interval", "n", "p (Holm)", "A is")
-    return Table(f"{found.a.label} against {found.b.label}", heads, tuple(rows), caption, words=3)
+    heads = (*map(_sentence, WORDS), *NUMBERS)
+    return Table(f"{found.a.label} against {found.b.label}", heads, tuple(rows), caption, words=len(WORDS))
 
 
 def cost_table(report: Report) -> Table:

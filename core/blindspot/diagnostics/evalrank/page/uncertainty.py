@@ -16,7 +16,7 @@ from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import ci, number, percent
-from blindspot.runs.comparison import cells, columns, in_words, paired_tests
+from blindspot.runs.comparison import cells, in_words, paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -149,7 +149,7 @@ def _table(tests: Mapping[Variant, Tests]) -> None:
     rows = []
     for variant, own in tests.items():
         for test in own:
-            cell = dict(zip(columns(), cells(test), strict=True))
+            cell = cells(test)
             verdict = f"{mark.get(test.verdict, '')}{test.verdict.value}"
             row = {"model": variant.label, "score": test.label, "verdict": verdict, "difference": cell["A - B"]}
             row |= {name: cell[name] for name in ("95% interval", "p", "p (Holm)", "detectable")}

@@ -10,7 +10,6 @@ from blindspot import ui
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
-from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
@@ -142,19 +141,14 @@ def _numbers(shown: CompareView) -> None:
 
 
 def _numbers_of(row: Row, a: str, b: str) -> dict[str, object]:
-    one = row.difference
+    one, cells = row.difference, row.cells(a, b)
     return {
-        "diagnostic": row.entry.title,
-        "dataset": title_of(row.dataset),
-        "score": one.label,
-        a: number(one.a, ".4f"),
-        b: number(one.b, ".4f"),
-        f"{a} − {b}": number(one.value, "+.4f"),
-        "95% interval": interval(one.interval, "+.4f"),
+        **{name: cells[name] for name in ("diagnostic", "dataset", "score", a, b)},
+        f"{a} − {b}": cells[f"{a} - {b}"],
+        "95% interval": cells["95% interval"],
         "independent observations": f"{one.n:,} {one.unit}",
-        "p (Holm)": p_in_cell(row.difference.p_corrected, one.p),
-        f"{a} is": row.in_words,
-        "test": one.test if row.difference.p_corrected is not None else f"none: {one.refusal}",
+        **{name: cells[name] for name in ("p (Holm)", f"{a} is")},
+        "test": one.test if one.p_corrected is not None else f"none: {one.refusal}",
     }
 
 
