@@ -159,9 +159,9 @@ def name_of_model(reference: str) -> str:
     if scheme == "python":
         return shortened(_plain(target) or scheme)
     if scheme in FILES:
-        target, _, query = target.partition("?scores=")
-        name = _plain(_stem(target)) or scheme
-        return shortened(_with_facts(name, ["distances"]) if query == "distance" else name)
+        target, option, value = re.split(r"\?(scores|pooling)=|$", target, maxsplit=1)
+        name, distances = _plain(_stem(target)) or scheme, ["distances"] * (value == "distance")
+        return shortened(_with_facts(name, [f"pooling {value}"] if option == "pooling" else distances))
     if scheme == "api":
         target, _, query = _served(target)
         query = "&".join(part for part in query.split("&") if not part.startswith(_HOW_ASKED))

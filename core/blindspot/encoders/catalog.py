@@ -180,7 +180,8 @@ def _served(reference: str, settings: Settings) -> Encoder:
 def _vectors(reference: str, _settings: Settings) -> Encoder:
     from blindspot.encoders.word_vectors.encoder import WordVectors
 
-    return WordVectors.at(FileReference.parse(reference).path)
+    parsed = FileReference.parse(reference)
+    return WordVectors.at(parsed.path, readout=parsed.readout)
 
 
 def _table(reference: str, _settings: Settings) -> Encoder:
@@ -449,7 +450,8 @@ _SCHEMES = (
     SchemeEntry(
         scheme="vectors",
         form="vectors:PATH",
-        description="Word vectors (GloVe, word2vec, fastText, .kv, also .gz): a text is the mean of its words'.",
+        description="Word vectors (GloVe, word2vec, fastText, .kv, also .gz): a text is the mean of its words', or as "
+        "?pooling=mean+max+min says.",
         canonical=lambda reference: str(FileReference.parse(reference)),
         build=_vectors,
         may_leave_out=True,

@@ -36,7 +36,9 @@ NAMES_LAYERS = (Pooling.FIRST_LAST_AVG, Pooling.STATIC)
 # That are asked for to be compared, and come from one pass; the others come alone.
 OF_A_PASS = (Pooling.PUBLISHED, Pooling.CLS, Pooling.LAST_AVG, Pooling.FIRST_LAST_AVG, Pooling.STATIC)
 MEAN = "mean"  # what the mean over tokens of a layer is called beside others
-JOINED = (Pooling.CLS, Pooling.LAST_AVG, Pooling.MAX, Pooling.MIN, Pooling.P2, Pooling.P3)
+OVER_TOKENS = (Pooling.LAST_AVG, Pooling.MAX, Pooling.MIN, Pooling.P2, Pooling.P3)
+JOINED = (Pooling.CLS, *OVER_TOKENS)
+POWERS = {Pooling.P2: 2, Pooling.P3: 3}
 
 
 class Dtype(StrEnum):
@@ -114,6 +116,7 @@ def _written(pooling: Pooling) -> str:
 
 
 PUBLISHED = Readout()
+MEAN_OF_WORDS = Readout(Pooling.LAST_AVG)
 GRAPHS = {".onnx": Backend.ONNX, ".xml": Backend.OPENVINO}  # what computes the layers of a file, by its suffix
 SPECIAL_TOKENS = 2  # around a text
 SHORTEST_MAX_LENGTH = SPECIAL_TOKENS + 1
@@ -349,15 +352,17 @@ class HubReference:
 
 @dataclass(frozen=True)
 class FileReference:
-    """``vectors:PATH`` or ``table:PATH``: a file on this machine, as an absolute path, without parameters.
+    """``vectors:PATH`` or ``table:PATH``: a file on this machine, as an absolute path.
 
     Attributes:
         are_distances: of ``run:PATH?scores=distance``, whether lower scores are better.
+        readout: of ``vectors:PATH?pooling=mean+max``, how the vectors of a text's words become one.
     """
 
     scheme: str
     path: Path
     are_distances: bool = False
+    readout: Readout = MEAN_OF_WORDS
 
     @classmethod
     def parse(cls, reference: str) -> FileReference:
@@ -372,10 +377,12 @@ class FileReference:
                 return cls(scheme, _absolute(target))
             if scheme == "run" and query in ("scores=distance", "scores=similarity"):
                 return cls(scheme, _absolute(path), query == "scores=distance")
+            if scheme == "vectors" and query.startswith("pooling="):
+                return cls(scheme, _absolute(path), readout=_of_words(query.removeprefix("pooling="), reference))
             if query:
                 raise InputError(
                     f"'{reference}' has parameters ('?{query}'), and there is no file {_absolute(target)}",
-                    expected=f"{scheme}:PATH, which takes none",
+                    expected=f"{scheme}:PATH, which takes {'none but pooling' if scheme == 'vectors' else 'none'}",
                     remedy=f"write {scheme}:{path}",
                 )
             return cls(scheme, _absolute(path))
@@ -383,7 +390,19 @@ class FileReference:
             raise InputError(f"'{reference}' names no file: {error}", expected=f"{scheme}:PATH") from error
 
     def __str__(self) -> str:
-        return f"{self.scheme}:{self.path}" + "?scores=distance" * self.are_distances
+        pooled = "" if self.readout == MEAN_OF_WORDS else f"?pooling={self.readout.written}"
+        return f"{self.scheme}:{self.path}" + "?scores=distance" * self.are_distances + pooled
+
+
+def _of_words(pooling: str, reference: str) -> Readout:
+    """The poolings of word vectors; raises ``InputError``."""
+    found = Readout.parse(pooling, "", reference)
+    if not set(found.poolings) <= set(OVER_TOKENS):
+        raise InputError(
+            f"'{reference}' pools word vectors by {pooling}",
+            expected=f"one or several of {', '.join(_written(one) for one in OVER_TOKENS)}, such as mean+max",
+        )
+    return found
 
 
 def with_roles(reference: str, query: str, document: str) -> str:

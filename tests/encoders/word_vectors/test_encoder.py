@@ -20,6 +20,7 @@ from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.encoders.word_vectors import words as vector_words
 from blindspot.encoders.word_vectors.encoder import WordVectors
 from blindspot.errors import Cancelled, InputError
+from blindspot.names import name_of_model
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32, digest_of_strings, no_progress
 from tests.support.tables import each
@@ -254,7 +255,7 @@ def test_a_reference_has_one_spelling(scheme: str, tmp_path: Path) -> None:
     [
         ("", "names no file"),
         ("?dim=3", "names no file"),
-        ("/x.csv?dim=3", "which takes none; write {scheme}:/x.csv"),
+        ("/x.csv?dim=3", "; write {scheme}:/x.csv"),
         ("~nobody-of-this-name/x", "names no file"),
     ],
 )
@@ -262,6 +263,43 @@ def test_a_reference_that_means_nothing_is_refused(scheme: str, target: str, sai
     with pytest.raises(InputError) as caught:
         canonical_encoder(f"{scheme}:{target}")
     assert said.format(scheme=scheme) in str(caught.value)
+
+
+# --- other poolings than the mean
+
+
+def test_poolings_are_power_means_in_each_dimension_by_hand(tmp_path: Path, settings: Settings) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("a 1 -8\nb 3 0\nc 2 2\n", "utf-8")
+    reference = f"vectors:{path}?pooling=mean+max+min+p2+p3"
+    encoder = resolve_encoder(reference, settings)
+    assert (encoder.info.dimension, encoder.identity.reference) == (10, reference)
+    (found,) = encoder.encode(["a B nothing a"], CancelToken())  # a, b, a
+    third = 1 / 3
+    expected = [5 * third, -16 * third, 3, 0, 1, -8, (11 * third) ** 0.5, (128 * third) ** 0.5]
+    expected += [(29 * third) ** third, -((1024 * third) ** third)]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert np.isnan(encoder.encode(["nothing"], CancelToken())).all()
+    assert isinstance(encoder, WordVectors)
+    assert encoder.token_parts("a b") is None, "a maximum is no sum over words"
+    words = encoder.encode(["a", "b", "c"], CancelToken())
+    np.testing.assert_allclose(words[0], [1, -8, 1, -8, 1, -8, 1, 8, 1, -8], rtol=1e-6)
+    np.testing.assert_array_equal(encoder.vocabulary(), words)
+
+
+def test_a_pooling_is_another_model_and_the_mean_is_the_file(tmp_path: Path, settings: Settings) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text(FILE, "utf-8")
+    assert canonical_encoder(f"vectors:{path}?pooling=mean") == f"vectors:{path}"
+    one, other = (resolve_encoder(f"vectors:{path}{more}", settings) for more in ("", "?pooling=max"))
+    assert one.identity.revision == other.identity.revision
+    assert one.identity.embedding_digest("") != other.identity.embedding_digest("")
+    assert name_of_model(f"vectors:{path}?pooling=mean+max") == "words (pooling mean+max)"
+    joined = resolve_encoder(f"cat:vectors:{path}+vectors:{path}?pooling=max", settings)
+    assert np.isnan(joined.encode(["nothing"], CancelToken())).all()
+    for wrong in ("cls", "published", "mean+mean", "mean+cls", "no", ""):
+        with pytest.raises(InputError):
+            canonical_encoder(f"vectors:{path}?pooling={wrong}")
 
 
 # --- real files

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from blindspot.encoders.references import PUBLISHED, Pooling, Readout
+from blindspot.encoders.references import POWERS, PUBLISHED, Pooling, Readout
 from blindspot.encoders.transformer import unpadded
 from blindspot.encoders.transformer.batches import Tokens
 from blindspot.encoders.transformer.layers import mean
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 
-POWERS = {Pooling.P2: 2, Pooling.P3: 3}
 WHOLE = "blindspot_is_whole"  # attribute of a batch's attention mask: nothing is padded
 
 

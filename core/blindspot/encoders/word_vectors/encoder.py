@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, versions_here
+from blindspot.encoders.references import MEAN_OF_WORDS, POWERS, FileReference, Pooling, Readout
 from blindspot.encoders.source_files import lines_once, sha256_once
 from blindspot.encoders.tokens import Role, Token, TokenParts, mean_of
 from blindspot.encoders.word_vectors.files import peek, read
@@ -17,7 +18,7 @@ from blindspot.encoders.word_vectors.keyed import files_of
 from blindspot.encoders.word_vectors.words import VectorHead, WordTable
 from blindspot.errors import InputError
 from blindspot.texts import caseless
-from blindspot.types import CancelToken, Float32, Int64, digest_of_strings
+from blindspot.types import CancelToken, Float32, Float64, Int64, digest_of_strings
 
 TEXTS_PER_BATCH = 1024
 
@@ -79,26 +80,29 @@ class WordVectors:
     words that were found, repeated words counting each time. If none was found, its row is NaN.
 
     With ``lowercased``, as in the published EvalRank toolkit: vocabulary (first entry wins) and texts are lower-cased,
-    and means are taken in float32.
+    and means are taken in float32. ``readout`` has other poolings than the mean, joined where they are several (Rücklé
+    et al. 2018, arXiv 1803.01400, section 3).
     """
 
     file: VectorFile
     lowercased: bool = False
+    readout: Readout = MEAN_OF_WORDS
     device = "cpu"
 
     @classmethod
-    def at(cls, path: Path, *, lowercased: bool = False) -> WordVectors:
+    def at(cls, path: Path, *, lowercased: bool = False, readout: Readout = MEAN_OF_WORDS) -> WordVectors:
         """Raises ``InputError`` if this is not a file of word vectors."""
-        return cls(VectorFile.at(path), lowercased)
+        return cls(VectorFile.at(path), lowercased, readout)
 
     @property
     def identity(self) -> EncoderIdentity:
+        pooled = self.readout.written if self._is_pooled else "mean"
         return EncoderIdentity(
-            reference=f"vectors:{self.file.path}",
+            reference=str(FileReference("vectors", self.file.path, readout=self.readout)),
             revision=self.file.revision,
-            pooling="float32 mean of word vectors, lower-cased"
+            pooling=f"float32 {pooled} of word vectors, lower-cased"
             if self.lowercased
-            else "mean of word vectors in any form, an entry of several words as a whole",
+            else f"{pooled} of word vectors in any form, an entry of several words as a whole",
             libraries=versions_here("numpy", "gensim"),
         )
 
@@ -106,7 +110,13 @@ class WordVectors:
     def info(self) -> EncoderInfo:
         parameters = self.file.words * self.file.head.dimension
         kind = f"word vectors, {self.file.head.format}"
-        return info_of_file(self.file.path, kind, self.file.head.dimension, parameters, parameters)
+        found = info_of_file(self.file.path, kind, self.file.head.dimension, parameters, parameters)
+        return replace(found, dimension=found.dimension * len(self.readout.poolings))
+
+    @property
+    def _is_pooled(self) -> bool:
+        """Whether otherwise than by the mean alone."""
+        return self.readout != MEAN_OF_WORDS
 
     @property
     def duplicates(self) -> int:
@@ -117,9 +127,11 @@ class WordVectors:
 
     def vocabulary(self) -> Float32:
         matrix, rows = self.file.table.matrix, self._lookup.rows
-        if rows is None:
+        if rows is None and not self._is_pooled:
             return matrix
-        kept = matrix[rows]
+        kept = matrix if rows is None else matrix[rows]
+        if self._is_pooled:
+            kept = np.concatenate([_pooled(kept[:, None], one) for one in self.readout.poolings], 1, dtype=np.float32)
         kept.flags.writeable = False
         return kept
 
@@ -128,20 +140,24 @@ class WordVectors:
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         lookup, matrix = self._lookup, self.file.table.matrix
-        out = np.full((len(texts), matrix.shape[1]), np.nan, dtype=np.float32)
+        out = np.full((len(texts), matrix.shape[1] * len(self.readout.poolings)), np.nan, dtype=np.float32)
         for number, text in enumerate(texts):
             if number % TEXTS_PER_BATCH == 0:
                 cancel.check()
             words = self._words(lookup, text)
             rows = [row for word in words if (row := self._row(lookup, word)) is not None]
-            if len(rows) == 1:
+            if self._is_pooled and rows:
+                out[number] = np.concatenate([_pooled(matrix[rows], one) for one in self.readout.poolings])
+            elif len(rows) == 1:
                 out[number] = matrix[rows[0]]
             elif rows:
                 out[number] = matrix[rows].mean(axis=0, dtype=np.float32 if self.lowercased else np.float64)
         return out
 
     def token_parts(self, text: str) -> TokenParts | None:
-        """See ``TokenVectors``: words without a vector get none; None if there is no other."""
+        """See ``TokenVectors``: words without a vector get none; None if there is no other, or for another pooling."""
+        if self._is_pooled:
+            return None
         lookup, matrix = self._lookup, self.file.table.matrix
         words = self._words(lookup, text)
         rows = [self._row(lookup, word) for word in words]
@@ -182,3 +198,12 @@ class WordVectors:
         for word, row in index.items():
             first.setdefault(caseless(word), row)
         return _Lookup(index, {word: row for word, row in first.items() if index.get(word) != row}, None)
+
+
+def _pooled(vectors: Float32, pooling: Pooling) -> Float64:
+    """``[..., d]`` of ``vectors [..., k, d]``; means are float64. The root of a negative number is negative."""
+    if pooling in (Pooling.MAX, Pooling.MIN):
+        return np.asarray(vectors.max(axis=-2) if pooling is Pooling.MAX else vectors.min(axis=-2), dtype=np.float64)
+    power = POWERS.get(pooling, 1)
+    mean = (vectors.astype(np.float64) ** power).mean(axis=-2)
+    return np.asarray(np.sign(mean) * np.abs(mean) ** (1 / power))
