@@ -15,7 +15,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from blindspot.errors import Cancelled
+from blindspot.numerics import coarse
+from blindspot.numerics.neighbors import screens
 from blindspot.numerics.ranking import judged as judged_module
+from blindspot.numerics.ranking import tiles
 from blindspot.numerics.ranking.graded import NAMES, score
 from blindspot.numerics.ranking.judged import (
     Judged,
@@ -246,6 +249,39 @@ def test_tiles_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, threa
         assert scores == pytest.approx(np.sort(line)[::-1][:50], abs=1e-12)
         assert line[documents] == pytest.approx(scores, abs=1e-12)
         assert len(set(documents.tolist())) == 50
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_products_of_codes_change_nothing(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """Queries near their judged documents and far from them, a zero query, copies at the end of the top, and floors
+    that are guessed too high."""
+    monkeypatch.setattr(tiles, "FEWEST_CODED", 0)
+    monkeypatch.setattr(tiles, "FEWEST_DIMENSIONS_CODED", 0)
+    monkeypatch.setattr(coarse, "_is_faster", lambda: True)
+    monkeypatch.setattr(screens, "codes_pay", lambda *_: True)
+    monkeypatch.setattr(judged_module, "ITEMS_PER_CODED_TILE", 448)
+    monkeypatch.setattr(judged_module, "QUERIES_PER_TILE", 16)
+    guess = screens.guessed_floors
+    random = np.random.default_rng(threads)
+    n, q, k = 3_000, 40, 10
+    matrix = random.standard_normal((n + q, 40)).astype(np.float32) + 0.5
+    matrix[100:1_000] = matrix[random.integers(0, 100, 900)]
+    matrix[1_000:1_020] = 0
+    matrix[n : n + 20] = matrix[40:60] + 0.2 * matrix[n : n + 20]
+    matrix[n + 20] = 0
+    near = np.arange(40, 60)[:, np.newaxis]
+    far = np.sort([random.choice(n, 1) for _ in range(20)])
+    mixed = random.permutation(q)
+    judged = Judged(np.arange(q + 1), np.concatenate([near, far]).ravel()[mixed])
+    matrix[n:] = matrix[n:][mixed]
+    for shift in (0.0, 2.0):  # of the floors: above every score
+        monkeypatch.setattr(screens, "guessed_floors", lambda *given, up=shift: guess(*given) + np.float32(up))
+        found, best = judged_module._search(matrix, judged, no_progress, CancelToken(), TAU, k, threads)
+        expected = places(matrix, judged, Similarity.COS, no_progress, CancelToken())
+        assert (found.greater.tolist(), found.ties.tolist()) == (expected.greater.tolist(), expected.ties.tolist())
+        nearest = top(matrix, q, Similarity.COS, k)
+        assert best.documents.tolist() == nearest.documents.tolist()
+        assert best.scores == pytest.approx(nearest.scores, abs=1e-12)
 
 
 def similarity(x: Any, y: Any, metric: Similarity) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from blindspot.numerics import coarse
 from blindspot.numerics.flagging import room_for_scores
-from blindspot.numerics.neighbors.screens import Kept, codes_pay
+from blindspot.numerics.neighbors.screens import Kept, codes_pay, guessed_floors
 from blindspot.numerics.sides import Side, coded_side, whole_side
 from blindspot.numerics.similarity import Similarity, lengths_and_units, row_norms, unit_vectors
 from blindspot.numerics.threads import cores, in_threads, one_blas_thread, shrinking
@@ -164,17 +164,11 @@ class ExactIndex:
 
     def _floors(self, scaled: Float32, wanted: int, *, may_guess: bool) -> Float32:
         """Scores that more than ``wanted`` items are likely to reach; -inf where no guess pays."""
-        random, sample = np.random.default_rng(SEED), min(ROWS_OF_SAMPLE, len(self))
-        expected = wanted * sample / len(self)  # of the wanted items, as many are in the sample
-        last = int(expected + 2.5 * np.sqrt(expected)) + 1  # one query in a hundred has none so many
-        if not may_guess or 4 * last > sample:
+        if not may_guess:
             return np.full(len(scaled), -np.inf, dtype=np.float32)
-        items = np.sort(random.permutation(len(self))[:sample])
-        scores = scaled @ self._rows[items].T
-        if self.metric is not Similarity.COS:
-            scores -= self._halves[items]
-        scores.partition(sample - last, axis=1)
-        return np.ascontiguousarray(scores[:, sample - last])
+        sample = np.sort(np.random.default_rng(SEED).permutation(len(self))[:ROWS_OF_SAMPLE])
+        halves = self._halves if self.metric is Similarity.COS else self._halves[sample]
+        return guessed_floors(scaled, self._rows[sample], halves, wanted, len(self))
 
     def _may_code(self, asked: Float32, wanted: int) -> bool:
         """Whether products of codes are faster; not where a guess of floors does not pay."""

@@ -17,7 +17,7 @@ import numpy as np
 from blindspot.numerics import flagging
 from blindspot.numerics.ranking.pruning import AGAIN, CODED, FLOAT
 from blindspot.numerics.sides import Side, coded_side
-from blindspot.types import Float32
+from blindspot.types import Float32, UInt64
 
 _NO_SCORES = np.empty((0, 0), dtype=np.float32)
 
@@ -36,6 +36,10 @@ class Kept:
         self.items = np.zeros((len(floors), width), dtype=np.int64)
         self.filled = np.zeros(len(floors), dtype=np.int64)
 
+    def low(self, left: Side) -> Float32:
+        """Scores without the shift, ``[q]``, that only items at or above the floor can have."""
+        return np.asarray(np.nextafter((self.floors - left.off - left.shift).astype(np.float32), np.float32(-np.inf)))
+
     def add(self, left: Side, right: Side, halves: Float32, first_item: int, memory: Float32) -> None:
         """Keep the highest among the items of ``right``, which begin with ``first_item``.
 
@@ -43,19 +47,40 @@ class Kept:
             halves: subtracted from whole products; empty for none.
             memory: for scores of rows.
         """
+        if left.codes is not None:
+            self.take(left, right, first_item, left.flag_products(right, self.low(left), np.inf))
+            return
+        scores = flagging.in_room(memory, len(left.rows), len(right.rows))
+        products = np.matmul(left.rows, right.rows.T, out=scores[:, : len(right.rows)])
+        if len(halves):
+            products -= halves
+        self.take(left, right, first_item, left.flag_scores(right, self.low(left), np.inf, scores), scores)
+
+    def take(self, left: Side, right: Side, first_item: int, flags: UInt64, scores: Float32 = _NO_SCORES) -> None:
+        """Keep the highest of the items that ``flags`` name, with ``scores`` of rows, if these are there."""
         from blindspot.numerics.kernels import keep_above
 
-        low = np.nextafter((self.floors - left.off - left.shift).astype(np.float32), np.float32(-np.inf))
-        if left.codes is None:
-            scores = flagging.in_room(memory, len(left.rows), len(right.rows))
-            products = np.matmul(left.rows, right.rows.T, out=scores[:, : len(right.rows)])
-            if len(halves):
-                products -= halves
-            flags = left.flag_scores(right, low, np.inf, scores)
-        else:
-            scores, flags = _NO_SCORES, left.flag_products(right, low, np.inf)
         heaps = self.scores, self.items, self.filled, self.floors
         keep_above(scores, flags, left.rows, right.rows, first_item, *heaps)
+
+
+def guessed_floors(queries: Float32, sample: Float32, halves: Float32, wanted: int, n: int) -> Float32:
+    """Scores ``[q]`` that more than ``wanted`` of n items are likely to reach; -inf where no guess pays.
+
+    Args:
+        queries: ``[q, d]``, prepared for multiplication.
+        sample: ``[s, d]``, some of the items.
+        halves: ``[s]``, subtracted from their products; empty for none.
+    """
+    expected = wanted * len(sample) / n  # of the wanted items, as many are in the sample
+    last = int(expected + 2.5 * np.sqrt(expected)) + 1  # one query in a hundred has none so many
+    if 4 * last > len(sample):
+        return np.full(len(queries), -np.inf, dtype=np.float32)
+    scores = queries @ sample.T
+    if len(halves):
+        scores -= halves
+    scores.partition(len(sample) - last, axis=1)
+    return np.ascontiguousarray(scores[:, len(sample) - last])
 
 
 def codes_pay(queries: Float32, items: Float32, floors: Float32, origin: Float32) -> bool:

@@ -14,11 +14,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from blindspot.numerics import coarse
 from blindspot.numerics.flagging import room_for_scores
-from blindspot.numerics.neighbors.exact import SPARE, ExactIndex
-from blindspot.numerics.ranking.problem import TAU, RankProblem, prepare, slack_of_float32
-from blindspot.numerics.ranking.ranks import FEWEST_PRODUCTS, rank_pairs
-from blindspot.numerics.ranking.tiles import Tile, query_tiles
+from blindspot.numerics.neighbors import screens
+from blindspot.numerics.neighbors.exact import QUERIES_OF_SAMPLE, ROWS_OF_SAMPLE, SEED, SPARE, ExactIndex
+from blindspot.numerics.ranking.problem import TAU, RankProblem, prepare, scaled, slack_of_float32
+from blindspot.numerics.ranking.ranks import FEWEST_PRODUCTS, ITEMS_PER_CODED_TILE, rank_pairs
+from blindspot.numerics.ranking.tiles import QueryTile, Screening, Tile, is_to_be_screened, query_tiles
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
 from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
@@ -155,21 +157,36 @@ class _Kept:
     Attributes:
         memory: for a tile of scores.
         counts: ``[2, judgments]``, above and tied.
-        scores, documents: ``[q, width]``, the highest scores so far in the first ``seen`` places.
+        scores, documents: ``[q, width]``, the highest scores so far in the first ``seen`` places; with codes, those
+            that reach the floors, of which there may be fewer: -inf in other places.
+        above_floors: with codes, the same for each tile of queries, until ``close``.
     """
 
-    def __init__(self, memory: Float32, judgments: int, queries: int, width: int) -> None:
+    def __init__(
+        self, memory: Float32, judgments: int, queries: Sequence[QueryTile], width: int, floors: Float32 | None
+    ) -> None:
         self.memory = memory
         self.counts = np.zeros((2, judgments), dtype=np.int64)
-        self.scores = np.full((queries, width), -np.inf, dtype=np.float32)
-        self.documents = np.zeros((queries, width), dtype=np.int64)
         self.seen = 0
+        self.above_floors: list[screens.Kept] = []
+        if floors is None:
+            last = queries[-1].rows.stop if queries else 0
+            self.scores = np.full((last, width), -np.inf, dtype=np.float32)
+            self.documents = np.zeros((last, width), dtype=np.int64)
+        else:
+            self.above_floors = [screens.Kept(floors[some.rows].copy(), width) for some in queries]
+            self.seen = width
+
+    def close(self) -> None:
+        if self.above_floors:
+            self.scores = np.concatenate([kept.scores for kept in self.above_floors])
+            self.documents = np.concatenate([kept.items for kept in self.above_floors])
 
 
 def _search(
     matrix: Float32, judged: Judged, progress: Progress, cancel: CancelToken, tau: float, k: int, threads: int
 ) -> tuple[Places, Top]:
-    """``search`` by cosine, on so many threads."""
+    """``search`` by cosine, on so many threads; by products of codes where these pay."""
     from blindspot.numerics.kernels import keep_highest
 
     n, asked, documents = _pairs(matrix, judged)
@@ -177,8 +194,14 @@ def _search(
     problem = prepare(matrix, asked, documents, Similarity.COS, tau, threads, slack)
     queries, width = len(problem.left), min(k + SPARE, n)
     at_once = min(QUERIES_PER_TILE, queries)
-    tiles = list(query_tiles(problem, at_once))
     caller, own, every = threading.get_ident(), threading.local(), list[_Kept]()
+    guessed, screening = _floors_if_codes_pay(problem, n, width), Screening()
+    first_far = 0  # queries before it have no judged document below what is kept: one product serves both
+    if guessed is not None:
+        is_far = np.minimum.reduceat(problem.low, problem.pair_starts[:-1]) < guessed
+        order, first_far = np.argsort(is_far, kind="stable"), int(np.count_nonzero(~is_far))
+        problem, guessed = problem.of_queries(order), guessed[order]
+    tiles = [*query_tiles(problem, at_once, stop=first_far), *query_tiles(problem, at_once, first_far)]
     none, floors = np.empty(0, dtype=np.float32), np.full(queries, -np.inf, dtype=np.float32)
 
     def rank_tile(items: slice) -> None:
@@ -186,12 +209,23 @@ def _search(
             progress("ranking", items.start, n)
         if not hasattr(own, "kept"):  # the first tile of a thread is its largest
             memory = room_for_scores(at_once, items.stop - items.start)
-            own.kept = _Kept(memory, len(asked), queries, width)
+            own.kept = _Kept(memory, len(asked), tiles, width, guessed)
             every.append(own.kept)
         kept: _Kept = own.kept
         tile = Tile(problem, items, tau, kept.memory)
-        for some in tiles:
+        for number, some in enumerate(tiles):
             cancel.check()
+            if guessed is not None:
+                best_so_far, pays = kept.above_floors[number], screening.pays
+                from_same = pays and some.rows.start < first_far
+                if pays:
+                    above, tied = kept.counts
+                    screening.count(tile, some, above, tied, best_so_far if from_same else None)
+                else:
+                    tile.count(some, *kept.counts)
+                if not from_same:
+                    best_so_far.add(some.coded, tile.coded, none, items.start, kept.memory)
+                continue
             tile.count(some, *kept.counts)
             rows = some.rows.stop - some.rows.start
             scores = kept.memory[: rows * len(tile.right)].reshape(rows, -1)  # that ``count`` left there
@@ -199,23 +233,41 @@ def _search(
             keep_highest(scores, none, items.start, *best, kept.seen, floors[some.rows])
         kept.seen = min(kept.seen + len(tile.right), width)
 
-    in_threads(shrinking(n, ITEMS_PER_TILE, threads), rank_tile, threads)
+    in_threads(shrinking(n, ITEMS_PER_TILE if guessed is None else ITEMS_PER_CODED_TILE, threads), rank_tile, threads)
     progress("ranking", n, n)
+    for kept in every:
+        kept.close()
     counts = problem.counts(*np.sum([kept.counts for kept in every], axis=0))
     placed = Places(counts.greater, counts.ties, counts.similarity)
     return placed, _best_of(problem, every, width, min(k, n), slack, threads)
+
+
+def _floors_if_codes_pay(problem: RankProblem, n: int, width: int) -> Float32 | None:
+    """For each query a score that ``width`` of the first n rows are likely to reach; None where whole products are as
+    fast as those of codes."""
+    if not is_to_be_screened(problem) or not coarse.pays():
+        return None
+    random = np.random.default_rng(SEED)
+    items = scaled(problem.matrix, np.sort(random.permutation(n)[: 2 * ROWS_OF_SAMPLE]), problem.factors)
+    none = np.empty(0, dtype=np.float32)
+    floors = screens.guessed_floors(problem.left, items[::2], none, width, n)
+    some = random.permutation(len(floors))[:QUERIES_OF_SAMPLE]
+    pays = np.isfinite(floors).all() and screens.codes_pay(
+        problem.left[some], items[1::2], floors[some], problem.origin
+    )
+    return floors if pays else None
 
 
 def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, slack: float, threads: int) -> Top:
     """The k most similar documents, compared in float64, from what the threads kept.
 
     A document that none kept has at most the lowest kept score. Where it could still belong to the best, all documents
-    are compared.
+    are compared; also where too few reached a floor.
     """
     from blindspot.numerics.kernels import take_most_similar
 
     n = len(problem.matrix) - len(problem.left)
-    vectors = np.ascontiguousarray(problem.matrix[n:])
+    vectors = problem.matrix[problem.query_items]
     rows, similarity = np.empty((len(vectors), k), dtype=np.int64), np.empty((len(vectors), k))
     lowest, nobody = np.empty(len(vectors), dtype=np.float32), np.full(len(vectors), -1, dtype=np.int64)
 
@@ -229,11 +281,18 @@ def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, s
         take_most_similar(problem.matrix, problem.norms, *queries, True, rows[some], similarity[some])
 
     in_threads(shrinking(len(vectors), -(-len(vectors) // threads), threads), compare, threads)
-    unsure = np.flatnonzero(similarity[:, k - 1] - lowest <= 2 * slack) if width < n else np.empty(0, dtype=np.int64)
-    if len(unsure):
-        again = ExactIndex(problem.matrix[:n], Similarity.COS).of_vectors(vectors[unsure], k)
-        rows[unsure], similarity[unsure] = again.rows, again.similarity
-    return Top(rows, similarity)
+    close = (similarity[:, k - 1] - lowest <= 2 * slack) | np.isneginf(lowest)
+    unsure = np.flatnonzero(close) if width < n else np.empty(0, dtype=np.int64)
+    for at in range(0, len(unsure), at_once := max(1, SCORES_AT_ONCE // n)):
+        some = unsure[at : at + at_once]
+        scores = (problem.matrix[:n] @ problem.left[some].T).T * problem.factors[:n].astype(np.float32)
+        for query, line in zip(some, scores, strict=True):
+            near = np.flatnonzero(line >= np.partition(line, n - k)[n - k] - 4 * slack)
+            one = slice(query, query + 1)
+            queries = vectors[one], near[np.newaxis], nobody[one]
+            take_most_similar(problem.matrix, problem.norms, *queries, True, rows[one], similarity[one])
+    back = np.argsort(problem.query_items)
+    return Top(rows[back], similarity[back])
 
 
 def rounded_similarities(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from blindspot.numerics import flagging
+from blindspot.numerics.neighbors.screens import Kept
 from blindspot.numerics.ranking.problem import RankProblem
 from blindspot.numerics.ranking.pruning import MOST_UNSURE, Part, Plan, Rotated
 from blindspot.numerics.sides import Side, coded_side
@@ -129,17 +130,23 @@ class Tile:
         of_all = part.all, right.all, part.left_out, right.left_out
         self._count_by_bounds(queries, flags, scores, (*of_scores, *of_all), len(self.right), above, tied)
 
-    def count_coded(self, queries: QueryTile, above: Int64, tied: Int64) -> Int64:
-        """As ``count``, using products of codes of whole rows.
+    def count_coded(self, queries: QueryTile, above: Int64, tied: Int64, kept: Kept | None = None) -> Int64:
+        """As ``count``, using products of codes of whole rows; ``kept`` takes the highest from the same products.
 
         Returns the queries that codes cannot decide; these are not counted.
         """
-        left, right = queries.coded, self._coded
-        flags, most = left.flag_products(right, *queries.bounds(left)), len(self.right) // MOST_UNSURE
+        left, right = queries.coded, self.coded
+        low, high = queries.bounds(left)
+        if kept is not None:
+            low = np.minimum(low, kept.low(left))
+        flags = left.flag_products(right, low, high)
+        if kept is not None:
+            kept.take(left, right, self.items.start, flags)
+        most = len(self.right) // MOST_UNSURE
         return self._count_by_bounds(queries, flags, _NO_SCORES, _NO_COORDINATES, most, above, tied)
 
     @cached_property
-    def _coded(self) -> Side:
+    def coded(self) -> Side:
         """Codes of the items."""
         return coded_side(self.right, self.problem.origin, is_left=False)
 
@@ -183,10 +190,11 @@ class Tile:
         return unsure[:n_unsure]
 
 
-def query_tiles(problem: RankProblem, most: int) -> Iterator[QueryTile]:
-    """All queries of a problem, in batches of at most so many."""
-    for first in range(0, len(problem.left), most):
-        yield QueryTile(problem, slice(first, min(first + most, len(problem.left))))
+def query_tiles(problem: RankProblem, most: int, start: int = 0, stop: int | None = None) -> Iterator[QueryTile]:
+    """The queries of a problem from ``start`` to ``stop``, in batches of at most so many."""
+    end = len(problem.left) if stop is None else stop
+    for first in range(start, end, most):
+        yield QueryTile(problem, slice(first, min(first + most, end)))
 
 
 def planned_tiles(plan: Plan, most: int) -> Iterator[QueryTile]:
@@ -220,9 +228,9 @@ class Screening:
         """Whether codes have decided most queries so far."""
         return self.unsure <= self._seen // 2
 
-    def count(self, tile: Tile, queries: QueryTile, above: Int64, tied: Int64) -> None:
-        """As ``Tile.count``."""
-        unsure = tile.count_coded(queries, above, tied)
+    def count(self, tile: Tile, queries: QueryTile, above: Int64, tied: Int64, kept: Kept | None = None) -> None:
+        """As ``Tile.count``; ``kept`` takes the highest from the same products of codes."""
+        unsure = tile.count_coded(queries, above, tied, kept)
         self._seen, self.unsure = self._seen + len(queries.coded.rows), self.unsure + len(unsure)
         if len(unsure):
             tile.count(queries, above, tied, unsure)
