@@ -286,7 +286,7 @@ def test_test_examples_in_training_are_counted(tmp_path: Path) -> None:
 def test_columns_can_be_asked_for(tmp_path: Path) -> None:
     path = given(tmp_path, table(a="text", b="text", kind="words", part="whole", when="split"))
     read = own.tabulate(path, path.read_bytes())
-    assert read.kind is DatasetKind.PAIR_SET
+    assert read.likeliest is DatasetKind.PAIR_SET
     found = read_as(OwnLabeledTexts, read, text="b", label="kind", split="when")
     assert found.examples[1] == Example("no", "b text 1", None, TRAIN)
     assert [column.use for column in found.columns] == [UNUSED, TEXT, LABEL, GROUPS, SPLIT]

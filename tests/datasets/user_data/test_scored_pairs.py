@@ -51,7 +51,7 @@ def test_a_score_beside_two_texts_makes_scored_pairs(
     ("content", "kind"),
     [
         ("query,match,label\na,b,tea\nc,d,coffee\n", DatasetKind.PAIR_SET),  # a class
-        ("query,match,weight\na,b,1\nc,d,2\n", DatasetKind.PAIR_SET),
+        ("query,match,views\na,b,1\nc,d,2\n", DatasetKind.PAIR_SET),
         ("original,synonym,score\nx y z,x y q,1\na b c,a b d,2\n", DatasetKind.MINIMAL_PAIR_SET),
         ("word,count,score\na,1,1\nb,2,2\n", DatasetKind.VOCABULARY),  # one text only
     ],

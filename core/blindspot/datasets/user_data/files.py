@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -10,7 +11,17 @@ from pathlib import Path
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data import guess, judged, probing, retrieval_folder
-from blindspot.datasets.user_data.columns import LABEL, SPLIT, OwnFile, OwnSource, UnclearColumns, first_named, is_blank
+from blindspot.datasets.user_data.columns import (
+    LABEL,
+    MATCH,
+    NO_ROLE,
+    SPLIT,
+    OwnFile,
+    OwnSource,
+    UnclearColumns,
+    first_named,
+    is_blank,
+)
 from blindspot.datasets.user_data.guess import text_columns
 from blindspot.datasets.user_data.judged import Marks
 from blindspot.datasets.user_data.kinds import OWN_KINDS
@@ -19,7 +30,7 @@ from blindspot.datasets.user_data.reference import FOLDER_PREFIX, PREFIX, NamedC
 from blindspot.datasets.user_data.scored_pairs import score_column
 from blindspot.errors import InputError
 from blindspot.files import tables
-from blindspot.files.tables import FileFormat, FileTable
+from blindspot.files.tables import ColumnKind, FileFormat, FileTable
 from blindspot.texts import column_key
 
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
@@ -69,11 +80,22 @@ class OwnTable:
         is_coded = 1 < len({str(cell) for cell in cells}) <= MOST_CODED and all(map(judged.is_numeral, cells))
         return column if is_coded and len(text_columns(self.table, {column})[0]) >= 2 else None
 
+    @cached_property
+    def verdicts(self) -> tuple[int, ...]:
+        """Numbers of the columns of words that may say which rows of what would else be read as positive pairs are
+        matches."""
+        if self.likeliest is not DatasetKind.PAIR_SET or self.marks:
+            return ()
+        verdicts = judged.verdicts_in(self.table)
+        return verdicts if verdicts and len(text_columns(self.table, {*verdicts})[0]) >= 2 else ()
+
     @property
     def question(self) -> str:
         """Why it may be of several kinds; "" where it is of one."""
         if len(self.kinds) < 2:
             return ""
+        if self.verdicts:
+            return f"{judged.in_words(self.table, self.verdicts[0])} may say which rows are matches"
         if self.coded is not None:
             return (
                 f"column {self._names([self.coded])} holds few whole numbers, which may be classes (such as 0 for "
@@ -95,6 +117,8 @@ class OwnTable:
         another one decides."""
         if self.coded is not None:
             return self.likeliest, DatasetKind.LABELED_TEXTS
+        if self.verdicts:
+            return DatasetKind.PAIR_SET, DatasetKind.LABELED_TEXTS
         if self.scores:
             return DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS
         keys = {column_key(self.table.names[marks.number]) for marks in self.marks}
@@ -129,7 +153,10 @@ class OwnTable:
         """
         if asked is None:
             _check_nameless(self.table)
-        return OWN_KINDS[kind or self.kind].of(self.table, asked)
+        found = OWN_KINDS[kind or self.kind].of(self.table, asked)
+        if asked is None:
+            _check_left_out(found)
+        return found
 
     def reference_as(self, kind: DatasetKind) -> str:
         """The reference that reads it as a kind."""
@@ -150,6 +177,31 @@ def _check_nameless(table: FileTable) -> None:
             )
 
 
+def _check_left_out(found: OwnFile) -> None:
+    """Refuse to pass over texts that belong to those that are read, by their name: negatives of a query, and the third
+    of numbered texts."""
+    if found.kind not in _OF_PAIRS:
+        return
+    texts = [one for one in found.columns if one.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)]
+    used = {_stem(one.name) for one in texts if one.use not in NO_ROLE}
+    for one in texts:
+        is_negative = not guess.words(one.name).isdisjoint(guess.NEGATIVE_WORDS)
+        is_left_out = one.use in NO_ROLE
+        if (is_negative and (is_left_out or one.use == MATCH)) or (is_left_out and _stem(one.name) in used):
+            what = "not be used" if is_left_out else "be read as the match"
+            raise UnclearColumns(
+                f"{found.path}: column '{one.name[:40]}' would {what}",
+                expected="to know what it is for",
+                remedy="name the columns that are meant, for example with --query-column and --match-column; or, with "
+                "negatives, --query-column, --document-column and --negatives-column",
+            )
+
+
+def _stem(name: str) -> str:
+    """A column's name without the number or letter that tells it from others: sentence of sentence2, text of text_b."""
+    return re.sub(r"(?<=.)(?:[ _-]?\d+|[ _-][a-c])$|^[a-c]$", "", name.strip().casefold())
+
+
 class UnclearKind(UnclearColumns):
     """A file that may be of several kinds: the reader has to choose."""
 
@@ -163,6 +215,8 @@ class UnclearKind(UnclearColumns):
                 others += [f"for a {kind.in_words}, {error.remedy}"] if table.scores and error.remedy else []
         meaning = _MEANING if table.marks else _MEANING | {DatasetKind.PAIR_SET: _EVERY_ROW}
         ways = "; ".join([f'"{reference}" reads {meaning[kind]}' for kind, reference in self.readings.items()] + others)
+        if table.verdicts:
+            others += ["for some of the rows, add a column is_match of 1 and 0"]
         if not table.table.path.is_absolute():  # as a browser sent it: it has no reference
             ways = "choose: " + "; ".join([meaning[kind] for kind in self.readings] + others)
         super().__init__(

@@ -6,6 +6,7 @@ the two longest form a pair, unless exactly two names mean a query and its answe
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -35,9 +36,23 @@ ABOUT = frozenset(
 ID_WORDS = frozenset("id ids uid uuid guid key hash url uri link slug code".split())
 SURE_ID_WORDS = frozenset("id ids uid uuid guid qid pid docid corpusid".split())
 SCORE_WORDS = frozenset(
-    "score scores similarity sim relatedness rating ratings cosine gold agreement rater annotator judge".split()
+    "score scores similarity sim relatedness rating ratings cosine cos gold agreement rater annotator judge relevance "
+    "relevancy grade grades confidence certainty probability probabilities prob probs proba likelihood logit logits "
+    "weight percent percentage pct points stars vote votes upvotes clicks likert closeness overlap".split()
 )
-DISTANCE_WORDS = frozenset("distance distances dist dissimilarity difference".split())
+DISTANCE_WORDS = frozenset(
+    "distance distances dist dissimilarity difference rank ranking ranks loss perplexity error".split()
+)
+# Numbers under a name with such a word are about something else than how alike two texts are.
+MEASURES = frozenset(
+    "year years month day hour time timestamp page pages chapter section position offset start end length len size "
+    "width height words tokens token chars characters count counts frequency freq views price cost amount age version "
+    "turn round step epoch batch cluster lat lon latitude longitude latency duration seconds ms bytes seed hops "
+    "qid pid docid".split()
+)
+NEGATIVE_WORDS = frozenset("negative negatives neg negs rejected distractor distractors irrelevant".split())
+SCALE = 10  # whole numbers of a scale are at most so large ...
+STEPS = 11  # ... and at most so many
 LABEL_NAMES = ABOUT | frozenset("product intent sentiment department group team status channel priority".split())
 
 IDS, LABELS, NO_LETTERS = "ids", "few different values", "no letters"
@@ -171,31 +186,57 @@ def _is_labels(column: _Column, among_prose: bool) -> str:
 
 def scores(table: FileTable) -> tuple[int, ...]:
     """Numbers of the columns that may say how alike the texts of a pair are, or how far apart: numbers under a name
-    with such a word, such as ``human_score``, ``rater1`` or ``cosine_distance``."""
+    with such a word (``human_score``, ``rater1``, ``cosine_distance``), and fractions or few small whole numbers under
+    any name that does not say that they are something else (``year``)."""
     return tuple(
         number
-        for number, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True))
-        if kind is ColumnKind.NUMBER
-        and column_key(name) not in ABOUT
+        for number, (name, cells) in enumerate(zip(table.names, table.cells, strict=True))
+        if column_key(name) not in ABOUT
         and not name.startswith(PREFIX)
-        and _words(name) & (SCORE_WORDS | DISTANCE_WORDS)
-        and len({str(cell) for cell in table.cells[number]}) > 1
+        and (values := _values(table.kinds[number], cells))
+        and len(set(values)) > 1
+        and (
+            words(name) & (SCORE_WORDS | DISTANCE_WORDS)
+            or not (words(name) & (MEASURES | ABOUT | ID_WORDS) or not _are_on_a_scale(values))
+        )
     )
+
+
+def _values(kind: ColumnKind, cells: Sequence[object]) -> list[float]:
+    """The numbers of a column, also with a decimal comma or a percent sign; none where there is anything else."""
+    present = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
+    if kind is ColumnKind.NUMBER:
+        return [float(cell) for cell in present if cell not in ("True", "False") and not math.isnan(float(cell))]
+    if kind is not ColumnKind.TEXT or not all(map(_DISGUISED.fullmatch, present)):
+        return []
+    numbers = [float(cell.rstrip("% ").replace(",", ".").replace("\N{MINUS SIGN}", "-")) for cell in present]
+    return [number / 100 if "%" in cell else number for number, cell in zip(numbers, present, strict=True)]
+
+
+_DISGUISED = re.compile(r"[-+\N{MINUS SIGN}]?[0-9]+(?:[.,][0-9]+ ?%?| ?%)")
+
+
+def _are_on_a_scale(values: Sequence[float]) -> bool:
+    """Whether there are fractions, or few small whole numbers, each twice on average."""
+    if any(not value.is_integer() for value in values):
+        return True
+    distinct = set(values)
+    return len(distinct) <= min(STEPS, len(values) / 2) and all(abs(value) <= SCALE for value in distinct)
 
 
 def is_distance(name: str) -> bool:
     """Whether a column's name says that more means less alike."""
-    return bool(_words(name) & DISTANCE_WORDS)
+    return bool(words(name) & DISTANCE_WORDS)
 
 
 def _column(table: FileTable, number: int) -> _Column:
     cells: Sequence[object] = table.cells[number]
     some = cells[:: max(1, len(cells) // SAMPLE)]
     texts = tuple(cell.strip() for cell in some if isinstance(cell, str) and cell.strip())
-    return _Column(number, _words(table.names[number]), texts)
+    return _Column(number, words(table.names[number]), texts)
 
 
-def _words(name: str) -> frozenset[str]:
+def words(name: str) -> frozenset[str]:
     """The words of a column's name: ``kbArticle_chunk2`` has kb, article and chunk."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return frozenset(re.findall(r"[^\W\d_]+", apart.casefold()))

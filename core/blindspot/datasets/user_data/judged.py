@@ -15,7 +15,7 @@ from blindspot.datasets.user_data import attributes, guess
 from blindspot.datasets.user_data.columns import UnclearColumns, is_blank
 from blindspot.datasets.user_data.names import MARK_NAMES
 from blindspot.errors import InputError
-from blindspot.files.tables import FileTable
+from blindspot.files.tables import ColumnKind, FileTable
 from blindspot.texts import column_key
 
 # Values, the negative one first, by letters, digits and signs only.
@@ -24,6 +24,29 @@ _TRUTHS = (
     *(("non", "oui"), ("negative", "positive"), ("neg", "pos"), ("different", "same"), ("unique", "duplicate")),
     *(("distinct", "duplicate"), ("contradiction", "entailment"), ("wrong", "right"), ("incorrect", "correct")),
     *(("off", "on"), ("bad", "good"), ("mismatch", "match"), ("dissimilar", "similar"), ("unrelated", "related")),
+)
+# Values of columns that judge pairs in more than two ways.
+_VERDICTS = frozenset(
+    "neutral maybe unsure unknown unclear partial partially partly somewhat supports refutes supported refuted "
+    "notenoughinfo accepted rejected accept reject pass fail passed failed valid invalid exact substitute complement "
+    "irrelevant paraphrase nonparaphrase notparaphrase nomatch identical equivalent highlyrelevant".split()
+) | {value for truth in _TRUTHS for value in truth if value.isalpha()}
+_SIGNS = frozenset("+ - ✓ ✔ ✗ ✘".split())
+_TICKS = frozenset("1 x y yes true t ja oui + ✓ ✔".split())  # beside empty cells
+# ... that mean nothing else, whatever their column is called.
+_SURE = frozenset(
+    "entailment contradiction match nomatch mismatch duplicate paraphrase nonparaphrase notparaphrase supports refutes "
+    "supported refuted accepted rejected relevant irrelevant similar dissimilar equivalent notenoughinfo".split()
+)
+_VERDICT_WORDS = frozenset(
+    "label labels verdict judgment judgement relation relationship relevance relevant duplicate match matched "
+    "paraphrase entailment similarity similar agreement correct quality grade score gold rating target".split()
+)
+MOST_VERDICTS = 10
+SHOWN_VALUES = 4
+_REVERSED = frozenset(
+    "negative negatives neg not non no different differs wrong incorrect mismatch unique distinct irrelevant unrelated "
+    "dissimilar contradiction error false bad".split()
 )
 _NEGATIONS = ("not", "non", "no", "un", "ir", "in", "dis")
 # Names of columns about a row, which group rows whatever their values are.
@@ -55,7 +78,7 @@ def marks_in(table: FileTable) -> tuple[Marks, ...]:
     for number, key in enumerate(keys):
         cells = table.cells[number]
         is_about = not key or key in ABOUT or table.names[number].startswith(attributes.PREFIX)
-        if is_about or (key not in MARK_NAMES and _are_row_numbers(cells)):
+        if is_about or _is_reversed(table.names[number]) or (key not in MARK_NAMES and _are_row_numbers(cells)):
             continue
         if (positive := positive_of(cells)) is not None:
             why = "by its name and values" if key in MARK_NAMES else "by its values"
@@ -80,6 +103,50 @@ def mark_in(table: FileTable) -> Marks | None:
             f"{shlex.quote(names[0])}",
         )
     return found[0] if found else None
+
+
+def verdicts_in(table: FileTable) -> tuple[int, ...]:
+    """Numbers of the columns that may say how two texts belong together, and are no marks: of more than two values
+    (entailment, neutral, contradiction), of unknown ones under such a name, ticks and nothing, or marks under a name
+    that may turn them round (``is_negative``)."""
+    marks = {one.number for one in marks_in(table)}
+    return tuple(
+        number
+        for number, name in enumerate(table.names)
+        if number not in marks
+        and not name.startswith(attributes.PREFIX)
+        and _are_verdicts(name, table.cells[number])
+    )
+
+
+def _are_verdicts(name: str, cells: Sequence[object]) -> bool:
+    shown = [_key(cell) or str(cell).strip() for cell in cells if not is_blank(cell)]
+    values = set(shown)
+    has_gaps = len(shown) < len(cells)
+    if not values or len(values) > min(MOST_VERDICTS, len(shown) / 2):
+        return False
+    if _is_reversed(name) and positive_of(cells) is not None:
+        return True
+    if not values.isdisjoint(_SURE):
+        return len(values) > 1 or has_gaps
+    if column_key(name) in ABOUT or (values != {"1"} and all(map(is_numeral, values))):
+        return False
+    known = values & (_VERDICTS | _SIGNS)
+    if len(values) == 1:
+        return has_gaps and values <= _TICKS
+    return (len(known) > 1 and 2 * len(known) >= len(values)) or bool(guess.words(name) & _VERDICT_WORDS)
+
+
+def _is_reversed(name: str) -> bool:
+    return bool(guess.words(name) & _REVERSED)
+
+
+def in_words(table: FileTable, number: int) -> str:
+    """A column and its values, for a question."""
+    values = dict.fromkeys(str(cell).strip() or "nothing" for cell in table.cells[number])
+    shown = [value if value == "nothing" else f"'{value[:20]}'" for value in values][:SHOWN_VALUES]
+    more = ", ..." * (len(values) > SHOWN_VALUES)
+    return f"column '{table.names[number][:40]}' ({', '.join(shown)}{more})"
 
 
 def _are_row_numbers(cells: Sequence[object]) -> bool:

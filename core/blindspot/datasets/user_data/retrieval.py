@@ -12,7 +12,7 @@ from urllib.parse import quote
 from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
-from blindspot.datasets.user_data import judged
+from blindspot.datasets.user_data import guess, judged
 from blindspot.datasets.user_data.columns import (
     CANDIDATES,
     DOCUMENT,
@@ -126,6 +126,7 @@ class OwnRetrieval(OwnFile):
                 expected="columns named query and document, or query and positives",
                 remedy="if it has them, name them with --query-column and --document-column",
             )
+        _check_ungraded(table, found)
         uses = {number: (use, _BY_NAME) for use, number in found.items()}
         if marks is not None and found.get(RELEVANCE) == marks.number:
             uses[marks.number] = (RELEVANCE, marks.why)
@@ -316,16 +317,43 @@ def _guess(table: FileTable) -> dict[str, int]:
 
 def _triplets(table: FileTable, keys: Sequence[str]) -> dict[str, int]:
     """A query, a positive and negatives in columns of texts, as in training data: anchor, positive, negative_1, ..."""
-    query, positive = first_named(keys, ("anchor", *QUERY_NAMES, "question")), first_named(keys, ("positive", "pos"))
+    query = first_named(keys, ("anchor", *QUERY_NAMES, "question"))
+    positive = first_named(keys, ("positive", "pos", "match", "positivepassage", *DOCUMENT_NAMES))
     negatives = [
-        number for number, key in enumerate(keys) if _NEGATIVE.fullmatch(key) and table.kinds[number] is ColumnKind.TEXT
+        number
+        for number, key in enumerate(keys)
+        if (_NEGATIVE.fullmatch(key) or key in NEGATIVE_NAMES)
+        and table.kinds[number] in (ColumnKind.TEXT, ColumnKind.TEXTS)
     ]
     if query is None or positive is None or not negatives or table.kinds[positive] is not ColumnKind.TEXT:
         return {}
-    return {QUERY: query, DOCUMENT: positive, **_numbered(negatives)}
+    title = first_named(keys, TITLE_NAMES)
+    return {QUERY: query, DOCUMENT: positive, **({} if title is None else {TITLE: title}), **_numbered(negatives)}
 
 
-_NEGATIVE = re.compile(r"(?:hard)?(?:neg|negative)\d*")
+_NEGATIVE = re.compile(r"(?:hard|random)?neg(?:ative)?s?(?:passage|document)?s?\d*")
+
+
+def _check_ungraded(table: FileTable, found: Mapping[str, int]) -> None:
+    """Refuse to take every document for relevant beside a column that may say how relevant it is."""
+    if RELEVANCE in found or NEGATIVES in found or table.kinds[found[DOCUMENT]] is ColumnKind.TEXTS:
+        return
+    besides = set(found.values())
+    verdicts, scores = ([n for n in of(table) if n not in besides] for of in (judged.verdicts_in, guess.scores))
+    if not (unclear := [*verdicts, *scores]):
+        return
+    columns = f"query={quote(table.names[found[QUERY]], safe='')}&document={quote(table.names[found[DOCUMENT]], safe='')}"
+    ways = f'"file:{table.path}?{columns}" takes every document for relevant'
+    if graded := [n for n in scores if _are_grades(table, n) and not guess.is_distance(table.names[n])]:
+        grade = quote(table.names[graded[0]], safe="")
+        ways += f'; "file:{table.path}?{columns}&relevance={grade}" takes its numbers for grades, relevant from 1 on'
+    else:
+        ways += "; else add a column relevance of whole numbers, 0 for a document that is not relevant"
+    raise UnclearColumns(
+        f"{table.path}: {judged.in_words(table, unclear[0])} may say how relevant the documents are",
+        expected="a column relevance, or to know that all are relevant",
+        remedy=ways,
+    )
 
 
 def _numbered(columns: Sequence[int]) -> dict[str, int]:
@@ -347,8 +375,8 @@ def _are_grades(table: FileTable, number: int) -> bool:
 
 def _has_scores(table: FileTable, found: Mapping[str, int]) -> bool:
     """Whether these are rather scored pairs: a score that is no grade."""
-    keys = [column_key(name) for name in table.names]
-    return RELEVANCE not in found and first_named(keys, WEAK_GRADE_NAMES) is not None
+    score = first_named([column_key(name) for name in table.names], WEAK_GRADE_NAMES)
+    return RELEVANCE not in found and score is not None and table.kinds[score] is ColumnKind.NUMBER
 
 
 # --- what is in them
