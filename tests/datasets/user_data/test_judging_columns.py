@@ -1,0 +1,150 @@
+"""Columns that may say which rows are matches, under any name: asked about, never passed over."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from blindspot.datasets.catalog import DatasetRef, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.user_data.columns import UnclearColumns
+from blindspot.datasets.user_data.files import UnclearKind
+from blindspot.datasets.user_data.retrieval import OwnRetrieval
+from blindspot.errors import InputError
+
+N = 24
+FRACTIONS = tuple(f"{(7 * i % 23) / 23:.3f}" for i in range(N))
+
+
+def written(folder: Path, header: tuple[str, ...], *further: tuple[object, ...]) -> str:
+    """A file of two columns of texts and further ones, whose cells repeat."""
+    path = folder / "own.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for i in range(N):
+            texts = (f"who waters the plant number {i}", f"the person that pours for pot {i}")
+            writer.writerow([*texts, *(cells[i % len(cells)] for cells in further)])
+    return f"file:{path}"
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        *((name, FRACTIONS) for name in ("confidence", "probability", "p_match", "rank", "kappa", "fit of both", "f1")),
+        *((name, (1, 2, 3, 4, 5)) for name in ("stars", "votes", "level", "usefulness", "y")),
+        ("agreed", ("0,5", "0,25", "1,0")),
+        ("how alike", ("50%", "75 %", "100%")),
+        ("speaks for it", (1, 2)),
+    ],
+)
+def test_numbers_of_any_name_are_asked_about(tmp_path: Path, name: str, cells: tuple[object, ...]) -> None:
+    for header in (("query", "match"), ("left side", "right side")):
+        reference = written(tmp_path, (*header, name), cells)
+        with pytest.raises(UnclearKind, match=f"column '{name}'"):
+            find_dataset(reference)
+        with pytest.raises(UnclearKind):  # nor does who runs EvalRank say that every row is a match
+            find_dataset(DatasetRef(reference).of_kind(DatasetKind.PAIR_SET))
+        named = "?" + "&".join(f"{role}={one}" for role, one in zip(("query", "match"), header, strict=True))
+        assert find_dataset(reference + named.replace(" ", "%20")).kind is DatasetKind.PAIR_SET
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("relation", ("entailment", "neutral", "contradiction")),
+        ("verdict", ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")),
+        ("label", ("yes", "no", "maybe")),
+        ("esci_label", ("E", "S", "C", "I")),
+        ("status", ("accepted", "rejected")),
+        ("checked", ("pass", "fail", "unclear")),
+        ("ok", ("x", "")),
+        ("ok", (1, "")),
+        ("ok", ("✓", "✗")),
+        ("category", ("match", "no match")),
+        ("how", ("same", "different", "partly")),
+        ("is_negative", (1, 0)),
+        ("different", ("yes", "no")),
+    ],
+)
+def test_words_that_judge_a_pair_are_asked_about(tmp_path: Path, name: str, cells: tuple[object, ...]) -> None:
+    for header in (("query", "match"), ("text_a", "text_b"), ("query", "document")):
+        reference = written(tmp_path, (*header, name), cells)
+        if header[0] == "text_a" and name in ("label", "category"):
+            assert find_dataset(reference).kind is DatasetKind.LABELED_TEXTS
+            continue
+        with pytest.raises(UnclearColumns, match=f"column '{name}'"):
+            find_dataset(reference)
+        with pytest.raises(UnclearColumns):
+            find_dataset(DatasetRef(reference).of_kind(DatasetKind.PAIR_SET))
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("product", ("tea", "pot")),
+        ("sentiment", ("positive", "negative")),
+        ("gender", ("m", "f")),
+        ("page", (1, 2, 3)),
+        ("year", (2001, 2002)),
+        ("price", FRACTIONS),
+        ("ticket", tuple(range(N))),
+        ("difficulty", ("hard", "easy")),
+    ],
+)
+def test_what_is_about_something_else_is_not_asked_about(tmp_path: Path, name: str, cells: tuple[object, ...]) -> None:
+    assert find_dataset(written(tmp_path, ("query", "match", name), cells)).kind is DatasetKind.PAIR_SET
+    assert find_dataset(written(tmp_path, ("query", "document", name), cells)).kind is DatasetKind.RETRIEVAL
+
+
+def test_numbers_beside_documents_are_asked_about_with_ready_references(tmp_path: Path) -> None:
+    reference = written(tmp_path, ("query", "document", "clicks"), (0, 3, 9))
+    with pytest.raises(UnclearColumns, match="'clicks'") as caught:
+        find_dataset(DatasetRef(reference).of_kind(DatasetKind.RETRIEVAL))
+    every, graded = (f"{reference}?query=query&document=document{more}" for more in ("", "&relevance=clicks"))
+    assert all(f'"{one}"' in str(caught.value) for one in (every, graded))
+    grades = []
+    for one in (every, graded):
+        found = find_dataset(one).own
+        assert isinstance(found, OwnRetrieval)
+        grades.append({judgment.grade for judgment in found.judgments})
+    assert grades == [{1}, {0, 3, 9}]
+    with pytest.raises(UnclearColumns) as caught:  # the first rank is no grade of 1
+        find_dataset(written(tmp_path, ("query", "document", "rank"), (1, 2, 3)))
+    assert "relevance=rank" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        (("sentence1", "sentence2", "sentence3"), "sentence3"),
+        (("text_a", "text_b", "text_c"), "text_c"),
+        (("query", "positive", "positive 2"), "positive 2"),
+        (("query", "match", "rejected"), "rejected"),
+        (("source", "target", "negative"), "negative"),
+        (("a", "b", "c"), "c"),
+    ],
+)
+def test_texts_that_belong_to_those_that_are_read_are_asked_about(
+    tmp_path: Path, header: tuple[str, ...], name: str
+) -> None:
+    third = tuple(f"and whoever brings can {i}" for i in range(N))
+    with pytest.raises(UnclearColumns, match=f"column '{name}' would not be used"):
+        find_dataset(written(tmp_path, header, third))
+
+
+def test_negatives_are_no_matches(tmp_path: Path) -> None:
+    for header in (("query", "negative"), ("anchor", "hard negative"), ("prompt", "rejected")):
+        with pytest.raises(InputError, match="be read as the match"):
+            find_dataset(written(tmp_path, header))
+
+
+@pytest.mark.parametrize("header", [("query", "positive"), ("query", "document"), ("anchor", "positive")])
+@pytest.mark.parametrize("name", ["negative", "negatives", "hard_negatives", "neg_1", "random_negative"])
+def test_a_positive_with_negatives_is_retrieval(tmp_path: Path, header: tuple[str, str], name: str) -> None:
+    negatives = tuple(f"and whoever brings can {i}" for i in range(N))
+    found = find_dataset(written(tmp_path, (*header, name), negatives)).own
+    assert isinstance(found, OwnRetrieval)
+    assert sorted(judgment.grade for judgment in found.judgments) == [0] * N + [1] * N
