@@ -6,6 +6,7 @@ library reports the line of an open quote or of a repeated name, and sniffing se
 
 from __future__ import annotations
 
+import ast
 import codecs
 import csv
 import hashlib
@@ -148,7 +149,44 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
         table = _json(path, _text(path, data))
     else:
         table = _separated(path, _text(path, data), header)
-    return replace(table, sha256=hashlib.sha256(data).hexdigest())
+    return replace(_with_lists(table), sha256=hashlib.sha256(data).hexdigest())
+
+
+def _with_lists(table: FileTable) -> FileTable:
+    """The table with lists where all cells of a column are lists of texts, written out as JSON, Python or numpy do.
+
+    Other lists and objects in all cells of a column are no texts.
+    """
+    kinds, cells = list(table.kinds), list(table.cells)
+    for number, column in enumerate(table.cells):
+        present = [cell for cell in column if cell is not None and cell != ""]
+        if table.kinds[number] is not ColumnKind.TEXT or not all(isinstance(cell, str) for cell in present):
+            continue
+        if all(map(_WRITTEN.fullmatch, present)):
+            lists = {cell: _written_list(cell) for cell in present}
+            is_read = None not in lists.values()
+            kinds[number] = ColumnKind.TEXTS if is_read else ColumnKind.OTHER
+            cells[number] = [cell and ((is_read and lists[cell]) or Nested(cell[:60])) for cell in column]
+    return replace(table, kinds=tuple(kinds), cells=tuple(cells))
+
+
+_ITEM = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
+_LIST = re.compile(rf"\s*\[\s*(?:(?:{_ITEM.pattern})(?:[\s,]+(?:{_ITEM.pattern}))*)?\s*\]\s*", re.DOTALL)
+_WRITTEN = re.compile(r"""\s*(?:\[\s*(?:['"{\[].*)?\]|\{\s*['"].*\})\s*""", re.DOTALL)
+
+
+def _written_list(cell: str) -> Texts | None:
+    """The texts of a list that is written out; None where it is none of texts."""
+    if not _LIST.fullmatch(cell):
+        return None
+    try:
+        return Texts(json.loads(cell))
+    except ValueError:  # Python's or numpy's
+        pass
+    try:
+        return Texts(ast.literal_eval(item.replace("\n", "\\n").replace("\r", "\\r")) for item in _ITEM.findall(cell))
+    except (ValueError, SyntaxError):
+        return None
 
 
 # --- the formats

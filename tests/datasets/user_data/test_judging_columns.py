@@ -148,3 +148,52 @@ def test_a_positive_with_negatives_is_retrieval(tmp_path: Path, header: tuple[st
     found = find_dataset(written(tmp_path, (*header, name), negatives)).own
     assert isinstance(found, OwnRetrieval)
     assert sorted(judgment.grade for judgment in found.judgments) == [0] * N + [1] * N
+
+
+@pytest.mark.parametrize(
+    ("grades", "is_said"),
+    [((1, 2, 3, 4, 5), True), ((1, 2), True), ((0, 1, 2), False), ((1,), False), ((-1, 2), False)],
+)
+def test_grades_of_which_none_is_irrelevant_are_said(tmp_path: Path, grades: tuple[int, ...], is_said: bool) -> None:
+    found = find_dataset(written(tmp_path, ("query", "document", "relevance"), grades)).own
+    assert isinstance(found, OwnRetrieval)
+    assert ("none is 0" in found.assumptions) is is_said
+
+
+@pytest.mark.parametrize("header", [("query", "match"), ("query", "document")])
+def test_that_all_splits_are_used_is_said(tmp_path: Path, header: tuple[str, str]) -> None:
+    for cells, is_said in ((("train", "test"), True), (("test",), False), (("a", "b"), False)):
+        found = find_dataset(written(tmp_path, (*header, "Split"), cells)).own
+        assert found is not None
+        assert ("every split" in found.assumptions) is is_said
+
+
+WRITTEN_LISTS = {
+    "python": """["it's {i}", 'a "b" {i}\\nc']""",
+    "json": """["it's {i}", "a \\"b\\" {i}\\nc"]""",
+    "numpy": """["it's {i}"\n 'a "b" {i}\\nc']""",
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN_LISTS)
+def test_lists_that_are_written_out_are_lists(tmp_path: Path, how: str) -> None:
+    rows = [{"query": f"query {i}", "positives": WRITTEN_LISTS[how].replace("{i}", str(i))} for i in range(3)]
+    path = tmp_path / "own.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    found = find_dataset(f"file:{path}").own
+    assert isinstance(found, OwnRetrieval)
+    assert [one.text for one in found.documents[:2]] == ["it's 0", 'a "b" 0\nc']
+    assert len(found.documents) == 6
+
+
+def test_lists_and_objects_that_are_written_out_are_no_texts(tmp_path: Path) -> None:
+    for cell in ("['a text']", "{'text': ['a'], 'start': [1]}", "[['a']]", "['\\x']"):
+        path = tmp_path / "own.csv"
+        path.write_text("query,match\n" + "".join(f'query {i},"{cell}"\n' for i in range(3)), "utf-8")
+        with pytest.raises(InputError, match="is not text"):
+            find_dataset(f"file:{path}")
+    path.write_text("query,match\n" + "".join(f"query {i},[see {i}] and [this]\n" for i in range(3)), "utf-8")
+    assert find_dataset(f"file:{path}").kind is DatasetKind.PAIR_SET

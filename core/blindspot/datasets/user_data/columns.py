@@ -6,6 +6,7 @@ Throughout ``own``, problems with a file or a reference raise an ``InputError`` 
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -424,7 +425,11 @@ def numbers_of(table: FileTable, column: int, expected: str, example: str = "") 
             raise InputError(f"{place}: nothing there", expected=expected, remedy=missing)
         value = _number(cell)
         if value is None:
-            raise InputError(f"{place}: '{shortened(str(cell))}' is no number", expected=f"{expected}{example}")
+            raise InputError(
+                f"{place}: '{shortened(str(cell))}' is no number",
+                expected=f"{expected}{example}",
+                remedy=_as_number(str(cell).strip()),
+            )
         if not math.isfinite(value):
             raise InputError(f"{place}: {value:g}", expected=expected, remedy=missing)
         out.append(value)
@@ -445,6 +450,13 @@ def is_blank(cell: object) -> bool:
 def shortened(text: str) -> str:
     """A text for a message."""
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def _as_number(text: str) -> str:
+    """How to write what people read as a number; "" where that is unclear."""
+    if re.fullmatch(r"[-+]?\d+,\d+", text):
+        return "write decimals with a point, and thousands without a mark"
+    return "write it without the percent sign" if text.endswith("%") else ""
 
 
 def _number(cell: object) -> float | None:

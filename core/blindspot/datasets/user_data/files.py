@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.user_data import guess, judged, probing, retrieval_folder
+from blindspot.datasets.user_data import guess, judged, labeled_texts, probing, retrieval_folder
 from blindspot.datasets.user_data.columns import (
     LABEL,
     MATCH,
@@ -115,10 +115,8 @@ class OwnTable:
     def kinds(self) -> tuple[DatasetKind, ...]:
         """The kinds that it may be of: several where a column may be read in several ways, and neither its name nor
         another one decides."""
-        if self.coded is not None:
+        if self.coded is not None or self.verdicts:
             return self.likeliest, DatasetKind.LABELED_TEXTS
-        if self.verdicts:
-            return DatasetKind.PAIR_SET, DatasetKind.LABELED_TEXTS
         if self.scores:
             return DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS
         keys = {column_key(self.table.names[marks.number]) for marks in self.marks}
@@ -156,7 +154,7 @@ class OwnTable:
         found = OWN_KINDS[kind or self.kind].of(self.table, asked)
         if asked is None:
             _check_left_out(found)
-        return found
+        return replace(found, remarks=(*found.remarks, *_about_splits(self.table, found)))
 
     def reference_as(self, kind: DatasetKind) -> str:
         """The reference that reads it as a kind."""
@@ -175,6 +173,16 @@ def _check_nameless(table: FileTable) -> None:
                 expected="a first line that names every column",
                 remedy="name it; if that line is no header, put one before it or remove it",
             )
+
+
+def _about_splits(table: FileTable, found: OwnFile) -> tuple[str, ...]:
+    """What to say where rows to train and to test on are taken alike."""
+    splits = {} if SPLIT in found.used else labeled_texts.splits_in(table)
+    return tuple(
+        f"the rows of every split are used ({', '.join(words)} in column '{name}'); to test on some, keep only those"
+        for name, words in splits.items()
+        if len(words) > 1
+    )
 
 
 def _check_left_out(found: OwnFile) -> None:

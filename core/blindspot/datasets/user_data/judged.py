@@ -15,7 +15,7 @@ from blindspot.datasets.user_data import attributes, guess
 from blindspot.datasets.user_data.columns import UnclearColumns, is_blank
 from blindspot.datasets.user_data.names import MARK_NAMES
 from blindspot.errors import InputError
-from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.files.tables import FileTable
 from blindspot.texts import column_key
 
 # Values, the negative one first, by letters, digits and signs only.
@@ -113,9 +113,7 @@ def verdicts_in(table: FileTable) -> tuple[int, ...]:
     return tuple(
         number
         for number, name in enumerate(table.names)
-        if number not in marks
-        and not name.startswith(attributes.PREFIX)
-        and _are_verdicts(name, table.cells[number])
+        if number not in marks and not name.startswith(attributes.PREFIX) and _are_verdicts(name, table.cells[number])
     )
 
 

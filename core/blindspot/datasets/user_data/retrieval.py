@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 from blindspot.datasets.kinds.base import DatasetKind, Rows
@@ -177,6 +177,11 @@ class OwnRetrieval(OwnFile):
             tuple(Judgment(*pair, grade) for pair, (grade, _) in grades.items()),
         )
 
+    @classmethod
+    def of(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> Self:
+        found = super().of(table, asked)
+        return replace(found, remarks=(*found.remarks, *about_grades(grade for *_, grade in found.judgments)))
+
     @property
     def rows(self) -> int:
         return len(self.queries)
@@ -254,6 +259,17 @@ def counts_in_words(dataset: RetrievalDataset) -> str:
     if counts.same_documents:
         parts.append(f"documents with the text of another: {counts.same_documents:,}")
     return "; ".join(parts)
+
+
+def about_grades(grades: Iterable[int]) -> tuple[str, ...]:
+    """What to say of grades of which none says that a document is not relevant, such as those from 1 to 5."""
+    low, high = min(values := set(grades)), max(values)
+    if low < RELEVANT or low == high:
+        return ()
+    return (
+        f"grades are from {low} to {high} and none is 0: all documents that were graded are relevant; where "
+        f"{low} means that one is not, subtract {low} in the file",
+    )
 
 
 def grade_of(cell: object, place: str) -> int:
@@ -342,7 +358,9 @@ def _check_ungraded(table: FileTable, found: Mapping[str, int]) -> None:
     verdicts, scores = ([n for n in of(table) if n not in besides] for of in (judged.verdicts_in, guess.scores))
     if not (unclear := [*verdicts, *scores]):
         return
-    columns = f"query={quote(table.names[found[QUERY]], safe='')}&document={quote(table.names[found[DOCUMENT]], safe='')}"
+    columns = (
+        f"query={quote(table.names[found[QUERY]], safe='')}&document={quote(table.names[found[DOCUMENT]], safe='')}"
+    )
     ways = f'"file:{table.path}?{columns}" takes every document for relevant'
     if graded := [n for n in scores if _are_grades(table, n) and not guess.is_distance(table.names[n])]:
         grade = quote(table.names[graded[0]], safe="")

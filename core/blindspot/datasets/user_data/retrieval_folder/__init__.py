@@ -22,7 +22,7 @@ from blindspot.datasets.published.retrieval import Document, Judgment, Query, re
 from blindspot.datasets.user_data import attributes
 from blindspot.datasets.user_data import judged as marks
 from blindspot.datasets.user_data.columns import OwnSource, check_text, is_blank, shortened
-from blindspot.datasets.user_data.retrieval import counts_in_words, first_queries, grade_of
+from blindspot.datasets.user_data.retrieval import about_grades, counts_in_words, first_queries, grade_of
 from blindspot.datasets.user_data.retrieval_folder import guess, headers, trec
 from blindspot.datasets.user_data.retrieval_folder.options import (
     DOCUMENTS,
@@ -312,7 +312,7 @@ def _read(
         left_out=(len(found) - len(kept), len(judged) - len(judgments)) if options.skips else (0, 0),
         empty=len(things) - len(documents),
         columns=options.columns,
-        remarks=remarks,
+        remarks=(*remarks, *about_grades(grade for *_, grade in judgments)),
     )
 
 
@@ -641,7 +641,7 @@ def _check_sides(
             f"{path}: read the other way round, documents before queries, it matches {other_way:,} ids instead of "
             f"{as_it_is:,}",
             expected="the query's id, then the document's",
-            remedy="give it a header that names the columns, such as corpus-id, query-id, score in the file's order",
+            remedy="give it a header that names the columns as they are, such as corpus-id, query-id, score",
         )
 
 
