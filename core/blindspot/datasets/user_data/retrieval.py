@@ -347,7 +347,7 @@ def _triplets(table: FileTable, keys: Sequence[str]) -> dict[str, int]:
     return {QUERY: query, DOCUMENT: positive, **({} if title is None else {TITLE: title}), **_numbered(negatives)}
 
 
-_NEGATIVE = re.compile(r"(?:hard|random)?neg(?:ative)?s?(?:passage|document)?s?\d*")
+_NEGATIVE = re.compile(r"(?:hard|random)?(?:neg|negative)s?(?:passage|document)?s?\d*")
 
 
 def _check_ungraded(table: FileTable, found: Mapping[str, int]) -> None:
