@@ -237,8 +237,9 @@ class PreparingEncoder(Protocol):
 class SizedEncoder(Protocol):
     """An encoder that chooses its device by how much there is to encode.
 
-    It may have ``ran_on: str``, which is ``device`` or, where one had to go on for the other, ``cuda:0 and cpu``; and
-    ``notes: Sequence[str]``, sentences that say why a job was done on the CPU although there is a GPU.
+    It may have ``ran_on: str``, which is ``device`` or, where one had to go on for the other, ``cuda:0 and cpu``; and,
+    as any encoder, ``notes: Sequence[str]``, sentences about how the texts were encoded that are kept with their
+    vectors, such as why a job was done on the CPU although there is a GPU.
     """
 
     def for_work(self, characters: int) -> Encoder:

@@ -335,7 +335,7 @@ class EmbeddingCache:
             devices |= set(chunk.device.split(" and "))
         progress("encoding", len(texts), len(texts), 1.0)
         device = " and ".join(sorted(devices)) or encoder.device
-        facts = self._store_family(family, digest, matrices, seconds, truncated, device)
+        facts = self._store_family(family, digest, matrices, seconds, truncated, device, encoded_now > 0)
         use(self._matrix_path(digest))
         shutil.rmtree(parts, ignore_errors=True)
         return Embedded(np.load(self._matrix_path(digest), mmap_mode="r"), facts, encoded_now, int(is_copied.sum()))
@@ -348,6 +348,7 @@ class EmbeddingCache:
         seconds: float,
         truncated: int | None,
         device: str,
+        is_new: bool,
     ) -> EmbeddingFacts:
         """Store each sibling's matrix; the facts of the one that was asked for."""
         # It is stored last: until it is there, another request completes its siblings too.
@@ -363,7 +364,7 @@ class EmbeddingCache:
                 seconds=seconds,
                 device=device,
                 truncated=truncated,
-                device_note=" ".join(notes_of(family.encoder)),
+                device_note=" ".join(notes_of(family.encoder) if is_new else ()),  # else of what it encoded before
             )
             matrices.finish(key)
             self._store(facts)

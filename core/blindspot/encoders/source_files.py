@@ -30,6 +30,8 @@ KNOWN_OTHERS = {
     b"PK\x03\x04": "a zip archive: unpack it first",
     b"PK\x05\x06": "a zip archive: unpack it first",
     b"%PDF": "a PDF",
+    b"\xff\xfe": "UTF-16: save it as UTF-8",
+    b"\xfe\xff": "UTF-16: save it as UTF-8",
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array: name it table:PATH, with its texts beside it",
     b"PAR1": "a Parquet file: name it table:PATH",

@@ -364,3 +364,21 @@ def test_a_file_with_a_header_and_one_without_load_alike(
     theirs = KeyedVectors.load_word2vec_format(str(path), no_header=not headed, limit=500)
     np.testing.assert_array_equal(theirs.vectors, ours[0][:500])
     assert json.dumps(theirs.index_to_key) == json.dumps(list(encoder.file.table.index)[:500])
+
+
+def test_words_that_are_left_out_are_counted_and_kept_with_the_vectors(path: Path, tmp_path: Path) -> None:
+    encoder = WordVectors.at(path)
+    cache = EmbeddingCache(tmp_path / "cache")
+    texts = ("the cat, the dog", "the cat", "cat", "dog", "ox")
+
+    def note_of(*texts: str) -> str:
+        return cache.encode(encoder, texts, digest_of_strings(texts), no_progress, CancelToken()).facts.device_note
+
+    for _ in range(2):  # computed, and stored
+        note = note_of(*texts)
+        assert "no vector for 2 of 7 words" in note
+        assert "'cat,'" in note
+        assert "punctuation" in note
+    assert not note_of("the cat", "ox"), "both were stored"
+    assert "such as 'ox'." in note_of("the ox")
+    assert not note_of("the the", "Paris the"), "of these texts alone"

@@ -334,7 +334,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "underscored": (GOOD + "dog 1 1_0 3\n", "line 4: 1 numbers in the row of 'dog'"),
     "a number a line": ("1\n2\n", "holds no word vectors"),
     "binary": (bytes(range(1, 256)) + bytes(99), "is a binary file of no known kind"),
-    "UTF-16": (GOOD.encode("utf-16"), "is a binary file of no known kind"),
+    "UTF-16": (GOOD.encode("utf-16"), "is UTF-16"),
     "zip": (b"PK\x03\x04" + bytes(99), "is a damaged packed file, or cut short"),
     "zip of two": (zipped(a=GOOD, b=GOOD), "is a zip archive of 2 files: a, b"),
     "bzip2 cut": (bz2.compress(GOOD.encode())[:30], "is a damaged packed file, or cut short"),
@@ -458,8 +458,35 @@ def test_a_promise_takes_no_memory(name: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
 def test_reading_needs_the_matrix_and_a_few_blocks(tmp_path: Path) -> None:
     """Of a file of many blocks: one more copy of the matrix would not go unseen."""
-    line = " 1" * 500
-    path = write(tmp_path / "v.txt", "".join(f"w{i}{line}\n" for i in range(25_000)))
+    line = " 1" * 499
+    path = write(tmp_path / "v.txt", "".join(f"w{i} {i % 2}{line}\n" for i in range(25_000)))
     said, grown = memory_of(path)
     assert int(said) == 4 * 500 * 25_000
     assert grown < int(said) + 20 * 2**20
+
+
+@pytest.mark.parametrize("end", [False, True])
+def test_counts_are_no_dimension(tmp_path: Path, *, end: bool) -> None:
+    """A word, how often it occurs, and its vector: cosines would be those of the counts."""
+    counts = [str(9000 // (n + 1)) for n in range(len(WORDS))]
+    lines = [row(word, vector).split(" ") for word, vector in zip(WORDS, VECTORS, strict=True)]
+    cells = [[*line, n] if end else [line[0], n, *line[1:]] for line, n in zip(lines, counts, strict=True)]
+    told = "".join(" ".join(line) + "\n" for line in cells)
+    path = write(tmp_path / "counts.txt", told)
+    assert f"the {'last' if end else 'first'} number of every line is whole" in refusal(path)
+    path = write(tmp_path / "meant.txt", f"{len(WORDS)} {DIMENSION + 1}\n{told}")
+    assert read(path, peek(path)).matrix.shape == (len(WORDS), DIMENSION + 1)
+
+
+@pytest.mark.parametrize("value", [0, 1.5])
+def test_equal_vectors_are_refused(tmp_path: Path, value: float) -> None:
+    content = "".join(f"w{i}{f' {value}' * 4}\n" for i in range(6))
+    assert "all 6 vectors are" in refusal(write(tmp_path / "v.txt", content))
+
+
+def test_words_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    words = tuple(bytes([200 + i, 250, 129]) for i in range(12))
+    vectors = np.random.default_rng(1).normal(size=(12, 3)).astype(np.float32)
+    path = tmp_path / "v.bin"
+    path.write_bytes(binary_bytes(words, vectors))
+    assert "12 of 12 words are no text" in refusal(path)

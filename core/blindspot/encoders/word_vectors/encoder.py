@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import string
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -21,6 +23,9 @@ from blindspot.texts import caseless
 from blindspot.types import CancelToken, Float32, Float64, Int64, digest_of_strings
 
 TEXTS_PER_BATCH = 1024
+SHOWN_WORDS = 3
+LONGEST_SHOWN = 20
+PUNCTUATION = f"{string.punctuation}“”‘’«»…¿¡。，、！？"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +76,26 @@ class _Lookup:
     rows: Int64 | None
 
 
+@dataclass
+class _Missing:
+    """Words without a vector in the texts that have one by others, since the encoder was loaded.
+
+    Attributes:
+        words: all words of these texts.
+        unknown: how often each word without a vector occurs.
+        with_signs: of these, words that have one without the punctuation around them.
+    """
+
+    words: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    with_signs: dict[str, None] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        self.words = 0
+        self.unknown.clear()
+        self.with_signs.clear()
+
+
 @dataclass(frozen=True, eq=False)
 class WordVectors:
     """An encoder that looks words up in a file.
@@ -88,6 +113,7 @@ class WordVectors:
     lowercased: bool = False
     readout: Readout = MEAN_OF_WORDS
     device = "cpu"
+    _missing: _Missing = field(default_factory=_Missing, compare=False, repr=False)
 
     @classmethod
     def at(cls, path: Path, *, lowercased: bool = False, readout: Readout = MEAN_OF_WORDS) -> WordVectors:
@@ -135,8 +161,23 @@ class WordVectors:
         kept.flags.writeable = False
         return kept
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """How many words of the texts that were encoded since it was loaded have no vector."""
+        missing, unknown = self._missing, sum(self._missing.unknown.values())
+        if not unknown:
+            return ()
+        shown = [*missing.with_signs] or [word for word, _ in missing.unknown.most_common(SHOWN_WORDS)]
+        why = "; with the punctuation apart from them they had one" if missing.with_signs else ""
+        listed = ", ".join(f"'{word[:LONGEST_SHOWN]}'" for word in shown[:SHOWN_WORDS])
+        return (
+            f"{self.file.path.name} has no vector for {unknown:,} of {missing.words:,} words of the texts and leaves "
+            f"them out, such as {listed}{why}.",
+        )
+
     def load(self) -> None:
         self._lookup  # noqa: B018 - cached
+        self._missing.clear()
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         lookup, matrix = self._lookup, self.file.table.matrix
@@ -146,6 +187,10 @@ class WordVectors:
                 cancel.check()
             words = self._words(lookup, text)
             rows = [row for word in words if (row := self._row(lookup, word)) is not None]
+            if 0 < len(rows) < len(words):
+                self._count_missing(lookup, words)
+            elif rows:
+                self._missing.words += len(words)
             if self._is_pooled and rows:
                 out[number] = np.concatenate([_pooled(matrix[rows], one) for one in self.readout.poolings])
             elif len(rows) == 1:
@@ -153,6 +198,16 @@ class WordVectors:
             elif rows:
                 out[number] = matrix[rows].mean(axis=0, dtype=np.float32 if self.lowercased else np.float64)
         return out
+
+    def _count_missing(self, lookup: _Lookup, words: Sequence[str]) -> None:
+        self._missing.words += len(words)
+        for word in words:
+            if self._row(lookup, word) is not None:
+                continue
+            self._missing.unknown[word] += 1
+            bare = word.strip(PUNCTUATION)
+            if bare and bare != word and self._row(lookup, bare) is not None:
+                self._missing.with_signs[word] = None
 
     def token_parts(self, text: str) -> TokenParts | None:
         """See ``TokenVectors``: words without a vector get none; None if there is no other, or for another pooling."""

@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
+
 from blindspot.encoders.source_files import kind_of_other, opened
 from blindspot.encoders.word_vectors.binary import FASTTEXT_MAGIC, peek_fasttext, read_fasttext, read_word2vec
 from blindspot.encoders.word_vectors.keyed import is_keyed, peek_keyed, read_keyed
@@ -67,12 +69,44 @@ def read(path: Path, head: VectorHead) -> WordTable:
             f"{path} does not fit in memory at word {len(collector.index):,}", remedy="use a file with fewer words"
         ) from error
     table = collector.table()
+    _check_values(path, head, table)
     log = logging.getLogger(__name__)
     if table.duplicates:
         log.warning("%s: %d duplicate words; the first entry of each is kept", path, table.duplicates)
     if table.undecodable:
         log.warning("%s: %d words are not UTF-8; their bad bytes are read as U+FFFD", path, table.undecodable)
     return table
+
+
+LEAST_ROWS = 5  # to tell
+MOST_UNDECODABLE = 0.5  # of the words of a binary file
+
+
+def _check_values(path: Path, head: VectorHead, table: WordTable) -> None:
+    """Refuse what was read as vectors and is none: equal rows, a column of counts, numbers of another type."""
+    matrix = table.matrix
+    some = matrix[:: max(1, len(matrix) // SAMPLE_LINES)]
+    if len(matrix) >= LEAST_ROWS and not (some != some[0]).any() and not (matrix != matrix[0]).any():
+        what = "0" if not matrix.any() else "equal"
+        raise InputError(f"{path}: all {len(matrix):,} vectors are {what}", expected="a vector of each word's own")
+    words = len(matrix) + table.duplicates
+    if head.format is VectorFormat.WORD2VEC_BINARY and table.undecodable > MOST_UNDECODABLE * words:
+        raise InputError(
+            f"{path}: {table.undecodable:,} of {words:,} words are no text",
+            expected="words and numbers of 32 bits, the lowest byte first",
+            remedy="write it again as text",
+        )
+    if head.format is not VectorFormat.PLAIN_TEXT or len(some) < LEAST_ROWS or head.dimension < 2:
+        return
+    for column, rest, where in ((some[:, 0], some[:, 1:], "first"), (some[:, -1], some[:, :-1], "last")):
+        are_whole = [bool((part == np.floor(part)).all()) for part in (column, rest)]
+        if are_whole == [True, False] and column.min() >= 0 and column.max() > 1:
+            raise InputError(
+                f"{path}: the {where} number of every line is whole ({column[0]:g}, {column[1]:g}, ...), unlike the "
+                "others: it seems to be a count",
+                expected="a word and its vector in every line",
+                remedy="remove the counts, or begin the file with a line of the number of words and of dimensions",
+            )
 
 
 def _with_header(path: Path, promised: int, dimension: int, rest: bytes) -> VectorHead:
