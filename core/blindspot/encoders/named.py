@@ -14,6 +14,19 @@ from blindspot.variants import Variant
 _SCHEME = re.compile(r"[a-z]{2,}:")  # a drive's letter is none
 _OF_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[\w./-]+)?")
 
+FILES_OF_MODELS = frozenset(  # who names one of these means its folder
+    (
+        *(
+            "config.json",
+            "modules.json",
+            "config_sentence_transformers.json",
+            "tokenizer.json",
+            "tokenizer_config.json",
+        ),
+        *("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"),
+    )
+)
+
 
 def encoder_named(name: str) -> str:
     """The reference of an encoder, or of a model as ``ENCODER~TRANSFORM``: ids and references stay, a path becomes one
@@ -35,6 +48,8 @@ def encoder_named(name: str) -> str:
     if not is_there and _OF_HUB.fullmatch(target):
         return f"hf:{name.strip()}"
     if is_there or path.is_absolute() or target.startswith(("./", "../", "~")):
+        if path.name in FILES_OF_MODELS and path.is_file():
+            path = path.parent
         scheme = "dir" if path.is_dir() else uploads.scheme_of_file(path) or "dir"
         return f"{scheme}:{path}{mark}{query}"
     return name

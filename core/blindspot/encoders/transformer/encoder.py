@@ -846,12 +846,18 @@ def _limit(model: SentenceTransformer, max_length: int) -> None:
 
 
 def _check_words(model: SentenceTransformer, vectors: Mapping[str, Float32], reference: str) -> None:
-    """Refuse a model whose tokenizer knows no word of the probe texts, or that gives all of them one vector."""
+    """Refuse a model whose tokenizer knows no word of the probe texts, or that gives them no vector, or all one."""
     tokenizer = getattr(model[0], "tokenizer", None)
     known = True
     if callable(tokenizer) and hasattr(tokenizer, "all_special_ids"):
         found = tokenizer(list(vectors), add_special_tokens=False, verbose=False)["input_ids"]
         known = len({token for ids in found for token in ids} - set(tokenizer.all_special_ids)) > 1
+    if not all(np.isfinite(one).all() for one in vectors.values()):
+        raise InputError(
+            f"'{reference}' gives vectors with NaN or infinity, of {len(vectors)} texts in several languages",
+            expected="finite numbers",
+            remedy="its training may have diverged: take an earlier checkpoint; or copy the folder again",
+        )
     is_one = len(vectors) > 1 and len({one.tobytes() for one in vectors.values()}) == 1
     if is_one or not known:
         what = "gives different texts the same vector" if is_one else "knows no word"

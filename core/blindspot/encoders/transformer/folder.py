@@ -32,6 +32,8 @@ WITH_SETTINGS = ("Pooling", "Dense", "LayerNorm")
 SPARSE = ("MLMTransformer", "SpladePooling", "SparseStaticEmbedding", "SparseAutoEncoder")
 # What loading reads, of the hub downloaded: weights, settings and vocabularies; never pickles, never code.
 RELEVANT = (".safetensors", ".json", ".txt", ".model", ".jinja", ".spm", ".tiktoken", ".codes", ".vocab")
+SHOWN_FOLDERS = 4
+STATES_OF_TRAININGS = ("optimizer", "scheduler", "scaler", "training_args", "rng_state", "trainer_state")
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".h5", ".msgpack")
 # Their positions start after the padding token's, so they hold fewer tokens than positions.
 OFFSET_POSITIONS = (
@@ -159,9 +161,11 @@ def inspect_folder(path: Path, reference: str) -> ModelFolder:
     """
     try:
         if not path.is_dir():
+            is_file = path.is_file()
             raise InputError(
-                f"'{reference}': there is no folder {path}",
+                f"'{reference}': {path} is a file" if is_file else f"'{reference}': there is no folder {path}",
                 expected="a sentence-transformers or transformers folder with config.json and safetensors",
+                remedy=f"name its folder: dir:{path.parent}" if is_file else "",
             )
         return _inspect(path, reference)
     except OSError as error:
@@ -276,6 +280,16 @@ def _transformers(path: Path, modules: Sequence[Module]) -> list[Path]:
     return [module.folder for module in modules if module.name in LAYERS] if modules else [path]
 
 
+def _models_inside(path: Path) -> str:
+    """What to do where a folder holds folders of models, as that of a training's checkpoints; "" where it does not."""
+    inside = [folder for folder in path.iterdir() if (folder / "config.json").is_file()]
+    if not inside:
+        return ""
+    newest = sorted(inside, key=lambda folder: [int(part) if part.isdigit() else -1 for part in folder.name.split("-")])
+    listed = ", ".join(folder.name for folder in newest[-SHOWN_FOLDERS:])
+    return f"name one of the models in it: {'..., ' * (len(newest) > SHOWN_FOLDERS)}{listed}"
+
+
 def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
     """What one way of a text through the modules does; of a plain folder there are none."""
     first = modules[0] if modules else None
@@ -288,6 +302,7 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
         raise InputError(
             f"'{reference}': {folder} has no config.json",
             expected="a sentence-transformers or transformers folder",
+            remedy=_models_inside(path),
         )
     _refuse_without_words(folder, config, reference)
     text = config["text_config"] if isinstance(config.get("text_config"), dict) else {}
@@ -711,7 +726,7 @@ def _weights(folder: Path, reference: str) -> list[Path]:
             )
         return files
     files_here = sorted(folder.iterdir()) if folder.is_dir() else []
-    if pickles := [f.name for f in files_here if f.suffix in PICKLES]:
+    if pickles := [f.name for f in files_here if f.suffix in PICKLES and not f.stem.startswith(STATES_OF_TRAININGS)]:
         raise InputError(
             f"'{reference}' has its weights only as {', '.join(pickles)}, which can run code when read",
             expected="model.safetensors",
@@ -720,7 +735,7 @@ def _weights(folder: Path, reference: str) -> list[Path]:
     raise InputError(
         f"'{reference}': {folder} has no weights",
         expected="model.safetensors",
-        remedy="name a graph, where the model has one: ?file=onnx/model.onnx",
+        remedy="copy or download the folder again; or name a graph, where the model has one: ?file=onnx/model.onnx",
     )
 
 
