@@ -14,17 +14,9 @@ from blindspot.variants import Variant
 _SCHEME = re.compile(r"[a-z]{2,}:")  # a drive's letter is none
 _OF_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[\w./-]+)?")
 
-FILES_OF_MODELS = frozenset(  # who names one of these means its folder
-    (
-        *(
-            "config.json",
-            "modules.json",
-            "config_sentence_transformers.json",
-            "tokenizer.json",
-            "tokenizer_config.json",
-        ),
-        *("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"),
-    )
+FILES_OF_MODELS = (  # who names one of these means its folder
+    *("config.json", "modules.json", "config_sentence_transformers.json", "tokenizer.json", "tokenizer_config.json"),
+    *("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"),
 )
 
 

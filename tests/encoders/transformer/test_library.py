@@ -559,5 +559,5 @@ def test_a_training_that_diverged_is_named_as_such(tmp_path: Path, settings: Set
     weights = load_file(folder / "model.safetensors")
     next(one for name, one in weights.items() if "layer.0" in name).view(-1)[0] = torch.nan
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match="NaN or infinity.*earlier checkpoint"):
+    with pytest.raises(InputError, match=r"NaN or infinity.*earlier checkpoint"):
         resolve_encoder(f"dir:{folder}", settings).load()
