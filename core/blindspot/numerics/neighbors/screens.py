@@ -64,16 +64,20 @@ class Kept:
         keep_above(scores, flags, left.rows, right.rows, first_item, *heaps)
 
 
-def guessed_floors(queries: Float32, sample: Float32, halves: Float32, wanted: int, n: int) -> Float32:
+def guessed_floors(
+    queries: Float32, sample: Float32, halves: Float32, wanted: int, n: int, deviations: float = 2.5
+) -> Float32:
     """Scores ``[q]`` that more than ``wanted`` of n items are likely to reach; -inf where no guess pays.
 
     Args:
+        deviations: by how many the sample may have more of them than expected: with 2.5, one query in a hundred reaches
+            too few.
         queries: ``[q, d]``, prepared for multiplication.
         sample: ``[s, d]``, some of the items.
         halves: ``[s]``, subtracted from their products; empty for none.
     """
     expected = wanted * len(sample) / n  # of the wanted items, as many are in the sample
-    last = int(expected + 2.5 * np.sqrt(expected)) + 1  # one query in a hundred has none so many
+    last = int(expected + deviations * np.sqrt(expected)) + 1
     if 4 * last > len(sample):
         return np.full(len(queries), -np.inf, dtype=np.float32)
     scores = queries @ sample.T

@@ -17,7 +17,7 @@ import numpy as np
 from blindspot.numerics import coarse
 from blindspot.numerics.flagging import room_for_scores
 from blindspot.numerics.neighbors import screens
-from blindspot.numerics.neighbors.exact import QUERIES_OF_SAMPLE, ROWS_OF_SAMPLE, SEED, SPARE, ExactIndex
+from blindspot.numerics.neighbors.exact import QUERIES_OF_SAMPLE, SEED, SPARE, ExactIndex
 from blindspot.numerics.ranking.problem import TAU, RankProblem, prepare, scaled, slack_of_float32
 from blindspot.numerics.ranking.ranks import FEWEST_PRODUCTS, ITEMS_PER_CODED_TILE, rank_pairs
 from blindspot.numerics.ranking.tiles import QueryTile, Screening, Tile, is_to_be_screened, query_tiles
@@ -30,6 +30,8 @@ from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progres
 DECIMALS = 6
 SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 832  # whose scores stay in the cache, as in ``neighbors.exact``
+# To guess which scores the best have: with so many of the documents, one query in a thousand is searched again.
+ROWS_OF_SAMPLE, DEVIATIONS = 2_048, 3.5
 TOP = 100
 NOT_RETRIEVED = 1 << 31  # documents above one that a ranking does not have: more than there are
 
@@ -248,12 +250,12 @@ def _floors_if_codes_pay(problem: RankProblem, n: int, width: int) -> Float32 | 
     if not is_to_be_screened(problem) or not coarse.pays():
         return None
     random = np.random.default_rng(SEED)
-    items = scaled(problem.matrix, np.sort(random.permutation(n)[: 2 * ROWS_OF_SAMPLE]), problem.factors)
+    items = scaled(problem.matrix, np.sort(random.permutation(n)[:ROWS_OF_SAMPLE]), problem.factors)
     none = np.empty(0, dtype=np.float32)
-    floors = screens.guessed_floors(problem.left, items[::2], none, width, n)
+    floors = screens.guessed_floors(problem.left, items, none, width, n, DEVIATIONS)
     some = random.permutation(len(floors))[:QUERIES_OF_SAMPLE]
     pays = np.isfinite(floors).all() and screens.codes_pay(
-        problem.left[some], items[1::2], floors[some], problem.origin
+        problem.left[some], items[: len(items) // 4], floors[some], problem.origin
     )
     return floors if pays else None
 
