@@ -12,11 +12,11 @@ import pytest
 from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.evidence import axes_of, of_run, read
-from blindspot.diagnostics.evalrank.kinds import choices_of, grouping_of
+from blindspot.diagnostics.evalrank.kinds import choices_of
 from blindspot.diagnostics.evalrank.pairs import rows_of_runs
 from blindspot.diagnostics.evalrank.uncertainty import scores_of
 from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.groups import FEW, Gains, gains
+from blindspot.numerics.statistics.groups import FEW, Gains, by_value, gains
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import Material
@@ -40,7 +40,7 @@ def column(name: str, cells: list[str]) -> OwnColumn:
 def test_groups_are_the_values_the_largest_first_and_the_empty_last() -> None:
     cells = [EMPTY, "b", "a", EMPTY, "a", EMPTY, "c"]
     numbers = np.array([6, 0, 1, 2, 4, 5])  # pair 3 was not ranked
-    groups = grouping_of(column("product", cells), numbers)
+    groups = by_value("pair", "product", column("product", cells).groups(numbers))
     assert [g.label for g in groups.groups] == ["a", "b", "c", EMPTY]
     for group in groups.groups:
         assert group.inside.tolist() == [cells[number] == group.label for number in numbers.tolist()]
@@ -69,7 +69,7 @@ def gains_of(own: Sequence[OwnColumn], a: Float64, b: Float64, queries: Int64, m
     numbers = np.arange(M)
     found = scores_of({"A": {"mrr": a}, "B": {"mrr": b}}, Dependence.of(queries, matches), numbers, [("", "")] * M)
     ranked = found["A"]["mrr"].among(np.flatnonzero(~np.isnan(a)))
-    return gains({c.name: grouping_of(c, numbers) for c in own}, numbers, ranked, found["B"]["mrr"])
+    return gains({c.name: by_value("pair", c.name, c.groups(numbers)) for c in own}, numbers, ranked, found["B"]["mrr"])
 
 
 @each(("better", "worse"), [("printer", "scanner"), ("phone", ""), ("", "phone")])

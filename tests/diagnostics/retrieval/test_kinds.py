@@ -19,12 +19,11 @@ from blindspot.diagnostics.retrieval.kinds import (
     Features,
     Kind,
     grouping,
-    grouping_of,
     scores_by_kind,
 )
 from blindspot.diagnostics.retrieval.outcomes import Side, query_table
 from blindspot.diagnostics.retrieval.versus import side_scores
-from blindspot.numerics.statistics.groups import Grouping, gains
+from blindspot.numerics.statistics.groups import Grouping, by_value, gains
 from blindspot.texts import is_negated
 from tests.support import retrieval_world as toy
 from tests.support.commands import Command
@@ -129,7 +128,7 @@ def test_the_score_of_a_kind_is_the_mean_over_its_queries(made: World) -> None:
 
 def test_queries_are_grouped_by_a_column_of_their_file() -> None:
     column = OwnColumn("topic", ("a", "b"), np.array([0, 1, 1, 1], dtype=np.uint8))
-    groups = grouping_of(column, np.array([0, 2, 3]))
+    groups = by_value("query", column.name, column.groups(np.array([0, 2, 3])))
     assert [(g.label, g.inside.tolist()) for g in groups.groups] == [
         ("b", [False, True, True]),
         ("a", [True, False, False]),

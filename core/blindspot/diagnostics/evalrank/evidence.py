@@ -26,7 +26,7 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.word_frequency import zipf_of
 from blindspot.diagnostics.evalrank import further, trust
 from blindspot.diagnostics.evalrank.definition import ENTRY
-from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, grouping, grouping_of
+from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, grouping
 from blindspot.diagnostics.evalrank.outranking import (
     Families,
     FirstRanked,
@@ -40,7 +40,7 @@ from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.groups import FEW, Group
+from blindspot.numerics.statistics.groups import FEW, Group, by_value
 from blindspot.numerics.statistics.intervals import ALPHA, hypergeometric_cdf, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, share, worth
 from blindspot.numerics.statistics.written import percent
@@ -212,7 +212,7 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnC
             if kept := tuple(group for group in groups if group is not None):
                 out.append(Axis(kind, side, of_words, kept))
     for number, (name, column) in enumerate(choices_of(own).items(), 1):
-        groups = [_sorted(group, pairs) for group in grouping_of(column, pairs.numbers).groups]
+        groups = [_sorted(group, pairs) for group in by_value("pair", name, column.groups(pairs.numbers)).groups]
         if kept := tuple(group for group in groups if group is not None):
             out.append(Axis(None, "pair", of_words, kept, name, number))
     return tuple(out)

@@ -15,7 +15,7 @@ from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.evalrank.pairs import RunRows
 from blindspot.diagnostics.evalrank.sources import PairSources
 from blindspot.numerics.statistics import groups as statistics
-from blindspot.numerics.statistics.groups import SHARES, Bin, DependenceOf, Group, Grouping, binned, up_to
+from blindspot.numerics.statistics.groups import SHARES, Bin, DependenceOf, Group, Grouping, binned, by_value, up_to
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.texts import are_words, length, lexical_overlap
 from blindspot.types import Float64, Int32, Int64
@@ -63,16 +63,10 @@ def grouping(
     return Grouping({"pair": "source set"}, False, tuple(g for g in groups if g.inside.any()))
 
 
-def grouping_of(column: OwnColumn, item_numbers: Int64) -> Grouping:
-    """Group pairs ``[m]`` by an own column of their file: a group per value, the largest first, without one last."""
-    groups = tuple(Group("pair", value, inside) for value, inside in column.groups(item_numbers))
-    return Grouping({"pair": column.name}, False, groups)
-
-
 def group_pairs(by: str, frame: pd.DataFrame, column: OwnColumn | None, sources: PairSources | None = None) -> Grouping:
     """Group the pairs of a ``PairTable.frame`` by an own column, or without one by the kind that is called ``by``."""
     if column is not None:
-        return grouping_of(column, frame["item_no"].to_numpy())
+        return by_value("pair", column.name, column.groups(frame["item_no"].to_numpy()))
     return grouping(Kind(by), frame["query"].tolist(), frame["match"].tolist(), sources)
 
 

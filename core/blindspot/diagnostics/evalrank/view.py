@@ -12,9 +12,11 @@ import pandas as pd
 from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.training_overlap import Overlap, TrainingSet, of_scored_pairs, overlap
+from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
-from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
+from blindspot.diagnostics.evalrank.kinds import scores_by_kind
+from blindspot.diagnostics.evalrank.pairs import MeanScore, PairTable, RunRows, rows_of_runs
 from blindspot.diagnostics.evalrank.trust import (
     Choice,
     as_toolkit,
@@ -26,6 +28,7 @@ from blindspot.diagnostics.evalrank.trust import (
     pairs_of,
     with_first_items,
 )
+from blindspot.numerics.statistics.groups import Gains, Grouping, gains
 from blindspot.runs.embeddings import ComparedTwice
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -149,6 +152,25 @@ def ranked_again(run: RunRecord, settings: Settings, repository: Repository, *, 
     except ComparedTwice:
         return []
     return found
+
+
+# --- kinds of pair
+
+
+def kinds_view(
+    pairs: PairTable, groups: Grouping, repository: Repository, *, filtered: bool
+) -> dict[str, pd.DataFrame]:
+    """The scores of each run on each kind of pair (``kinds.scores_by_kind``), by run id."""
+    numbers = [pairs.frame[name].to_numpy() for name in ("item_no", "query_no", "match_no")]
+    rows = rows_of_runs(ENTRY, pairs.run_ids, repository)
+    return {run_id: scores_by_kind(groups, own, *numbers, filtered=filtered) for run_id, own in rows.items()}
+
+
+def gains_view(pairs: PairTable, groupings: Mapping[str, Grouping], a: str, b: str, *, filtered: bool) -> Gains:
+    """On which kinds of pair, of several groupings by name, run B gains and loses most against run A."""
+    score = "mrr_filtered" if filtered else "mrr"
+    of = {run_id: own[score] for some in uncertainty.groups(pairs, [a, b], [score]) for run_id, own in some.items()}
+    return gains(groupings, pairs.frame["item_no"].to_numpy(np.int64), of[a], of[b])
 
 
 # --- overlap with a training set

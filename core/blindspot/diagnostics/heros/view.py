@@ -22,8 +22,11 @@ from blindspot.diagnostics.heros.orderings import (
     win_rates,
     worst,
 )
+from blindspot.numerics.statistics.compare import PairedTest, corrected_together
 from blindspot.numerics.statistics.density import Density, Quantiles, density
+from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.store.records import RunRecord
+from blindspot.texts import counted
 from blindspot.types import Bool, Float64
 from blindspot.variants import Variant
 
@@ -71,6 +74,12 @@ def _rate(one: Rate) -> dict[str, Any]:
 def orderings_view(cosines: Cosines) -> OrderingsView:
     rates = tuple(rate(cosines, ordering) for ordering in listed_orderings(cosines.subsets))
     return OrderingsView(cosines, rates, win_rates(cosines), worst(cosines))
+
+
+def method_in_words(tests: Sequence[PairedTest]) -> str:
+    """The test of two models' orderings, and for how many its p is corrected."""
+    together = counted(corrected_together(tests, tests[0]), "ordering")
+    return f"p: {tests[0].basis}, Holm-corrected for {together}; significant below {ALPHA:g}."
 
 
 @dataclass(frozen=True, eq=False)

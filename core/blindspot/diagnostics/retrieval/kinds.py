@@ -16,7 +16,7 @@ from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.encoders.rankings.bm25 import terms
 from blindspot.numerics.statistics import groups as statistics
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.groups import SHARES, DependenceOf, Group, Grouping, binned, up_to, whole
+from blindspot.numerics.statistics.groups import SHARES, DependenceOf, Group, Grouping, binned, by_value, up_to, whole
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.texts import is_negated, length
 from blindspot.types import Bool, Float64, Int64
@@ -116,13 +116,9 @@ def grouping(kind: Kind, features: Features, numbers: Int64) -> Grouping:
 
 def grouping_by(by: str, own: Mapping[str, OwnColumn], features: Callable[[], Features], numbers: Int64) -> Grouping:
     """Group queries by an own column of their file or by a kind, which takes features."""
-    return grouping_of(own[by], numbers) if by in own else grouping(Kind(by), features(), numbers)
-
-
-def grouping_of(column: OwnColumn, numbers: Int64) -> Grouping:
-    """Group queries by an own column of their file: a group per value, the largest first, without one last."""
-    groups = tuple(Group("query", value, inside) for value, inside in column.groups(numbers))
-    return Grouping({"query": column.name}, False, groups)
+    if by in own:
+        return by_value("query", own[by].name, own[by].groups(numbers))
+    return grouping(Kind(by), features(), numbers)
 
 
 def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:

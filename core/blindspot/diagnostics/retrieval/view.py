@@ -14,7 +14,7 @@ from blindspot.diagnostics.retrieval.outcomes import Lost, QueryTable, Side
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.groups import Grouping
+from blindspot.numerics.statistics.groups import Gains, Grouping, gains
 from blindspot.numerics.statistics.outcomes import Outcomes
 from blindspot.numerics.statistics.written import ci, number, p_in_words, percent
 
@@ -63,6 +63,11 @@ def kinds_view(table: QueryTable, groups: Grouping) -> dict[Side, list[dict[str,
     """Scores of each run, and of keyword search, on each kind of query: a record per kind (``scores_by_kind``)."""
     sides = [*map(Side, table.run_ids), Side(table.run_ids[0], is_bm25=True)]
     return {side: scores_by_kind(groups, table, side) for side in sides}
+
+
+def gains_view(table: QueryTable, groupings: Mapping[str, Grouping], a: Side, b: Side) -> Gains:
+    """On which kinds of query, of several groupings by name, ranking B gains and loses most against A."""
+    return gains(groupings, table.numbers, *(versus.side_scores(table, side)[HEAD] for side in (a, b)))
 
 
 # --- A against B

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -78,6 +78,11 @@ class Grouping:
     axis: dict[str, str]
     ordered: bool
     groups: tuple[Group, ...]
+
+
+def by_value(side: str, axis: str, groups: Iterable[tuple[str, Bool]]) -> Grouping:
+    """Rows by a value without an order, given which rows have each, ``[m] bool``."""
+    return Grouping({side: axis}, False, tuple(Group(side, value, inside) for value, inside in groups))
 
 
 def binned(side: str, values: Float64, bins: Sequence[Bin]) -> tuple[Group, ...]:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.errors import InputError
-from blindspot.numerics.neighbors.overlap import P
+from blindspot.numerics.neighbors.overlap import P, in_how_many
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space
 from blindspot.settings import Settings
@@ -16,7 +18,7 @@ from blindspot.space.neighbors import free_text
 from blindspot.space.neighbors import lists as neighbors
 from blindspot.space.neighbors.free_text import Placed
 from blindspot.space.neighbors.lists import LONGEST, Neighbors, Overlap
-from blindspot.types import CancelToken
+from blindspot.types import CancelToken, Int64
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,16 @@ class NeighborsView:
             if one.unknown and one.vector is not None:
                 notes.append(f"{one.variant.label} has no vector for {', '.join(one.unknown)}")
         return notes
+
+    @property
+    def items(self) -> Int64:
+        """The ``k`` neighbors that are shown of m lists, by their numbers, ``[m, k]``."""
+        return np.stack([one.items[: self.k] for one in self.lists])
+
+    @property
+    def found_by(self) -> Int64:
+        """How many of m lists have each of these neighbors, ``[m, k]``."""
+        return in_how_many(self.items)
 
     @property
     def overlaps(self) -> list[Overlap]:

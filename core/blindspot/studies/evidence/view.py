@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from blindspot.numerics.statistics import rankings
+from blindspot.numerics.statistics.correlations import spearman
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES, one_of
 from blindspot.numerics.statistics.written import ci, number, with_ci
 from blindspot.studies.evidence.correlation import Cell
 from blindspot.studies.evidence.scores import Downstream, Level, Measure, ScoreTable
 from blindspot.texts import counted
+from blindspot.types import Float64
 from blindspot.variants import Variant
 
 
@@ -25,6 +27,30 @@ class Point:
     family: str
     x: float
     y: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Places of n models by m scores.
+
+    Attributes:
+        places: ``[n, m]``, 1 is the best; ties share the mean of theirs.
+        rho: of each score with the first; NaN where all are tied.
+    """
+
+    places: Float64
+    rho: tuple[float, ...]
+
+
+def ranks_view(table: ScoreTable) -> Ranks:
+    """The ranks by every score of a table without gaps."""
+    better = np.stack([table.better(measure) for measure in table.measures], axis=1)
+    return Ranks(rankings.places(better), tuple(spearman(better[:, 0], column) for column in better.T))
+
+
+def places_by_columns(values: Sequence[Sequence[float]]) -> Float64:
+    """Places of n models by m scores of which more is better, ``[n, m]``, as of ``Ranks``."""
+    return rankings.places(np.array(values))
 
 
 def as_json(table: ScoreTable, cells: Sequence[Cell], level: Level, downstream: Downstream) -> dict[str, Any]:

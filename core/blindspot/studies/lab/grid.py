@@ -13,6 +13,7 @@ from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import InputError
+from blindspot.numerics.statistics import rankings
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import Sweep, expand
 from blindspot.settings import Settings
@@ -297,6 +298,10 @@ class Scores:
     def directions(self) -> Float64:
         """1 if more is better, -1 if less is, 0 if neither, ``[s]``."""
         return np.array([setting.measure.direction for setting in self.settings], dtype=np.float64)
+
+    def better(self, decimals: int = rankings.DECIMALS) -> Float64:
+        """The scores, rounded to some decimals, with more always better, ``[e, s]``."""
+        return rankings.oriented(self.values, self.directions, decimals)
 
     def only(self, keep: Sequence[int]) -> Scores:
         """Some of the settings, by their numbers."""

@@ -64,9 +64,22 @@ class Effect:
     same: float  # share of the pairs with the same ranking, ties included
 
 
+CORRELATIONS = {"kendall": rankings.kendall, "spearman": rankings.spearman}
+
+
+def places(scores: Scores, decimals: int = rankings.DECIMALS) -> Float64:
+    """The places of e encoders under s settings, ``[e, s]``; ties share the mean of theirs."""
+    return rankings.places(scores.better(decimals))
+
+
+def agreement(scores: Scores, kind: str, decimals: int = rankings.DECIMALS) -> Float64:
+    """The correlation, one of ``CORRELATIONS``, of the rankings by every two of s settings, ``[s, s]``."""
+    return CORRELATIONS[kind](scores.better(decimals))
+
+
 def effects(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Effect, ...]:
     """The effect of every choice that varies in ``Scores.ranked``, the largest first."""
-    better = rankings.oriented(scores.values, scores.directions, decimals)
+    better = scores.better(decimals)
     tau, places = rankings.kendall(better), rankings.places(better)
     out = []
     for knob in Knob:
@@ -135,7 +148,7 @@ class Order:
 
 def verdicts(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Order, ...]:
     """A verdict on every two encoders that share a setting of ``Scores.ranked``, rounded to some decimals."""
-    better = rankings.oriented(scores.values, scores.directions, decimals)
+    better = scores.better(decimals)
     return tuple(
         verdict
         for a, b in combinations(range(len(scores.encoders)), 2)

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from blindspot.figures.theme import Scheme, Style, apply_layout, faint, ink, looks
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import ci
-from blindspot.numerics.thresholds.calibration import Calibration, Way
+from blindspot.numerics.thresholds.calibration import Calibration
 from blindspot.numerics.thresholds.curves import Point, Wished
 from blindspot.studies.threshold.view import OfGroup
 from blindspot.types import Float64
@@ -131,7 +131,7 @@ def _layout(figure: go.Figure, scheme: Scheme, height: int) -> go.Figure:
     return apply_layout(figure, scheme, height=height)
 
 
-def reliability(found: Mapping[Way, Calibration], scheme: Scheme) -> go.Figure:
+def reliability(found: Mapping[str, Calibration], scheme: Scheme) -> go.Figure:
     """The share of same pairs by their cross-fitted probability, a point per bin; perfect is the diagonal."""
     figure = go.Figure()
     figure.add_scatter(
@@ -156,7 +156,7 @@ def reliability(found: Mapping[Way, Calibration], scheme: Scheme) -> go.Figure:
                 "width": 3,
             },
             mode="markers",
-            name=way.value,
+            name=way,
             marker={"color": style.color, "symbol": style.symbol, "size": 9},
             customdata=[f"{b.pairs:,}" for b in one.bins],
             hovertemplate="predicted %{x:.3f}, same %{y:.3f} of %{customdata} pairs<extra>%{fullData.name}</extra>",
@@ -167,7 +167,7 @@ def reliability(found: Mapping[Way, Calibration], scheme: Scheme) -> go.Figure:
     return apply_layout(figure, scheme, height=400)
 
 
-def probabilities(found: Mapping[Way, Calibration], low: float, high: float, scheme: Scheme) -> go.Figure:
+def probabilities(found: Mapping[str, Calibration], low: float, high: float, scheme: Scheme) -> go.Figure:
     """Probability by similarity, a line per way."""
     figure = go.Figure()
     x = np.linspace(low, high, 400)
@@ -176,7 +176,7 @@ def probabilities(found: Mapping[Way, Calibration], low: float, high: float, sch
             x=x,
             y=one.fitted.probability(x),
             mode="lines",
-            name=way.value,
+            name=way,
             line={"color": style.color, "dash": style.dash, "width": 2},
             hovertemplate="similarity %{x:.3f}: probability %{y:.3f}<extra>%{fullData.name}</extra>",
         )

@@ -20,7 +20,7 @@ from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.numerics.statistics.correlations import DECIMALS
-from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, up_to
+from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, by_value, up_to
 from blindspot.numerics.thresholds.curves import LabeledPairs
 from blindspot.runs.spaces import Space
 from blindspot.store.records import RunRecord
@@ -158,8 +158,9 @@ class Measured:
 
 def _of_values(values: Sequence[str]) -> Grouping:
     cells = np.array(values, dtype=object)
-    groups = tuple(Group("pair", value, np.asarray(cells == value, dtype=np.bool_)) for value in dict.fromkeys(values))
-    return Grouping({"pair": ""}, False, groups)
+    return by_value(
+        "pair", "", ((value, np.asarray(cells == value, dtype=np.bool_)) for value in dict.fromkeys(values))
+    )
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import Grouping
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
-from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished, carried_over, wished
+from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished, bands, carried_over, wished
 from blindspot.studies.threshold.pairs import Measured, Rule
+from blindspot.types import Bool, Int64
 from blindspot.variants import Variant
 
 PRECISION = 0.95  # that is wished before the reader chooses
@@ -41,8 +44,7 @@ class ThresholdView:
         """What the threshold does with another model; None where there is none."""
         if self.found.point is None:
             return None
-        pairs, of_other = (self.measured.labeled(variant, self.rule) for variant in (self.variant, other))
-        return carried_over(pairs, of_other, self.found.point.threshold)
+        return carried(self.measured, self.variant, other, self.rule, self.found.point.threshold)
 
     def as_json(self) -> dict[str, Any]:
         """The threshold and both calibrations for a program; no texts are in it."""
@@ -72,15 +74,35 @@ class ThresholdView:
         }
 
 
+def answer(measured: Measured, variant: Variant, rule: Rule, precision: float) -> Wished:
+    """The threshold alone; raises ``InputError`` as ``threshold_view``."""
+    return wished(measured.labeled(variant, rule), precision)
+
+
+def curve(measured: Measured, variant: Variant, rule: Rule) -> tuple[Point, ...]:
+    """Precision and recall at every threshold, with bands."""
+    return bands(measured.labeled(variant, rule))
+
+
+def calibrated(measured: Measured, variant: Variant, rule: Rule) -> dict[str, Calibration]:
+    """Both calibrations, by the names of ``Way``; raises ``InputError`` for too few pairs."""
+    pairs = measured.labeled(variant, rule)
+    return {way.value: calibrate(pairs, way) for way in Way}
+
+
 def threshold_view(measured: Measured, variant: Variant, rule: Rule, metric: str, precision: float) -> ThresholdView:
     """The threshold of a model.
 
     Raises:
         InputError: no threshold can be drawn from the pairs.
     """
-    pairs = measured.labeled(variant, rule)
-    calibrations = {way.value: calibrate(pairs, way) for way in Way}
-    return ThresholdView(measured, variant, rule, metric, wished(pairs, precision), calibrations)
+    calibrations = calibrated(measured, variant, rule)
+    return ThresholdView(measured, variant, rule, metric, answer(measured, variant, rule, precision), calibrations)
+
+
+def carried(measured: Measured, a: Variant, b: Variant, rule: Rule, threshold: float) -> CarriedOver:
+    """What a threshold of A does with B."""
+    return carried_over(measured.labeled(a, rule), measured.labeled(b, rule), threshold)
 
 
 def in_words(found: Wished) -> str:
@@ -151,6 +173,13 @@ class OfGroup:
     own: Wished | None
     refusal: str
     at: Point | None
+
+
+def flipped(measured: Measured, a: Variant, b: Variant, called: Bool, most: int) -> Int64:
+    """Places of the pairs ``called [n] bool`` that two models see most differently, at most so many of them."""
+    rows = np.flatnonzero(called)
+    apart = np.abs(measured.similarity[a][rows] - measured.similarity[b][rows])
+    return rows[np.argsort(-apart, kind="stable")][:most]
 
 
 def by_group(pairs: LabeledPairs, grouping: Grouping, found: Wished) -> list[OfGroup]:

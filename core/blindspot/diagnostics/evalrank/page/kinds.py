@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn
-from blindspot.diagnostic import Diagnostic
-from blindspot.diagnostics.evalrank import uncertainty
-from blindspot.diagnostics.evalrank.kinds import (
-    MEASURES,
-    Kind,
-    choices_of,
-    group_pairs,
-    scores_by_kind,
-)
+from blindspot.diagnostics.evalrank.kinds import MEASURES, Kind, choices_of, group_pairs
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sources_of
-from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.sources import PairSources
+from blindspot.diagnostics.evalrank.view import gains_view, kinds_view
 from blindspot.figures.groups import group_lines
-from blindspot.numerics.statistics.groups import FEW, Gains, Grouping, gains
+from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
 from blindspot.texts import are_words
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import dataset_offer
@@ -62,7 +54,7 @@ def show(shown: EvalRankView) -> None:
             return
     column = own.get(kind)
     of_column = column.digest if column else ""
-    groups, scores = _scores(shown.entry, shown.pairs, kind, of_column, column, sources, shown.filtered)
+    groups, scores = _scores(shown.pairs, kind, of_column, column, sources, shown.filtered)
     by_variant = {run.plan.variant: scores[run.run_id] for run in shown.runs}
     figure = group_lines(
         by_variant, groups.axis, measure, MEASURES[measure], "pairs", shown.styles, shown.scheme, joined=groups.ordered
@@ -121,9 +113,7 @@ def _gains(
     kinds = [Kind.LENGTH, Kind.FREQUENCY if are_words([*queries, *matches]) else Kind.OVERLAP]
     groupings = {str(kind): _grouping(pairs, kind, "", None, None) for kind in kinds}
     groupings |= {name: _grouping(pairs, name, column.digest, column, None) for name, column in _own.items()}
-    score = "mrr_filtered" if filtered else "mrr"
-    of = {run_id: own[score] for some in uncertainty.groups(pairs, [a, b], [score]) for run_id, own in some.items()}
-    return gains(groupings, pairs.frame["item_no"].to_numpy(np.int64), of[a], of[b])
+    return gains_view(pairs, groupings, a, b, filtered=filtered)
 
 
 # --- the scores
@@ -131,7 +121,6 @@ def _gains(
 
 @cached(32, "Grouping the pairs …", keys=BY_RUNS)
 def _scores(
-    entry: Diagnostic,
     pairs: PairTable,
     kind: str,
     of_column: str,
@@ -140,12 +129,8 @@ def _scores(
     filtered: bool,
 ) -> tuple[Grouping, dict[str, pd.DataFrame]]:
     """The groups of pairs, and a table of scores per run."""
-    frame, rows = pairs.frame, rows_of_runs(entry, pairs.run_ids, repository())
     groups = _grouping(pairs, kind, of_column, _column, _sources)
-    numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
-    return groups, {
-        run_id: scores_by_kind(groups, rows[run_id], *numbers, filtered=filtered) for run_id in pairs.run_ids
-    }
+    return groups, kinds_view(pairs, groups, repository(), filtered=filtered)
 
 
 @cached(16, shared=True, keys=BY_RUNS)

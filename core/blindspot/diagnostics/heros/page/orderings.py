@@ -13,15 +13,13 @@ from blindspot.diagnostics.heros.figures import orderings as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Ordering
 from blindspot.diagnostics.heros.page.shown import HerosView, named, orderings_of, subset_in_words
-from blindspot.diagnostics.heros.view import OrderingsView
+from blindspot.diagnostics.heros.view import OrderingsView, method_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot
-from blindspot.numerics.statistics.compare import MAIN, PairedTest, corrected_together
-from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.compare import MAIN, PairedTest
 from blindspot.numerics.statistics.written import p_in_cell, percent
 from blindspot.runs.comparison import entry_of_both, in_words, paired_tests
 from blindspot.store.records import RunRecord
-from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository
 from blindspot.ui.widgets import tables
@@ -182,7 +180,4 @@ def _difference(first: RunRecord, second: RunRecord, listed: Sequence[Ordering])
             "A is": text(help="Better or worse where the meaning says which rewrite should be nearer"),
         },
     )
-    st.caption(
-        f"p: {tests[0].basis}, Holm-corrected for {counted(corrected_together(tests, tests[0]), 'ordering')}; "
-        f"significant below {ALPHA:g}."
-    )
+    st.caption(method_in_words(tests))

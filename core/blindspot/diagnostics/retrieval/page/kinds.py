@@ -18,10 +18,9 @@ from blindspot.diagnostics.retrieval.kinds import AXES, MEASURES, UNIT, Features
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.diagnostics.retrieval.page.queries import compared_sides
 from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
-from blindspot.diagnostics.retrieval.versus import side_scores
-from blindspot.diagnostics.retrieval.view import HEAD, kinds_view
+from blindspot.diagnostics.retrieval.view import HEAD, gains_view, kinds_view
 from blindspot.figures.groups import group_lines
-from blindspot.numerics.statistics.groups import FEW, Gains, Grouping, gains
+from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
 from blindspot.ui.resources import cached, load
 from blindspot.ui.widgets import kinds as widget
 from blindspot.ui.widgets import own_columns
@@ -106,4 +105,4 @@ def _gains(
 ) -> Gains:
     names = [*map(str, Kind), *_own]
     groupings = {name: kinds.grouping_by(name, _own, _features, table.numbers) for name in names}
-    return gains(groupings, table.numbers, *(side_scores(table, side)[HEAD] for side in (a, b)))
+    return gains_view(table, groupings, a, b)

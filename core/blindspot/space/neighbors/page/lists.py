@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -12,7 +11,6 @@ from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.html_tables import ranks_table
 from blindspot.numerics.neighbors.approximate import Quality
-from blindspot.numerics.neighbors.overlap import in_how_many
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import number
 from blindspot.runs.spaces import Space, open_spaces
@@ -132,8 +130,7 @@ def _notes(placed: Sequence[Placed]) -> None:
 
 def _by_rank(opened: Opened, query: Query, answer: NeighborsView) -> None:
     """A row per rank, a column per model; what another model has too, and what the dataset relates, is marked."""
-    items = np.stack([one.items[: answer.k] for one in answer.lists])
-    found_by = in_how_many(items)
+    items, found_by = answer.items, answer.found_by
     related = _related(opened, query)
     several = len(set(related.values())) > 1
     dots = {item: f"● {name}: " if several else "● " for item, name in related.items()}

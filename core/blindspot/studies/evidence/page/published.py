@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import streamlit as st
 
 from blindspot.diagnostics.words.schnabel_table import table_1
 from blindspot.figures.theme import Scheme, looks
-from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.written import interval
 from blindspot.studies.evidence import published
 from blindspot.studies.evidence.correlation import Cell
@@ -18,6 +16,7 @@ from blindspot.studies.evidence.page.choices import EvidenceView
 from blindspot.studies.evidence.page.correlations import cells_of
 from blindspot.studies.evidence.published import Models, PublishedCorrelation
 from blindspot.studies.evidence.scores import Level
+from blindspot.studies.evidence.view import places_by_columns
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 
@@ -186,7 +185,7 @@ def _schnabel(scheme: Scheme) -> None:
         [*(scores[name] for name in SOME_COLUMNS), *(f1[table, model].f1 for table in (4, 5))]
         for model, scores in intrinsic.items()
     ]
-    places = rankings.places(np.array(values))
+    places = places_by_columns(values)
     lines = [
         Line(f"{model}, published", model, places[i].tolist(), [f"{100 * v:.4g}" for v in values[i]], look, False, True)
         for i, (model, look) in enumerate(zip(intrinsic, looks(len(intrinsic), scheme), strict=True))

@@ -9,11 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from blindspot.names import shortened
-from blindspot.numerics.statistics import rankings
-from blindspot.numerics.statistics.correlations import spearman
 from blindspot.studies.evidence.figures import Column, Line, bump_chart
 from blindspot.studies.evidence.page.choices import EvidenceView, choose
 from blindspot.studies.evidence.scores import Measure, ScoreTable
+from blindspot.studies.evidence.view import ranks_view
 from blindspot.types import Float64
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
@@ -60,13 +59,12 @@ def show(shown: EvidenceView) -> None:
             icon=":material/info:",
         )
         return
-    better = np.stack([table.better(m) for m in table.measures], axis=1)
-    places = rankings.places(better)
+    ranks = ranks_view(table)
     heads = [
-        Column(_short(m, table.measures), "ranked by" if m == pivot else _rho(spearman(better[:, 0], better[:, i])))
-        for i, m in enumerate(table.measures)
+        Column(_short(m, table.measures), "ranked by" if m == pivot else _rho(rho))
+        for m, rho in zip(table.measures, ranks.rho, strict=True)
     ]
-    st.plotly_chart(bump_chart(_lines(table, places, shown, highlight), heads, shown.scheme), key="ev_bump")
+    st.plotly_chart(bump_chart(_lines(table, ranks.places, shown, highlight), heads, shown.scheme), key="ev_bump")
     left_out = whole - len(table.variants)
     st.caption(
         f"{len(table.variants)} models of {len(table.family_list)} families, the best on top; ties share the mean of "
@@ -75,7 +73,7 @@ def show(shown: EvidenceView) -> None:
         + (f" {left_out} models lack one of these scores and are left out." if left_out else "")
     )
     with st.expander("The ranks", icon=":material/table:"):
-        tables.draw(_rows(table, places), key="ev_places")
+        tables.draw(_rows(table, ranks.places), key="ev_places")
 
 
 def _lines(table: ScoreTable, places: Float64, shown: EvidenceView, highlight: str | None) -> list[Line]:

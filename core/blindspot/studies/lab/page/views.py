@@ -9,10 +9,10 @@ import streamlit as st
 
 from blindspot.figures import grids
 from blindspot.names import current
-from blindspot.numerics.statistics import rankings
 from blindspot.studies.lab.grid import Measure, Scores
 from blindspot.studies.lab.page.progress import LabView
-from blindspot.studies.lab.verdicts import Effect, Knob, Order, effects, in_words, verdicts
+from blindspot.studies.lab.verdicts import Effect, Knob, Order, effects, in_words, places, verdicts
+from blindspot.studies.lab.verdicts import agreement as agreement_of
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets import tables
@@ -80,9 +80,8 @@ def ranking(shown: LabView) -> None:
     if not _can_rank(shown):
         return
     scores = _first(shown.ranked)
-    better = rankings.oriented(scores.values, scores.directions, shown.decimals)
-    places, labels = rankings.places(better), _labels(scores)
-    figure = grids.place_lines(places, scores.values, _names(scores), labels, shown.styles, shown.scheme)
+    of_each = places(scores, shown.decimals)
+    figure = grids.place_lines(of_each, scores.values, _names(scores), _labels(scores), shown.styles, shown.scheme)
     st.plotly_chart(figure, key="lab_places")
     st.caption(
         "One row per setting. Models whose lines do not cross keep their order. Ties share the mean of their places; "
@@ -106,8 +105,7 @@ def agreement(shown: LabView) -> None:
         "order. spearman: correlation of the places.",
     )
     scores = _first(shown.ranked)
-    better = rankings.oriented(scores.values, scores.directions, shown.decimals)
-    values = rankings.kendall(better) if kind == "kendall" else rankings.spearman(better)
+    values = agreement_of(scores, kind, shown.decimals)
     st.plotly_chart(grids.agreement_matrix(values, _labels(scores), shown.scheme), key="lab_agreement")
     few = int((~np.isnan(scores.values)).sum(axis=0).min())
     st.caption(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import interval, with_ci
-from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
-from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished, bands, carried_over, wished
+from blindspot.numerics.thresholds.calibration import Calibration
+from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished
 from blindspot.studies.threshold import figures, view
 from blindspot.studies.threshold.page.source import Source
 from blindspot.studies.threshold.pairs import Measured, Rule
@@ -43,24 +42,23 @@ class Shown:
 
 @cached(32, "Computing precision and recall …", keys=BY_DIGEST, shared=True)
 def answered(measured: Measured, variant: Variant, rule: Rule, precision: float) -> Wished:
-    return wished(measured.labeled(variant, rule), precision)
+    return view.answer(measured, variant, rule, precision)
 
 
 @cached(16, "Computing precision and recall …", keys=BY_DIGEST, shared=True)
 def drawn(measured: Measured, variant: Variant, rule: Rule) -> tuple[Point, ...]:
-    return bands(measured.labeled(variant, rule))
+    return view.curve(measured, variant, rule)
 
 
 @cached(16, "Calibrating …", keys=BY_DIGEST, shared=True)
-def calibrated(measured: Measured, variant: Variant, rule: Rule) -> dict[Way, Calibration]:
-    pairs = measured.labeled(variant, rule)
-    return {way: calibrate(pairs, way) for way in Way}
+def calibrated(measured: Measured, variant: Variant, rule: Rule) -> dict[str, Calibration]:
+    return view.calibrated(measured, variant, rule)
 
 
 @cached(16, "Computing thresholds of groups …", keys=BY_DIGEST, shared=True)
 def _grouped(measured: Measured, variant: Variant, rule: Rule, precision: float, by: str) -> list[view.OfGroup]:
-    pairs = measured.labeled(variant, rule)
-    return view.by_group(pairs, measured.groupings()[by], wished(pairs, precision))
+    whole = view.answer(measured, variant, rule, precision)
+    return view.by_group(measured.labeled(variant, rule), measured.groupings()[by], whole)
 
 
 @cached(16, keys=BY_DIGEST)
@@ -71,7 +69,7 @@ def _ways(measured: Measured) -> dict[str, str]:
 
 @cached(16, "Comparing …", keys=BY_DIGEST, shared=True)
 def _carried(measured: Measured, a: Variant, b: Variant, rule: Rule, threshold: float) -> CarriedOver:
-    return carried_over(measured.labeled(a, rule), measured.labeled(b, rule), threshold)
+    return view.carried(measured, a, b, rule, threshold)
 
 
 # --- groups
@@ -142,7 +140,7 @@ def show_calibration(shown: Shown) -> None:
     right.plotly_chart(figures.probabilities(found, low, high, shown.scheme), key="threshold_probabilities")
     rows = [
         {
-            "calibration": way.value,
+            "calibration": way,
             "Brier score": one.brier.value,
             "95% CI": _interval(one.brier),
             "gain over the base rate": one.gain.value,
@@ -237,17 +235,15 @@ def _flipped(shown: Shown, over: CarriedOver, b: Variant) -> None:
     st.markdown(f"**{int(over.flipped.sum()):,} pairs flip** between the models at this threshold.")
     side = tab_named("Pairs that flip", list(sides), key="threshold_flips", name=lambda one: names[one])
     measured, same = source.measured, source.measured.same(shown.rule)
-    rows = np.flatnonzero(sides[side])
-    a_values, b_values = measured.similarity[source.a], measured.similarity[b]
-    rows = rows[np.argsort(-np.abs(a_values[rows] - b_values[rows]), kind="stable")][:MOST_FLIPPED]
+    rows = view.flipped(measured, source.a, b, sides[side], MOST_FLIPPED)
     if not len(rows):
         st.caption("None.")
         return
     frame = {
         "pair": measured.numbers[rows],
         "same": same[rows],
-        "similarity A": a_values[rows],
-        "similarity B": b_values[rows],
+        "similarity A": measured.similarity[source.a][rows],
+        "similarity B": measured.similarity[b][rows],
         "first text": [measured.firsts[i] for i in rows.tolist()],
         "second text": [measured.seconds[i] for i in rows.tolist()],
     }
@@ -272,7 +268,7 @@ def export(shown: Shown) -> dict[str, object]:
     """The file to download."""
     source = shown.source
     try:
-        found = {way.value: one for way, one in calibrated(source.measured, source.a, shown.rule).items()}
+        found = calibrated(source.measured, source.a, shown.rule)
     except BlindspotError:  # too few pairs to calibrate: the view says so, the threshold is still one
         found = {}
     return view.ThresholdView(source.measured, source.a, shown.rule, source.metric, shown.found, found).as_json()
