@@ -35,21 +35,12 @@ def bench(
     if as_json:
         output.print_json(report.as_json())
         return
-    output.print_table(
-        ", ".join(f"{k} {v}" for k, v in report.machine.items()),
-        ["benchmark", "value", "unit", "target", "reached", "samples"],
-        [
-            (
-                r.name,
-                f"{r.value:.3g}",
-                r.unit,
-                reach_in_words(r),
-                verdict(r),
-                " ".join(f"{s:.3g}" for s in r.samples),
-            )
-            for r in report.results
-        ],
-    )
+    rows = [
+        {"benchmark": r.name, "value": f"{r.value:.3g}", "unit": r.unit, "target": reach_in_words(r)}
+        | {"reached": verdict(r), "samples": " ".join(f"{s:.3g}" for s in r.samples)}
+        for r in report.results
+    ]
+    output.print_rows(", ".join(f"{k} {v}" for k, v in report.machine.items()), rows)
     for name in dict.fromkeys(benchmark_of(r.name).name for r in report.results):
         print(f"{name} ({report.seconds[name]:.0f} s): {BENCHMARKS[name].description}")
     print(f"total: {sum(report.seconds.values()):.0f} s")

@@ -8,24 +8,20 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store
 from blindspot.datasets import fetch as downloads
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER, find_dataset, find_datasets
-from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import LabeledCounts, LabeledTexts
-from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
-from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.diagnostics.heros import lexical_overlap
-from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
+from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED
 from blindspot.diagnostics.retrieval import published
 from blindspot.encoders.transformer.word_pieces import bert_uncased
 from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.settings import Settings
-from blindspot.types import Progress
 from blindspot.workspace import own_datasets
 
 app = typer.Typer(help="Datasets: list, show, download, verify, remove.", no_args_is_help=True)
@@ -44,14 +40,10 @@ def list_datasets(
     states = {entry.id: downloads.dataset_state(entry, settings) for entry in entries}
     if as_json:
         fields = ("id", "title", "kind", "size", "licence", "citation", "url", "revision")
-        rows = [{f: getattr(e, f) for f in fields} | {"state": states[e.id]} for e in entries]
-        output.print_json({"datasets": rows})
+        output.print_json({"datasets": [{f: getattr(e, f) for f in fields} | {"state": states[e.id]} for e in entries]})
         return
-    output.print_table(
-        "Datasets",
-        ["id", "state", "size", "license"],
-        [(e.id, states[e.id], e.size, e.licence) for e in entries],
-    )
+    rows = [{"id": e.id, "state": states[e.id], "size": e.size, "license": e.licence} for e in entries]
+    output.print_rows("Datasets", rows)
     for one in [] if family else FAMILIES.values():
         output.print_text(f"{one.id}: {len(one.members)} more, {one.naming} (blindspot data list {one.id}).")
     if not family:
@@ -186,35 +178,23 @@ def overlap(
     """Print ROUGE F1 (as in the package rouge 1.0.1), Levenshtein distance and length in word pieces, per subset."""
     entry = find_dataset(dataset)
     with output.progress(entry.id) as progress:
-        found = overlaps(downloads.load(entry, Settings.from_environment(), progress), progress)
+        data = downloads.load(entry, Settings.from_environment(), progress)
+        found = lexical_overlap.of_dataset(data, bert_uncased, progress)
     if as_json:
-        rows = {name: {k: v if v == v else None for k, v in asdict(o).items()} for name, o in found.items()}  # noqa: PLR0124 - NaN
-        output.print_json({"dataset": entry.id, "overlap": rows})
+        overlaps = {name: {k: v if v == v else None for k, v in asdict(o).items()} for name, o in found.items()}  # noqa: PLR0124 - NaN
+        output.print_json({"dataset": entry.id, "overlap": overlaps})
         return
     shown = [(name, o, "") for name, o in found.items()]
     if len(found) > 1 and len({o.pairs for o in found.values()}) == 1:
         shown.append(("mean", lexical_overlap.mean_of(list(found.values())), ""))
     shown += [(name, o, "published") for name, o in PUBLISHED.items()]
-    output.print_table(
-        f"Lexical overlap of {entry.id}",
-        ["subset", "pairs", "R1", "R2", "RL", "Lev", "length", ""],
-        [(name, f"{o.pairs:,}", *_overlap_cells(o), what) for name, o, what in shown],
-    )
-
-
-def overlaps(dataset: Dataset, progress: Progress) -> dict[str, Overlap]:
-    """Lexical overlap per subset of minimal pairs, or per set of scored pairs; ``InputError`` for other datasets."""
-    if isinstance(dataset, MinimalPairSet):
-        return lexical_overlap.of_subsets(dataset, bert_uncased, progress)
-    if isinstance(dataset, ScoredPairs):
-        return lexical_overlap.of_sets(dataset, bert_uncased, progress)
-    raise InputError(
-        f"'{dataset.id}' is a {dataset.kind.in_words}",
-        expected="minimal pairs or scored pairs, for example demo-minimal",
-    )
-
-
-def _overlap_cells(o: Overlap) -> tuple[str, ...]:
-    values = (o.rouge_1, o.rouge_2, o.rouge_l)
-    rouge = (f"{100 * v:.1f}" if v == v else "–" for v in values)  # noqa: PLR0124 - NaN
-    return (*rouge, f"{o.levenshtein:.2f}", f"{o.length:.1f}")
+    rows = [
+        {"subset": name, "pairs": f"{o.pairs:,}"}
+        | {
+            f"R{n}": output.cell(100 * rouge, ".1f")
+            for n, rouge in zip("12L", (o.rouge_1, o.rouge_2, o.rouge_l), strict=True)
+        }
+        | {"Lev": f"{o.levenshtein:.2f}", "length": f"{o.length:.1f}", "": what}
+        for name, o, what in shown
+    ]
+    output.print_rows(f"Lexical overlap of {entry.id}", rows)

@@ -12,8 +12,7 @@ import typer
 
 from blindspot import doctor
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson
+from blindspot.cli.options import AsJson, settings_and_store
 from blindspot.doctor import Finding, State
 from blindspot.doctor.content import without_each_absent
 from blindspot.errors import BlindspotError, InputError
@@ -102,8 +101,8 @@ def _mend(*, yes: bool) -> None:
 
 def _print(findings: Sequence[Finding], problems: Sequence[Finding]) -> None:
     for area in dict.fromkeys(finding.area for finding in findings):
-        rows = [(f.name, f.state.value, f.what) for f in findings if f.area == area]
-        output.print_table(area.capitalize(), ["check", "state", "found"], rows)
+        rows = [{"check": f.name, "state": f.state, "found": f.what} for f in findings if f.area == area]
+        output.print_rows(area.capitalize(), rows)
     output.print_text(f"{counted(len(problems), 'problem')}:" if problems else "No problems.")
     for finding in problems:
         _print_remedy(finding)

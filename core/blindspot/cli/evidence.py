@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson
+from blindspot.cli.options import AsJson, settings_and_store
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES
 from blindspot.numerics.statistics.written import interval, number

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AnyRun, check_file
+from blindspot.cli.options import RunId, check_file, settings_and_store
 from blindspot.datasets import fetch
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import Diagnostic, find_diagnostic
@@ -40,7 +39,7 @@ ENDINGS = {
 
 
 def export(
-    run_id: AnyRun,
+    run_id: RunId,
     output: Annotated[
         Path, typer.Option(help="file to write: .csv or .parquet; of hard negatives also .jsonl; of a TREC run .run")
     ],

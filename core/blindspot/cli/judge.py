@@ -8,8 +8,18 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import TRANSFORM_HELP, AsJson, SetId, check_file
+from blindspot.cli.options import (
+    AsJson,
+    Encoders,
+    Metric,
+    OneDataset,
+    SetId,
+    Transforms,
+    check_file,
+    opened,
+    settings_and_store,
+    variants_of,
+)
 from blindspot.cli.studies.training_data import (
     Allow,
     Folder,
@@ -17,14 +27,12 @@ from blindspot.cli.studies.training_data import (
     LeaveOut,
     Negatives,
     SplitSeed,
-    check_folder,
     report,
 )
-from blindspot.cli.variants import opened, variants_of
-from blindspot.datasets.catalog import OWN_FILE, DatasetRef
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import InputError
 from blindspot.files.typed_tables import TableFormat
-from blindspot.files.writing import read_limited, write_atomically
+from blindspot.files.writing import check_new_folder, read_limited, write_atomically
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.runs.at_work import at_work
@@ -52,9 +60,9 @@ Session = Annotated[str | None, typer.Option(help='only votes of this session; "
 @app.command()
 def make(
     task: Annotated[Task, typer.Option(help="task of the raters")],
-    encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
-    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
-    dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")] = "vocab-wordfreq",
+    encoder: Encoders,
+    transform: Transforms = None,
+    dataset: OneDataset = "vocab-wordfreq",
     queries: Annotated[
         str,
         typer.Option(
@@ -68,7 +76,7 @@ def make(
         typer.Option(help="intruder: frequency within 0.1 in log10 of the mean (log10), or within 500 counts (count)"),
     ] = Closeness.LOG10,
     k: Annotated[list[int] | None, typer.Option("-k", help="comparative: rank; repeat for several")] = None,
-    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
+    metric: Metric = Similarity.COS,
     seed: Annotated[int, typer.Option(help="seed of the samples")] = SEED,
     title: Annotated[str, typer.Option(help="title of the set")] = "",
     as_json: AsJson = False,
@@ -227,7 +235,7 @@ def training_data(
     Near-duplicates of texts that models are evaluated on are left out, and what is held out shares no text with the
     rest, as in blindspot training-data.
     """
-    check_folder(out)
+    check_new_folder(out)
     settings, repository = settings_and_store()
     items, votes = Judgments.at(settings.store).with_votes(items_of, session)
     wishes = Wishes(
@@ -247,42 +255,34 @@ def _automatic(items: ItemSet, reference: str, settings: Settings) -> Automatic:
 
 def _print(items: ItemSet, view: Results, automatic: Automatic | None) -> None:
     scores = view.scores
-    more = ["automatic"] if automatic else []
-    output.print_table(
-        f"{items.title} ({items.set_id}, {items.task.value})",
-        ["model", verdict.MEASURE[items.task], "95% CI", "guessing", "for its own", "votes", "items", *more],
-        [
-            [
-                row.variant.label,
-                output.cell(row.value, ".1%"),
-                interval(score.interval, ".1%"),
-                output.cell(row.chance, ".1%"),
-                f"{row.own:g}",
-                f"{row.votes:,}",
-                f"{row.items:,}",
-                *([output.cell(row.automatic, ".1%")] if automatic else []),
-            ]
-            for row, score in zip(share_rows({"": scores}, automatic), scores.variants, strict=True)
-        ],
-    )
-    if view.tests:
-        output.print_table(
-            "Tests of the difference, clustered by queries and raters",
-            ["A", "B", "A - B", "95% CI", "p (Holm)", "p", "compared", "left out"],
-            [
-                [
-                    t.first.label,
-                    t.second.label,
-                    "–" if t.difference is None else number(100 * t.difference, "+.1f"),
-                    interval(t.interval, "+.1f", 100),
-                    p_in_cell(t.p_corrected, t.p_value),
-                    p_in_cell(t.p_value),
-                    f"{t.compared:,}",
-                    f"{t.left_out:,}",
-                ]
-                for t in view.tests
-            ],
-        )
+    rows = [
+        {
+            "model": row.variant.label,
+            verdict.MEASURE[items.task]: output.cell(row.value, ".1%"),
+            "95% CI": interval(score.interval, ".1%"),
+            "guessing": output.cell(row.chance, ".1%"),
+            "for its own": f"{row.own:g}",
+            "votes": f"{row.votes:,}",
+            "items": f"{row.items:,}",
+            **({"automatic": output.cell(row.automatic, ".1%")} if automatic else {}),
+        }
+        for row, score in zip(share_rows({"": scores}, automatic), scores.variants, strict=True)
+    ]
+    output.print_rows(f"{items.title} ({items.set_id}, {items.task.value})", rows)
+    tests = [
+        {
+            "A": t.first.label,
+            "B": t.second.label,
+            "A - B": "–" if t.difference is None else number(100 * t.difference, "+.1f"),
+            "95% CI": interval(t.interval, "+.1f", 100),
+            "p (Holm)": p_in_cell(t.p_corrected, t.p_value),
+            "p": p_in_cell(t.p_value),
+            "compared": f"{t.compared:,}",
+            "left out": f"{t.left_out:,}",
+        }
+        for t in view.tests
+    ]
+    output.print_rows("Tests of the difference, clustered by queries and raters", tests)
     repeated = view.tally.repeated
     output.print_text(
         f"{scores.votes:,} votes of {scores.raters:,} raters on {scores.items:,} of {len(items.items):,} items; "

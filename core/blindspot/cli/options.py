@@ -1,4 +1,4 @@
-"""Options that several commands share, with their help."""
+"""What several commands share: options with their help; the settings, store, models and runs that they begin with."""
 
 from __future__ import annotations
 
@@ -8,18 +8,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from blindspot.datasets.catalog import DatasetRef
+from blindspot.cli import output
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, DatasetEntry, DatasetRef
+from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.user_data.reference import ROLES, NamedColumns, is_own, reference_of_files, with_columns
 from blindspot.datasets.user_data.retrieval_folder.options import FORMS
-from blindspot.diagnostic import parameters
+from blindspot.diagnostic import Diagnostic, find_diagnostic, parameters
 from blindspot.encoders.catalog import variant_named
 from blindspot.errors import InputError
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.requests import EncodeRequest
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
 from blindspot.transforms.chain import STEPS
 from blindspot.variants import Variant
+
+if TYPE_CHECKING:
+    from blindspot.runs.spaces import Space
 
 TRANSFORM_HELP = (
     f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "
@@ -50,17 +61,83 @@ Variants = Annotated[
     list[str] | None, typer.Option("--variant", help="model, as ENCODER~TRANSFORM; repeat for several")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
-AnyRun = Annotated[str, typer.Argument(help="run id, or its beginning")]
 SetId = Annotated[str, typer.Argument(metavar="SET", help="id of a set of items, or its beginning; see: judge list")]
 
 
+Encoder = Annotated[str, typer.Option(help="encoder reference")]
+Encoders = Annotated[list[str], typer.Option(help="encoder reference; repeat for several")]
+Transforms = Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)]
+Metric = Annotated[Similarity, typer.Option(help="similarity")]
+OneDataset = Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")]
+Datasets = Annotated[list[str] | None, typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}; repeat for several")]
+RunId = Annotated[str, typer.Argument(help="run id, or its beginning")]
+
 Command = Callable[..., None]
+
+
+def settings_and_store() -> tuple[Settings, Repository]:
+    """What nearly every command begins with; ``InputError`` if a setting is wrong."""
+    settings = Settings.from_environment()
+    return settings, Repository.at(settings.store)
+
+
+# --- models, and their spaces
+
+
+def variants_of(encoders: Sequence[str], transforms: Sequence[str] | None) -> list[Variant]:
+    """Every encoder with every transform (``none`` by default), without repetitions.
+
+    Raises:
+        InputError: an unknown encoder or transform.
+    """
+    return list(dict.fromkeys(variant_named(e, chain) for e in encoders for chain in transforms or ["none"]))
+
+
+def opened(variants: Sequence[Variant], entry: DatasetEntry, settings: Settings) -> tuple[Dataset, tuple[Space, ...]]:
+    """The dataset and its space under each variant; missing embeddings are computed."""
+    from blindspot.runs import pipeline
+    from blindspot.runs.spaces import open_spaces
+
+    repository, named = Repository.at(settings.store), DatasetRef(entry.id)
+    requests = [EncodeRequest(reference, named) for reference in dict.fromkeys(v.encoder for v in variants)]
+    output.announce(requests, settings)
+    for request in requests:
+        with output.progress(request.label) as progress:
+            pipeline.encode(request, settings, repository, progress)
+    dataset = fetch.load(entry, settings)
+    return dataset, open_spaces(variants, dataset, settings)
 
 
 def named_variants(named: Sequence[str] | None) -> tuple[Variant, ...]:
     """The models of ``--variant``, each once; raises ``InputError``."""
     parsed = map(Variant.parse, named or ())
     return tuple(dict.fromkeys(variant_named(one.encoder, one.transform) for one in parsed))
+
+
+def finished_run(run_id: str, repository: Repository, *diagnostics: str) -> tuple[Diagnostic, RunRecord]:
+    """A finished run of one of some diagnostics, by its id or the beginning of it.
+
+    Raises:
+        InputError: there is no such run, or it is of another diagnostic or another version.
+    """
+    record = repository.run(run_id)
+    if record.plan.diagnostic not in diagnostics or record.state is not RunState.DONE:
+        raise InputError(
+            f"run {record.run_id} is a {record.state} run of {record.plan.diagnostic}",
+            expected=f"a finished run of {' or '.join(diagnostics)}",
+        )
+    entry = find_diagnostic(record.plan.diagnostic)
+    if record.plan.diagnostic_version != entry.version:
+        raise InputError(
+            f"run {record.run_id} was computed by version {record.plan.diagnostic_version} of {entry.id}",
+            expected=f"version {entry.version}",
+            remedy="run it again",
+        )
+    return entry, record
+
+
+def named(run: RunRecord) -> dict[str, Any]:
+    return {"run_id": run.run_id, "encoder": run.plan.variant.encoder, "transform": run.plan.variant.transform}
 
 
 def check_file(

@@ -7,20 +7,22 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
-    TRANSFORM_HELP,
     AsJson,
+    Datasets,
+    Encoders,
     OwnNames,
     Support,
+    Transforms,
     datasets_of,
     names_own_data,
+    settings_and_store,
     takes_parameters,
 )
 from blindspot.datasets import training_overlap
-from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, title_of
+from blindspot.datasets.catalog import title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.errors import InputError
@@ -33,11 +35,9 @@ from blindspot.store.records import RunRecord
 def run(
     *,
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
-    encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
-    dataset: Annotated[
-        list[str] | None, typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}; repeat for several")
-    ] = None,
-    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
+    encoder: Encoders,
+    dataset: Datasets = None,
+    transform: Transforms = None,
     params: dict[str, str],
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",

@@ -9,19 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from blindspot.cli import computing, output
-from blindspot.cli.environment import settings_and_store
 from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
-    TRANSFORM_HELP,
     AsJson,
+    Datasets,
     OwnNames,
     Support,
+    Transforms,
     datasets_of,
     names_own_data,
+    settings_and_store,
     takes_parameters,
 )
-from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, title_of
+from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import FIT_ON, Diagnostic, Score, find_diagnostic, in_words
 from blindspot.errors import InputError
 from blindspot.names import current
@@ -73,10 +74,8 @@ def sweep(
     *,
     file: Annotated[str, typer.Argument(help="demo, meaning, evidence, or a TOML file; instead of options")] = "",
     encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; repeat for several")] = None,
-    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}; repeat for several")
-    ] = None,
+    transform: Transforms = None,
+    dataset: Datasets = None,
     diagnostic: Annotated[list[str] | None, typer.Option(help="diagnostic id; repeat for several")] = None,
     params: dict[str, list[str]],
     support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; default: common")] = None,
@@ -203,17 +202,17 @@ def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) ->
 
 def _print_plan(plan: SweepPlan, notes: Sequence[str]) -> None:
     rows = [
-        (
-            str(n),
-            find_diagnostic(r.diagnostic).title,
-            r.variant.label,
-            title_of(r.dataset),
-            in_words(dict(r.params)),
-            f"run {run_id}" if run_id else "-",
-        )
-        for n, (r, run_id) in enumerate(zip(plan.requests, plan.run_ids, strict=True), 1)
+        {
+            "no.": number,
+            "diagnostic": find_diagnostic(r.diagnostic).title,
+            "model": r.variant.label,
+            "dataset": title_of(r.dataset),
+            "parameters": in_words(dict(r.params)),
+            "in the store": f"run {run_id}" if run_id else "-",
+        }
+        for number, (r, run_id) in enumerate(zip(plan.requests, plan.run_ids, strict=True), 1)
     ]
-    output.print_table("Runs", ["no.", "diagnostic", "model", "dataset", "parameters", "in the store"], rows)
+    output.print_rows("Runs", rows)
     _print_groups(plan.groups)
     for note in [*notes, *filter(None, [plan.why_no_groups]), *(sending.in_words for sending in plan.sends)]:
         print(note)
@@ -224,25 +223,25 @@ def _print_plan(plan: SweepPlan, notes: Sequence[str]) -> None:
 def _print_groups(worked_on: Sequence[Group]) -> None:
     """Print what a worker gets at once: time with loading, memory at the peak, bytes of embeddings."""
     rows = [
-        (
-            str(number),
-            current().model(group.model),
-            ", ".join(title_of(dataset) for dataset in group.datasets),
-            str(len(group.requests)),
-            duration(group.seconds + group.load_seconds),
-            f"{group.memory_bytes / 1e9:.1f} GB",
-            f"{group.disk_bytes / 1e6:,.1f} MB",
-        )
+        {
+            "no.": number,
+            "model": current().model(group.model),
+            "datasets": ", ".join(title_of(dataset) for dataset in group.datasets),
+            "runs": len(group.requests),
+            "time": duration(group.seconds + group.load_seconds),
+            "memory": f"{group.memory_bytes / 1e9:.1f} GB",
+            "embeddings": f"{group.disk_bytes / 1e6:,.1f} MB",
+        }
         for number, group in enumerate(worked_on, 1)
     ]
-    if rows:
-        output.print_table("Groups", ["no.", "model", "datasets", "runs", "time", "memory", "embeddings"], rows)
+    output.print_rows("Groups", rows)
 
 
 def _print_failed(failed: Sequence[Failed]) -> None:
-    if failed:
-        rows = [(one.request.label, in_words(dict(one.request.params)), str(one.error)) for one in failed]
-        output.print_table("Failed", ["run", "parameters", "why"], rows)
+    rows = [
+        {"run": one.request.label, "parameters": in_words(dict(one.request.params)), "why": one.error} for one in failed
+    ]
+    output.print_rows("Failed", rows)
 
 
 def _print(done: Sequence[Done], failed: Sequence[Failed], notes: Sequence[str]) -> None:

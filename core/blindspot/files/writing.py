@@ -18,6 +18,15 @@ from blindspot.errors import BlindspotError, Cancelled, DiskRefused, InputError
 from blindspot.types import CancelToken
 
 
+def check_new_folder(folder: Path) -> None:
+    """Raise ``InputError`` unless a folder can be written: new or empty, in one that exists."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is there already", expected="a folder that is new or empty")
+    parent = folder.absolute().parent
+    if not parent.is_dir():
+        raise InputError(f"there is no folder {parent}", expected="an existing folder for the new one")
+
+
 def sha256_of(path: Path) -> str:
     """Hex sha256 of a file's bytes."""
     with path.open("rb") as f:

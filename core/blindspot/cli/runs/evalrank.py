@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson
-from blindspot.cli.runs.finished import RunId, finished_run, named
+from blindspot.cli.options import AsJson, RunId, finished_run, named, settings_and_store
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import OWN_FILE, SOURCES, DatasetEntry, title_of
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
@@ -127,8 +125,8 @@ def overlap(
         texts = sts_benchmark(scored_pairs(SOURCES["evalrank-sent-sources"], settings))
     else:
         texts = training_overlap.read_file(path_of(training) if is_own(training) else Path(training))
-    rows = rows_of_runs(entry, [run.run_id], repository)
-    view = overlap_view(rows, pair_table(entry, [run.run_id], repository).frame, texts)
+    of_run = rows_of_runs(entry, [run.run_id], repository)
+    view = overlap_view(of_run, pair_table(entry, [run.run_id], repository).frame, texts)
     if training != STS_TRAIN:  # naming a file says that a model was trained on it
         training_overlap.remember(settings.training, run.plan.dataset_digest, texts, view.found)
     if as_json:
@@ -136,18 +134,14 @@ def overlap(
         return
     output.use_names(settings, repository)
     words = {"all": "all pairs", "seen": "in training", "rest": "the rest", "no_text": "no text in training"}
-    output.print_table(
-        f"{run.plan.variant.label} on {title_of(run.plan.dataset)}, training: {texts.name} ({texts.rows:,} rows)",
-        ["pairs", "number", "mrr", "hits@1", "mrr_filtered", "hits@1_filtered"],
-        [
-            (
-                words[name],
-                str(part.raw.pairs),
-                *(output.cell(value) for score in (part.raw, part.filtered) for value in (score.mrr, score.hits_at_1)),
-            )
-            for name, part in view.scores[run.run_id].items()
-        ],
-    )
+    rows = [
+        {"pairs": words[name], "number": part.raw.pairs}
+        | {"mrr": output.cell(part.raw.mrr), "hits@1": output.cell(part.raw.hits_at_1)}
+        | {"mrr_filtered": output.cell(part.filtered.mrr), "hits@1_filtered": output.cell(part.filtered.hits_at_1)}
+        for name, part in view.scores[run.run_id].items()
+    ]
+    title = f"{run.plan.variant.label} on {title_of(run.plan.dataset)}"
+    output.print_rows(f"{title}, training: {texts.name} ({texts.rows:,} rows)", rows)
 
 
 def scored_pairs(entry: DatasetEntry, settings: Settings) -> ScoredPairs:

@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson
-from blindspot.cli.runs.finished import RunId, finished_run, named
+from blindspot.cli.options import AsJson, RunId, finished_run, named, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostics.heros import browsing, resemblance
 from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
@@ -108,20 +106,14 @@ def resembles(run_id: RunId, as_json: AsJson = False) -> None:
         return
     output.use_names(settings, repository)
     where = title_of(record.plan.dataset)
-    output.print_table(
-        f"{record.plan.variant.label} on {where}: nearest of the 60 published profiles ({SOURCE})",
-        ["published encoder", "training group", "distance", "mean difference", *SUBSETS],
-        [
-            (
-                n.profile.model,
-                n.profile.group,
-                f"{n.distance:.4f}",
-                f"{n.mean_difference:.4f}",
-                *(f"{n.profile.means[subset]:.3f}" for subset in SUBSETS),
-            )
-            for n in found.neighbors[:SHOWN]
-        ],
-    )
+    rows = [
+        {"published encoder": n.profile.model, "training group": n.profile.group}
+        | {"distance": f"{n.distance:.4f}", "mean difference": f"{n.mean_difference:.4f}"}
+        | {subset: f"{n.profile.means[subset]:.3f}" for subset in SUBSETS}
+        for n in found.neighbors[:SHOWN]
+    ]
+    title = f"{record.plan.variant.label} on {where}: nearest of the 60 published profiles ({SOURCE})"
+    output.print_rows(title, rows)
     for sentence in resemblance.in_words(found, record.plan.variant.label):
         print(sentence)
 
@@ -140,10 +132,16 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
     known = cosines.dependence
     groups = "" if known.is_of_singles else f" ({known.independent})"
     if view.rates:
-        output.print_table(
+        output.print_rows(
             f"{title}: share of {cosines.originals:,} originals{groups} with this ordering, ties counting half",
-            ["ordering", "share", "95% interval"],
-            [[str(r.ordering), f"{r.share.value:.4f}", interval(r.share.interval, ".4f")] for r in view.rates],
+            [
+                {
+                    "ordering": r.ordering,
+                    "share": f"{r.share.value:.4f}",
+                    "95% interval": interval(r.share.interval, ".4f"),
+                }
+                for r in view.rates
+            ],
         )
     output.print_table(
         f"{title}: percentage of originals with the row's rewrite nearer than the column's",

@@ -7,24 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson
+from blindspot.cli.options import AsJson, RunId, finished_run, settings_and_store
 from blindspot.cli.runs.evalrank import scored_pairs
-from blindspot.cli.runs.finished import RunId, finished_run
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, SOURCES, title_of
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank import kinds as pairs
-from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.definition import ENTRY as EVALRANK
+from blindspot.diagnostics.evalrank.pairs import pair_table
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
+from blindspot.diagnostics.evalrank.view import kinds_view as of_pairs_view
 from blindspot.diagnostics.retrieval import kinds as queries
+from blindspot.diagnostics.retrieval.definition import ENTRY as RETRIEVAL
 from blindspot.diagnostics.retrieval.outcomes import query_table
-from blindspot.diagnostics.retrieval.view import kinds_view
+from blindspot.diagnostics.retrieval.view import kinds_view as of_queries_view
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.statistics.groups import FEW
 from blindspot.settings import Settings
@@ -66,14 +67,13 @@ def kinds(
     """Print the scores of a run of EvalRank or Retrieval by kind of pair or query, with 95% intervals."""
     settings, repository = settings_and_store()
     entry, record = finished_run(run_id, repository, *KINDS)
-    diagnostic = entry.id
     columns = repository.own_columns(record.plan.dataset, record.plan.dataset_digest)
-    of_pairs = diagnostic == "evalrank"
+    of_pairs = entry is EVALRANK
     own = (pairs if of_pairs else queries).choices_of(columns)
     kind = by if by in own else by.replace("-", " ")
-    if by not in own and kind.replace(" ", "-") not in KINDS[diagnostic]:
-        raise unknown("grouping", by, [*KINDS[diagnostic], *own])
-    found = (_of_pairs if of_pairs else _of_queries)(entry, record, kind, own, repository, settings)
+    if by not in own and kind.replace(" ", "-") not in KINDS[entry.id]:
+        raise unknown("grouping", by, [*KINDS[entry.id], *own])
+    found = (_of_pairs if of_pairs else _of_queries)(record, kind, own, repository, settings)
     rows = _known(found.rows)
     if as_json:
         beside = {name: _known(others) for name, others in found.beside.items()}
@@ -97,42 +97,33 @@ def _known(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
 
 
 def _of_pairs(
-    entry: Diagnostic,
-    record: RunRecord,
-    kind: str,
-    own: Mapping[str, OwnColumn],
-    repository: Repository,
-    settings: Settings,
+    record: RunRecord, kind: str, own: Mapping[str, OwnColumn], repository: Repository, settings: Settings
 ) -> _Scores:
     """MRR and Hits@1, raw and filtered."""
-    frame = pair_table(entry, [record.run_id], repository).frame
-    texts = frame["query"].tolist(), frame["match"].tolist()
-    sources = _sources(record, *texts, settings) if kind == pairs.Kind.SOURCE and kind not in own else None
-    groups = pairs.group_pairs(kind, frame, own.get(kind), sources)
-    rows = rows_of_runs(entry, [record.run_id], repository)[record.run_id]
-    numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["match_no"].to_numpy())
-    raw, filtered = (pairs.scores_by_kind(groups, rows, *numbers, filtered=f) for f in (False, True))
+    table = pair_table(EVALRANK, [record.run_id], repository)
+    of_sources = kind == pairs.Kind.SOURCE and kind not in own
+    sources = _sources(record, table.frame, settings) if of_sources else None
+    groups = pairs.group_pairs(kind, table.frame, own.get(kind), sources)
+    raw, filtered = (
+        of_pairs_view(table, groups, repository, filtered=filtered)[record.run_id] for filtered in (False, True)
+    )
     both = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
     note = f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable."
     return _Scores(groups.axis, both.to_dict("records"), list(raw.columns), note)
 
 
-def _sources(record: RunRecord, texts: list[str], matches: list[str], settings: Settings) -> PairSources:
+def _sources(record: RunRecord, frame: pd.DataFrame, settings: Settings) -> PairSources:
     """The source sets of the pairs; ``InputError`` if those of the dataset are unknown."""
     dataset = DATASETS.get(record.plan.dataset)
     if dataset is None or not dataset.sources:
         known = ", ".join(d.id for d in DATASETS.values() if d.sources)
         raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
-    return find_sources(texts, matches, scored_pairs(SOURCES[dataset.sources], settings))
+    scored = scored_pairs(SOURCES[dataset.sources], settings)
+    return find_sources(frame["query"].tolist(), frame["match"].tolist(), scored)
 
 
 def _of_queries(
-    entry: Diagnostic,
-    record: RunRecord,
-    kind: str,
-    own: Mapping[str, OwnColumn],
-    repository: Repository,
-    settings: Settings,
+    record: RunRecord, kind: str, own: Mapping[str, OwnColumn], repository: Repository, settings: Settings
 ) -> _Scores:
     """Scores with those of BM25 beside them."""
 
@@ -144,9 +135,9 @@ def _of_queries(
             )
         return queries.Features.of(dataset)
 
-    table = query_table(entry, [record.run_id], repository)
+    table = query_table(RETRIEVAL, [record.run_id], repository)
     groups = queries.grouping_by(kind, own, features, table.numbers)
-    rows, keywords = kinds_view(table, groups).values()
+    rows, keywords = of_queries_view(table, groups).values()
     shown = ["label", queries.UNIT, "independent", "ndcg@10", "ndcg@10_low", "ndcg@10_high"]
     note = f"--json has more scores, and those of BM25. Means over fewer than {FEW} queries are unreliable."
     return _Scores(groups.axis, rows, [*shown, "recall@100", "mrr@10", "hits@10"], note, {"bm25": keywords})

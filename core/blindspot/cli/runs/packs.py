@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson
+from blindspot.cli.options import AsJson, settings_and_store
 from blindspot.runs.packs import exporting, importing
 from blindspot.runs.packs.exporting import Exported
 from blindspot.runs.packs.folders import folder_at
@@ -87,5 +86,4 @@ def _refused_json(refused: Sequence[Refused]) -> list[dict[str, str]]:
 
 
 def _print_refused(title: str, refused: Sequence[Refused]) -> None:
-    if refused:
-        output.print_table(title, ["run", "why"], [(one.name[:80], str(one.error)) for one in refused])
+    output.print_rows(title, [{"run": one.name[:80], "why": one.error} for one in refused])

@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AnyRun, AsJson
-from blindspot.cli.runs.finished import named
+from blindspot.cli.options import AsJson, RunId, named, settings_and_store
 from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
 from blindspot.runs.comparison import compare_runs
@@ -41,23 +39,20 @@ def list_runs(
         return
     output.use_names(settings, repository)
     titles = {entry.id: entry.title for entry in all_diagnostics().values()}
-    output.print_table(
-        "Runs",
-        ["run", "diagnostic", "model", "dataset", "parameters", "state", "score", "started (UTC)"],
-        [
-            (
-                r.run_id,
-                titles.get(r.plan.diagnostic, r.plan.diagnostic),
-                r.plan.variant.label,
-                title_of(r.plan.dataset),
-                in_words(r.plan.params),
-                r.state,
-                _headline(r),
-                f"{r.started_at:%Y-%m-%d %H:%M}",
-            )
-            for r in found
-        ],
-    )
+    rows = [
+        {
+            "run": r.run_id,
+            "diagnostic": titles.get(r.plan.diagnostic, r.plan.diagnostic),
+            "model": r.plan.variant.label,
+            "dataset": title_of(r.plan.dataset),
+            "parameters": in_words(r.plan.params),
+            "state": r.state,
+            "score": _headline(r),
+            "started (UTC)": f"{r.started_at:%Y-%m-%d %H:%M}",
+        }
+        for r in found
+    ]
+    output.print_rows("Runs", rows)
 
 
 def _headline(record: RunRecord) -> str:
@@ -67,14 +62,14 @@ def _headline(record: RunRecord) -> str:
     return f"{name} {record.metrics[name]:.4f}" if name else ""
 
 
-def show(run_id: AnyRun) -> None:
+def show(run_id: RunId) -> None:
     """Print one run as JSON: scores, coverage, timings, manifest."""
     _, repository = settings_and_store()
     record = repository.run(run_id)
     output.print_json(output.run_json(record) | {"state": record.state})
 
 
-def delete(run_id: AnyRun) -> None:
+def delete(run_id: RunId) -> None:
     """Delete a run with its scores and per-item results; embeddings stay in the cache."""
     _, repository = settings_and_store()
     record = repository.run(run_id)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson
+from blindspot.cli.options import AsJson, Encoder
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, DatasetRef
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.in_a_row import EncodersInARow
@@ -24,7 +24,7 @@ from blindspot.types import CancelToken
 
 
 def encode(
-    encoder: Annotated[str, typer.Option(help="encoder reference")],
+    encoder: Encoder,
     dataset: Annotated[str, typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}")],
     shard: Annotated[
         str, typer.Option(metavar="i/n", help="encode only every n-th part of the texts, from the i-th on, into --out")

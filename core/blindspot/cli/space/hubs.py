@@ -7,10 +7,17 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import TRANSFORM_HELP, AsJson
-from blindspot.cli.variants import opened, variants_of
-from blindspot.datasets.catalog import OWN_FILE, find_dataset, title_of
+from blindspot.cli.options import (
+    AsJson,
+    Encoders,
+    Metric,
+    OneDataset,
+    Transforms,
+    opened,
+    settings_and_store,
+    variants_of,
+)
+from blindspot.datasets.catalog import find_dataset, title_of
 from blindspot.diagnostics.frequency import hubness
 from blindspot.diagnostics.frequency.hubness import LONGEST
 from blindspot.diagnostics.frequency.view import Hubs, hubs_view
@@ -24,11 +31,11 @@ HEADINGS = ["model", "k", "skewness", "random vectors", "never listed", "random 
 
 
 def hubs(
-    dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")],
-    encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
-    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
+    dataset: OneDataset,
+    encoder: Encoders,
+    transform: Transforms = None,
     k: Annotated[int, typer.Option("-k", help=f"neighbors per list, 1 to {LONGEST}")] = 10,
-    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
+    metric: Metric = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
     """Skewness of the k-occurrence, share of texts that are nobody's neighbor, and the top hubs."""
@@ -50,11 +57,16 @@ def hubs(
     output.use_names(settings, repository, [one.variant.encoder for one in models])
     output.print_table(f"Hubness on {title_of(entry.id)}, similarity {metric}", HEADINGS, list(map(_row, models)))
     for one in models:
-        output.print_table(
-            f"Largest hubs of {one.variant.label}",
-            ["no.", "in lists", "times average", "text"],
-            [[str(h.item_no), f"{h.occurrences:,}", f"{h.times_average:.1f}", h.text] for h in one.largest()],
-        )
+        rows = [
+            {
+                "no.": h.item_no,
+                "in lists": f"{h.occurrences:,}",
+                "times average": f"{h.times_average:.1f}",
+                "text": h.text,
+            }
+            for h in one.largest()
+        ]
+        output.print_rows(f"Largest hubs of {one.variant.label}", rows)
     output.print_text(
         f"A hub is among the k nearest neighbors of {HUB:g} times as many texts as the average text. Random vectors: "
         "the same number and dimension, from a normal distribution."

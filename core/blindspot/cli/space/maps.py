@@ -8,11 +8,9 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson, check_file
-from blindspot.cli.variants import variants_of
+from blindspot.cli.options import AsJson, Encoder, OneDataset, check_file, settings_and_store, variants_of
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import OWN_FILE, DatasetRef, find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.errors import InputError
 from blindspot.files.export import write_csv
 from blindspot.files.writing import write_atomically
@@ -28,8 +26,8 @@ NO_SEED = "none"
 
 
 def make_map(
-    dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")],
-    encoder: Annotated[str, typer.Option(help="encoder reference")],
+    dataset: OneDataset,
+    encoder: Encoder,
     out: Annotated[Path, typer.Option(help="file to write, .csv or .parquet")],
     transform: Annotated[str, typer.Option(help="transform chain, for example center")] = "none",
     method: Annotated[Method, typer.Option(help="umap or pca")] = Method.UMAP,

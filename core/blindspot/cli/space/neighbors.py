@@ -7,9 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import TRANSFORM_HELP, AsJson
-from blindspot.cli.variants import opened, variants_of
+from blindspot.cli.options import AsJson, Encoders, Metric, Transforms, opened, settings_and_store, variants_of
 from blindspot.datasets.catalog import OWN_FILE, find_dataset, title_of
 from blindspot.errors import InputError
 from blindspot.numerics.neighbors.overlap import P
@@ -21,11 +19,11 @@ from blindspot.space.neighbors.view import NeighborsView, view_of_item, view_of_
 
 def neighbors_of(
     text: Annotated[str, typer.Argument(help="a text of the dataset, verbatim, or any other text")],
-    encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
+    encoder: Encoders,
     dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE} to search")],
-    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
+    transform: Transforms = None,
     k: Annotated[int, typer.Option("-k", help="number of neighbors")] = 10,
-    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
+    metric: Metric = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
     """List the nearest neighbors of a text under several models, and how far the models agree."""
@@ -53,20 +51,17 @@ def _print(view: NeighborsView) -> None:
     if view.lists:
         shown = view.text if len(view.text) <= 80 else f"{view.text[:80]} …"
         texts = len(candidates(view.spaces[0]))
-        rows = zip(*(view.found(one) for one in view.lists), strict=True)
+        by_rank = zip(*(view.found(one) for one in view.lists), strict=True)
         output.print_table(
             f"Nearest to {what} '{shown}' of {texts:,} texts in {title_of(view.dataset.id)}, {view.metric.value}",
             ["rank", *(one.variant.label for one in view.lists)],
-            [[str(rank), *(f"{one.similarity:.4f} {one.text}" for one in row)] for rank, row in enumerate(rows, 1)],
+            [[str(rank), *(f"{one.similarity:.4f} {one.text}" for one in row)] for rank, row in enumerate(by_rank, 1)],
         )
     for note in view.notes:
         output.print_text(note)
-    if view.overlaps:
-        output.print_table(
-            f"Overlap (RBO: rank-biased overlap, p = {P:g}, extrapolated)",
-            ["models", "shared", "Jaccard", "RBO"],
-            [
-                [f"{o.a.label} / {o.b.label}", f"{o.shared} of {o.k}", f"{o.jaccard:.4f}", f"{o.rbo:.4f}"]
-                for o in view.overlaps
-            ],
-        )
+    rows = [
+        {"models": f"{o.a.label} / {o.b.label}", "shared": f"{o.shared} of {o.k}"}
+        | {"Jaccard": f"{o.jaccard:.4f}", "RBO": f"{o.rbo:.4f}"}
+        for o in view.overlaps
+    ]
+    output.print_rows(f"Overlap (RBO: rank-biased overlap, p = {P:g}, extrapolated)", rows)

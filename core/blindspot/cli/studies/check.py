@@ -8,8 +8,7 @@ import typer
 
 from blindspot import policy
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson
+from blindspot.cli.options import AsJson, settings_and_store
 from blindspot.errors import BlindspotError
 from blindspot.runs.at_work import at_work
 from blindspot.studies.setup_check.results import Report, State
@@ -48,14 +47,13 @@ def check(
 
 
 def _print(title: str, report: Report) -> None:
-    rows = [[result.title, result.verdict.value, result.evidence] for result in report.results]
-    output.print_table(title, ["check", "verdict", "evidence"], rows)
-    if report.worst:
-        output.print_table(
-            "Texts least like the reference's",
-            ["cosine", "kind", "text"],
-            [[f"{cosine:.5f}", kind, shortened(text)] for text, kind, cosine in report.worst[:WORST]],
-        )
+    rows = [{"check": one.title, "verdict": one.verdict, "evidence": one.evidence} for one in report.results]
+    output.print_rows(title, rows)
+    worst = [
+        {"cosine": f"{cosine:.5f}", "kind": kind, "text": shortened(text)}
+        for text, kind, cosine in report.worst[:WORST]
+    ]
+    output.print_rows("Texts least like the reference's", worst)
     output.print_text(report.headline)
     for result in (*report.of(State.WRONG), *report.of(State.LOOK)):
         if result.advice:

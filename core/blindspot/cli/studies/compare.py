@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson
+from blindspot.cli.options import AsJson, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import variant_named
 from blindspot.numerics.similarity import Similarity
@@ -49,7 +48,7 @@ def compare_variants(
         names = ", ".join(variant.label for variant in missing.lacking)
         lacking = f"; run this for {names}" if names else ""
         output.print_text(f"{missing.entry.title} on {title_of(missing.dataset)}: {missing.why}{lacking}.")
-    output.print_table("Cost", ["", *sides], [[row.title, row.a, row.b] for row in view.told.cost_rows])
+    output.print_rows("Cost", [{"": row.title, sides[0]: row.a, sides[1]: row.b} for row in view.told.cost_rows])
 
 
 def _variant(name: str, known: list[Variant]) -> Variant:

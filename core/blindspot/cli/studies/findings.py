@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson, Variants, named_variants
+from blindspot.cli.options import AsJson, Variants, named_variants, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.default_models import check_were_run
-from blindspot.runs.findings import Example
 from blindspot.store.records import RunState
 from blindspot.studies.findings import collection
-from blindspot.studies.findings.collection import Discovery, Selection
+from blindspot.studies.findings.collection import Selection
 from blindspot.texts import counted
 
 SHOWN = 7
@@ -56,7 +54,7 @@ def findings(
                 "runs": list(collected.runs),
                 "hypotheses": collected.hypotheses,
                 "false_discovery_rate": ALPHA,
-                "findings": [fields(one) for one in collected.discoveries],
+                "findings": [one.as_json() for one in collected.discoveries],
             }
         )
         return
@@ -68,7 +66,9 @@ def findings(
     for one in shown:
         finding = one.finding
         output.print_text(f"{finding.level}: {finding.said()}")
-        output.print_text(f"    {', '.join([title_of(finding.dataset), *basis(one)])}")
+        corrected = [] if one.adjusted is None else [f"corrected {p_in_words(one.adjusted, finding.p)}"]
+        basis = [title_of(finding.dataset), finding.test, f"n = {finding.n:,}", *corrected]
+        output.print_text(f"    {', '.join(basis)}")
     if hidden := len(collected.discoveries) - len(shown):
         output.print_text(f"{hidden} more with --all")
     output.print_limits(one.finding.dataset for one in shown)
@@ -77,45 +77,3 @@ def findings(
         f"{tested} tested over {counted(len(collected.runs), 'run', 'runs')}; shown are those significant at a false "
         "discovery rate of 5% (Benjamini and Hochberg), and facts that were counted, not tested."
     )
-
-
-def basis(one: Discovery) -> list[str]:
-    """Evidence for a finding: the test, n, and the corrected p."""
-    found = [one.finding.test, f"n = {one.finding.n:,}"]
-    return [*found, f"corrected {p_in_words(one.adjusted, one.finding.p)}"] if one.adjusted is not None else found
-
-
-def fields(one: Discovery) -> dict[str, Any]:
-    """A finding for JSON."""
-    finding = one.finding
-    return {
-        "id": finding.id,
-        "level": finding.level.value,
-        "kind": finding.kind,
-        "sentence": finding.said(),
-        "diagnostic": finding.diagnostic,
-        "dataset": finding.dataset,
-        "variants": [{"encoder": v.encoder, "transform": v.transform} for v in finding.variants],
-        "runs": [run.run_id for run in finding.runs],
-        "value": finding.value,
-        "low": finding.interval.low if finding.interval else None,
-        "high": finding.interval.high if finding.interval else None,
-        "test": finding.test,
-        "p": finding.p,
-        "p_adjusted": one.adjusted,
-        "n": finding.n,
-        "severity": finding.severity,
-        "page": finding.page,
-        "address": dict(finding.address),
-        "examples": [_example(example) for example in finding.examples],
-    }
-
-
-def _example(example: Example) -> dict[str, Any]:
-    return {
-        "note": example.note,
-        "texts": [
-            {"role": role, "text": text, "marked": [list(part) for part in marked]}
-            for (role, text), marked in zip(example.texts, example.marked or ((),) * len(example.texts), strict=True)
-        ],
-    }

@@ -11,8 +11,15 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson, OwnNames, check_file, dataset_of, names_own_data, takes_parameters
+from blindspot.cli.options import (
+    AsJson,
+    OwnNames,
+    check_file,
+    dataset_of,
+    names_own_data,
+    settings_and_store,
+    takes_parameters,
+)
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import BlindspotError, InputError, library_missing

@@ -8,8 +8,7 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.computing import one_by_one
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import TRANSFORM_HELP, AsJson
+from blindspot.cli.options import TRANSFORM_HELP, AsJson, Metric, settings_and_store
 from blindspot.datasets.published.tatoeba import BOTH, PARALLEL
 from blindspot.datasets.published.tatoeba.languages import name_of
 from blindspot.errors import DataMissing
@@ -31,7 +30,7 @@ def languages(
     languages: Annotated[str, typer.Option(help=LANGUAGES_HELP)] = "",
     data: Annotated[str, typer.Option(help=f"sentences: {' or '.join(PARALLEL)}")] = DEFAULT,
     transform: Annotated[str, typer.Option(help=TRANSFORM_HELP)] = "none",
-    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
+    metric: Metric = Similarity.COS,
     by: Annotated[By, typer.Option(help="group languages")] = By.NONE,
     pooled: Annotated[
         bool, typer.Option("--pooled", help="also all languages as candidates at once: does the language win?")
@@ -99,10 +98,8 @@ def _print(view: LanguagesView, by: By) -> None:
         )
     output.print_text(view.answer)
     if view.biases:
-        output.print_table(
-            "Nearest sentence in a pool of all these languages",
-            ["queries in", "queries", *(str(kind) for kind in Nearest), "own, 95% CI", "own of the wrong", "expected"],
-            [_bias_row(bias) for bias in view.biases],
+        output.print_rows(
+            "Nearest sentence in a pool of all these languages", [_bias_row(bias) for bias in view.biases]
         )
         for finding in view.worst_first[:SAID]:
             output.print_text(finding.said())
@@ -114,12 +111,12 @@ def _accuracy(score: Score | None) -> list[str]:
     return [f"{score.accuracy.value:.3f}", interval(score.accuracy.interval, ".3f")]
 
 
-def _bias_row(bias: Bias) -> list[str]:
-    return [
-        name_of(bias.language),
-        f"{bias.queries:,}",
-        *(f"{bias.shares[kind]:.1%}" for kind in Nearest),
-        interval(bias.own, ".1%"),
-        "–" if bias.own_among_wrong is None else f"{bias.own_among_wrong:.0%}",
-        f"{bias.expected:.0%}",
-    ]
+def _bias_row(bias: Bias) -> dict[str, str]:
+    return {
+        "queries in": name_of(bias.language),
+        "queries": f"{bias.queries:,}",
+        **{str(kind): f"{bias.shares[kind]:.1%}" for kind in Nearest},
+        "own, 95% CI": interval(bias.own, ".1%"),
+        "own of the wrong": "–" if bias.own_among_wrong is None else f"{bias.own_among_wrong:.0%}",
+        "expected": f"{bias.expected:.0%}",
+    }

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import resolve_encoder
+from blindspot.files.writing import check_new_folder
 from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.studies.repair import export, fitting, task
 from blindspot.studies.repair.fitting import Method
-from blindspot.studies.repair.results import TOLERATED, Measure, Report, answer
+from blindspot.studies.repair.results import TOLERATED, Report, answer
 from blindspot.studies.repair.task import RepairTask
 from blindspot.types import CancelToken
 
@@ -73,7 +73,7 @@ def repair(
         kinds=kind or (),
     )
     if out is not None:
-        export.check_folder(out)
+        check_new_folder(out)
         export.check_model(resolve_encoder(asked.encoder, settings))
     found = None if again else task.find(asked, settings)
     if found is None or not task.is_of_today(found, settings):
@@ -94,11 +94,13 @@ def repair(
 
 
 def _print(found: Report, tolerated: float) -> None:
-    output.print_table(
-        f"{found.chain}: before and after",
-        ["measured on", "n", "before", "after", "random", "shuffled", "change", "p (Holm)"],
-        [_row(one) for one in found.measures],
-    )
+    rows = [
+        {"measured on": f"{one.part}: {one.title}", "n": f"{one.items:,} {one.unit}"}
+        | {name: output.cell(getattr(one, name), ".3f") for name in ("before", "after", "random", "shuffled")}
+        | {"change": one.change.in_words, "p (Holm)": p_in_cell(one.p_corrected, one.p)}
+        for one in found.measures
+    ]
+    output.print_rows(f"{found.chain}: before and after", rows)
     for sentence in answer(found, tolerated):
         output.print_text(sentence)
     for reason, count in found.left_out.items():
@@ -107,19 +109,3 @@ def _print(found: Report, tolerated: float) -> None:
         output.print_text(f"Not tested on {title_of(reference)}: {why}.")
     if found.moved:
         output.print_text(f"Use it: blindspot run DIAGNOSTIC --encoder {found.encoder} --transform {found.chain}")
-
-
-def _row(one: Measure) -> list[str]:
-    def share(value: float | None) -> str:
-        return "–" if value is None else f"{value:.3f}"
-
-    return [
-        f"{one.part}: {one.title}",
-        f"{one.items:,} {one.unit}",
-        share(one.before),
-        share(one.after),
-        share(one.random),
-        share(one.shuffled),
-        one.change.in_words,
-        p_in_cell(one.p_corrected, one.p),
-    ]

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson, Variants, check_file, named_variants
+from blindspot.cli.options import AsJson, Metric, Variants, check_file, named_variants, settings_and_store
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import InputError
 from blindspot.files.writing import write_atomically
@@ -26,7 +25,7 @@ def report(
     postprocessed: Annotated[
         bool, typer.Option("--with-post-processing", help="where no model is named, also of post-processed ones")
     ] = False,
-    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
+    metric: Metric = Similarity.COS,
     out: Annotated[
         Path | None, typer.Option(help="file to write: .html for the report, .md or .tex for its tables")
     ] = None,

@@ -7,9 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import TRANSFORM_HELP, AsJson
-from blindspot.cli.variants import variants_of
+from blindspot.cli.options import AsJson, Transforms, settings_and_store, variants_of
 from blindspot.datasets.perturbations import making
 from blindspot.runs.own_scale import DATASET, Scale
 from blindspot.runs.requests import EncodeRequest
@@ -25,7 +23,7 @@ def try_texts(
         list[str], typer.Argument(help=f"a sentence to rewrite, or two to {MOST_LINES} to compare with each other")
     ],
     encoder: Annotated[list[str], typer.Option(help=f"encoder reference; repeat for several, at most {MOST_MODELS}")],
-    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
+    transform: Transforms = None,
     seed: Annotated[int, typer.Option(help="of what rules draw, as of `blindspot make minimal-pairs`")] = making.SEED,
     as_json: AsJson = False,
 ) -> None:

@@ -10,6 +10,7 @@ import typer
 from blindspot.cli import computing, output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
 from blindspot.datasets.catalog import DatasetRef
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.computing import Done, Failed, failure
 from blindspot.settings import Settings
@@ -80,22 +81,18 @@ def _series(
     _print(found)
 
 
+def _p(test: PairedTest | None, tests: int) -> str:
+    return "itself" if test is None else p_in_cell(corrected(test, tests), test.p)
+
+
 def _print(found: SeriesView) -> None:
-    output.print_table(
-        f"{found.entry.title}: {found.title} by {found.by}",
-        ["model", found.by.value, found.title, "95% CI", "p (corrected)"],
-        [
-            [
-                one.name,
-                point.member.label,
-                f"{point.value:.4f}",
-                interval(point.interval, ".4f"),
-                "itself" if point.test is None else p_in_cell(corrected(point.test, len(one.points) - 1), point.test.p),
-            ]
-            for one in found.series
-            for point in one.points
-        ],
-    )
+    rows = [
+        {"model": one.name, found.by.value: point.member.label, found.title: f"{point.value:.4f}"}
+        | {"95% CI": interval(point.interval, ".4f"), "p (corrected)": _p(point.test, len(one.points) - 1)}
+        for one in found.series
+        for point in one.points
+    ]
+    output.print_rows(f"{found.entry.title}: {found.title} by {found.by}", rows)
     for sentence in found.in_words:
         output.print_text(sentence)
     if found.by is By.PROMPT:

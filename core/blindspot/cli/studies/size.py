@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store, takes_parameters
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs import pipeline
@@ -93,29 +92,26 @@ def _numbers(text: str, of: str = "number of dimensions", such: str = "384,128,3
 
 
 def _print(found: SizeView, tolerance: float, measured: speed.Measured | None) -> None:
-    output.print_table(
-        f"{found.entry.title}: {found.title} by size",
-        ["setting", "MB per million", found.title, "95% CI", "p (Holm)", "loses at most", "lost", "front", "ms"],
-        [_row(cell, found, measured) for cell in found.cells],
-    )
+    rows = [_row(cell, found, measured) for cell in found.cells]
+    output.print_rows(f"{found.entry.title}: {found.title} by size", rows)
     for sentence in answer(found, tolerance):
         output.print_text(sentence)
     if measured:
         output.print_text(f"{measured.in_words} ms: faiss / Blindspot's own search.")
 
 
-def _row(cell: Cell, found: SizeView, measured: speed.Measured | None) -> list[str]:
+def _row(cell: Cell, found: SizeView, measured: speed.Measured | None) -> dict[str, str]:
     timing = measured.of(cell.setting) if measured else None
     faiss = "–" if timing is None or timing.faiss_ms is None else f"{timing.faiss_ms:.2f}"
     limit = cell.loses_at_most
-    return [
-        cell.setting.label,
-        f"{cell.setting.bytes_per_text:,}",
-        f"{cell.value:.4f}",
-        interval(cell.interval, ".4f"),
-        p_in_cell(cell.p_corrected, cell.p),
-        "–" if cell.is_full or limit is None else f"{limit:.4f}",
-        "–" if cell.is_full else f"{cell.lost:.1%}",
-        "yes" if cell in found.front else "",
-        "–" if timing is None else f"{faiss} / {timing.own_ms:.2f}",
-    ]
+    return {
+        "setting": cell.setting.label,
+        "MB per million": f"{cell.setting.bytes_per_text:,}",
+        found.title: f"{cell.value:.4f}",
+        "95% CI": interval(cell.interval, ".4f"),
+        "p (Holm)": p_in_cell(cell.p_corrected, cell.p),
+        "loses at most": "–" if cell.is_full or limit is None else f"{limit:.4f}",
+        "lost": "–" if cell.is_full else f"{cell.lost:.1%}",
+        "front": "yes" if cell in found.front else "",
+        "ms": "–" if timing is None else f"{faiss} / {timing.own_ms:.2f}",
+    }

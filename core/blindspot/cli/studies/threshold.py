@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import TRANSFORM_HELP, AsJson
-from blindspot.cli.variants import opened, variants_of
+from blindspot.cli.options import TRANSFORM_HELP, AsJson, Encoder, Metric, opened, settings_and_store, variants_of
 from blindspot.datasets.catalog import OWN_FILE, DatasetRef, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
@@ -27,7 +25,7 @@ from blindspot.variants import Variant
 
 
 def threshold(
-    encoder: Annotated[str, typer.Option(help="encoder reference")],
+    encoder: Encoder,
     dataset: Annotated[str, typer.Option(help=f"scored pairs, labeled pairs or labeled texts: id or {OWN_FILE}")],
     transform: Annotated[str, typer.Option(help=TRANSFORM_HELP.removesuffix("; repeat for several"))] = "none",
     precision: Annotated[float, typer.Option(help="precision that you wish for")] = PRECISION,
@@ -37,7 +35,7 @@ def threshold(
     ] = None,
     same: Annotated[str, typer.Option(help="of labeled pairs: the label that says that both texts are the same")] = "",
     also: Annotated[str, typer.Option(help="another model: what does this threshold do there?")] = "",
-    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
+    metric: Metric = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
     """Find the lowest similarity from which on two texts are the same with a wished precision.
@@ -59,20 +57,12 @@ def threshold(
     output.print_text(f"{said}{count:,} of them the same ({shown.rule.in_words}).")
     output.print_text(in_words(shown.found).replace("**", ""))
     output.print_text(certainty(shown.found))
-    output.print_table(
-        "Similarity as a probability, cross-fitted",
-        ["", "Brier score", "95% interval", "calibration error (ECE)", "of a perfect one"],
-        [
-            [
-                name,
-                f"{one.brier.value:.4f}",
-                interval(one.brier.interval, ".4f"),
-                f"{one.ece:.4f}",
-                f"{one.ece_by_chance:.4f}",
-            ]
-            for name, one in shown.calibrations.items()
-        ],
-    )
+    rows = [
+        {"": name, "Brier score": f"{one.brier.value:.4f}", "95% interval": interval(one.brier.interval, ".4f")}
+        | {"calibration error (ECE)": f"{one.ece:.4f}", "of a perfect one": f"{one.ece_by_chance:.4f}"}
+        for name, one in shown.calibrations.items()
+    ]
+    output.print_rows("Similarity as a probability, cross-fitted", rows)
     if over is not None:
         output.print_text(
             f"This threshold with {variants[1].label}: precision {ends(over.b.precision)}, recall "

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.environment import settings_and_store
-from blindspot.cli.options import AnyRun, AsJson
-from blindspot.errors import InputError
+from blindspot.cli.options import AsJson, RunId, settings_and_store
+from blindspot.files.writing import check_new_folder
 from blindspot.runs.training_data import examples, files, making
 from blindspot.runs.training_data.from_run import Made, Wishes, make
 
@@ -33,7 +32,7 @@ SplitSeed = Annotated[int, typer.Option(help="of the split")]
 
 def training_data(
     *,
-    run_id: AnyRun,
+    run_id: RunId,
     out: Folder,
     margin: Annotated[
         float,
@@ -55,21 +54,13 @@ def training_data(
     Of EvalRank, HEROS and retrieval. Near-duplicates of texts that models are evaluated on are left out, and what is
     held out shares no text with the rest. The files are read by `datasets` and taken by sentence-transformers.
     """
-    check_folder(out)
+    check_new_folder(out)
     settings, repository = settings_and_store()
     run = repository.run(run_id)
     wishes = Wishes(
         margin, most, negatives, tuple(kind or ()), held_out, tuple(leave_out or ()), tuple(allow or ()), seed
     )
     report(make(run, wishes, settings, repository), out, as_json=as_json)
-
-
-def check_folder(out: Path) -> None:
-    """Raise ``InputError`` unless the folder is new or empty."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already", expected="a folder that is new or empty")
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {out.absolute().parent}", expected="an existing folder for the new one")
 
 
 def report(found: Made, out: Path, *, as_json: bool) -> None:

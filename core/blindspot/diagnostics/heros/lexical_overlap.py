@@ -15,8 +15,10 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.errors import InputError
 from blindspot.types import CancelToken, Progress, no_progress
 
 PIECES_AT_ONCE = 1_000  # pairs of which word pieces are made together
@@ -143,6 +145,18 @@ def of_sets(
         firsts, seconds = ([dataset.items[i] for i in side[inside]] for side in (dataset.firsts, dataset.seconds))
         sets[name] = (firsts, seconds)
     return _of_all(sets, pieces, progress, cancel)
+
+
+def of_dataset(dataset: Dataset, pieces: Pieces, progress: Progress = no_progress) -> dict[str, Overlap]:
+    """``of_subsets`` of minimal pairs, or ``of_sets`` of scored pairs; ``InputError`` for other datasets."""
+    if isinstance(dataset, MinimalPairSet):
+        return of_subsets(dataset, pieces, progress)
+    if isinstance(dataset, ScoredPairs):
+        return of_sets(dataset, pieces, progress)
+    raise InputError(
+        f"'{dataset.id}' is a {dataset.kind.in_words}",
+        expected="minimal pairs or scored pairs, for example demo-minimal",
+    )
 
 
 def _of_all(

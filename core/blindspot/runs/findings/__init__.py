@@ -31,6 +31,12 @@ class Example:
     note: str = ""
     marked: tuple[tuple[tuple[int, int], ...], ...] = ()
 
+    @property
+    def parts(self) -> list[tuple[str, str, tuple[tuple[int, int], ...]]]:
+        """Role, text and ranges to highlight of each text."""
+        every = self.marked or ((),) * len(self.texts)
+        return [(role, text, marked) for (role, text), marked in zip(self.texts, every, strict=True)]
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Diagnostic, all_diagnostics
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATCHES
 from blindspot.diagnostics.evalrank.definition import ENTRY as EVALRANK
 from blindspot.errors import BlindspotError, naming_extras
 from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
+from blindspot.numerics.statistics.written import p_in_words
+from blindspot.runs.comparison import ends
 from blindspot.runs.default_models import default_models, is_undeployed
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES
@@ -82,6 +85,44 @@ class Discovery:
 
     finding: Finding
     adjusted: float | None
+
+    @property
+    def basis(self) -> list[str]:
+        """The dataset, the test with n, and the corrected p, in words."""
+        of = [title_of(self.finding.dataset), self.finding.basis]
+        return of if self.adjusted is None else [*of, f"corrected {p_in_words(self.adjusted, self.finding.p)}"]
+
+    def as_json(self) -> dict[str, Any]:
+        finding = self.finding
+        return {
+            "id": finding.id,
+            "level": finding.level.value,
+            "kind": finding.kind,
+            "sentence": finding.said(),
+            "diagnostic": finding.diagnostic,
+            "dataset": finding.dataset,
+            "variants": [{"encoder": v.encoder, "transform": v.transform} for v in finding.variants],
+            "runs": [run.run_id for run in finding.runs],
+            "value": finding.value,
+            **ends(finding.interval),
+            "test": finding.test,
+            "p": finding.p,
+            "p_adjusted": self.adjusted,
+            "n": finding.n,
+            "severity": finding.severity,
+            "page": finding.page,
+            "address": dict(finding.address),
+            "examples": [
+                {
+                    "note": example.note,
+                    "texts": [
+                        {"role": role, "text": text, "marked": list(map(list, marked))}
+                        for role, text, marked in example.parts
+                    ],
+                }
+                for example in finding.examples
+            ],
+        }
 
 
 @dataclass(frozen=True)

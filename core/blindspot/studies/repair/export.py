@@ -17,6 +17,7 @@ from blindspot.encoders.references import Dtype
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.encoders.transformer.hub import HubEncoder, snapshot
 from blindspot.errors import BlindspotError, InputError
+from blindspot.files.writing import check_new_folder
 from blindspot.numerics.similarity import unit_vectors
 from blindspot.transforms.repairs import Repair, RepairOfQueries
 from blindspot.types import CancelToken
@@ -29,16 +30,6 @@ PROBES = (
     "Prices rose by three percent last year, more than anybody had expected.",
 )
 AGREEMENT = 1e-5  # of cosines; the folder is refused beyond
-
-
-def check_folder(folder: Path) -> None:
-    """Raise ``InputError`` unless a folder can be written: new or empty, in one that exists."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is there already", expected="a folder that is new or empty")
-    if not folder.absolute().parent.is_dir():
-        raise InputError(
-            f"there is no folder {folder.absolute().parent}", expected="an existing folder for the new one"
-        )
 
 
 def check_model(encoder: Encoder) -> Path:
@@ -68,7 +59,7 @@ def write(repair: Repair, encoder: Encoder, folder: Path) -> tuple[Path, ...]:
         BlindspotError: the folder could not be written, or gives other cosines than the repair: the model pools
             otherwise than its folder says. What was written stays.
     """
-    check_folder(folder)
+    check_new_folder(folder)
     source = check_model(encoder)
     parts = {QUERIES: True, DOCUMENTS: False} if isinstance(repair, RepairOfQueries) else {"": True}
     try:

@@ -13,7 +13,6 @@ from typing import Any
 
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Diagnostic, all_diagnostics
-from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.findings import Example, Level
 from blindspot.store.records import RunRecord
 from blindspot.studies.compare.rows import Comparison, headline, method_in_words
@@ -120,9 +119,6 @@ def _findings(report: Report) -> str:
 
 def _card(one: Discovery, others: Sequence[Discovery]) -> str:
     finding = one.finding
-    basis = [title_of(finding.dataset), finding.basis]
-    if one.adjusted is not None:
-        basis.append(f"corrected {p_in_words(one.adjusted, finding.p)}")
     examples = "".join(_example(example) for example in finding.examples)
     said = "".join(f"<li>{escape(other.finding.said())}</li>" for other in others)
     more = f"<p class=faint>More like this:</p><ul class=faint>{said}</ul>" if others else ""
@@ -130,15 +126,13 @@ def _card(one: Discovery, others: Sequence[Discovery]) -> str:
         f'<article class="finding {finding.level.replace(" ", "-")}">'
         f'<p class="level">{_SIGNS[finding.level]} {escape(finding.level.capitalize())}</p>'
         f'<p class="said">{escape(finding.said())}</p>'
-        f'<p class="faint">{escape(" · ".join(basis))}</p>{examples}{more}</article>'
+        f'<p class="faint">{escape(" · ".join(one.basis))}</p>{examples}{more}</article>'
     )
 
 
 def _example(example: Example) -> str:
-    parts = example.marked or ((),) * len(example.texts)
     rows = "".join(
-        f"<tr><td>{escape(role)}</td><td>{_marked(text, marked)}</td></tr>"
-        for (role, text), marked in zip(example.texts, parts, strict=True)
+        f"<tr><td>{escape(role)}</td><td>{_marked(text, marked)}</td></tr>" for role, text, marked in example.parts
     )
     note = f"<caption>{escape(example.note)}</caption>" if example.note else ""
     return f'<table class="example">{note}<tbody>{rows}</tbody></table>'

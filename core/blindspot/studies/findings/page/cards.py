@@ -8,7 +8,6 @@ from typing import Literal
 import streamlit as st
 
 from blindspot.figures.html_tables import Column, Html, highlighted, html_table, quiet
-from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.findings import Example, Finding, Level
 from blindspot.studies.findings.collection import Discovery
 from blindspot.texts import counted
@@ -16,7 +15,6 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import entry_of, page_link
 from blindspot.ui.pickers import Picks, link_to
 from blindspot.ui.resources import scheme
-from blindspot.ui.widgets.tables import dataset_title
 
 _Color = Literal["red", "orange", "green"]
 _LOOKS: dict[Level, tuple[str, _Color]] = {
@@ -34,7 +32,7 @@ def card(one: Discovery, key: str, others: Sequence[Discovery] = (), *, is_open:
     with st.container(border=True, key=key):
         st.badge(str(finding.level).capitalize(), icon=icon, color=color)
         st.markdown(f"**{as_text(finding.said())}**")
-        st.caption(_basis(one))
+        st.caption(" · ".join(map(as_text, one.basis)))
         at_once = finding.examples[:1] if is_open else ()
         for example in at_once:
             _show(example)
@@ -50,19 +48,10 @@ def card(one: Discovery, key: str, others: Sequence[Discovery] = (), *, is_open:
                     st.markdown("\n".join(f"- {as_text(other.finding.said())}" for other in others))
 
 
-def _basis(one: Discovery) -> str:
-    finding = one.finding
-    parts = [dataset_title(finding.dataset), as_text(finding.basis)]
-    if one.adjusted is not None:
-        parts.append(f"corrected {p_in_words(one.adjusted, finding.p)}")
-    return " · ".join(parts)
-
-
 def _show(example: Example) -> None:
-    parts = example.marked or ((),) * len(example.texts)
     rows = [
         (quiet(role, scheme()), Html(f'<div style="{_LONG}">{highlighted(text, marked, scheme())}</div>'))
-        for (role, text), marked in zip(example.texts, parts, strict=True)
+        for role, text, marked in example.parts
     ]
     columns = (Column("", style="width:9rem", names_rows=True), Column("", style=_WRAPS))
     st.html(html_table(columns, rows, scheme(), example.note or "Example", has_head=False))
