@@ -29,7 +29,7 @@ from blindspot.api.evaluator import Evaluator
 from blindspot.api.place import Place, place_of
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
 from blindspot.api.sentences import try_sentence
-from blindspot.api.series import Series, layers, prompts
+from blindspot.api.series import Matched, Series, layers, matched, prompts
 from blindspot.api.spaces import Neighbors, neighbors
 from blindspot.api.thresholds import Threshold, threshold
 from blindspot.datasets import fetch
@@ -55,6 +55,7 @@ __all__ = [
     "Found",
     "InputError",
     "LibraryMissing",
+    "Matched",
     "Neighbor",
     "Neighbors",
     "Run",
@@ -75,6 +76,7 @@ __all__ = [
     "heros",
     "layers",
     "learning_curve",
+    "matched",
     "neighbors",
     "outliers",
     "probing",

@@ -1,4 +1,5 @@
-"""Layers and prompts for programs: how a model's score depends on the layer that is read, and on its prompt."""
+"""Layers, prompts and matched dimensions for programs: how a model's score depends on the layer that is read and on its
+prompt, and the order of two models on their dimensions."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ from blindspot.api import data as given
 from blindspot.api.place import place_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.runs import pipeline
+from blindspot.studies.lab.matched import matched_view, pairs_of
+from blindspot.studies.lab.matched import requests_of as matched_requests
 from blindspot.studies.lab.series import By, requests_of, series_view, ways
 
 if TYPE_CHECKING:
@@ -81,6 +84,61 @@ def prompts(
         InputError: a model takes no prompt, or something else is wrong.
     """
     return _series(By.PROMPT, models, more, data, diagnostic, columns, store, device, params)
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Pairs of models compared at their own and at matched dimensions.
+
+    Attributes:
+        said: the answer in words.
+        facts: what ``blindspot matched --json`` prints.
+    """
+
+    said: tuple[str, ...]
+    facts: Mapping[str, Any] = field(repr=False)
+
+    def table(self) -> pd.DataFrame:
+        """A row per comparison; a difference is the smaller model's score, ``a``, less the larger one's."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {name: pair[name] for name in ("smaller", "larger")} | row
+                for pair in self.facts["pairs"]
+                for row in pair["ways"]
+            ]
+        )
+
+
+def matched(
+    models: Sequence[str],
+    data: Any,
+    *,
+    diagnostic: str = "",
+    columns: Mapping[str, str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    device: str | None = None,
+    **params: str,
+) -> Matched:
+    """Every two models of different dimension, at their own sizes and at matched ones (Eger et al. 2019, section 3).
+
+    The larger is truncated or projected, the smaller grown by joined poolings, by joined models, or by a projection.
+
+    Args:
+        models, diagnostic, columns, store, device, params: as of ``layers``.
+
+    Raises:
+        InputError: no two models have different dimensions, or something else is wrong.
+    """
+    place = place_of(store, device)
+    kind = find_diagnostic(diagnostic).dataset_kind if diagnostic else None
+    dataset = given.reference_of(data, kind, columns, place.settings)
+    pairs = pairs_of(models, place.settings)
+    entry, requests = matched_requests(pairs, dataset, place.settings, diagnostic, params)
+    runs = {r.variant: pipeline.run(r, place.settings, place.repository).record for r in requests}
+    found = matched_view(entry, pairs, runs, place.repository)
+    return Matched(found.in_words, MappingProxyType(found.as_json()))
 
 
 def _series(

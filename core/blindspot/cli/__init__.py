@@ -36,6 +36,7 @@ COMMANDS = {
     "size": Place("blindspot.cli.studies.size", "size"),
     "layers": Place("blindspot.cli.studies.series", "layers"),
     "prompts": Place("blindspot.cli.studies.series", "prompts"),
+    "matched": Place("blindspot.cli.studies.series", "matched"),
     "repair": Place("blindspot.cli.studies.repair", "repair"),
     "languages": Place("blindspot.cli.studies.languages", "languages"),
     "evidence": Place("blindspot.cli.evidence", "evidence"),

@@ -417,6 +417,11 @@ def _canonical_concatenation(reference: str) -> str:
     return _of_parts("cat", parts)
 
 
+def concatenation_of(models: Sequence[str]) -> ModelRef:
+    """The model of the vectors of several, ``cat:A+B``; raises ``InputError`` where they cannot be joined."""
+    return variant_named(_of_parts("cat", [Variant(one, "none") for one in models])).model
+
+
 def _concatenation(reference: str, settings: Settings) -> Encoder:
     from blindspot.encoders.concatenation import concatenation
 

@@ -378,7 +378,9 @@ class FileReference:
             if scheme == "run" and query in ("scores=distance", "scores=similarity"):
                 return cls(scheme, _absolute(path), query == "scores=distance")
             if scheme == "vectors" and query.startswith("pooling="):
-                return cls(scheme, _absolute(path), readout=_of_words(query.removeprefix("pooling="), reference))
+                return cls(
+                    scheme, _absolute(path), readout=_of_words(unquote(query.removeprefix("pooling=")), reference)
+                )
             if query:
                 raise InputError(
                     f"'{reference}' has parameters ('?{query}'), and there is no file {_absolute(target)}",

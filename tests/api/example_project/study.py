@@ -121,6 +121,12 @@ def taken_apart() -> bs.Series:
     raise RuntimeError("it takes a prompt")
 
 
+def matched() -> list[str]:
+    """Two models, the larger one made smaller and the smaller one grown."""
+    found: bs.Matched = bs.matched(["minilm", "lsa"], PAIRS)
+    return list(found.said)
+
+
 def trained(store: Path) -> list[str]:
     """A training of two steps, with every pair at each."""
     evaluator = bs.Evaluator(PAIRS, name="letters to words", store=store)

@@ -1,4 +1,5 @@
-"""Commands ``layers`` and ``prompts``: how a model's score depends on the layer that is read, and on its prompt."""
+"""Commands ``layers``, ``prompts`` and ``matched``: how a model's score depends on the layer that is read and on its
+prompt, and the order of two models on their dimensions."""
 
 from __future__ import annotations
 
@@ -13,8 +14,11 @@ from blindspot.datasets.catalog import DatasetRef
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.computing import Done, Failed, failure
+from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
+from blindspot.studies.lab.matched import matched_view, pairs_of
+from blindspot.studies.lab.matched import requests_of as matched_requests
 from blindspot.studies.lab.series import PROMPTS, By, SeriesView, corrected, requests_of, series_view, ways
 
 ENCODER_HELP = "model, such as minilm or dir:PATH; repeat for several"
@@ -53,6 +57,46 @@ def prompts(
     _series(By.PROMPT, encoder, dataset_of(data, own), diagnostic, params, prompt or (), as_json=as_json)
 
 
+@names_own_data
+@takes_parameters(several=False)
+def matched(
+    *,
+    encoder: Annotated[list[str], typer.Option(help=f"{ENCODER_HELP}: two or more of different dimensions")],
+    data: Annotated[str, typer.Option(help=DATA_HELP)] = "",
+    diagnostic: Annotated[str, typer.Option(help=DIAGNOSTIC_HELP)] = "",
+    params: dict[str, str],
+    as_json: AsJson = False,
+    own: OwnNames,
+) -> None:
+    """Compare models with their dimensions matched: the larger truncated or projected, the smaller grown."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    pairs = pairs_of(encoder, settings)
+    entry, requests = matched_requests(pairs, dataset_of(data, own), settings, diagnostic, params)
+    runs = {done.request.variant: done.outcome.record for done in _computed(requests, settings, repository)}
+    output.use_names(settings, repository, [name for pair in pairs for name in (pair.small, pair.large)])
+    found = matched_view(entry, pairs, runs, repository)
+    if as_json:
+        output.print_json(found.as_json())
+        return
+    rows = found.rows
+    output.print_table(
+        f"{entry.title}: {found.title} at matched dimensions", list(rows[0]), [list(row.values()) for row in rows]
+    )
+    for sentence in found.in_words:
+        output.print_text(sentence)
+
+
+def _computed(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done]:
+    """The runs, after their cost was told; raises ``BlindspotError`` if one fails."""
+    computing.announce_cost(requests, settings, repository)
+    output.announce(requests, settings)
+    results = computing.one_by_one(requests, settings, repository)
+    if failed := [result for result in results if isinstance(result, Failed)]:
+        raise failure(failed, len(results))
+    return [result for result in results if isinstance(result, Done)]
+
+
 def _series(
     by: By,
     encoders: Sequence[str],
@@ -67,12 +111,7 @@ def _series(
     repository = Repository.at(settings.store)
     every = [ways(by, encoder, settings, prompts) for encoder in dict.fromkeys(encoders)]
     entry, requests = requests_of(every, data, settings, diagnostic, params)
-    computing.announce_cost(requests, settings, repository)
-    output.announce(requests, settings)
-    results = computing.one_by_one(requests, settings, repository)
-    if failed := [result for result in results if isinstance(result, Failed)]:
-        raise failure(failed, len(results))
-    runs = {r.request.variant.encoder: r.outcome.record for r in results if isinstance(r, Done)}
+    runs = {done.request.variant.encoder: done.outcome.record for done in _computed(requests, settings, repository)}
     found = series_view(by, entry, every, runs, repository)
     if as_json:
         output.print_json(found.as_json())

@@ -82,7 +82,7 @@ def ways(by: By, model: str, settings: Settings, prompts: Sequence[str] = ()) ->
 
 
 def _layers(model: ModelRef, settings: Settings) -> Ways:
-    first = encoder_of(_with(model, "layer=", "0"), settings)
+    first = encoder_of(with_parameter(model, "layer=", "0"), settings)
     if not isinstance(first, EncoderFamily):
         raise InputError(f"'{model}' has no layers", expected="a transformer in a folder or of the hub")
     members = tuple(Member(s.identity.reference, str(place)) for place, s in enumerate(first.family))
@@ -95,7 +95,7 @@ def _prompts(model: ModelRef, settings: Settings, prompts: Sequence[str]) -> Way
     every = dict.fromkeys([*([""] if has_own else []), *PROMPTS, *prompts])
     members = [Member(model.text, OWN if has_own else NONE)]
     for prompt in every:
-        prompted = _with(model, "prompt=", prompt)
+        prompted = with_parameter(model, "prompt=", prompt)
         if prompted == model:  # named with it
             continue
         encoder_of(prompted, settings)
@@ -103,8 +103,8 @@ def _prompts(model: ModelRef, settings: Settings, prompts: Sequence[str]) -> Way
     return Ways(model.text, tuple(members), 0)
 
 
-def _with(model: ModelRef, parameter: str, value: str) -> ModelRef:
-    """A model with another parameter (``layer=``); raises ``InputError`` if it takes none."""
+def with_parameter(model: ModelRef, parameter: str, value: str) -> ModelRef:
+    """A model with another parameter (``layer=``, ``pooling=``); raises ``InputError`` if it takes none."""
     reference = model.text
     if len(model.models) > 1:
         raise InputError(f"'{reference}' is several models", expected="one model, such as dir:PATH")
@@ -112,7 +112,7 @@ def _with(model: ModelRef, parameter: str, value: str) -> ModelRef:
         raise InputError(f"'{reference}' is an object of a program", expected="a model by reference, such as dir:PATH")
     start = reference.find("?", reference.find("#") + 1)  # after an address on the web, which can have one too
     head, query = (reference[:start], reference[start + 1 :]) if start >= 0 else (reference, "")
-    kept = [part for part in query.split("&") if part and not part.startswith(_REPLACED[parameter])]
+    kept = [part for part in query.split("&") if part and not part.startswith(_REPLACED.get(parameter, (parameter,)))]
     return variant_named(f"{head}?{'&'.join([*kept, parameter + quote(value, safe='')])}").model
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from blindspot import ui
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES
 from blindspot.studies.evidence.scores import family_of
-from blindspot.studies.lab.page import headline, progress, series, size, views
+from blindspot.studies.lab.page import headline, matched, progress, series, size, views
 from blindspot.studies.lab.page.form import form
 from blindspot.studies.lab.page.progress import LabView
 from blindspot.ui.widgets.tables import show_limits
@@ -23,6 +23,7 @@ VIEWS: Mapping[str, View[LabView]] = {
     "agreement": View("Which choice changes the ranking most?", views.agreement),
     "verdicts": View("Which model is better under every choice?", views.by_pair),
     "size": View("Which model is best with the same number of dimensions?", size.show),
+    "matched": View("Does the order of two models change when their dimensions are matched?", matched.show),
     "layers": View("Which layer of a model is best?", series.layers),
     "prompts": View("How much does a score depend on the prompt?", series.prompts),
 }
@@ -42,6 +43,9 @@ too. A grid is computed as one job; after a cancellation it continues where it s
   models that both have. The effect of *one choice alone* is measured over pairs of settings that differ only in it.
 - A **verdict** on two models counts the settings in which either is ahead. It is *stable* if one of them is never
   behind. A choice *reverses* it if, with everything else fixed, each leads for some value of that choice.
+- **Matched dimensions**: every two models at their own sizes, with the larger one truncated or projected, and with the
+  smaller one grown. Each is the diagnostic's paired test of two ordinary runs, with p-values after Holm over its main
+  scores, as on the other pages; how many hold for all comparisons at once is said below.
 - **Layers** and **prompts**: each is a model of its own, tested against the model itself; p-values are multiplied by
   the number of layers or prompts, and intervals of differences hold for all at once.
 - Scores that describe a space without being better or worse (anisotropy, hubness) are shown but not ranked by.

@@ -1,0 +1,364 @@
+"""Pairs of models with their dimensions matched: the larger made smaller, the smaller grown, and whether that changes
+which of the two is ahead (Eger, Rücklé and Gurevych 2019, section 3, *Size matters*).
+
+Every way to match two models is a comparison of two ordinary runs. Verdicts are those that the same two models with
+post-processing have everywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import Any
+
+from blindspot.datasets.catalog import DatasetRef
+from blindspot.diagnostic import Diagnostic
+from blindspot.encoders.catalog import concatenation_of, encoder_of, model_alone
+from blindspot.errors import InputError
+from blindspot.names import current
+from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
+from blindspot.references import ModelRef
+from blindspot.runs import requesting
+from blindspot.runs.comparison import cells, fields, headline_tests
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.lab.series import with_parameter
+from blindspot.studies.size.grid import entry_of
+from blindspot.texts import counted, listed
+from blindspot.variants import Variant
+
+# In the order in which they are joined: those of Rücklé et al. 2018 (arXiv 1803.01400), then p = 2.
+POOLINGS = ("mean", "max", "min", "p3", "p2")
+
+
+class Way(StrEnum):
+    """How the dimensions of two models are matched."""
+
+    OWN = "own sizes"
+    TRUNCATED = "truncated"
+    PROJECTED = "projected"
+    POOLED = "joined poolings"
+    JOINED = "joined models"
+    EXPANDED = "projected up"
+
+
+_LEFT_OUT = ("score", "n", "wins", "losses", "alike", "p", "detectable")  # of a test's row
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two models in one way: the smaller and the larger, each as it then is; ``dimension`` is that of both, 0 of their
+    own sizes."""
+
+    way: Way
+    dimension: int
+    small: Variant
+    large: Variant
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two models of different dimension.
+
+    Attributes:
+        sizes: dimensions of the smaller and the larger model.
+        matches: ways to compare them, their own sizes first.
+    """
+
+    small: str
+    large: str
+    sizes: tuple[int, int]
+    matches: tuple[Match, ...]
+
+    def label(self, match: Match) -> str:
+        """A way for people: ``mine truncated to 384``."""
+        small, large = current().model(self.small), current().model(self.large)
+        size = f"{match.dimension:,}"
+        if match.way is Way.JOINED:
+            others = [current().model(part.text) for part in match.small.model.models[1:]]
+            return f"{small} grown to {size} by joining {listed(others)}"
+        return {
+            Way.OWN: "own sizes",
+            Way.TRUNCATED: f"{large} truncated to {size}",
+            Way.PROJECTED: f"{large} projected to {size}",
+            Way.POOLED: f"{small} grown to {size} by joining poolings",
+            Way.EXPANDED: f"{small} projected up to {size}",
+        }[match.way]
+
+
+def pairs_of(models: Sequence[str], settings: Settings) -> tuple[Pair, ...]:
+    """Every two models of different dimension, with the ways that they have to be matched.
+
+    Raises:
+        InputError: fewer than two models, all of one dimension, or as ``encoder_of``.
+    """
+    alone = list(dict.fromkeys(map(model_alone, models)))
+    sized = [(model, encoder_of(model, settings).info.dimension) for model in alone]
+    sized.sort(key=lambda one: one[1])
+    pairs = tuple(
+        Pair(small.text, large.text, (d, k), (_own(small, large), *_matches(small, large, d, k, sized, settings)))
+        for (small, d), (large, k) in combinations(sized, 2)
+        if d < k
+    )
+    if not pairs:
+        same = f", all of {sized[0][1]:,} dimensions" if len(sized) > 1 else ""
+        raise InputError(f"{counted(len(sized), 'model')}{same}", expected="two models of different dimensions")
+    return pairs
+
+
+def _own(small: ModelRef, large: ModelRef) -> Match:
+    return Match(Way.OWN, 0, Variant(small.text, "none"), Variant(large.text, "none"))
+
+
+def _matches(
+    small: ModelRef, large: ModelRef, d: int, k: int, sized: Sequence[tuple[ModelRef, int]], settings: Settings
+) -> list[Match]:
+    """The larger model with ``d`` dimensions, then the smaller one with ``k``; ways that a model lacks are left out."""
+    bare = Variant(small.text, "none"), Variant(large.text, "none")
+    out = [
+        Match(Way.TRUNCATED, d, bare[0], Variant(large.text, f"truncate:{d}")),
+        Match(Way.PROJECTED, d, bare[0], Variant(large.text, f"random-project:{d}")),
+    ]
+    others = [model for model, size in sized if size < k and model != small]
+    for way, grown in ((Way.POOLED, _pooled(small, d, k, settings)), (Way.JOINED, _joined(small, others, k, settings))):
+        if grown is not None:
+            out.append(Match(way, k, grown, bare[1]))
+    return [*out, Match(Way.EXPANDED, k, Variant(small.text, f"random-project:{k}"), bare[1])]
+
+
+def _pooled(model: ModelRef, d: int, k: int, settings: Settings) -> Variant | None:
+    """A model with as many joined poolings as it takes; None where it takes no poolings, or there are too few."""
+    many = -(-k // d)
+    if many > len(POOLINGS) or "pooling=" in model.text:
+        return None
+    try:
+        return _cut(with_parameter(model, "pooling=", "+".join(POOLINGS[:many])), k, settings)
+    except InputError:  # it takes none
+        return None
+
+
+def _joined(model: ModelRef, others: Sequence[ModelRef], k: int, settings: Settings) -> Variant | None:
+    """A model with as many of the others as it takes; None where they are too few, or cannot be joined."""
+    for many in range(1, len(others) + 1):
+        try:
+            found = _cut(concatenation_of([model.text, *(other.text for other in others[:many])]), k, settings)
+        except InputError:  # word vectors with a model of whole texts
+            return None
+        if found is not None:
+            return found
+    return None
+
+
+def _cut(grown: ModelRef, k: int, settings: Settings) -> Variant | None:
+    """The first ``k`` dimensions; None of fewer."""
+    dimension = encoder_of(grown, settings).info.dimension
+    return None if dimension < k else Variant(grown.text, "none" if dimension == k else f"truncate:{k}")
+
+
+def requests_of(
+    pairs: Sequence[Pair], dataset: DatasetRef, settings: Settings, diagnostic: str = "", params: Mapping[str, str] = {}
+) -> tuple[Diagnostic, tuple[RunRequest, ...]]:
+    """The diagnostic (the first that fits if none is named) and the runs of all pairs, on the texts that all models
+    cover; raises ``InputError``."""
+    entry = entry_of(dataset, diagnostic)
+    models = list(dict.fromkeys(name for pair in pairs for name in (pair.small, pair.large)))
+    variants = dict.fromkeys(v for pair in pairs for match in pair.matches for v in (match.small, match.large))
+    return entry, tuple(
+        requesting.request(entry.id, v.encoder, v.transform, dataset, dict(params), settings, models) for v in variants
+    )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two models in one way, with their runs and the test of the smaller model's score less the larger one's."""
+
+    match: Match
+    small: RunRecord
+    large: RunRecord
+    test: PairedTest
+
+    @property
+    def ahead(self) -> int:
+        """1 where the smaller model has the better score, -1 where the larger one has, 0 where they are equal."""
+        gain = (self.test.sign or 1) * self.test.value
+        return (gain > 0) - (gain < 0)
+
+    @property
+    def is_significant(self) -> bool:
+        return self.test.verdict not in (Verdict.ALIKE, Verdict.UNTESTED)
+
+    @property
+    def sure(self) -> str:
+        """Interval and verdict of the difference, from the side of the model that is ahead."""
+        test = self.test if self.ahead > 0 else self.test.turned
+        if test.verdict is Verdict.UNTESTED:
+            return f"not tested: {test.refusal}"
+        ci = ci_in_words(test, "+.4f", of=DIFFERENCE)
+        verdict = "significant" if self.is_significant else Verdict.ALIKE.value
+        return f"{ci}; {verdict}" if ci else verdict
+
+
+@dataclass(frozen=True)
+class PairView:
+    """A pair at its own sizes, and as far as they are computed at matched ones."""
+
+    pair: Pair
+    own: Compared
+    matched: tuple[Compared, ...]
+
+    @property
+    def rows(self) -> tuple[Compared, ...]:
+        return (self.own, *self.matched)
+
+    @property
+    def reversed(self) -> tuple[Compared, ...]:
+        """Where the other model is ahead."""
+        return tuple(one for one in self.matched if one.ahead * self.own.ahead < 0)
+
+    @property
+    def is_reversed_for_sure(self) -> bool:
+        """Whether one model is significantly better at their own sizes, and the other one at a matched size."""
+        return self.own.is_significant and any(one.is_significant for one in self.reversed)
+
+    def name(self, side: int) -> str:
+        """The model that is ahead at a side: 1 the smaller one."""
+        return current().model(self.pair.small if side > 0 else self.pair.large)
+
+    @property
+    def in_words(self) -> str:
+        first = self.own.ahead or -1
+        small, large = (f"{self.name(side)} ({size:,})" for side, size in zip((1, -1), self.pair.sizes, strict=True))
+        one, other = (small, large) if first > 0 else (large, small)
+        scores = (self.own.test.a, self.own.test.b)[:: first or 1]
+        written = " and ".join(number(score, ".4f") for score in scores)
+        verb = "is ahead of" if self.own.ahead else "is level with"
+        said = f"{one} {verb} {other} at their own sizes, {self.own.test.label} {written} ({self.own.sure})."
+        if not self.matched:
+            return f"{said} No matched size is computed yet."
+        many = len(self.matched)
+        if not (turned := self.reversed):
+            kept = sum(row.ahead == self.own.ahead for row in self.matched)
+            where = (
+                "the comparison" if many == 1 else f"all {many} comparisons" if kept == many else f"{kept} of {many}"
+            )
+            return f"{said} With matched dimensions the order is the same in {where}."
+        places = "; ".join(
+            f"{self.pair.label(row.match)}: {self.name(row.ahead)} by {number(abs(row.test.value), '.4f')} ({row.sure})"
+            for row in turned
+        )
+        return f"{said} With matched dimensions the order is reversed in {len(turned)} of {many}: {places}."
+
+
+@dataclass(frozen=True)
+class MatchedView:
+    """Pairs of models by one score, those whose order changes first."""
+
+    entry: Diagnostic
+    score: str
+    pairs: tuple[PairView, ...]
+
+    @property
+    def title(self) -> str:
+        """The score for people."""
+        return self.entry.overview.columns.get(self.score, self.score)
+
+    @property
+    def p_of_all(self) -> dict[tuple[str, str, Way], float | None]:
+        """p-values corrected, after Holm, for every comparison of the view."""
+        rows = [(view.pair, row) for view in self.pairs for row in view.rows]
+        keys = [(pair.small, pair.large, row.match.way) for pair, row in rows]
+        return dict(zip(keys, corrected([row.test.p for _, row in rows]), strict=True))
+
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """How many pairs change their order, a sentence per pair, and what holds for all at once."""
+        compared = [view for view in self.pairs if view.matched]
+        out = []
+        if compared:
+            turned = sum(bool(view.reversed) for view in compared)
+            sure = sum(view.is_reversed_for_sure for view in compared)
+            pairs = counted(len(compared), "pair")
+            how = f"; {sure or 'none'} {'is' if sure < 2 else 'are'} significant before and after" if turned else ""
+            change = "change their" if turned > 1 else "changes its"
+            out.append(f"{turned or 'None'} of {pairs} of models {change} order with matched dimensions{how}.")
+        out += [view.in_words for view in self.pairs]
+        rows = [(view.pair, row) for view in self.pairs for row in view.rows if row.is_significant]
+        if rows:
+            after = self.p_of_all
+            p = [after[pair.small, pair.large, row.match.way] for pair, row in rows]
+            hold = sum(one is not None and one < ALPHA for one in p)
+            which = f"{hold} of {counted(len(rows), 'significant difference')} also hold{'s' * (hold == 1)}"
+            out.append(f"{which} after correction (Holm) for {counted(len(after), 'comparison')}.")
+        return tuple(out)
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """A row per comparison, for tables."""
+        return [
+            {
+                "models": " and ".join(map(view.name, (1, -1))),
+                "dimensions": view.pair.label(row.match),
+                "order": ""
+                if row is view.own
+                else "reversed"
+                if row in view.reversed
+                else "same"
+                if row.ahead
+                else "tie",
+                **{head: cell for head, cell in cells(row.test, "smaller", "larger").items() if head not in _LEFT_OUT},
+            }
+            for view in self.pairs
+            for row in view.rows
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        after = self.p_of_all
+        return {
+            "diagnostic": self.entry.id,
+            "score": self.score,
+            "answer": list(self.in_words),
+            "pairs": [
+                {
+                    "smaller": view.pair.small,
+                    "larger": view.pair.large,
+                    "dimensions": list(view.pair.sizes),
+                    "reversed": [row.match.way.value for row in view.reversed],
+                    "ways": [
+                        {
+                            "way": row.match.way.value,
+                            "dimension": row.match.dimension or None,
+                            "variants": [str(row.match.small), str(row.match.large)],
+                            "run_ids": [row.small.run_id, row.large.run_id],
+                            **fields(row.test),
+                            "p_of_all": after[view.pair.small, view.pair.large, row.match.way],
+                        }
+                        for row in view.rows
+                    ],
+                }
+                for view in self.pairs
+            ],
+        }
+
+
+def matched_view(
+    entry: Diagnostic, pairs: Sequence[Pair], runs: Mapping[Variant, RunRecord], repository: Repository
+) -> MatchedView:
+    """The pairs that are computed at their own sizes, and their ways that are computed.
+
+    Args:
+        runs: finished ones of one dataset with the same parameters.
+    """
+    able = [(p, m) for p in pairs for m in p.matches if {m.small, m.large} <= runs.keys()]
+    tests = headline_tests(entry, [(runs[match.small], runs[match.large]) for _, match in able], repository)
+    found: dict[Pair, list[Compared]] = {}
+    for (pair, match), test in zip(able, tests, strict=True):
+        found.setdefault(pair, []).append(Compared(match, runs[match.small], runs[match.large], test))
+    views = [PairView(p, rows[0], tuple(rows[1:])) for p, rows in found.items() if rows[0].match.way is Way.OWN]
+    views.sort(key=lambda view: (not view.is_reversed_for_sure, not view.reversed))
+    return MatchedView(entry, tests[0].score if tests else entry.headline, tuple(views))
