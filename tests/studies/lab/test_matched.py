@@ -72,7 +72,7 @@ def test_the_ways_to_match_two_models(settings: Settings, tmp_path: Path) -> Non
     )
 
 
-def test_other_models_make_a_small_one_grow(settings: Settings) -> None:
+def test_other_models_make_a_small_one_grow(settings: Settings, tmp_path: Path) -> None:
     models = ["lsa", "random-projection", "minilm"]
     first, second = pairs_of(models, settings)
     grown = next(match for match in first.matches if match.way is JOINED)
@@ -80,6 +80,23 @@ def test_other_models_make_a_small_one_grow(settings: Settings) -> None:
     assert first.label(grown) == "lsa grown to 384 by joining random-projection"
     assert [pair.label(pair.matches[1]) for pair in (first, second)] == ["minilm truncated to 300"] * 2
     assert len(first.matches) == 5
+    # Own models come first, whatever was named first, and what it is compared with is no way to grow.
+    files = {name: f"table:{tmp_path / name}.csv" for name in ("mine", "wide")}
+    for name, vector in (("mine", [0] * 100), ("wide", [0] * 400)):
+        (tmp_path / f"{name}.csv").write_text(f'text,embedding\nx,"{vector}"\n', "utf-8")
+    both = pairs_of(["lsa", "random-projection", *files.values()], settings)
+    grown = next(
+        m
+        for pair in both
+        if (pair.small, pair.large) == ("lsa", files["wide"])
+        for m in pair.matches
+        if m.way is JOINED
+    )
+    assert str(grown.small) == f"cat:lsa+{files['mine']}~none"
+    (same,) = (
+        p for p in pairs_of(["minilm", "lsa", "cat:lsa+minilm"], settings) if (p.small, p.large[:3]) == ("lsa", "cat")
+    )
+    assert JOINED not in [match.way for match in same.matches]
 
 
 def test_two_models_of_one_dimension_have_nothing_to_match(settings: Settings) -> None:

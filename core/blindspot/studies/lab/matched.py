@@ -24,6 +24,7 @@ from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, numbe
 from blindspot.references import ModelRef
 from blindspot.runs import requesting
 from blindspot.runs.comparison import cells, fields, headline_tests
+from blindspot.runs.default_models import place_of
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -100,10 +101,10 @@ def pairs_of(models: Sequence[str], settings: Settings) -> tuple[Pair, ...]:
     """
     alone = list(dict.fromkeys(map(model_alone, models)))
     sized = [(model, encoder_of(model, settings).info.dimension) for model in alone]
-    sized.sort(key=lambda one: one[1])
+    parts = sorted(sized, key=lambda one: place_of(one[0].text))  # own models first, baselines last
     pairs = tuple(
-        Pair(small.text, large.text, (d, k), (_own(small, large), *_matches(small, large, d, k, sized, settings)))
-        for (small, d), (large, k) in combinations(sized, 2)
+        Pair(small.text, large.text, (d, k), (_own(small, large), *_matches(small, large, d, k, parts, settings)))
+        for (small, d), (large, k) in combinations(sorted(sized, key=lambda one: one[1]), 2)
         if d < k
     )
     if not pairs:
@@ -126,7 +127,10 @@ def _matches(
         Match(Way.PROJECTED, d, bare[0], Variant(large.text, f"random-project:{d}")),
     ]
     others = [model for model, size in sized if size < k and model != small]
-    for way, grown in ((Way.POOLED, _pooled(small, d, k, settings)), (Way.JOINED, _joined(small, others, k, settings))):
+    for way, grown in (
+        (Way.POOLED, _pooled(small, d, k, settings)),
+        (Way.JOINED, _joined(small, large, others, k, settings)),
+    ):
         if grown is not None:
             out.append(Match(way, k, grown, bare[1]))
     return [*out, Match(Way.EXPANDED, k, Variant(small.text, f"random-project:{k}"), bare[1])]
@@ -143,14 +147,14 @@ def _pooled(model: ModelRef, d: int, k: int, settings: Settings) -> Variant | No
         return None
 
 
-def _joined(model: ModelRef, others: Sequence[ModelRef], k: int, settings: Settings) -> Variant | None:
+def _joined(model: ModelRef, large: ModelRef, others: Sequence[ModelRef], k: int, settings: Settings) -> Variant | None:
     """A model with as many of the others as it takes; None where they are too few, or cannot be joined."""
     for many in range(1, len(others) + 1):
         try:
             found = _cut(concatenation_of([model.text, *(other.text for other in others[:many])]), k, settings)
         except InputError:  # word vectors with a model of whole texts
             return None
-        if found is not None:
+        if found is not None and set(found.model.models) != set(large.models):  # which it would be compared with
             return found
     return None
 
@@ -231,6 +235,10 @@ class PairView:
         return current().model(self.pair.small if side > 0 else self.pair.large)
 
     @property
+    def title(self) -> str:
+        return f"{self.name(1)} against {self.name(-1)}"
+
+    @property
     def in_words(self) -> str:
         first = self.own.ahead or -1
         small, large = (f"{self.name(side)} ({size:,})" for side, size in zip((1, -1), self.pair.sizes, strict=True))
@@ -302,7 +310,7 @@ class MatchedView:
         """A row per comparison, for tables."""
         return [
             {
-                "models": " and ".join(map(view.name, (1, -1))),
+                "models": view.title,
                 "dimensions": view.pair.label(row.match),
                 "order": ""
                 if row is view.own

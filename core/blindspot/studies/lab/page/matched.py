@@ -50,7 +50,7 @@ def show(shown: LabView) -> None:
 
 
 def _figure(shown: LabView, task: Task, view: MatchedView) -> None:
-    pairs = {" and ".join(map(one.name, (1, -1))): one for one in view.pairs}
+    pairs = {one.title: one for one in view.pairs}
     picked = st.selectbox("Pair", list(pairs), key="lab_matched_pair", persist_state="session")
     one = pairs.get(str(picked), view.pairs[0])
     lines = [_line(one, side) for side in (1, -1)]
