@@ -278,7 +278,7 @@ class FittedEncoder(Protocol):
 
 
 @runtime_checkable
-class JoinedEncoder(Encoder, Protocol):
+class JoinedEncoder(Protocol):
     """An encoder that makes its vectors of other encoders'. The cache encodes with those, each under its own key."""
 
     @property

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -151,7 +151,10 @@ class EmbeddingCache:
         """
         digest = encoder.identity.embedding_digest(texts_digest)
         if isinstance(encoder, JoinedEncoder):
-            return self.read(digest) or self._joined(encoder, texts, texts_digest, progress, cancel)
+            if found := self.read(digest):
+                return found
+            parts = [self.encode(one, texts, texts_digest, progress, cancel) for one in encoder.encoders]
+            return self._joined(encoder, parts, encoder.join, texts, texts_digest)
         siblings = encoder.family if isinstance(encoder, EncoderFamily) else (Sibling(encoder.identity, encoder.info),)
         family = _Family(encoder, {s.identity.embedding_digest(texts_digest): s for s in siblings})
         found = self.read(digest)
@@ -166,13 +169,16 @@ class EmbeddingCache:
         return found
 
     def _joined(
-        self, encoder: JoinedEncoder, texts: Sequence[str], texts_digest: str, progress: Progress, cancel: CancelToken
+        self,
+        encoder: Encoder,
+        parts: Sequence[Embedded],
+        join: Callable[[Sequence[Float32]], Float32],
+        texts: Sequence[str],
+        texts_digest: str,
     ) -> Embedded:
-        """See ``encode``; the seconds are those of all encoders, truncated texts those of the one that truncates
-        most."""
-        parts = [self.encode(one, texts, texts_digest, progress, cancel) for one in encoder.encoders]
+        """See ``encode``; the seconds are those of all parts, truncated texts those of the one that truncates most."""
         starts = range(0, len(texts), ROWS_AT_ONCE)
-        pieces = ((at, encoder.join([part.matrix[at : at + ROWS_AT_ONCE] for part in parts])) for at in starts)
+        pieces = ((at, join([part.matrix[at : at + ROWS_AT_ONCE] for part in parts])) for at in starts)
         facts = [part.facts for part in parts]
         devices = {device for one in facts for device in one.device.split(" and ")}
         found = self.put_together(
