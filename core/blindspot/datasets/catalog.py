@@ -21,6 +21,7 @@ from blindspot.datasets.published import minimal_pairs, retrieval, scored_pairs,
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published.chunked import CHUNKED
 from blindspot.datasets.published.evalrank_sources import SOURCES
+from blindspot.datasets.published.evalrank_words import EVALRANK_WORDS
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.datasets.published.probing_tasks import PROBING
 from blindspot.datasets.published.scored_pairs.similarity_sets import SIMILARITY
@@ -204,29 +205,7 @@ DATASETS = {
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
             sources="evalrank-sent-sources",
         ),
-        DatasetEntry(
-            id="evalrank-word",
-            title="EvalRank words",
-            description="The most similar quarter of thirteen word similarity sets, in both directions, among their "
-            "words and the 20,000 most frequent words of Wikipedia.",
-            kind=DatasetKind.PAIR_SET,
-            unit="word",
-            size="5,514 pairs, 22,207 words",
-            pairs=5_514,
-            texts=22_207,
-            licence="BSD-3-Clause (repository); words from public similarity sets and Wikipedia",
-            citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, 4.3",
-            url=f"https://github.com/{EVALRANK_REPOSITORY}",
-            revision=EVALRANK_REVISION,
-            files=(
-                evalrank_file("data/word_evalrank/pos_pair_5514.txt"),
-                evalrank_file("data/word_evalrank/basic_vocab.txt"),
-                evalrank_file("data/word_evalrank/wiki_vocab.txt"),
-            ),
-            load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
-            sources="evalrank-word-sources",
-            core_texts=5_846,
-        ),
+        *EVALRANK_WORDS.values(),
         DatasetEntry(
             id="heros",
             title="HEROS",

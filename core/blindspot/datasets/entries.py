@@ -13,6 +13,8 @@ from blindspot.datasets.user_data.columns import OwnSource
 
 EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
 EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"
+COUNTER_FITTING_REPOSITORY = "nmrksic/counter-fitting"
+COUNTER_FITTING_REVISION = "8cf3cf4db1074f2f80ecf728e6af68347c3b3d02"
 _REGISTRY = Path(__file__).parent / "published" / "files.tsv"
 
 
@@ -144,3 +146,10 @@ def github_file(source: str, repository: str, revision: str, path: str) -> Sourc
 def evalrank_file(path: str) -> SourceFile:
     """A file of the EvalRank toolkit's repository."""
     return github_file("evalrank", EVALRANK_REPOSITORY, EVALRANK_REVISION, path)
+
+
+def lexicon_file(name: str) -> SourceFile:
+    """A word list of the counter-fitting repository; size and checksum are in ``published/files.tsv``."""
+    source, folder = "counter_fitting_lexicons", f"{COUNTER_FITTING_REPOSITORY}/{COUNTER_FITTING_REVISION}"
+    url = f"https://raw.githubusercontent.com/{folder}/linguistic_constraints/{name}"
+    return SourceFile(source, name, url, *_registered()[source, name])

@@ -5,13 +5,17 @@ They are fetched like the others, where they are asked for.
 
 from __future__ import annotations
 
-from blindspot.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, SourceFile
+from blindspot.datasets.entries import (
+    COUNTER_FITTING_REPOSITORY,
+    COUNTER_FITTING_REVISION,
+    EVALRANK_REPOSITORY,
+    EVALRANK_REVISION,
+    DatasetEntry,
+    lexicon_file,
+)
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.published import scored_pairs, simlex
 from blindspot.datasets.published.scored_pairs.similarity_sets import STR, STSB, WORD_SETS
-
-_COUNTER_FITTING = "nmrksic/counter-fitting"  # SimLex-999's own site was not reachable when this was written
-_COUNTER_FITTING_REVISION = "8cf3cf4db1074f2f80ecf728e6af68347c3b3d02"
 
 SOURCES = {
     entry.id: entry
@@ -59,18 +63,9 @@ SOURCES = {
             pairs=999,
             licence="as published by its authors; here as in the counter-fitting repository (Apache-2.0)",
             citation="Hill, Reichart and Korhonen 2015, SimLex-999",
-            url=f"https://github.com/{_COUNTER_FITTING}",
-            revision=_COUNTER_FITTING_REVISION,
-            files=(
-                SourceFile(
-                    "counter_fitting_lexicons",
-                    "SimLex-999.txt",
-                    f"https://raw.githubusercontent.com/{_COUNTER_FITTING}/{_COUNTER_FITTING_REVISION}"
-                    "/linguistic_constraints/SimLex-999.txt",
-                    44_050,
-                    "ca00ff8515a36cde32d13c2b83def23f5a167b67db93ebfcfb7dae039ba22c0b",
-                ),
-            ),
+            url=f"https://github.com/{COUNTER_FITTING_REPOSITORY}",
+            revision=COUNTER_FITTING_REVISION,
+            files=(lexicon_file("SimLex-999.txt"),),  # its own site was not reachable when this was written
             load=lambda dataset_id, paths: simlex.load(dataset_id, paths[0]),
         ),
     )

@@ -8,15 +8,13 @@ neither says is ``not stated``.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from blindspot.files.reference import reference_rows
 from blindspot.numerics.similarity import Similarity
-from blindspot.settings import ASSETS
 
-EVALRANK = ASSETS / "reference" / "evalrank.csv"
 SCORES = ("mrr", "hits@1", "hits@3")  # what was published
 KINDS = {"evalrank-sent": "sentence", "evalrank-word": "word"}  # the datasets of the published scores
 SOURCES = {"paper": "Wang, Kuo and Li 2022, table {table}", "toolkit": "the toolkit's page for words, {table}"}
@@ -42,19 +40,18 @@ class PublishedScore:
 @lru_cache(maxsize=1)
 def evalrank_scores() -> tuple[PublishedScore, ...]:
     """All published EvalRank scores, in the order of their tables."""
-    with EVALRANK.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            PublishedScore(
-                source=SOURCES[row["source"]].format(table=row["table"]),
-                kind=row["kind"],
-                model=row["model"],
-                post_processing=row["post_processing"],
-                metric=Similarity(row["metric"]),
-                scores={name: float(row[name]) for name in SCORES},
-                note=row["note"],
-            )
-            for row in csv.DictReader(file)
+    return tuple(
+        PublishedScore(
+            source=SOURCES[row["source"]].format(table=row["table"]),
+            kind=row["kind"],
+            model=row["model"],
+            post_processing=row["post_processing"],
+            metric=Similarity(row["metric"]),
+            scores={name: float(row[name]) for name in SCORES},
+            note=row["note"],
         )
+        for row in reference_rows("evalrank.csv")
+    )
 
 
 def published_for(dataset: str) -> tuple[PublishedScore, ...]:

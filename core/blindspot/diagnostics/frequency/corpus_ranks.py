@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from blindspot.files.reference import printed
 from blindspot.numerics.neighbors.exact import ExactIndex
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.pairs import Dependence, change
 from blindspot.types import Float64, Int32, Int64
 
 MOST_K = 1_000
@@ -24,13 +27,16 @@ SEED = 2015
 class Curve:
     """Mean corpus rank of the k-th neighbor over query items, with its 95% t interval; rank 1 is the most frequent.
 
-    ``k [p] int64`` is ascending, the others are ``[p] float64``.
+    Attributes:
+        k: ``[p] int64``, ascending; ``mean, low, high`` are ``[p] float64``.
+        influence: ``[q] float64``, how far each query moves the exponent of the power law; empty if not known.
     """
 
     k: Int64
     mean: Float64
     low: Float64
     high: Float64
+    influence: Float64 = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,7 @@ class PowerLaw:
     a: float
     b: float
     r2: float
+    exponent: Estimate | None = None  # b with its interval over the queries, where these are known
 
     @property
     def holds(self) -> bool:
@@ -111,15 +118,34 @@ def _curve(k: Int64, found: Float64) -> Curve:
     q = len(found)
     mean = found.mean(axis=0)
     half = t.ppf(0.975, q - 1) * found.std(axis=0, ddof=1) / np.sqrt(q)
-    return Curve(k, mean, mean - half, mean + half)
+    influence = (found / mean - 1) @ _slopes(k)  # of the exponent: to first order, since it is fitted to log means
+    return Curve(k, mean, mean - half, mean + half, influence)
+
+
+def _slopes(k: Int64) -> Float64:
+    """What each place's log mean counts for in the exponent of least squares, ``[p]``."""
+    x = np.log(k.astype(np.float64))
+    return np.asarray((x - x.mean()) / ((x - x.mean()) ** 2).sum())
 
 
 def fit_power_law(curve: Curve) -> PowerLaw:
-    """Least squares of log mean rank on log k."""
+    """Least squares of log mean rank on log k, with a t interval of the exponent over the queries."""
     x, y = np.log(curve.k.astype(np.float64)), np.log(curve.mean)
-    x0, y0 = x - x.mean(), y - y.mean()
-    b = float(x0 @ y0 / (x0 @ x0))
+    y0 = y - y.mean()
+    b = float(_slopes(curve.k) @ y0)
     a = float(np.exp(y.mean() - b * x.mean()))
     total = float(y0 @ y0)
-    left = y0 - b * x0
-    return PowerLaw(a, b, 1.0 - float(left @ left) / total if total > FLAT else 0.0)
+    left = y0 - b * (x - x.mean())
+    exponent = None
+    if q := len(curve.influence):
+        exponent = change(b, curve.influence, Dependence.of_groups(np.arange(q), Unit.QUERIES))
+    return PowerLaw(a, b, 1.0 - float(left @ left) / total if total > FLAT else 0.0, exponent)
+
+
+def published() -> dict[str, float]:
+    """The law of figure 4 for the C&W embeddings: ``a``, ``b``, ``k`` up to which, among so many ``words``.
+
+    The paper prints ``nn-rank ~ 1000 corpus-rank^0.17``. A rank among 1,000 neighbors cannot be over 1,000, so that
+    the two are read the other way round: corpus rank ~ 1000 k^0.17, as it is fitted here.
+    """
+    return printed("Schnabel et al. 2015", "figure 4")["C&W"]

@@ -18,14 +18,12 @@ prints twice are assigned by table 3's order.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from blindspot.settings import ASSETS
+from blindspot.files.reference import reference_rows
 
-HEROS = ASSETS / "reference" / "heros.csv"
 SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")  # that were published
 # Training groups, in words.
 GROUPS = {
@@ -86,18 +84,17 @@ class PublishedProfile:
 @lru_cache(maxsize=1)
 def heros_profiles() -> tuple[PublishedProfile, ...]:
     """All published profiles, in the figures' order."""
-    with HEROS.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            PublishedProfile(
-                figure=int(row["figure"]),
-                parameters=int(row["parameters"]) if row["parameters"] else None,
-                is_approximate=row["parameters_from"] == "approximate",
-                dimension=int(row["dimension"]) if row["dimension"] else None,
-                means={subset: float(row[subset]) for subset in SUBSETS},
-                **{name: row[name] for name in TEXTS},
-            )
-            for row in csv.DictReader(file)
+    return tuple(
+        PublishedProfile(
+            figure=int(row["figure"]),
+            parameters=int(row["parameters"]) if row["parameters"] else None,
+            is_approximate=row["parameters_from"] == "approximate",
+            dimension=int(row["dimension"]) if row["dimension"] else None,
+            means={subset: float(row[subset]) for subset in SUBSETS},
+            **{name: row[name] for name in TEXTS},
         )
+        for row in reference_rows("heros.csv")
+    )
 
 
 def blocks() -> Mapping[str, tuple[PublishedProfile, ...]]:

@@ -7,21 +7,19 @@ the lowest mean of a probing task. The numbers of the other tasks are not printe
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from blindspot.files.reference import reference_rows
 from blindspot.numerics.statistics import rankings
-from blindspot.settings import ASSETS
 from blindspot.types import Float64
 from blindspot.variants import Variant
 
 FEWEST = 4  # models: of three, one order in six agrees by chance
 OF_ALL = "mean"  # the published mean over all probing tasks
-_FILE = ASSETS / "reference" / "eger_probing.csv"
 
 Scores = Mapping[str, Mapping[Variant, float]]  # by task and model
 
@@ -85,14 +83,13 @@ class Published:
 @lru_cache(maxsize=1)
 def published() -> Sequence[Published]:
     """What the paper prints, in the order of the file."""
-    with _FILE.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            Published(
-                row["task"],
-                float(row["spearman"]),
-                int(row["encoders"]),
-                int(row["transfer_tasks"]),
-                f"{row['source']}, figure {row['figure']}",
-            )
-            for row in csv.DictReader(file)
+    return tuple(
+        Published(
+            row["task"],
+            float(row["spearman"]),
+            int(row["encoders"]),
+            int(row["transfer_tasks"]),
+            f"{row['source']}, figure {row['figure']}",
         )
+        for row in reference_rows("eger_probing.csv")
+    )

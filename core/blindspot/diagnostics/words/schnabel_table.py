@@ -9,14 +9,12 @@ before it.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from blindspot.settings import ASSETS
+from blindspot.files.reference import reference_rows
 
-SCHNABEL = ASSETS / "reference" / "schnabel.csv"
 SOURCE = "Schnabel et al. 2015, table 1"
 RELATEDNESS, CATEGORIZATION, ANALOGY, BUILT_IN = "relatedness", "categorization", "analogy", "built in"
 OUTLIERS, FIT = "outlier detection", "thematic fit"  # not in the paper; fit stands in for selectional preference
@@ -71,9 +69,10 @@ IN_PAPER = frozenset({RELATEDNESS, CATEGORIZATION, ANALOGY})  # groups
 @lru_cache(maxsize=1)
 def table_1() -> Mapping[str, Mapping[str, float]]:
     """Scores as fractions by embedding and column, in the table's order."""
-    with SCHNABEL.open(encoding="utf-8", newline="") as file:
-        rows = {row.pop("model"): row for row in csv.DictReader(file)}
-    return {model: {name: float(value) / 100 for name, value in row.items()} for model, row in rows.items()}
+    return {
+        row["model"]: {name: float(value) / 100 for name, value in row.items() if name != "model"}
+        for row in reference_rows("schnabel.csv")
+    }
 
 
 def published() -> dict[str, dict[str, float]]:

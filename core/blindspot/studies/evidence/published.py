@@ -15,11 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-import pandas as pd
+from blindspot.files.reference import reference_rows
 
-from blindspot.settings import ASSETS
-
-FOLDER = ASSETS / "reference"
 SCHNABEL = "Schnabel et al. 2015"
 WORD_TABLE, SENTENCE_TABLE, SOURCES_TABLE, PLAIN_TABLE = 3, 6, 7, 11  # of Wang, Kuo and Li 2022
 # The datasets of the papers' evaluators.
@@ -104,9 +101,18 @@ class PublishedTask:
 @lru_cache(maxsize=1)
 def correlations() -> tuple[PublishedCorrelation, ...]:
     """All published correlations, table by table and row by row."""
-    rows = _read("evidence.csv")
-    rows["rho"] = rows.pop("rho100").astype(float) / 100
-    return tuple(PublishedCorrelation(*row) for row in rows.itertuples(index=False, name=None))
+    return tuple(
+        PublishedCorrelation(
+            row["source"],
+            int(row["table"]),
+            row["level"],
+            row["evaluator"],
+            row["positives"],
+            row["task"],
+            float(row["rho100"]) / 100,
+        )
+        for row in reference_rows("evidence.csv")
+    )
 
 
 def of_table(table: int) -> tuple[PublishedCorrelation, ...]:
@@ -117,10 +123,15 @@ def of_table(table: int) -> tuple[PublishedCorrelation, ...]:
 @lru_cache(maxsize=1)
 def task_scores() -> tuple[PublishedTask, ...]:
     """Tables 4 and 5 of Schnabel et al., row by row."""
-    rows = _read("schnabel_tasks.csv").drop(columns="source")
-    rows["f1"] = rows.pop("f1_100").astype(float) / 100
-    return tuple(PublishedTask(*row) for row in rows.itertuples(index=False, name=None))
-
-
-def _read(name: str) -> pd.DataFrame:
-    return pd.read_csv(FOLDER / name, keep_default_na=False, dtype=str).astype({"table": int})
+    return tuple(
+        PublishedTask(
+            int(row["table"]),
+            row["task"],
+            row["part"],
+            row["model"],
+            row["p_value"],
+            row["note"],
+            float(row["f1_100"]) / 100,
+        )
+        for row in reference_rows("schnabel_tasks.csv")
+    )

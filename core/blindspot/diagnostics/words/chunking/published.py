@@ -7,14 +7,12 @@ the paper's, against the best row, by randomization over sentences.
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import lru_cache
 
-from blindspot.settings import ASSETS
+from blindspot.files.reference import reference_rows
 
 SOURCE = "Schnabel et al. 2015, table 4"
-_FILE = ASSETS / "reference" / "schnabel_tasks.csv"
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,7 @@ class Published:
 @lru_cache(maxsize=1)
 def table_4() -> tuple[Published, ...]:
     """The rows in the table's order."""
-    with _FILE.open(encoding="utf-8", newline="") as file:
-        rows = {(row["model"], row["part"]): row for row in csv.DictReader(file) if row["table"] == "4"}
+    rows = {(row["model"], row["part"]): row for row in reference_rows("schnabel_tasks.csv") if row["table"] == "4"}
     found = []
     for model in dict.fromkeys(model for model, _ in rows):
         dev, test = rows[model, "dev"], rows[model, "test"]
