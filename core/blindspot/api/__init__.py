@@ -27,6 +27,7 @@ from blindspot.api import models
 from blindspot.api.checks import Check, Checked, check
 from blindspot.api.evaluator import Evaluator
 from blindspot.api.place import Place, place_of
+from blindspot.api.published import Published, published
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
 from blindspot.api.sentences import try_sentence
 from blindspot.api.series import Matched, Series, layers, matched, prompts
@@ -58,6 +59,7 @@ __all__ = [
     "Matched",
     "Neighbor",
     "Neighbors",
+    "Published",
     "Run",
     "Score",
     "Series",
@@ -81,6 +83,7 @@ __all__ = [
     "outliers",
     "probing",
     "prompts",
+    "published",
     "record",
     "report",
     "retrieval",

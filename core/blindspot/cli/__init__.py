@@ -40,6 +40,7 @@ COMMANDS = {
     "repair": Place("blindspot.cli.studies.repair", "repair"),
     "languages": Place("blindspot.cli.studies.languages", "languages"),
     "evidence": Place("blindspot.cli.evidence", "evidence"),
+    "published": Place("blindspot.cli.evidence", "published"),
     "hubs": Place("blindspot.cli.space.hubs", "hubs"),
     "sweep": Place("blindspot.cli.sweep", "sweep", help="HELP"),
     "try": Place("blindspot.cli.studies.sentence", "try_texts"),

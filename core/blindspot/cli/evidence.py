@@ -1,4 +1,4 @@
-"""Command ``evidence``: correlations of intrinsic scores with scores on downstream tasks."""
+"""Commands ``evidence`` and ``published``: correlations of intrinsic scores with tasks, and what papers found."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from blindspot.cli.options import AsJson, settings_and_store
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES
 from blindspot.numerics.statistics.written import interval, number
+from blindspot.studies.evidence.beside import TABLES, beside
 from blindspot.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
 from blindspot.studies.evidence.scores import Downstream, Level, Outcome, score_table
 from blindspot.studies.evidence.view import as_json as as_json_of
@@ -67,6 +68,23 @@ def evidence(
         output.print_text(
             f"No intervals: models of one family are not independent, and intervals need {FEWEST_FAMILIES} families."
         )
+
+
+def published(
+    table: Annotated[str, typer.Argument(help=f"{', '.join(TABLES)}; all if left out")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show published tables with the same scores of your stored models beside them."""
+    settings, repository = settings_and_store()
+    found = [beside(name, repository) for name in ([table] if table else TABLES)]
+    if as_json:
+        output.print_json([one.as_json() for one in found])
+        return
+    output.use_names(settings, repository, [])
+    for one in found:
+        rows = one.in_words()
+        output.print_table(f"{one.id}: {one.title} ({one.source})", list(rows[0]), [list(row.values()) for row in rows])
+        output.print_text(one.note)
 
 
 def _written(cell: Cell) -> str:

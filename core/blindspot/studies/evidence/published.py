@@ -38,6 +38,11 @@ _EVALRANK = {"EvalRank MRR": "mrr", "EvalRank Hits@1": "hits@1", "EvalRank Hits@
 _EVALRANK_SETS = {"word": "evalrank-word", "sentence": "evalrank-sent"}
 
 
+def measure_of(name: str) -> str:
+    """A similarity benchmark or a task, by its printed name, as it is measured here: the id of a ``Measure``."""
+    return f"similarity:{_SIMILARITY[name]}:spearman" if name in _SIMILARITY else name.lower()
+
+
 @dataclass(frozen=True)
 class Models:
     """Numbers of models behind a table (tables 8 and 9 of Wang, Kuo and Li 2022)."""
@@ -77,12 +82,12 @@ class PublishedCorrelation:
         if self.evaluator in _EVALRANK:
             is_whole = self.positives in {"", "STS-B + STR"}
             return f"evalrank:{_EVALRANK_SETS[self.level]}:{_EVALRANK[self.evaluator]}" if is_whole else ""
-        return f"similarity:{_SIMILARITY[self.evaluator]}:spearman"
+        return measure_of(self.evaluator)
 
     @property
     def task_id(self) -> str:
         """The dataset of the task."""
-        return self.task.lower()
+        return measure_of(self.task)
 
 
 @dataclass(frozen=True)

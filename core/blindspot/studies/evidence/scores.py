@@ -165,6 +165,12 @@ class ScoreTable:
         places = [self._places[m.id] for m in wanted]
         return ScoreTable(self.variants, self.families, tuple(wanted), self.values[:, places])
 
+    def with_column(self, measure: Measure, values: Mapping[Variant, float]) -> ScoreTable:
+        """With one more score, of those of its variants that have it."""
+        column = np.array([values.get(variant, np.nan) for variant in self.variants]).reshape(-1, 1)
+        measures = (*self.measures, measure)
+        return ScoreTable(self.variants, self.families, measures, np.hstack([self.values, column]))
+
     def at(self, level: Level, *, like_similarity: bool = False) -> ScoreTable:
         """Evaluators of a level, and the tasks that the paper compares with them (sections 5.1 and 6.1).
 

@@ -15,6 +15,7 @@ from blindspot.diagnostics.frequency.figures import classes as figures
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
 from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import ci_in_words, interval
 from blindspot.runs.spaces import Space
 from blindspot.settings import prepare_runtime
 from blindspot.types import Float64, Int64
@@ -72,11 +73,28 @@ def show(shown: FrequencyView) -> None:
     st.markdown("\n".join(f"- {as_text(variant.label)}: {_in_words(fit)}" for variant, fit in fits.items()))
     st.caption(_caption(shown, asked, null, int(k[-1])))
     with st.expander("The numbers", icon=":material/table:"):
+        law = corpus_ranks.published()
         rows_of_fits = [
-            {"model": v.label, "a": f.a, "b": f.b, "R²": f.r2, "power law": "yes" if f.holds else "no"}
-            for v, f in fits.items()
+            {
+                "model": "C&W, published",
+                "a": law["a"],
+                "b": law["b"],
+                "k up to": f"{law['k']:,.0f} of {law['words']:,.0f}",
+            },
+            *(
+                {
+                    "model": v.label,
+                    "a": f.a,
+                    "b": f.b,
+                    "95% CI of b": interval(f.exponent.interval if f.exponent else None, ".3f"),
+                    "R²": f.r2,
+                    "power law": "yes" if f.holds else "no",
+                    "k up to": f"{int(k[-1]):,} of {len(asked.rows):,}",
+                }
+                for v, f in fits.items()
+            ),
         ]
-        formats = {"a": "%.1f", "b": "%.4f", "R²": "%.3f"}
+        formats = {"a": "%.1f", "b": "%.3f", "R²": "%.3f"}
         tables.draw(rows_of_fits, key="rank_fits", column_config=formats)
         means = {**{v.label: curve.mean for v, curve in curves.items()}, "random": null.mean}
         numbers = {"k": null.k} | {name: mean.round(1) for name, mean in means.items()}
@@ -97,7 +115,8 @@ def _in_words(fit: PowerLaw) -> str:
     if not fit.holds:
         return f"**no power law** (R² = {fit.r2:.2f}, below {corpus_ranks.POWER_LAW})"
     drift = "nearer neighbors are more frequent" if fit.b > 0 else "nearer neighbors are rarer"
-    return f"mean corpus rank ≈ {fit.a:,.0f} · k^{fit.b:.3f} (R² = {fit.r2:.2f}): {drift}"
+    sure = f"{ci_in_words(fit.exponent, '.3f', of='the exponent')}, " if fit.exponent and fit.exponent.interval else ""
+    return f"mean corpus rank ≈ {fit.a:,.0f} · k^{fit.b:.3f} ({sure}R² = {fit.r2:.2f}): {drift}"
 
 
 def _caption(shown: FrequencyView, asked: _Asked, null: Curve, last: int) -> str:
@@ -110,9 +129,14 @@ def _caption(shown: FrequencyView, asked: _Asked, null: Curve, last: int) -> str
     )
     null_fit = corpus_ranks.fit_power_law(null)
     rank = "place by its count" if shown.dataset.of_words else "place by the mean Zipf frequency of its words"
+    law = corpus_ranks.published()
     return (
         f"Over {whose}; neighbors among {len(asked.rows):,} {unit}s by the similarity {shown.picks.metric}, up to "
-        f"k = {last:,}, 1% of them or 1,000. Corpus rank: {rank}, 1 for the most frequent. Bands: 95% t intervals "
-        f"over the queries. Dotted: random {unit}s for neighbors (R² of its fit: {null_fit.r2:.2f}). Fitted by least "
-        "squares on the logarithms."
+        f"k = {last:,}: 1% of them, at most {corpus_ranks.MOST_K:,}. Corpus rank: {rank}, 1 for the most frequent. "
+        f"Bands: 95% t intervals over the queries. Dotted: random {unit}s for neighbors (R² of its fit: "
+        f"{null_fit.r2:.2f}). Fitted by least "
+        "squares on the logarithms; an interval of the exponent is over the queries. Published: "
+        f"{law['a']:,.0f} · k^{law['b']:.2f} for the C&W embeddings, up to k = {law['k']:,.0f} of {law['words']:,.0f} "
+        "words (Schnabel et al. 2015, section 6, figure 4). The paper prints the two ranks the other way round, but no "
+        "place among 1,000 neighbors is over 1,000."
     )

@@ -12,6 +12,7 @@ from blindspot.numerics.statistics.written import interval
 from blindspot.studies.evidence import published
 from blindspot.studies.evidence.correlation import Cell
 from blindspot.studies.evidence.figures import Column, Line, MapRow, bump_chart, published_map
+from blindspot.studies.evidence.page import beside
 from blindspot.studies.evidence.page.choices import EvidenceView
 from blindspot.studies.evidence.page.correlations import cells_of
 from blindspot.studies.evidence.published import Models, PublishedCorrelation
@@ -21,6 +22,7 @@ from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 
 SCHNABEL = "Schnabel"
+BESIDE = {"table 1a": "wang-1a", "table 4": "wang-4"}
 TABLES = {  # by their names in the address
     "table 6": published.SENTENCE_TABLE,
     "table 11": published.PLAIN_TABLE,
@@ -32,6 +34,8 @@ HELP = """
 - **table 11**: the same without post-processed models, 34
 - **table 3**: word benchmarks against ten tasks, over 38 models
 - **table 7**: EvalRank by the source of its positive pairs
+- **table 1a**: six models on the STS Benchmark and on two tasks
+- **table 4**: EvalRank on words without some of its parts
 - **Schnabel**: six word embeddings by benchmarks (table 1), chunking (table 4) and sentiment (table 5)
 
 The last is from Schnabel et al. 2015, all others from Wang, Kuo and Li 2022.
@@ -53,9 +57,12 @@ def show(shown: EvidenceView) -> None:
 
 def show_tables(scheme: Scheme, shown: EvidenceView | None = None) -> None:
     """The published tables, with or without measured scores."""
-    chosen = one_of("Published", [*TABLES, SCHNABEL], "ev_published", HELP)
+    chosen = one_of("Published", [*TABLES, *BESIDE, SCHNABEL], "ev_published", HELP)
     if chosen == SCHNABEL:
         _schnabel(scheme)
+        return
+    if chosen in BESIDE:
+        beside.show(BESIDE[chosen], shown.downstream if shown else None)
         return
     cells = published.of_table(TABLES[chosen])
     here: dict[tuple[str, str], Cell] = {}

@@ -26,6 +26,7 @@ VIEWS: Mapping[str, View[LabView]] = {
     "matched": View("Does the order of two models change when their dimensions are matched?", matched.show),
     "layers": View("Which layer of a model is best?", series.layers),
     "prompts": View("How much does a score depend on the prompt?", series.prompts),
+    "published": View("What have papers found with other similarities and post-processing?", views.published),
 }
 
 HOW = r"""

@@ -9,6 +9,7 @@ import streamlit as st
 
 from blindspot.figures import grids
 from blindspot.names import current
+from blindspot.studies.evidence.page import beside
 from blindspot.studies.lab.grid import Measure, Scores
 from blindspot.studies.lab.page.progress import LabView
 from blindspot.studies.lab.verdicts import Effect, Knob, Order, effects, in_words, places, verdicts
@@ -215,3 +216,12 @@ def _keeps(verdict: Order, which: str, knobs: Sequence[str]) -> bool:
     if which == "depends" and (verdict.is_stable or verdict.is_tied):
         return False
     return not knobs or any(str(flip.knob) in knobs for flip in verdict.flips)
+
+
+# --- published
+
+
+def published(shown: LabView) -> None:  # noqa: ARG001 - it reads all runs of the store
+    """What papers found when they changed the similarity or the post-processing, beside all runs of the store."""
+    for table in ("wang-10", "wang-1b", "eger-2"):
+        beside.show(table)
