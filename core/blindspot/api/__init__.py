@@ -26,8 +26,8 @@ from blindspot.api import data as given
 from blindspot.api import models
 from blindspot.api.checks import Check, Checked, check
 from blindspot.api.evaluator import Evaluator
+from blindspot.api.papers import Published, published
 from blindspot.api.place import Place, place_of
-from blindspot.api.published import Published, published
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
 from blindspot.api.sentences import try_sentence
 from blindspot.api.series import Matched, Series, layers, matched, prompts

@@ -78,7 +78,7 @@ def published(
     settings, repository = settings_and_store()
     found = [beside(name, repository) for name in ([table] if table else TABLES)]
     if as_json:
-        output.print_json([one.as_json() for one in found])
+        output.print_json(found[0].as_json() if table else {"tables": [one.as_json() for one in found]})
         return
     output.use_names(settings, repository, [])
     for one in found:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ import pytest
 from blindspot.datasets import fetch, packaged
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.datasets.published.pairs import most_similar_quarter, scored_words
+from blindspot.datasets.published.evalrank_words import ADDED, with_synonyms
+from blindspot.datasets.published.pairs import most_similar_quarter, pair_set, scored_words
 from blindspot.diagnostics.evalrank.definition import ceilings
 from blindspot.errors import BlindspotError, DataCorrupt
 from blindspot.settings import ROOT, Settings
@@ -155,3 +157,33 @@ def test_evalrank_words(shared_settings: Settings) -> None:
     assert len(set(pairs)) == len(pairs)
     assert np.count_nonzero(dataset.queries == dataset.matches) == 0
     assert all((match, query) in set(pairs) for query, match in pairs)
+
+
+# --- the ablations of table 4
+
+
+def test_synonyms_are_added_among_the_words_both_ways(tmp_path: Path) -> None:
+    words = pair_set("hand", [("big", "large"), ("large", "big")], ["tiny", "small", "red"])
+    path = tmp_path / "synonyms.txt"
+    path.write_text("large big\nsmall tiny\ntiny small\nred red\nred crimson\n")
+    found = with_synonyms("more", words, path)
+    assert (found.id, found.items) == ("more", words.items)
+    pairs = text_pairs(found)
+    assert pairs[:2] == [("big", "large"), ("large", "big")]
+    assert sorted(pairs[2:]) == [("small", "tiny"), ("tiny", "small")]
+    path.write_text("large big tiny\n")
+    with pytest.raises(DataCorrupt, match="two words with a space between"):
+        with_synonyms("more", words, path)
+
+
+@pytest.mark.realdata
+def test_the_ablations_of_evalrank_words(shared_settings: Settings) -> None:
+    whole, basic, more = (
+        fetch.load(find_dataset(f"evalrank-word{end}"), shared_settings) for end in ("", "-basic", "-ppdb")
+    )
+    assert (len(basic.items), text_pairs(basic)) == (5_846, text_pairs(whole))
+    assert more.items == whole.items
+    pairs = text_pairs(more)
+    assert pairs[:5_514] == text_pairs(whole)
+    assert len(set(pairs)) == len(pairs) == 5_514 + 2 * ADDED
+    assert {(match, query) for query, match in pairs} == set(pairs)

@@ -104,3 +104,27 @@ def test_named_words_are_taken_where_they_suffice() -> None:
     assert not drawn.named
     assert len(set(drawn.rows.tolist())) == corpus_ranks.DRAWN_QUERIES
     assert corpus_ranks.queries_among(named[:0], 7).rows.tolist() == list(range(7))
+
+
+def test_the_exponents_interval_is_that_of_a_jackknife() -> None:
+    """Each query left out in turn gives nearly the same, and hand-made t intervals exactly the same."""
+    rng = np.random.default_rng(6)
+    k = corpus_ranks.places(20_000)
+    ranks = 900 * k**0.15 * np.exp(0.3 * rng.normal(size=(60, 1)) + 0.4 * rng.normal(size=(60, len(k))))
+    fit = corpus_ranks.fit_power_law(corpus_ranks.curve_of(k, ranks))
+    assert fit.exponent is not None
+    assert fit.exponent.interval is not None
+    x = np.log(k) - np.log(k).mean()
+    moved = [sum(x[p] / (x @ x) * row[p] / ranks[:, p].mean() for p in range(len(k))) for row in ranks]
+    half = student.ppf(0.975, 59) * np.std(moved, ddof=1) / 60**0.5
+    low, high = fit.exponent.interval.low, fit.exponent.interval.high
+    assert (fit.exponent.value, fit.exponent.units) == (fit.b, 60)
+    assert high - low == pytest.approx(2 * half, rel=0.02)
+    assert (low + high) / 2 == pytest.approx(fit.b)
+    without = [corpus_ranks.fit_power_law(corpus_ranks.curve_of(k, np.delete(ranks, q, 0))).b for q in range(60)]
+    jackknife = (59 / 60 * ((np.array(without) - np.mean(without)) ** 2).sum()) ** 0.5
+    assert half / student.ppf(0.975, 59) == pytest.approx(jackknife, rel=0.05)
+
+
+def test_the_published_law_is_the_papers() -> None:
+    assert corpus_ranks.published() == {"a": 1_000, "b": 0.17, "k": 1_000, "words": 103_647}

@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 from scipy.stats import norm, spearmanr
 
+from blindspot.diagnostics.frequency.corpus_ranks import curve_of, fit_power_law, places
 from blindspot.numerics.statistics.confusion import estimates
 from blindspot.numerics.statistics.correlations import correlations, influences, spearman_influences
 from blindspot.numerics.statistics.estimate import Unit
@@ -371,6 +372,24 @@ def extremes(k: int, n: int, truth: float, level: float | None = None) -> Callab
     return measure
 
 
+def exponents(queries: int, exponent: float = 0.17) -> Callable[[Rng, int], float | None]:
+    """Coverage of the exponent of neighbors' corpus ranks: lognormal, partly the query's own, in level and in slope."""
+
+    def measure(rng: Rng, repetitions: int) -> float:
+        k = places(20_000)
+        x = np.log(k)
+        mean = 1_000 * np.exp(exponent * x - (0.8**2 + 0.8**2 + (0.1 * x) ** 2) / 2)  # of what is drawn: 1,000 k^b
+        ends = []
+        for _ in range(repetitions):
+            level, slope = 0.8 * rng.normal(size=(queries, 1)), 0.1 * rng.normal(size=(queries, 1))
+            drawn = mean * np.exp(level + slope * x + 0.8 * rng.normal(size=(queries, len(k))))
+            found = fit_power_law(curve_of(k, drawn)).exponent
+            ends += [found.interval] if found and found.interval else []  # none where one query carries it all
+        return float(np.mean([one.low <= exponent <= one.high for one in ends]))
+
+    return measure
+
+
 CELLS = (
     Cell.of("MRR, 10 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(10))),
     Cell.of("MRR, 15 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(15))),
@@ -468,6 +487,8 @@ CELLS = (
     Cell.of("largest gain and loss of 12, MRR on 100 pairs", "", COVERAGE, changes(12, 100), high=0.99),
     Cell.of("largest gain and loss of 12, accuracy on 100 examples", "", COVERAGE, flips(12, 100), high=0.99),
     Cell.of("most and least lost of 6 kinds, 5% of 40 items each", "0.92", COVERAGE, kinds_lost(6, 40, 0.05), high=1.0),
+    Cell.of("Frequency, exponent over 30 query words", "", COVERAGE, exponents(30)),
+    Cell.of("Frequency, exponent over 353 query words", "", COVERAGE, exponents(353)),
 )
 
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from html import unescape
+from math import fsum
 from pathlib import Path
 from statistics import fmean
 
@@ -19,7 +20,8 @@ from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import all_diagnostics
 from blindspot.diagnostics.words.schnabel_table import table_1
-from blindspot.studies.evidence import published
+from blindspot.files.reference import printed
+from blindspot.studies.evidence import beside, published
 from blindspot.studies.evidence.published import PublishedCorrelation
 from tests.support.tables import each
 
@@ -120,6 +122,60 @@ def test_every_score_of_schnabel_is_the_papers() -> None:
             f1, p_value = rows[score.model, score.part]
             assert 100 * score.f1 == pytest.approx(float(f1))
             assert score.p_value == (p_value if score.part == "test" else "")
+
+
+@each("table", ["1a", "1b", "4", "10"])
+def test_the_other_tables_of_wang_are_the_papers(table: str) -> None:
+    """1a and 1b, two tables above one caption; 4; and of 10 the second share of each two, which add up."""
+    text = _paper(WANG)
+    end = text.index("(a)\n" if table == "1a" else "(b)\n" if table == "1b" else f"Table {table}: ")
+    cells = [
+        [_plain(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)]
+        for row in re.findall(r"<tr>(.*?)</tr>", text[text.rindex("<table", 0, end) : end], re.DOTALL)
+    ]
+    found = printed("Wang, Kuo and Li 2022", table)
+    rows = {name: row[1:] for row in cells if (name := row[0].replace("l_2", "l2")) in found}
+    if table == "10":
+        shares = {name: [re.findall(r"([\d.]+)%", cell) for cell in row] for name, row in rows.items()}
+        assert all(fsum(map(float, both)) == pytest.approx(100) for row in shares.values() for both in row if both)
+        expected = {
+            name: {side: float(both[1]) for side, both in zip(("words", "sentences"), row, strict=True) if both}
+            for name, row in shares.items()
+        }
+    else:
+        expected = {
+            name: {c: float(re.sub(r"[ (↑↓].*", "", cell)) for c, cell in zip(found[name], row, strict=True)}
+            for name, row in rows.items()
+        }
+    assert found == expected
+    assert len(found) == {"1a": 6, "1b": 5, "4": 4, "10": 27}[table]
+
+
+def test_ranks_of_table_1a_are_as_printed_and_table_4_begins_with_table_3s_row() -> None:
+    places = {(row, column): place for (row, column), place in beside._places(printed(beside.WANG, "1a")).items()}
+    assert [places["GloVe", c] for c in ("STS-B", "SST2", "MR")] == [4, 6, 5]
+    assert [places["BERT-flow", c] for c in ("STS-B", "SST2", "MR")] == [2, 4, 6]
+    whole = {c.task: 100 * c.rho for c in published.of_table(3) if c.evaluator == "EvalRank MRR"}
+    assert {
+        task: pytest.approx(rho) for task, rho in printed(beside.WANG, "4")["EvalRank"].items()
+    }.items() <= whole.items()
+
+
+def test_table_2_of_eger_and_figure_4_of_schnabel_are_the_papers() -> None:
+    """Numbers and names are separate lists there; the differences are printed, too."""
+    text = _paper("eger2019_pitfalls_fragments.md")
+    block = text[text.index("Normalized\n\n0.41") : text.index("Table 2: ")]
+    values, names = re.findall(r"^0\.\d\d$", block, re.MULTILINE), re.findall(r"^[\w-]+-\d+d$", block, re.MULTILINE)
+    found = printed(beside.EGER, "2")
+    assert list(found) == names
+    assert [row["standard"] for row in found.values()] == list(map(float, values[:9]))
+    assert [row["normalized"] for row in found.values()] == list(map(float, values[9:]))
+    gains = [int(gain) for gain in re.findall(r"^\+(\d+)$", block, re.MULTILINE)]
+    assert [round(100 * (row["normalized"] - row["standard"])) for row in found.values()] == gains
+    law = printed("Schnabel et al. 2015", "figure 4")["C&W"]
+    schnabel = _paper(SCHNABEL)
+    assert f"nn-rank}} \\sim {law['a']:.0f} \\cdot \\text{{corpus-rank}}^{{{law['b']}}}" in schnabel
+    assert f"{law['words']:,.0f} words for all nearest-neighbor experiments" in schnabel
 
 
 PARTS = (("dev", 1), ("test", 2))

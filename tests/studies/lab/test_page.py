@@ -263,3 +263,11 @@ def test_a_task_that_an_address_names_twice_is_shown_once(open_app: OpenApp, cac
     twice = ["evalrank@demo-pairs"] * 2
     app = open_app(cache, "lab", **{**ADDRESS, "lab_task": twice, "lab_metric": ["cos", "cos"]})
     assert not app.error
+
+
+def test_what_papers_found_is_there_before_a_run_of_theirs(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, view="published")
+    assert len(app.dataframe) == 3
+    for source in ("Wang, Kuo and Li 2022, table 10", "Wang, Kuo and Li 2022, table 1b", "Eger et al. 2019, table 2"):
+        assert source in written(app)
+    assert "Nothing was measured here yet." in written(app)

@@ -98,7 +98,7 @@ def neighbor_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
     """
     k = places(len(index))
     neighbors = index.of_rows(queries, int(k[-1])).rows
-    return _curve(k, ranks[neighbors[:, k - 1]])
+    return curve_of(k, ranks[neighbors[:, k - 1]])
 
 
 def null_curve(ranks: Float64, queries: Int64, seed: int = SEED) -> Curve:
@@ -108,10 +108,10 @@ def null_curve(ranks: Float64, queries: Int64, seed: int = SEED) -> Curve:
     k = places(n)
     drawn = np.stack([rng.choice(n - 1, int(k[-1]), replace=False) for _ in queries])
     drawn += drawn >= queries[:, None]  # past the query itself
-    return _curve(k, ranks[drawn[:, k - 1]])
+    return curve_of(k, ranks[drawn[:, k - 1]])
 
 
-def _curve(k: Int64, found: Float64) -> Curve:
+def curve_of(k: Int64, found: Float64) -> Curve:
     """Means and intervals of ``[q, p]`` ranks."""
     from scipy.stats import t
 

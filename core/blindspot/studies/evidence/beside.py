@@ -70,7 +70,7 @@ class Beside:
     Attributes:
         head: what a row is.
         marks: whether rows or columns say what is published: ``rows`` where each row is a model.
-        spec: how numbers are written.
+        spec: how numbers are written; whole ones in the columns ``counts``.
         note: what a reader needs to compare the two.
     """
 
@@ -82,6 +82,7 @@ class Beside:
     spec: str
     cells: tuple[Cell, ...]
     note: str
+    counts: tuple[str, ...] = ()
 
     @property
     def is_measured(self) -> bool:
@@ -94,7 +95,7 @@ class Beside:
         for cell in self.cells:
             mark = ", published" if cell.is_published else "" if self.marks == "rows" else ", here"
             row, column = (cell.name + mark, cell.column) if self.marks == "rows" else (cell.name, cell.column + mark)
-            rows.setdefault(row, {})[column] = cell.in_words(self.spec)
+            rows.setdefault(row, {})[column] = cell.in_words(",.0f" if cell.column in self.counts else self.spec)
         columns = list(dict.fromkeys(column for row in rows.values() for column in row))
         return [{self.head: name} | {column: row.get(column, "–") for column in columns} for name, row in rows.items()]
 
@@ -186,7 +187,7 @@ def _wang_1a(table: ScoreTable, _: Repository) -> Beside:
         (*_published(WANG, "1a", ranked=True), *measured),
         "Spearman's rho of the cosine on the STS Benchmark's test part, and accuracy on two tasks, times 100. Ranks "
         "are among the published models and among those here. The paper cross-validates its logistic regression; "
-        "*Classification* says what is done here. Intervals are on the pages of each score.",
+        "the page Classification says what is done here. Intervals are on the pages of each score.",
     )
 
 
@@ -233,16 +234,18 @@ def _wang_4(table: ScoreTable, repository: Repository) -> Beside:
         Measure("evalrank", "evalrank-word", "mrr, l2", name, 1, "word"),
         {variant: run.metrics["mrr"] for variant, run in by_distance.items()},
     )
-    cells = [Cell(_ABLATIONS[c.name][0], c.column, c.value / 100, is_published=True) for c in _published(WANG, "4")]
-    tasks = {column: table.find(measure_of(column)) for column in dict.fromkeys(cell.column for cell in cells)}
-    for _, label, measure_id in _ABLATIONS.values():
+    known = _published(WANG, "4")
+    tasks = {column: table.find(measure_of(column)) for column in dict.fromkeys(cell.column for cell in known)}
+    cells = []
+    for name, (there, here, measure_id) in _ABLATIONS.items():
+        cells += [Cell(there, c.column, c.value / 100, is_published=True) for c in known if c.row == name]
         measure = table.find(measure_id)
         for column, task in tasks.items():
             if measure is None or task is None:
                 continue
             (found,) = correlations(table.columns([measure, task]))
             if found.rho is not None:
-                cells.append(Cell(label, column, found.rho, interval=found.interval, models=found.n))
+                cells.append(Cell(here, column, found.rho, interval=found.interval, models=found.n))
     return Beside(
         "wang-4",
         "EvalRank without some of its parts, against tasks",
@@ -320,8 +323,8 @@ def _eger_2(_: ScoreTable, repository: Repository) -> Beside:
         tuple(cells),
         "Pearson's r of the cosine on the STS Benchmark's test part, without post-processing and after z-normalization "
         f"of each dimension ({NORMALIZED}). The paper takes means and deviations over both texts of every pair; here a "
-        "text that repeats counts once. It also normalizes lengths, which changes no cosine. Intervals are on "
-        "*Similarity*.",
+        "text that repeats counts once. It also normalizes lengths, which changes no cosine. Intervals are on the page "
+        "Similarity.",
     )
 
 
@@ -350,7 +353,7 @@ def _schnabel_1(_: ScoreTable, repository: Repository) -> Beside:
         (*cells, *(cell for row in measured.values() for cell in row)),
         "Spearman's rho, purity and accuracy, times 100. The paper answers analogies among more than 100,000 words, "
         "and does not say whether its correlations are Spearman's or Pearson's. Columns of other data than here are "
-        "left out. Intervals are on *Words*.",
+        "left out. Intervals are on the page Words.",
     )
 
 
@@ -378,12 +381,13 @@ def _schnabel_figure_4(_: ScoreTable, repository: Repository) -> Beside:
         "Schnabel et al. 2015, section 6, figure 4",
         "model",
         "rows",
-        ",.4g",
+        ".3f",
         tuple(cells),
         f"Exponent b of: mean corpus rank of the k-th neighbor = a k^b. Published: {law['a']:,.0f} k^{law['b']}; the "
         "paper prints the two ranks the other way round, but no place among 1,000 neighbors is over 1,000. There k "
         f"goes up to 1,000, just under 1% of the words; here up to 1%, at most {corpus_ranks.MOST_K:,}. With R² below "
         f"{corpus_ranks.POWER_LAW} it is no power law. Intervals are over the query words.",
+        counts=("words", "k up to"),
     )
 
 

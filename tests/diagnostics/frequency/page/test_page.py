@@ -141,7 +141,9 @@ def test_neighbors_are_looked_up_and_the_fit_is_said(open_app: OpenApp, cache: P
     assert list(lines(app)) == ["trigrams", "trigrams + center", "random items"]
     assert "400 sentences drawn" in written(app)
     assert "no power law" in written(app) or "mean corpus rank ≈" in written(app)
-    assert table(app, "R²")["model"].tolist() == ["trigrams", "trigrams + center"]
+    fits = table(app, "R²")
+    assert fits["model"].tolist() == ["C&W, published", "trigrams", "trigrams + center"]
+    assert [" to " in ends for ends in fits["95% CI of b"][1:]] == [True, True]
 
 
 @pytest.mark.parametrize("view", ["classifier", "neighbors"])
