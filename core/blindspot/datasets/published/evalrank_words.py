@@ -50,6 +50,10 @@ def with_synonyms(dataset_id: str, words: PairSet, synonyms: Path) -> PairSet:
     )
 
 
+def _words(dataset_id: str, paths: tuple[Path, ...]) -> PairSet:
+    return loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:])
+
+
 _WORDS = DatasetEntry(
     id="evalrank-word",
     title="EvalRank words",
@@ -69,7 +73,7 @@ _WORDS = DatasetEntry(
         evalrank_file("data/word_evalrank/basic_vocab.txt"),
         evalrank_file("data/word_evalrank/wiki_vocab.txt"),
     ),
-    load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
+    load=_words,
     sources="evalrank-word-sources",
     core_texts=5_846,
 )
@@ -104,7 +108,7 @@ EVALRANK_WORDS = {
                 *_WORDS.files,
                 lexicon_file("ppdb_synonyms.txt"),
             ),
-            load=lambda dataset_id, paths: with_synonyms(dataset_id, _WORDS.load(dataset_id, paths[:3]), paths[3]),
+            load=lambda dataset_id, paths: with_synonyms(dataset_id, _words(dataset_id, paths[:3]), paths[3]),
             sources="",
         ),
     )
