@@ -143,8 +143,8 @@ def _metrics() -> Sequence[Score]:
         Score("control", "the same with shuffled labels", None),
         Score("accuracy_max", "accuracy at the threshold where it is highest", None),
         Score("neighbor_exponent", "b of: mean corpus rank of the k-th neighbor = a k^b", None, range=ANY),
-        Score("neighbor_exponent_low", "lower end of b's 95% interval over the query words", None, range=ANY),
-        Score("neighbor_exponent_high", "upper end of it", None, range=ANY),
+        Score("neighbor_exponent_low", "lower end of b's 95% interval", None, range=ANY, is_end=True),
+        Score("neighbor_exponent_high", "upper end of b's 95% interval", None, range=ANY, is_end=True),
         Score("neighbor_r2", "R2 of that fit; below 0.8 it is no power law", None),
         Score("neighbor_r2_null", "the same with random words for neighbors", None),
     ]

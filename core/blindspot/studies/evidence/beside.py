@@ -368,9 +368,9 @@ def _schnabel_figure_4(_: ScoreTable, repository: Repository) -> Beside:
     for dataset, runs in _runs(repository, "frequency", read).items():
         for variant, run in runs.items():
             m, name = run.metrics, f"{variant.label}, {title_of(dataset)}"
-            sure = Interval(*(m[end] for end in ends)) if m.keys() >= set(ends) else None
+            exponent = find_diagnostic("frequency").measured(m, "neighbor_exponent")
             cells += [
-                Cell(name, "exponent", m["neighbor_exponent"], interval=sure),
+                Cell(name, "exponent", m["neighbor_exponent"], interval=exponent.interval if exponent else None),
                 Cell(name, "words", m["words"]),
                 Cell(name, "k up to", corpus_ranks.most_k(int(m["words"]))),
                 Cell(name, "R²", m["neighbor_r2"]),
