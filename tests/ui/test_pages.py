@@ -125,6 +125,32 @@ def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cach
     assert app.multiselect(key="model").value == ["minilm~center"]
 
 
+@pytest.mark.parametrize("page", ["evalrank", "data", "run"])
+def test_a_link_to_a_dataset_that_is_not_here_says_which_is_shown(
+    open_app: OpenApp, own_file: tuple[Path, Path], page: str
+) -> None:
+    cache, path = own_file
+    app = open_app(cache, page, data="file:/gone/theirs.csv")
+    assert app.selectbox(key="data").value == f"file:{path}", "the reader's own"
+    said = next(one.value for one in app.warning if "not here" in one.value)
+    assert "'theirs'" in said
+    assert r"The dataset my \_pairs\_ is shown instead" in said
+    app.selectbox(key="data").set_value("demo-pairs").run()
+    app.button(key="dismiss_stale").click().run()
+    assert "not here" not in written(app)
+
+
+def test_a_choice_on_a_page_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "findings", on="file:/gone/theirs.csv")
+    (said,) = [one.value for one in app.caption if "not here" in one.value]
+    assert "names theirs, which is not here; All datasets is shown instead" in said
+    app.selectbox(key="on").set_value("demo-pairs").run()
+    assert "not here" not in written(app)
+    app = open_app(demo_cache, "compare", a="gone~none", b="minilm~none")
+    (said,) = [one.value for one in app.caption if "gone" in one.value]
+    assert "Not among the models shown: gone" in said
+
+
 def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
     app = open_app(demo_copy, "evalrank", item="0")

@@ -22,7 +22,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.runs.default_models import default_models, is_undeployed, place_of
 from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.ui.boundary import redraw_page
-from blindspot.ui.markdown import from_address
+from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.navigation import entry_of, pickers_of
 from blindspot.ui.page_state import ITEM, A, B, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
@@ -75,6 +75,7 @@ _PICKED = "_picks"
 _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
 _STALE = "_stale_link"
+_STALE_DATASET = "_stale_link_names_a_dataset"
 WIDTH = 30  # characters of a model's name that a menu of the sidebar shows
 _FOLLOWED = "via"  # marks an address that a link of the app's own names
 _VISIT = "visit"  # its value where the picks are only for the page that the link opens
@@ -250,6 +251,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             key=Picker.DATASET,
             name=title_of,
             on_change=_forget_pair,
+            says_missing=False,  # see stale_link_notice
             help="What the models are tested on; the page *Data* shows each of them. Texts of your own appear here "
             "once you uploaded them on that page or ran them with "
             "`blindspot run evalrank --dataset file:PATH`.",
@@ -280,6 +282,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             name=called,
             placeholder=usual.label if usual else "None yet",
             on_change=_forget_sides,
+            says_missing=False,
             help="The model that the others are compared with. Chosen here, it is shown on every page that compares.",
         )
     if Picker.SIMILARITY in wanted:
@@ -479,7 +482,11 @@ def stale_link_notice() -> None:
     """Name what a link asked for and is not here; Streamlit drops such values silently."""
     if missing := st.session_state.get(_STALE):
         text, button = st.columns([6, 1], vertical_alignment="center")
-        text.warning(f"This link names what is not here: {missing}. The rest is shown.", icon=":material/link_off:")
+        instead = (
+            f"The dataset {as_text(title_of(Picks.current().dataset))}" if st.session_state[_STALE_DATASET] else ""
+        )
+        shown = f"{instead} is shown instead" if instead else "The rest is shown"
+        text.warning(f"This link names what is not here: {missing}. {shown}.", icon=":material/link_off:")
         button.button("Dismiss", key="dismiss_stale", on_click=lambda: st.session_state.pop(_STALE))
 
 
@@ -491,12 +498,12 @@ def _called(picker: str, value: str) -> str:
 
 
 def _note_stale_link(known: Mapping[str, Sequence[str]]) -> None:
-    missing = [
-        _called(name, value)
+    absent = {
+        name: [value for value in st.query_params.get_all(name) if option_in_address(value, values) is None]
         for name, values in known.items()
-        for value in st.query_params.get_all(name)
-        if option_in_address(value, values) is None
-    ]
+    }
+    missing = [_called(name, value) for name, values in absent.items() for value in values]
     missing += [f"item {value}" for value in st.query_params.get_all(ITEM) if not value.isdecimal()]
     if missing:
         st.session_state[_STALE] = ", ".join(f"'{from_address(value)}'" for value in missing)
+        st.session_state[_STALE_DATASET] = bool(absent.get(Picker.DATASET))
