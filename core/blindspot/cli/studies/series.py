@@ -79,10 +79,7 @@ def matched(
     if as_json:
         output.print_json(found.as_json())
         return
-    rows = found.rows
-    output.print_table(
-        f"{entry.title}: {found.title} at matched dimensions", list(rows[0]), [list(row.values()) for row in rows]
-    )
+    output.print_rows(f"{entry.title}: {found.title} at matched dimensions", found.rows)
     for sentence in found.in_words:
         output.print_text(sentence)
 

@@ -7,9 +7,10 @@ post-processing have everywhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -99,11 +100,11 @@ def pairs_of(models: Sequence[str], settings: Settings) -> tuple[Pair, ...]:
     Raises:
         InputError: fewer than two models, all of one dimension, or as ``encoder_of``.
     """
-    alone = list(dict.fromkeys(map(model_alone, models)))
-    sized = [(model, encoder_of(model, settings).info.dimension) for model in alone]
+    dimension = cache(lambda model: encoder_of(model, settings).info.dimension)
+    sized = [(model, dimension(model)) for model in dict.fromkeys(map(model_alone, models))]
     parts = sorted(sized, key=lambda one: place_of(one[0].text))  # own models first, baselines last
     pairs = tuple(
-        Pair(small.text, large.text, (d, k), (_own(small, large), *_matches(small, large, d, k, parts, settings)))
+        Pair(small.text, large.text, (d, k), (_own(small, large), *_matches(small, large, d, k, parts, dimension)))
         for (small, d), (large, k) in combinations(sorted(sized, key=lambda one: one[1]), 2)
         if d < k
     )
@@ -113,12 +114,15 @@ def pairs_of(models: Sequence[str], settings: Settings) -> tuple[Pair, ...]:
     return pairs
 
 
+Dimension = Callable[[ModelRef], int]  # of a model; raises ``InputError``
+
+
 def _own(small: ModelRef, large: ModelRef) -> Match:
     return Match(Way.OWN, 0, Variant(small.text, "none"), Variant(large.text, "none"))
 
 
 def _matches(
-    small: ModelRef, large: ModelRef, d: int, k: int, sized: Sequence[tuple[ModelRef, int]], settings: Settings
+    small: ModelRef, large: ModelRef, d: int, k: int, sized: Sequence[tuple[ModelRef, int]], dimension: Dimension
 ) -> list[Match]:
     """The larger model with ``d`` dimensions, then the smaller one with ``k``; ways that a model lacks are left out."""
     bare = Variant(small.text, "none"), Variant(large.text, "none")
@@ -128,30 +132,32 @@ def _matches(
     ]
     others = [model for model, size in sized if size < k and model != small]
     for way, grown in (
-        (Way.POOLED, _pooled(small, d, k, settings)),
-        (Way.JOINED, _joined(small, large, others, k, settings)),
+        (Way.POOLED, _pooled(small, d, k, dimension)),
+        (Way.JOINED, _joined(small, large, others, k, dimension)),
     ):
         if grown is not None:
             out.append(Match(way, k, grown, bare[1]))
     return [*out, Match(Way.EXPANDED, k, Variant(small.text, f"random-project:{k}"), bare[1])]
 
 
-def _pooled(model: ModelRef, d: int, k: int, settings: Settings) -> Variant | None:
+def _pooled(model: ModelRef, d: int, k: int, dimension: Dimension) -> Variant | None:
     """A model with as many joined poolings as it takes; None where it takes no poolings, or there are too few."""
     many = -(-k // d)
     if many > len(POOLINGS) or "pooling=" in model.text:
         return None
     try:
-        return _cut(with_parameter(model, "pooling=", "+".join(POOLINGS[:many])), k, settings)
+        return _cut(with_parameter(model, "pooling=", "+".join(POOLINGS[:many])), k, dimension)
     except InputError:  # it takes none
         return None
 
 
-def _joined(model: ModelRef, large: ModelRef, others: Sequence[ModelRef], k: int, settings: Settings) -> Variant | None:
+def _joined(
+    model: ModelRef, large: ModelRef, others: Sequence[ModelRef], k: int, dimension: Dimension
+) -> Variant | None:
     """A model with as many of the others as it takes; None where they are too few, or cannot be joined."""
     for many in range(1, len(others) + 1):
         try:
-            found = _cut(concatenation_of([model.text, *(other.text for other in others[:many])]), k, settings)
+            found = _cut(concatenation_of([model.text, *(other.text for other in others[:many])]), k, dimension)
         except InputError:  # word vectors with a model of whole texts
             return None
         if found is not None and set(found.model.models) != set(large.models):  # which it would be compared with
@@ -159,10 +165,10 @@ def _joined(model: ModelRef, large: ModelRef, others: Sequence[ModelRef], k: int
     return None
 
 
-def _cut(grown: ModelRef, k: int, settings: Settings) -> Variant | None:
+def _cut(grown: ModelRef, k: int, dimension: Dimension) -> Variant | None:
     """The first ``k`` dimensions; None of fewer."""
-    dimension = encoder_of(grown, settings).info.dimension
-    return None if dimension < k else Variant(grown.text, "none" if dimension == k else f"truncate:{k}")
+    size = dimension(grown)
+    return None if size < k else Variant(grown.text, "none" if size == k else f"truncate:{k}")
 
 
 def requests_of(
