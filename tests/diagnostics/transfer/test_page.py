@@ -15,6 +15,7 @@ from tests.conftest import make_settings
 from tests.support import transfer_world as toy
 from tests.support.gone_world import OWN
 from tests.support.pages import OpenApp, table, written
+from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
 TWO = ["trigrams~none", "bigrams~none"]
@@ -103,6 +104,16 @@ def test_learning_curves_are_offered_and_drawn(open_app: OpenApp, toys: World) -
     assert table(app, "model", "10", "30")["model"].tolist() == ["trigrams", "bigrams"]
     assert "Learning curves of" not in written(app)
     assert "trigrams" in written(app)
+
+
+def test_a_store_with_nothing_but_learning_curves_shows_them(open_app: OpenApp, world: World) -> None:
+    world.add(toy.split(), GramEncoder(), GramEncoder("bigrams", size=2))
+    for model in ("trigrams", "bigrams"):
+        world.run("learning_curve", model, toy.SPLIT)
+    app = open_app(world.settings.cache, "transfer", data=toy.SPLIT)
+    assert set(table(app, "model", "10", "30")["model"]) == {"trigrams", "bigrams"}
+    app = open_app(world.settings.cache, "transfer", data=toy.SPLIT, view="tasks")
+    assert not app.exception
 
 
 def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:

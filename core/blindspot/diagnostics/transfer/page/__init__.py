@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -10,6 +10,7 @@ from blindspot import ui
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostics.transfer.classifiers import IN_WORDS
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS, ENTRY, SEEDS
+from blindspot.diagnostics.transfer.learning_curve import ENTRY as LEARNING_CURVE
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.page import classifiers, offer, one_task, scarce, tasks
 from blindspot.diagnostics.transfer.page.runs import Offered, TaskPage, TransferView
@@ -68,20 +69,26 @@ def show_tasks(page: TaskPage, views: Mapping[str, View[TransferView]]) -> None:
     """A page of tasks."""
     picks = ui.page(page.entry.title, page.entry.question)
     with ui.errors_shown():
-        if shown := _selected(page, picks):
+        curves = _curves_alone(page) if "scarce" in views else []
+        if shown := _selected(page, picks, curves):
             tasks.show_headline(shown)
-            choose_view(shown, views)
+            choose_view(shown, {"scarce": views["scarce"], **views} if curves else views)
     ui.how_computed(page.entry)
 
 
-def _selected(page: TaskPage, picks: Picks) -> TransferView | None:
+def _curves_alone(page: TaskPage) -> list[RunRecord]:
+    """Learning curves, if there is nothing else to show."""
+    return [] if repository().finished(page.entry) else repository().finished(LEARNING_CURVE)
+
+
+def _selected(page: TaskPage, picks: Picks, curves: Sequence[RunRecord]) -> TransferView | None:
     found = repository().finished(page.entry, metrics=[*SCORES, *COUNTS, *CHOICES])
-    if not found:
+    if not found and not curves:
         offer.nothing_yet(page, picks)
         return None
     classifier, seed, measure, overlap, own = _controls(any(r.plan.support_digest for r in found))
     every: dict[str, dict[str, list[RunRecord]]] = {}
-    with_runs = set()
+    with_runs = {run.plan.variant for run in curves}
     of_seed = [r for r in found if dict(r.plan.params) == {"classifier": _kind(r), "seed": seed}]
     for run in runs_asked_for(picks, of_seed):
         every.setdefault(_kind(run), {}).setdefault(run.plan.dataset, []).append(run)
