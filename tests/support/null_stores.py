@@ -266,6 +266,7 @@ DATA: Mapping[str, Callable[[Generator, bool], Dataset]] = MappingProxyType(
         "heros (choices)": choices,
         "similarity": scores,
         "transfer": classes,
+        "learning_curve": classes,
         "probing": probe,
         "retrieval": judgments,
         "analogy": analogies,
