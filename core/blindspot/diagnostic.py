@@ -401,6 +401,19 @@ class Diagnostic:
         """
         raise NotImplementedError
 
+    def as_read(self, dataset: Any, encoder: Encoder) -> Any:  # noqa: ARG002 - of those that change texts
+        """The dataset with what is encoded of it: itself, or one with the same items and content whose ``encoded``
+        texts are the items and further ones that the diagnostic makes of them.
+
+        Raises:
+            InputError: it cannot be used with this encoder.
+        """
+        return dataset
+
+    def further_texts(self, work: Work) -> int:  # noqa: ARG002 - as above
+        """About how many texts ``as_read`` adds, for estimates."""
+        return 0
+
     def compute_on(
         self,
         device: str,
@@ -631,6 +644,7 @@ MODULES = (
     "transfer.learning_curve",
     "probing.definition",
     "retrieval.definition",
+    "retrieval.long_texts.definition",
 )
 
 

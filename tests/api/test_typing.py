@@ -49,7 +49,7 @@ def test_the_project_runs(environment: Settings, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     runs = sum(re.fullmatch(r"[\w ]+: -?\d\.\d{3}", line) is not None for line in lines)
-    assert runs == 16
+    assert runs == 17
     assert lines[runs : runs + 2] == ["20 pairs", "report.html"]
     assert len(lines[runs + 2].split(", ")) == 5
     assert lines[runs + 3] == "step-0 step-1"

@@ -86,11 +86,11 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def embedded(case: Case) -> tuple[Any, Float32]:
-    """The dataset of the case, and the vectors of its items."""
+    """The dataset of the case, as the diagnostic reads it, and the vectors of its texts."""
     encoder = resolve_encoder(ENCODER, case.settings)
     encoder.load()
-    dataset = case.dataset
-    return dataset, encoder.encode(list(dataset.items), CancelToken())
+    dataset = case.entry.as_read(case.dataset, encoder)
+    return dataset, encoder.encode(list(dataset.encoded), CancelToken())
 
 
 def test_what_it_declares_fits_together(case: Case) -> None:

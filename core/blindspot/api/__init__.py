@@ -78,6 +78,7 @@ __all__ = [
     "heros",
     "layers",
     "learning_curve",
+    "long_texts",
     "matched",
     "neighbors",
     "outliers",
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
     geometry: Diagnose
     heros: Diagnose
     learning_curve: Diagnose
+    long_texts: Diagnose
     outliers: Diagnose
     probing: Diagnose
     retrieval: Diagnose

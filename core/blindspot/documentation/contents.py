@@ -60,6 +60,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Learning curve": "diagnostics/learning_curve.md",
         "Probing": "diagnostics/probing.md",
         "Retrieval": "diagnostics/retrieval.md",
+        "Long texts": "diagnostics/long_texts.md",
     },
     "Reference": {
         "Command line": "reference/cli.md",

@@ -164,7 +164,10 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
             runs.append(RunEstimate(request, True, 0.0, memory, 0, False))
             continue
         seconds, load, disk = SECONDS_PER_RUN + speeds.computing(request, entry, encoder.info), 0.0, 0
-        is_guess = False
+        is_guess, further = (
+            False,
+            find_diagnostic(request.diagnostic).further_texts(_work(entry, encoder.info.dimension)),
+        )
         models: dict[str, Encoder] = {request.variant.encoder: encoder}
         if isinstance(encoder, JoinedEncoder) and (request.variant.encoder, entry.texts) not in encoded:
             encoded.add((request.variant.encoder, entry.texts))
@@ -176,11 +179,12 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
             infos = {sibling.identity.reference: sibling.info for sibling in family} or {reference: model.info}
             measured = speeds.encoding(infos)
             is_guess |= not measured
-            if (reference, entry.texts) in encoded:
+            texts = further + (0 if (reference, entry.texts) in encoded else entry.texts)
+            if not texts:
                 continue
             encoded |= {(sibling, entry.texts) for sibling in infos}
-            seconds += entry.texts / (measured or min(_guessed_speed(info, entry) for info in infos.values()))
-            disk += sum(_matrix(entry.texts, info) for info in infos.values())
+            seconds += texts / (measured or min(_guessed_speed(info, entry) for info in infos.values()))
+            disk += sum(_matrix(entry.texts + further, info) for info in infos.values())
             if model.info.parameters and loaded.isdisjoint(infos):
                 load += SECONDS_TO_LOAD
             loaded |= set(infos)

@@ -128,11 +128,11 @@ class Named:
         return ranking.digest(self.dataset.texts_digest) if ranking else self.encoded.embedding_digest
 
     def covered(self, embedded: Embedded | None) -> Bool:
-        """Which items have a vector, ``[n] bool``, whatever their roles; all of a ranking, and where documents are cut,
-        since models that cut leave nothing out."""
+        """Which items have a vector, ``[n] bool``, whatever their roles; all of a ranking, and where other texts are
+        encoded: models that cut leave nothing out, and diagnostics that make texts say what they leave out."""
         n = len(self.dataset.items)
-        is_cut = self.dataset.whole is not self.dataset
-        return np.ones(n, dtype=np.bool_) if embedded is None or is_cut else embedded.covered[:n]
+        is_other = self.dataset.whole is not self.dataset
+        return np.ones(n, dtype=np.bool_) if embedded is None or is_other else embedded.covered[:n]
 
     @property
     def may_rank_a_part(self) -> bool:
@@ -175,7 +175,7 @@ def named_by(
         texts = ranking_of(model, encoders.settings, dataset.asked)
     else:
         encoder = encoders.get(reference)
-        dataset = in_passages(dataset, reference, encoder)
+        dataset = entry.as_read(in_passages(dataset, reference, encoder), encoder)
         encoder = preparation.look_up(encoder) if preparation else encoder
         texts = texts_of(entry, dict(request.params), encoder, dataset)
     return Named(request, entry, preparation, dataset_entry, dataset, texts, held_out)

@@ -39,6 +39,7 @@ def diagnoses(store: Path) -> dict[str, bs.Run]:
         "heros": bs.heros(words, "demo-minimal", name="words", store=store),
         "similarity": bs.similarity(words, "demo-scored", name="words", store=store),
         "retrieval": bs.retrieval(words, "demo-retrieval", name="words", store=store),
+        "long_texts": bs.long_texts(words, "demo-retrieval", name="words", store=store),
         "transfer": bs.transfer(words, "demo-negation", name="words", store=store),
         "learning_curve": bs.learning_curve(words, "demo-negation", name="words", store=store),
         "geometry": bs.geometry(words, PAIRS, name="words", store=store),

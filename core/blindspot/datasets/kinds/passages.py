@@ -50,7 +50,7 @@ class Cut:
     @classmethod
     def of(cls, queries: Sequence[str], documents: Sequence[str], titles: Sequence[str], cutter: Cutter) -> Cut:
         """Cut documents, given by their texts, titles included."""
-        bodies = [_body(text, title) for text, title in zip(documents, titles, strict=True)]
+        bodies = [body_of(text, title) for text, title in zip(documents, titles, strict=True)]
         found = [
             list(_passages(text, len(text) - len(body), spans))
             for text, body, spans in zip(documents, bodies, cutter.spans(bodies), strict=True)
@@ -66,7 +66,7 @@ class Cut:
         )
 
 
-def _body(text: str, title: str) -> str:
+def body_of(text: str, title: str) -> str:
     return text.removeprefix(title).lstrip() if title else text
 
 

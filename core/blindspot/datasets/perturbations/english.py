@@ -17,6 +17,7 @@ from blindspot.datasets.perturbations import lexicon
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
+_END_IN_ANY_CASE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|(?<=[。！？।۔؟])\s*(?=\S)")
 _ABBREVIATIONS = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx|Inc|Ltd|Co|U\.S|U\.K|[A-Z])|\b[ap]\.m)\.$"
 )
@@ -45,10 +46,13 @@ def words(text: str) -> list[Word]:
     return [Word(found[0], found.start(), found.end()) for found in WORD.finditer(text)]
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
-    """Start and end of each sentence; abbreviations end none."""
+def sentences(text: str, *, any_case: bool = False) -> list[tuple[int, int]]:
+    """Start and end of each sentence; abbreviations end none.
+
+    ``any_case``: a sentence need not begin with a capital letter or a digit, and ends of other scripts count, too.
+    """
     out, start = [], 0
-    for found in _END.finditer(text):
+    for found in (_END_IN_ANY_CASE if any_case else _END).finditer(text):
         if not _ABBREVIATIONS.search(text[start : found.start()].rstrip("\"'”’)")):
             out.append((start, found.start()))
             start = found.end()

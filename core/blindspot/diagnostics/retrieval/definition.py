@@ -291,6 +291,16 @@ def _ranked(
     if not in_order and not dataset.cut:
         matrix = vectors[np.concatenate([dataset.documents, queries])]
         return search(matrix, judged, metric, progress, cancel)
+    check_finite(vectors)
+    order = order_of_ids(dataset.document_ids) if in_order else None
+    if dataset.cut:
+        return _by_passages(vectors, dataset.cut, evaluated, judged, metric, order, progress, cancel)
+    blocks = rounded_similarities(vectors[dataset.documents], vectors[queries], metric, cancel, progress)
+    return rank_by_scores(blocks, judged, order)
+
+
+def check_finite(vectors: Float32) -> None:
+    """Raise ``BlindspotError`` for embeddings ``[n, d]`` that are not all finite."""
     broken = int(np.count_nonzero(~np.isfinite(row_norms(vectors))))
     if broken:
         raise BlindspotError(
@@ -298,11 +308,6 @@ def _ranked(
             expected="finite numbers",
             remedy="use another encoder or transform",
         )
-    order = order_of_ids(dataset.document_ids) if in_order else None
-    if dataset.cut:
-        return _by_passages(vectors, dataset.cut, evaluated, judged, metric, order, progress, cancel)
-    blocks = rounded_similarities(vectors[dataset.documents], vectors[queries], metric, cancel, progress)
-    return rank_by_scores(blocks, judged, order)
 
 
 def _by_passages(

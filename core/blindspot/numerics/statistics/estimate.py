@@ -27,6 +27,7 @@ class Unit(StrEnum):
     CLASSES = "classes"  # of words
     GROUPS = "groups of words"
     VERBS = "verbs"
+    PASSAGES = "passages"
 
 
 @dataclass(frozen=True)

@@ -652,6 +652,39 @@ RETRIEVAL: dict[str, Kind] = {
     ),
 }
 
+LONG = {"view": "long"}
+LONG_TEXTS: dict[str, Kind] = {
+    "place-of-answer": Kind(
+        Rule.FACT,
+        "{A} finds a passage {is_lower:?less|more} similar to its query when the sentence that answers is last than "
+        "when it is first: cosine {last:.4f} against {first:.4f}, a difference of {value:+.4f}{value:ci +.4f}; "
+        "MRR {mrr_last:.3f} against {mrr_first:.3f}.",
+        "t test and sign flips of the paired difference, the larger p, {value:units}",
+        size,
+        LONG,
+        page="retrieval",
+    ),
+    "unrelated-by-length": Kind(
+        Rule.FACT,
+        "{A} finds unrelated passages {is_higher:?more|less} alike the longer they are: mean cosine {longer:.3f} for "
+        "their first {sentences} sentences against {single:.3f} for the first alone, a difference of "
+        "{value:+.3f}{value:ci +.3f}.",
+        "t test of the difference over the same pairs, {value:units}",
+        size,
+        LONG,
+        page="retrieval",
+    ),
+    "passages-cut": Kind(
+        Rule.FACT,
+        "{A} does not read the end of {cut:,} of {n:count passage}: it reads at most {most:,} tokens, and an answer "
+        "behind them is not seen. They are left out of what is said of position and length.",
+        "counted by the model's own tokenizer",
+        value,
+        LONG,
+        page="retrieval",
+    ),
+}
+
 # --- over all diagnostics
 
 LANGUAGES = {"lang_set": "{set}", "lang_enc": "{encoder}", "lang_pool_on": "true"}
@@ -744,5 +777,6 @@ KINDS: Mapping[str, Mapping[str, Kind]] = MappingProxyType(
         "learning_curve": LEARNING_CURVE,
         "probing": CLASSIFICATION,
         "retrieval": RETRIEVAL,
+        "long_texts": LONG_TEXTS,
     }
 )

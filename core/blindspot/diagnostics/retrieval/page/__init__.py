@@ -8,7 +8,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
-from blindspot.diagnostics.retrieval.page import kinds, published, queries, scores
+from blindspot.diagnostics.retrieval.page import kinds, long, published, queries, scores
 from blindspot.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from blindspot.runs import manifests
 from blindspot.runs.one_support import on_one_support
@@ -30,6 +30,7 @@ VIEWS: Mapping[str, View[RetrievalView]] = {
     "scores": View("How well does each model find documents, beside keyword search?", scores.show),
     "queries": View("On which queries does one lose to another, or to keyword search?", queries.show),
     "kinds": View("Which kinds of query are hard?", kinds.show),
+    "long": View("Does it matter where in a passage the answer is, and how long texts are?", long.show),
     "published": View("What else than relevance do published retrievers prefer?", published.show),
 }
 
