@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from blindspot.errors import InputError
-from blindspot.files.writing import require_regular, sha256_of
+from blindspot.files.writing import LFS_POINTER, require_regular, sha256_of
 
 GZIP, BZIP2, XZ, ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
 LONGEST_MAGIC = len(XZ)
@@ -30,6 +30,7 @@ KNOWN_OTHERS = {
     b"PK\x03\x04": "a zip archive: unpack it first",
     b"PK\x05\x06": "a zip archive: unpack it first",
     b"%PDF": "a PDF",
+    LFS_POINTER: "a pointer of Git LFS, without the content: fetch it with git lfs pull",
     b"\xff\xfe": "UTF-16: save it as UTF-8",
     b"\xfe\xff": "UTF-16: save it as UTF-8",
     b"\x89HDF": "an HDF5 file",

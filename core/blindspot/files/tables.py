@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from blindspot.errors import InputError
 from blindspot.files.parquet_footer import column_chunks
-from blindspot.files.writing import read_limited, require_regular
+from blindspot.files.writing import LFS_POINTER, read_limited, require_regular
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +53,14 @@ class FileFormat(StrEnum):
 
 TEXT_FILE = "txt"  # with tabs between its columns
 ENDINGS = (*(f.value for f in FileFormat), TEXT_FILE)
+
+
+_OTHER_ENDINGS = {
+    ("xlsx", "xls", "xlsm", "ods", "numbers"): "save the sheet as .csv in UTF-8",
+    ("gz", "bz2", "xz", "zip", "zst", "7z", "tar"): "unpack it",
+    ("ndjson", "jsonlines"): "name it .jsonl",
+    ("arrow", "feather", "pkl", "pickle", "h5", "hdf5", "db", "sqlite"): "save the table as .parquet or .csv",
+}
 
 
 class ColumnKind(StrEnum):
@@ -118,7 +126,8 @@ def format_of(path: Path) -> FileFormat:
     ending = path.suffix.lower().removeprefix(".")
     if ending not in ENDINGS:
         endings = ", ".join(f".{e}" for e in ENDINGS)
-        raise InputError(f"cannot tell the format of {path}", expected=f"a name that ends in {endings}")
+        remedy = next((what for others, what in _OTHER_ENDINGS.items() if ending in others), "")
+        raise InputError(f"cannot tell the format of {path}", expected=f"a name that ends in {endings}", remedy=remedy)
     return FileFormat.TSV if ending == TEXT_FILE else FileFormat(ending)
 
 
@@ -199,20 +208,30 @@ def _text(path: Path, data: bytes) -> str:
     return text
 
 
+_OTHER_FILES = {  # by how they begin: what they are, and what to do
+    codecs.BOM_UTF16_LE: ("UTF-16", "save it as UTF-8"),
+    codecs.BOM_UTF16_BE: ("UTF-16", "save it as UTF-8"),
+    b"PK\x03\x04": ("a zip archive, as .xlsx is one", "unpack it, or save the sheet as .csv in UTF-8"),
+    b"\x1f\x8b": ("packed with gzip", "unpack it"),
+    b"\xd0\xcf\x11\xe0": ("an Office file", "save the sheet as .csv in UTF-8"),
+    b"PAR1": ("Parquet", "name it .parquet"),
+    LFS_POINTER: ("a pointer of Git LFS, without the content", "fetch it: git lfs pull"),
+    b"<!doctype html": ("a web page", "download the file itself"),
+    b"<html": ("a web page", "download the file itself"),
+}
+
+
 def whole_text(path: Path, data: bytes) -> str:
     """A UTF-8 text without byte order marks and zero bytes."""
-    others = {
-        codecs.BOM_UTF16_LE: "UTF-16",
-        codecs.BOM_UTF16_BE: "UTF-16",
-        b"PK\x03\x04": "a zip archive",
-        b"\x1f\x8b": "packed with gzip",
-    }
-    if other := next((what for head, what in others.items() if data.startswith(head)), ""):
-        remedy = "save it as UTF-8" if other.startswith("UTF") else "unpack it"
-        raise InputError(f"{path} is {other}", expected="a UTF-8 text file", remedy=remedy)
+    if found := next((one for head, one in _OTHER_FILES.items() if data[: len(head)].lower() == head.lower()), None):
+        raise InputError(f"{path} is {found[0]}", expected="a UTF-8 text file", remedy=found[1])
     text = decoded(path, data).lstrip("\ufeff")  # some programs put one mark before another
     if "\0" in text:
-        raise InputError(f"{path} contains a zero byte (byte {data.index(0)})", expected="a UTF-8 text file")
+        raise InputError(
+            f"{path} contains a zero byte (byte {data.index(0)})",
+            expected="a UTF-8 text file",
+            remedy="if it is UTF-16, save it as UTF-8",
+        )
     return text
 
 
@@ -645,7 +664,8 @@ def json_object(place: str, line: str, example: str) -> dict[str, Any]:
         why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise InputError(f"{place}: broken JSON ({why})", expected="one JSON object per line") from error
     if not isinstance(value, dict):
-        raise InputError(f"{place}: not a JSON object", expected=example)
+        remedy = "a list of objects is a .json file" if isinstance(value, list) else ""
+        raise InputError(f"{place}: not a JSON object", expected=example, remedy=remedy)
     return value
 
 

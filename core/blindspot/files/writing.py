@@ -17,6 +17,8 @@ from filelock import FileLock, Timeout
 from blindspot.errors import BlindspotError, Cancelled, DiskRefused, InputError
 from blindspot.types import CancelToken
 
+LFS_POINTER = b"version https://git-lfs"  # in the place of a file that was not fetched
+
 
 def check_new_folder(folder: Path) -> None:
     """Raise ``InputError`` unless a folder can be written: new or empty, in one that exists."""

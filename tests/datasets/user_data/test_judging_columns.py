@@ -197,3 +197,68 @@ def test_lists_and_objects_that_are_written_out_are_no_texts(tmp_path: Path) -> 
             find_dataset(f"file:{path}")
     path.write_text("query,match\n" + "".join(f"query {i},[see {i}] and [this]\n" for i in range(3)), "utf-8")
     assert find_dataset(f"file:{path}").kind is DatasetKind.PAIR_SET
+
+
+def pairs_file(path: Path, header: str, *rows: str, encoding: str = "utf-8") -> str:
+    path.write_text("\n".join([header, *rows, ""]), encoding)
+    return f"file:{path}"
+
+
+@pytest.mark.parametrize("cell", ["nan", "None", "NULL", "#N/A", "#REF!", "N/A"])
+def test_marks_of_missing_cells_are_said(tmp_path: Path, cell: str) -> None:
+    texts = [f"a text of some words {i},another one of them {i}" for i in range(6)]
+    own = find_dataset(pairs_file(tmp_path / "x.csv", "query,match", *texts, f"and this one,{cell}")).own
+    assert own is not None
+    assert f"1 text of column 'match' that may stand for nothing, taken as written: '{cell}'" in own.assumptions
+    own = find_dataset(pairs_file(tmp_path / "words.csv", "word1,word2", "naan,nan", "zero,none", "soup,broth")).own
+    assert own is not None
+    assert not own.assumptions, "words"
+
+
+def test_texts_that_were_decoded_wrongly_are_said(tmp_path: Path) -> None:
+    for text, is_said in (
+        ("café naïve", False),
+        ("cafÃ© naÃ¯ve", True),
+        ("it’s", False),
+        ("itâ€™s", True),
+        ("東京", False),
+    ):
+        own = find_dataset(pairs_file(tmp_path / "x.csv", "query,match", f"{text} one,two", "three,four")).own
+        assert own is not None
+        assert ("read as something else" in own.assumptions) is is_said, text
+
+
+def test_a_file_without_a_header_is_told_by_its_first_line(tmp_path: Path) -> None:
+    own = find_dataset(pairs_file(tmp_path / "x.csv", "dog,hound", "cat,kitty", "car,auto", "big,large")).own
+    assert own is not None
+    assert "the first line, 'dog' and 'hound', is taken for the names" in own.assumptions
+    own = find_dataset(
+        pairs_file(
+            tmp_path / "x.csv", "Frage,Antwort", "wer ist denn da,niemand ist da", "wo ist das Buch,im Haus am See"
+        )
+    ).own
+    assert own is not None
+    assert not own.assumptions
+    with pytest.raises(UnclearColumns, match=r"holds a number, not a name: '0\.9'"):
+        find_dataset(pairs_file(tmp_path / "y.csv", "a dog,a hound,0.9", "a cat,a kitty,0.8", "a car,an auto,0.7"))
+    numbered = pairs_file(tmp_path / "z.csv", "0,1,2", "a dog,a hound,80", "a cat,a kitty,1300", "a car,an auto,44")
+    assert find_dataset(numbered).kind is DatasetKind.PAIR_SET
+
+
+def test_other_files_are_named_for_what_they_are(tmp_path: Path) -> None:
+    for name, content, said in (
+        ("x.csv", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
+        ("x.csv", b"<!DOCTYPE html><html></html>", "a web page"),
+        ("x.csv", b"PK\x03\x04 sheet", "save the sheet as .csv"),
+        ("x.tsv", b"PAR1", "name it .parquet"),
+        ("x.xlsx", b"PK\x03\x04 sheet", "save the sheet as .csv"),
+        ("x.csv.gz", b"\x1f\x8b", "unpack it"),
+        ("x.ndjson", b"{}", "name it .jsonl"),
+        ("x.jsonl", b'[{"query": "a", "match": "b"}]', "a list of objects is a .json file"),
+        ("x.csv", "query,match\na,b\n".encode("utf-16-le"), "if it is UTF-16"),
+        ("x.csv", "query,match\n\u200b,b\nc,d\n".encode(), "nothing there"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as caught:
+            find_dataset(f"file:{tmp_path / name}")
+        assert said in str(caught.value), name

@@ -335,6 +335,7 @@ CLAIMS_4_GB = len(CLAIMS_4_GB).to_bytes(8, "little") + CLAIMS_4_GB + b"\0" * 100
         (shutil.rmtree, "there is no folder"),
         (without("model.safetensors"), "has no weights"),
         (put("model.safetensors", CLAIMS_4_GB), "is damaged or cut short"),
+        (put("model.safetensors", b"version https://git-lfs.github.com/spec/v1\n"), "git lfs pull"),
         (missing_shard, "weights are missing: model-00001-of-00002.safetensors"),
         (
             modules(0, type="sentence_transformers.models.CLIPModel"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self
+from unicodedata import category
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Rows
 from blindspot.datasets.kinds.own_columns import OwnColumn
@@ -443,8 +444,10 @@ def require_rows(table: FileTable, unit: str, least: int) -> None:
 
 
 def is_blank(cell: object) -> bool:
-    """Whether there is nothing in a cell."""
-    return cell is None or (isinstance(cell, str) and not cell.strip())
+    """Whether there is nothing in a cell, or nothing that is seen (a zero-width space)."""
+    if not isinstance(cell, str):
+        return cell is None
+    return not cell.strip() or (not cell.isascii() and all(c.isspace() or category(c) == "Cf" for c in cell))
 
 
 def shortened(text: str) -> str:

@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from statistics import median
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data import guess, judged, labeled_texts, probing, retrieval_folder
 from blindspot.datasets.user_data.columns import (
     LABEL,
+    MARK,
     MATCH,
     NO_ROLE,
+    RELEVANCE,
+    SCORE,
     SPLIT,
     OwnFile,
     OwnSource,
@@ -31,10 +35,11 @@ from blindspot.datasets.user_data.scored_pairs import score_column
 from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.tables import ColumnKind, FileFormat, FileTable
-from blindspot.texts import column_key
+from blindspot.texts import column_key, counted
 
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
+LONGEST_WORD = 15  # characters
 MOST_CODED = 10  # different whole numbers that may be classes
 _PERMISSIONS = "check the path and its permissions"
 
@@ -151,10 +156,13 @@ class OwnTable:
         """
         if asked is None:
             _check_nameless(self.table)
+            _check_numeric(self.table)
         found = OWN_KINDS[kind or self.kind].of(self.table, asked)
         if asked is None:
             _check_left_out(found)
-        return replace(found, remarks=(*found.remarks, *_about_splits(self.table, found)))
+        return replace(
+            found, remarks=(*found.remarks, *_about_splits(self.table, found), *_about_texts(self.table, found))
+        )
 
     def reference_as(self, kind: DatasetKind) -> str:
         """The reference that reads it as a kind."""
@@ -175,6 +183,20 @@ def _check_nameless(table: FileTable) -> None:
             )
 
 
+def _check_numeric(table: FileTable) -> None:
+    """Refuse a header in which a column of numbers has one as its name, unless the columns are numbered."""
+    named = [name.strip() for name in table.names if name.strip()]
+    if not table.separator or any(named == [str(n + start) for n in range(len(named))] for start in (0, 1)):
+        return
+    for name, kind in zip(table.names, table.kinds, strict=True):
+        if kind is ColumnKind.NUMBER and judged.is_number(name):
+            raise UnclearColumns(
+                f"the first line of {table.path} holds a number, not a name: '{name[:40]}'",
+                expected="a first line that names the columns",
+                remedy="put a line such as text1,text2,score before it",
+            )
+
+
 def _about_splits(table: FileTable, found: OwnFile) -> tuple[str, ...]:
     """What to say where rows to train and to test on are taken alike."""
     splits = {} if SPLIT in found.used else labeled_texts.splits_in(table)
@@ -183,6 +205,54 @@ def _about_splits(table: FileTable, found: OwnFile) -> tuple[str, ...]:
         for name, words in splits.items()
         if len(words) > 1
     )
+
+
+def _about_texts(table: FileTable, found: OwnFile) -> Iterator[str]:
+    """What to say of texts that are probably none: marks of missing cells, wrongly decoded ones, a pair as a header."""
+    texts = [
+        number
+        for number, one in enumerate(found.columns)
+        if one.kind is ColumnKind.TEXT and one.use not in NO_ROLE and one.use not in _NO_TEXTS
+    ]
+    for number in texts:
+        cells = [cell for cell in table.cells[number] if isinstance(cell, str)]
+        if 2 * sum(" " in cell.strip() for cell in cells) >= len(cells):  # else these may be words
+            missing = [cell.strip() for cell in cells if cell.strip().casefold() in _MISSING]
+            if missing:
+                yield (
+                    f"{counted(len(missing), 'text')} of column '{table.names[number][:40]}' that may stand for "
+                    f"nothing, taken as written: {', '.join(repr(one) for one in dict.fromkeys(missing))}"
+                )
+        if wrong := next(filter(_is_misread, cells), ""):
+            name = table.names[number][:40]
+            yield f"texts of column '{name}' seem to be UTF-8 that was read as something else: {wrong[:40]!r}"
+    guessed = [number for number in texts if found.columns[number].why in (guess.FIRST, guess.SECOND)]
+    if table.separator and len(guessed) == 2 and all(_may_be_a_row(table, number) for number in guessed):
+        names = " and ".join(f"'{table.names[number][:40]}'" for number in guessed)
+        yield (
+            f"the first line, {names}, is taken for the names of the columns; if it is a pair, put a line "
+            "query,match before it"
+        )
+
+
+_NO_TEXTS = (LABEL, SPLIT, MARK, SCORE, RELEVANCE)
+_MISSING = frozenset("nan na n/a none null <na> #n/a #na #ref! #value! #name? #div/0! #null! #num!".split())
+
+
+def _is_misread(cell: str) -> bool:
+    """Whether a text in UTF-8 was decoded as if it were in Windows' encoding, and written so."""
+    if cell.isascii():
+        return False
+    try:
+        return not cell.encode("cp1252").decode("utf-8").isascii()
+    except UnicodeError:
+        return False
+
+
+def _may_be_a_row(table: FileTable, number: int) -> bool:
+    """Whether the name of a column looks like its cells."""
+    lengths = [len(str(cell)) for cell in table.cells[number]]
+    return min(lengths) <= len(table.names[number]) <= max(lengths) and median(lengths) <= LONGEST_WORD
 
 
 def _check_left_out(found: OwnFile) -> None:

@@ -216,6 +216,10 @@ def is_marked(cell: object, positive: str) -> bool:
     return _key(cell) == _key(positive)
 
 
+def is_number(text: str) -> bool:
+    return _number(text) is not None
+
+
 def is_numeral(cell: object) -> bool:
     """Whether a cell is a whole number, perhaps written as 1.0."""
     return not isinstance(cell, bool) and re.fullmatch(r"-?\d+(\.0+)?", _key(cell)) is not None

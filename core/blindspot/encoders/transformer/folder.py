@@ -20,6 +20,7 @@ from blindspot.encoders.references import Pooling
 from blindspot.encoders.source_files import sha256_once, state_of
 from blindspot.encoders.transformer.backends import graphs_of
 from blindspot.errors import InputError
+from blindspot.files.writing import LFS_POINTER
 from blindspot.types import digest_of_strings
 
 PACKAGE = "sentence_transformers."
@@ -757,6 +758,14 @@ def tensors_of(file: Path, reference: str) -> list[Tensor]:
             slices = [(name, tensors.get_slice(name)) for name in tensors.keys()]  # noqa: SIM118 - it is no dict
             return [Tensor(name, s.get_dtype(), tuple(s.get_shape())) for name, s in slices]
     except (SafetensorError, OSError) as error:
+        with file.open("rb") as raw:
+            is_pointer = raw.read(len(LFS_POINTER)) == LFS_POINTER
+        if is_pointer:
+            raise InputError(
+                f"'{reference}': {file} is a pointer of Git LFS, without the weights",
+                expected="a whole safetensors file",
+                remedy="fetch them in the folder: git lfs pull",
+            ) from error
         raise InputError(
             f"'{reference}': {file} is damaged or cut short ({file.stat().st_size:,} bytes): {error}",
             expected="a whole safetensors file",
