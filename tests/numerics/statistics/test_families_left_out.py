@@ -162,7 +162,7 @@ def coverage_at_once(kind: str, families: int, tasks: int, simulations: int) -> 
         for _ in range(tasks):
             x, y = scores_of(rng, family, 0.9, 0.5)
             without = spearman_without_each(x[:, np.newaxis], y[:, np.newaxis], family)[:, 0, 0]
-            found.append(one_of(estimate_of_rho(spearman(x, y), without, len(x)), tasks))
+            found.append(one_of(estimate_of_rho(spearman(x, y), without, len(x)), tasks, len(x)))
         found.sort(key=lambda one: one.value)
         ends = [found[0].interval, found[-1].interval]
         held += all(end is not None and end.low <= truth <= end.high for end in ends)
@@ -233,3 +233,18 @@ def test_variants_of_one_model_are_no_models_of_their_own() -> None:
     print(f"Evidence, 24 variants of 6 families taken for 24: false {found}")
     assert found[0.9] > 0.2
     assert found[0.6] > 0.1
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_of_many_is_wider_for_a_perfect_order_too() -> None:
+    """An end of 1 has no place on Fisher's scale: the widening comes from the other end."""
+    for rho in (1.0, 0.6, -1.0):
+        alone = estimate_of_rho(rho, np.full(12, rho), 24)
+        many = one_of(alone, 10, 24)
+        assert alone.interval is not None
+        assert many.interval is not None
+        assert (many.interval.high - many.interval.low) > 1.1 * (alone.interval.high - alone.interval.low)
+        assert many.interval.low <= alone.interval.low <= rho <= alone.interval.high <= many.interval.high
+        same = one_of(alone, 1, 24).interval
+        assert same is not None
+        assert (same.low, same.high) == (pytest.approx(alone.interval.low), pytest.approx(alone.interval.high))

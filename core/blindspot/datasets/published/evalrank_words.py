@@ -101,7 +101,7 @@ EVALRANK_WORDS = {
             "6,562 among its words. The paper's table 4 adds about 5,000 synonyms of WordNet, which are not these.",
             size="10,514 pairs, 22,207 words",
             pairs=10_514,
-            licence=f"{_WORDS.licence}; synonyms Apache-2.0 (the counter-fitting repository)",
+            licence="BSD-3-Clause (repository); synonyms Apache-2.0 (counter-fitting)",
             citation=f"{_WORDS.citation} and table 4; Mrkšić et al. 2016, Counter-fitting Word Vectors to "
             "Linguistic Constraints",
             files=(

@@ -63,21 +63,27 @@ def estimate_of_rho(rho: float, without: Float64, variants: int) -> Estimate:
         return _estimate(rho, None, len(without), refusal)
     if np.isnan(without).any():
         return _estimate(rho, None, len(without), "without one of the families one score is the same throughout")
-    highest = 1 - 12 / (variants * (variants**2 - 1))  # largest rho below 1: two adjacent ranks swapped
-    centre, others = (np.arctanh(np.clip(v, -highest, highest)) for v in (np.asarray(rho), without))
+    centre, others = (_fisher(v, variants) for v in (np.asarray(rho), without))
     half = max(_standard_error(float(centre), others), 1 / np.sqrt(variants - 3)) * quantile(len(without) - 1)
     interval = Interval(min(rho, float(np.tanh(centre - half))), max(rho, float(np.tanh(centre + half))))
     return _estimate(rho, interval, len(without))
 
 
-def one_of(found: Estimate, many: int) -> Estimate:
+def _fisher(rho: Float64, variants: int) -> Float64:
+    """Correlations on Fisher's scale, at most that of the largest rho below 1: two adjacent ranks swapped."""
+    highest = 1 - 12 / (variants * (variants**2 - 1))
+    return np.asarray(np.arctanh(np.clip(rho, -highest, highest)))
+
+
+def one_of(found: Estimate, many: int, variants: int) -> Estimate:
     """A correlation of ``estimate_of_rho`` with the interval of one of so many that any may be named."""
     if found.interval is None:
         return found
     level = level_of_each(many)
     wider = float(quantile(found.units - 1, level) / quantile(found.units - 1, found.level))
-    low, high = np.arctanh([found.interval.low, found.interval.high])
-    centre, half = (low + high) / 2, wider * (high - low) / 2
+    centre = float(_fisher(np.asarray(found.value), variants))
+    inner = found.interval.low if found.value > 0 else found.interval.high  # the other end may be 1, which is no limit
+    half = wider * abs(float(np.arctanh(inner)) - centre)
     ends = (min(found.value, float(np.tanh(centre - half))), max(found.value, float(np.tanh(centre + half))))
     return replace(found, interval=Interval(*ends), level=level)
 

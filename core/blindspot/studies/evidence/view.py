@@ -120,7 +120,7 @@ def _rho(cell: Cell, many: int) -> str:
     rho = float("nan") if cell.rho is None else cell.rho
     if cell.estimate is None or cell.interval is None:
         return f"rho {number(rho)}" if many > 1 else f"rho {number(rho)} of {cell.evaluator.phrase}"
-    return f"rho {number(rho)} of {cell.evaluator.phrase}{ci(one_of(cell.estimate, many))}"
+    return f"rho {number(rho)} of {cell.evaluator.phrase}{ci(one_of(cell.estimate, many, cell.n))}"
 
 
 def best_in_words(cells: Sequence[Cell]) -> list[str]:
@@ -141,7 +141,7 @@ def best_in_words(cells: Sequence[Cell]) -> list[str]:
             continue
         alike = sum(round(other, 2) == round(rho, 2) for other, *_ in known) - 1
         others = f" and {alike} more" if alike else ""
-        lines.append(f"{task.label}: {label}{others}, {with_ci(one_of(estimate, len(known)))}, over {most}")
+        lines.append(f"{task.label}: {label}{others}, {with_ci(one_of(estimate, len(known), most))}, over {most}")
     return lines
 
 
