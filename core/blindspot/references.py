@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import unquote
@@ -104,11 +105,29 @@ def step_of(reference: str) -> tuple[str, str]:
 def read_otherwise(reference: str) -> str:
     """The model that a reference reads by another layer or after another prompt (``minilm?layer=4``): ``minilm``; ""
     where it names neither, and of several models as one."""
+    return _without(reference, lambda part: part.startswith(("layer=", "prompt=")))
+
+
+def made_of(reference: str) -> tuple[str, ...]:
+    """The models that a reference is made of: the one of ``read_otherwise``, also where it joins poolings
+    (``minilm?pooling=mean+max``), or the parts of a concatenation; () for a model itself."""
+    model = ModelRef.parse(reference)
+    if isinstance(model, ConcatenationRef):
+        return tuple(part.text for part in model.models)
+
+    def is_study(part: str) -> bool:
+        return part.startswith(("layer=", "prompt=")) or (part.startswith("pooling=") and "+" in unquote(part))
+
+    return tuple(filter(None, [_without(reference, is_study)]))
+
+
+def _without(reference: str, is_dropped: Callable[[str], bool]) -> str:
+    """A reference without some parameters; "" where it has none of them, or is of several models."""
     if reference.startswith(tuple(_OF_MODELS)):
         return ""
     head, mark, query = reference.rpartition("?")
     parts = query.split("&")
-    kept = [part for part in parts if not part.startswith(("layer=", "prompt="))]
+    kept = [part for part in parts if not is_dropped(part)]
     if not mark or len(kept) == len(parts):
         return ""
     return f"{head}?{'&'.join(kept)}" if kept else head

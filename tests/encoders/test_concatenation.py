@@ -18,9 +18,9 @@ from blindspot.encoders.roles import RoleEncoder, by_role
 from blindspot.errors import InputError
 from blindspot.names import in_address, name_of_model
 from blindspot.policy import check_encoder
-from blindspot.references import ConcatenationRef, ModelRef, read_otherwise
+from blindspot.references import ConcatenationRef, ModelRef, made_of, read_otherwise
 from blindspot.runs import encoders_here, estimates, pipeline
-from blindspot.runs.default_models import is_own
+from blindspot.runs.default_models import default_models, is_own
 from blindspot.runs.inputs.roles import texts_of
 from blindspot.settings import Mode, Settings
 from blindspot.studies.evidence.scores import family_of
@@ -227,6 +227,13 @@ def test_names_and_what_a_demo_allows(settings: Settings) -> None:
     assert is_own("cat:minilm+dir:/secret/mine")
     assert not is_own("cat:minilm+lsa")
     assert family_of("cat:minilm+dir:/secret/mine") == family_of("minilm")
+    # What a study made of a model is not what a page begins with.
+    own, joined = "dir:/secret/mine", "cat:minilm+dir:/secret/mine"
+    assert made_of(joined) == ("minilm", own)
+    assert made_of(f"{own}?pooling=mean+max") == made_of(f"{own}?layer=2&pooling=mean%2Bmax") == (own,)
+    assert made_of(f"{own}?pooling=max") == made_of(own) == made_of("fuse:minilm+bm25") == ()
+    every = [Variant(one, "none") for one in ("minilm", own, joined, f"{own}?pooling=mean+max")]
+    assert default_models(every, every) == every[:2]
     demo = replace(settings, mode=Mode.DEMO)
     check_encoder("cat:minilm+lsa", demo)
     with pytest.raises(InputError, match="demo"):

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Collection, Iterable, Sequence
 
 from blindspot.errors import InputError, unknown
-from blindspot.references import ModelRef, read_otherwise, step_of, version_of
+from blindspot.references import ModelRef, made_of, step_of, version_of
 from blindspot.variants import Variant
 
 UNDEPLOYED = ("random-projection", "lsa", "bag-of-words", "minilm-static")
@@ -43,7 +43,7 @@ def default_models(
     postprocessed: bool = False,
 ) -> list[Variant]:
     """Those without post-processing, and the baseline, as long as there are two to compare; of a training its last
-    step; of a model that is read by several layers or after several prompts, itself.
+    step; of a model that is read by several layers or after several prompts, or joined, itself.
 
     Args:
         known: all of the store, those that appeared first in front.
@@ -57,7 +57,7 @@ def default_models(
     plain = [
         variant
         for variant in kept
-        if variant == baseline or (variant.transform == "none" and read_otherwise(variant.encoder) not in encoders)
+        if variant == baseline or (variant.transform == "none" and encoders.isdisjoint(made_of(variant.encoder)))
     ]
     return kept if postprocessed or len(plain) < 2 else plain
 

@@ -35,7 +35,8 @@ from blindspot.encoders.served.encoder import Connection, ServedEncoder, tested
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.encoders.uploads import delete_upload, store_upload, upload_of
 from blindspot.errors import BlindspotError, InputError
-from blindspot.references import BM25, ModelRef, RankingRef, read_otherwise, version_of
+from blindspot.names import name_of_model
+from blindspot.references import BM25, ModelRef, RankingRef, made_of, version_of
 from blindspot.runs.default_models import is_own
 from blindspot.runs.inputs.rankings import ranking_of
 from blindspot.settings import Settings
@@ -85,8 +86,12 @@ class EncoderSummary:
     datasets: Mapping[str, tuple[str, ...]]
 
     @property
+    def model(self) -> ModelRef:
+        return ModelRef.parse(self.reference)
+
+    @property
     def has_vectors(self) -> bool:
-        return ModelRef.parse(self.reference).has_vectors
+        return self.model.has_vectors
 
     @property
     def unused_prompts(self) -> Mapping[str, str]:
@@ -126,9 +131,11 @@ class EncoderSummary:
 
     @property
     def title(self) -> str:
-        """The name of the last check, else the last part of the reference."""
+        """The name of the last check, else the last part of the reference; of several models their names."""
         if self.info and self.info.title:
             return self.info.title
+        if len(self.model.models) > 1:
+            return name_of_model(self.reference)
         target = self.reference.partition(":")[2].partition("?")[0]
         return Path(target).name if Path(target).is_absolute() else target
 
@@ -216,10 +223,10 @@ def _known_references(settings: Settings, repository: Repository) -> list[str]:
 
 
 def own_references(known: Iterable[str], settings: Settings) -> list[str]:
-    """Of ``known_references`` those that a user added or ran and that can encode, the newest first; not their layers
-    and what they are after prompts, where they are there themselves."""
+    """Of ``known_references`` those that a user added or ran and that can encode, the newest first; not their layers,
+    what they are after prompts or joined with others, where they are there themselves."""
     own = list(takewhile(is_own, known))
-    return [one for one in own if read_otherwise(one) not in own and can_encode(one, settings)]
+    return [one for one in own if set(own).isdisjoint(made_of(one)) and can_encode(one, settings)]
 
 
 def can_encode(reference: str, settings: Settings) -> bool:

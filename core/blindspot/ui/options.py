@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from blindspot.references import read_otherwise
+from blindspot.references import made_of
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui.pickers import PROTOCOLS, Picks, show_postprocessed
@@ -54,8 +54,8 @@ def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
     here = list(variants)
     kept = picks.asked_for(here)
     left_out = {variant for variant in here if picks.keeps(variant)} - set(kept)
-    # Of a study of sizes, layers or prompts there are dozens, which its own page shows.
-    left_out = {v for v in left_out if not v.chain.only_shrinks and not read_otherwise(v.encoder)}
+    # Of a study of sizes, layers, prompts or joined models there are dozens, which its own page shows.
+    left_out = {v for v in left_out if not v.chain.only_shrinks and not made_of(v.encoder)}
     steps = sum(variant.transform == "none" for variant in left_out)
     if steps:
         with row():
