@@ -9,7 +9,7 @@ import lzma
 import math
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy as np
 
 from blindspot.errors import InputError
 from blindspot.files.writing import LFS_POINTER, require_regular, sha256_of
+from blindspot.types import digest_of_strings
 
 GZIP, BZIP2, XZ, ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
 LONGEST_MAGIC = len(XZ)
@@ -182,6 +183,12 @@ def array_of(path: Path) -> Any:
             remedy="it is cut short or damaged: write it again",
         )
     return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def revision_of(files: Sequence[Path]) -> str:
+    """16 digits that tell one content of files from another."""
+    checksums = [sha256_once(file) for file in files]
+    return (checksums[0] if len(checksums) == 1 else digest_of_strings(checksums))[:16]
 
 
 def sha256_once(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
@@ -134,14 +134,18 @@ def _marked(text: str, known: set[str]) -> str:
     )
 
 
-def highlighted(text: str, parts: Sequence[tuple[int, int]], scheme: Scheme) -> Html:
-    """``text`` escaped, its ``parts`` (start, end) on another ground and underlined: not by color alone."""
-    style = f"background:{_MARK[scheme]};color:inherit;text-decoration:underline"
+def highlighted(text: str, parts: Iterable[tuple[int, int]], scheme: Scheme | None) -> Html:
+    """``text`` escaped, its ``parts`` (start, end) on another ground and underlined: not by color alone.
+
+    Args:
+        scheme: None where a style sheet says how ``mark`` looks.
+    """
+    style = f' style="background:{_MARK[scheme]};color:inherit;text-decoration:underline"' if scheme else ""
     out, place = [], 0
     for start, end in sorted(parts):
         first, last = max(start, place), min(end, len(text))
         if first < last:
-            out += [escape(text[place:first]), f'<mark style="{style}">{escape(text[first:last])}</mark>']
+            out += [escape(text[place:first]), f"<mark{style}>{escape(text[first:last])}</mark>"]
             place = last
     return Html("".join([*out, escape(text[place:])]))
 

@@ -64,6 +64,23 @@ class RunPlan:
             )
 
     @property
+    def columns(self) -> dict[str, Any]:
+        """All but its id, as the store has it."""
+        return {
+            "diagnostic": self.diagnostic,
+            "diagnostic_version": self.diagnostic_version,
+            "encoder": self.variant.encoder,
+            "transform": self.variant.transform,
+            "dataset": self.dataset,
+            "dataset_digest": self.dataset_digest,
+            "params": json.dumps(dict(self.params), sort_keys=True),
+            "embedding_digest": self.embedding_digest,
+            "support": json.dumps(self.support),
+            "support_digest": self.support_digest,
+            "own_support": self.own_support,
+        }
+
+    @property
     def table(self) -> str:
         """The table of its per-item rows."""
         return result_table(self.diagnostic, self.diagnostic_version)

@@ -343,22 +343,7 @@ class Repository:
 
     def begin(self, plan: RunPlan) -> int:
         """Note that this process computes a run, or takes over an interrupted one. Returns its ``run_seq``."""
-        params = {
-            "run_id": plan.run_id,
-            "diagnostic": plan.diagnostic,
-            "diagnostic_version": plan.diagnostic_version,
-            "encoder": plan.variant.encoder,
-            "transform": plan.variant.transform,
-            "dataset": plan.dataset,
-            "dataset_digest": plan.dataset_digest,
-            "params": _json(plan.params),
-            "process_id": os.getpid(),
-            "started_at": _now(),
-            "embedding_digest": plan.embedding_digest,
-            "support": json.dumps(plan.support),
-            "support_digest": plan.support_digest,
-            "own_support": plan.own_support,
-        }
+        params = {"run_id": plan.run_id, "process_id": os.getpid(), "started_at": _now(), **plan.columns}
         return int(self._write("runs/begin", params)[0][0])
 
     def finish(

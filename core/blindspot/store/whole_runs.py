@@ -104,20 +104,7 @@ def take_in(database: Database, entry: Diagnostic, run: WholeRun, texts: StoredT
             "timings": json.dumps(dict(run.timings)),
             "manifest": json.dumps(dict(run.manifest), sort_keys=True),
         }
-        identity = {
-            "diagnostic": plan.diagnostic,
-            "diagnostic_version": plan.diagnostic_version,
-            "encoder": plan.variant.encoder,
-            "transform": plan.variant.transform,
-            "dataset": plan.dataset,
-            "dataset_digest": plan.dataset_digest,
-            "params": json.dumps(dict(plan.params), sort_keys=True),
-            "embedding_digest": plan.embedding_digest,
-            "support": json.dumps(plan.support),
-            "support_digest": plan.support_digest,
-            "own_support": plan.own_support,
-        }
-        found = cursor.execute(query("runs/take_in"), params | identity).fetchall()
+        found = cursor.execute(query("runs/take_in"), params | plan.columns).fetchall()
         found = found or cursor.execute(query("runs/take_over"), params).fetchall()
         if not found:
             return False

@@ -73,17 +73,8 @@ class Ranges:
 
 
 @dataclass(frozen=True, eq=False)
-class Bytes:
-    """A byte per dimension, -128 to 127: equal buckets between the smallest and the largest value of the corpus.
-
-    Facts: the number of constant columns, which have the lowest code, and the widest range.
-    """
-
+class _OfRanges:
     ranges: Ranges
-
-    @classmethod
-    def fit(cls, corpus: Float32) -> Bytes:
-        return cls(Ranges.of("int8", corpus))
 
     @property
     def d_out(self) -> int:
@@ -92,6 +83,18 @@ class Bytes:
     @property
     def facts(self) -> Mapping[str, float]:
         return self.ranges.facts
+
+
+@dataclass(frozen=True, eq=False)
+class Bytes(_OfRanges):
+    """A byte per dimension, -128 to 127: equal buckets between the smallest and the largest value of the corpus.
+
+    Facts: the number of constant columns, which have the lowest code, and the widest range.
+    """
+
+    @classmethod
+    def fit(cls, corpus: Float32) -> Bytes:
+        return cls(Ranges.of("int8", corpus))
 
     def codes(self, embeddings: Float32) -> Int8:
         """As they would be stored, ``[n, d]``; every value must be a number."""
@@ -102,22 +105,12 @@ class Bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class DecodedBytes:
+class DecodedBytes(_OfRanges):
     """A byte per dimension, decoded before it is compared (``Ranges.decoded``)."""
-
-    ranges: Ranges
 
     @classmethod
     def fit(cls, corpus: Float32) -> DecodedBytes:
         return cls(Ranges.of("int8-decoded", corpus))
-
-    @property
-    def d_out(self) -> int:
-        return len(self.ranges.low)
-
-    @property
-    def facts(self) -> Mapping[str, float]:
-        return self.ranges.facts
 
     def apply(self, embeddings: Float32) -> Float32:
         return np.asarray(self.ranges.decoded(self.ranges.codes(embeddings)), dtype=np.float32)

@@ -45,7 +45,6 @@ NAMES = {
     "mean_rank": "Mean rank",
     "median_rank": "Median rank",
 }
-TESTED = tuple(f"{name}{by}" for by in ("", "_filtered") for name in NAMES if name != "median_rank")
 WITH_INTERVAL = (*NAMES, "hits@5", *(f"{name}_filtered" for name in NAMES))
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, library_versions
-from blindspot.encoders.source_files import lines_once, sha256_once
+from blindspot.encoders.source_files import lines_once, revision_of
 from blindspot.encoders.table.files import EmbeddingTable, TableHead, files_of, peek, read
 from blindspot.errors import InputError
-from blindspot.types import CancelToken, Float32, digest_of_strings
+from blindspot.types import CancelToken, Float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Table:
     @cached_property
     def revision(self) -> str:
         """Prefix of the sha256 of the file, or of both, when first asked for."""
-        return _checksum(self.path)
+        return revision_of(files_of(self.path))
 
     @cached_property
     def info(self) -> EncoderInfo:
@@ -70,11 +70,6 @@ class Table:
     def _table(self) -> EmbeddingTable:
         revision = self.revision
         table = read(self.path)
-        if _checksum(self.path) != revision:  # embeddings are stored under it
+        if revision_of(files_of(self.path)) != revision:  # embeddings are stored under it
             raise InputError(f"{self.path} changed before it was read to its end", remedy="run it again")
         return table
-
-
-def _checksum(path: Path) -> str:
-    checksums = [sha256_once(file) for file in files_of(path)]
-    return (checksums[0] if len(checksums) == 1 else digest_of_strings(checksums))[:16]

@@ -13,14 +13,14 @@ import numpy as np
 
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, versions_here
 from blindspot.encoders.references import MEAN_OF_WORDS, POWERS, FileReference, Pooling, Readout
-from blindspot.encoders.source_files import lines_once, sha256_once
+from blindspot.encoders.source_files import lines_once, revision_of
 from blindspot.encoders.tokens import Role, Token, TokenParts, mean_of
 from blindspot.encoders.word_vectors.files import peek, read
 from blindspot.encoders.word_vectors.keyed import files_of
 from blindspot.encoders.word_vectors.words import VectorHead, WordTable
 from blindspot.errors import InputError
 from blindspot.texts import caseless
-from blindspot.types import CancelToken, Float32, Float64, Int64, digest_of_strings
+from blindspot.types import CancelToken, Float32, Float64, Int64
 
 TEXTS_PER_BATCH = 1024
 SHOWN_WORDS = 3
@@ -43,7 +43,7 @@ class VectorFile:
     @cached_property
     def revision(self) -> str:
         """Prefix of the sha256 of the file, or of both, when first asked for."""
-        return _checksum(self.path)
+        return revision_of(files_of(self.path))
 
     @property
     def words(self) -> int:
@@ -54,14 +54,9 @@ class VectorFile:
     def table(self) -> WordTable:
         revision = self.revision
         table = read(self.path, self.head)
-        if _checksum(self.path) != revision:  # embeddings are stored under it
+        if revision_of(files_of(self.path)) != revision:  # embeddings are stored under it
             raise InputError(f"{self.path} changed before it was read to its end", remedy="run it again")
         return table
-
-
-def _checksum(path: Path) -> str:
-    checksums = [sha256_once(file) for file in files_of(path)]
-    return (checksums[0] if len(checksums) == 1 else digest_of_strings(checksums))[:16]
 
 
 @dataclass(frozen=True)

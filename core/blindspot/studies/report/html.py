@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from html import escape
@@ -13,6 +13,7 @@ from typing import Any
 
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Diagnostic, all_diagnostics
+from blindspot.figures.html_tables import highlighted
 from blindspot.runs.findings import Example, Level
 from blindspot.store.records import RunRecord
 from blindspot.studies.compare.rows import Comparison, headline, method_in_words
@@ -132,20 +133,11 @@ def _card(one: Discovery, others: Sequence[Discovery]) -> str:
 
 def _example(example: Example) -> str:
     rows = "".join(
-        f"<tr><td>{escape(role)}</td><td>{_marked(text, marked)}</td></tr>" for role, text, marked in example.parts
+        f"<tr><td>{escape(role)}</td><td>{highlighted(text, marked, None)}</td></tr>"
+        for role, text, marked in example.parts
     )
     note = f"<caption>{escape(example.note)}</caption>" if example.note else ""
     return f'<table class="example">{note}<tbody>{rows}</tbody></table>'
-
-
-def _marked(text: str, parts: Iterable[tuple[int, int]]) -> str:
-    out, place = [], 0
-    for start, end in sorted(parts):
-        first, last = max(start, place), min(end, len(text))
-        if first < last:
-            out += [escape(text[place:first]), f"<mark>{escape(text[first:last])}</mark>"]
-            place = last
-    return "".join([*out, escape(text[place:])])
 
 
 # --- A against B

@@ -168,14 +168,7 @@ def _confirm(file: UploadedFile) -> None:
     if contents is None:
         return
     _SHOWN.get(contents.kind, _show)(contents)
-    st.button(
-        "Add dataset",
-        key="upload_keep",
-        type="primary",
-        icon=":material/check:",
-        on_click=_keep,
-        args=(contents, file),
-    )
+    upload_folder.add_button(_keep, contents, file)
 
 
 def _contents(file: UploadedFile, header: bool) -> OwnFile | None:

@@ -44,14 +44,13 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
     rows = [{"file": name, "read as": what} for what, name in contents.places.items()]
     tables.draw(rows, key="upload_files")
     show(contents)
-    st.button(
-        "Add dataset",
-        key="upload_keep",
-        type="primary",
-        icon=":material/check:",
-        on_click=keep,
-        args=(sent, options),
-    )
+    add_button(keep, sent, options)
+
+
+def add_button(keep: Callable[..., None], *args: object) -> None:
+    """Add what was sent, if the reader wishes."""
+    icon = ":material/check:"
+    st.button("Add dataset", key="upload_keep", type="primary", icon=icon, on_click=keep, args=args)
 
 
 def show(contents: OwnRetrievalFolder) -> None:

@@ -60,14 +60,7 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
     if options is None or contents is None:
         return
     upload_folder.show(contents)
-    st.button(
-        "Add dataset",
-        key="upload_keep",
-        type="primary",
-        icon=":material/check:",
-        on_click=keep,
-        args=(sent, options),
-    )
+    upload_folder.add_button(keep, sent, options)
 
 
 def _options(sent: SentFolder) -> FolderOptions | None:

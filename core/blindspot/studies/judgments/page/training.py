@@ -18,6 +18,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.downloads import Holds
+from blindspot.ui.widgets.texts.training_data import download
 
 
 def offer(items: ItemSet, votes: Votes, tally: Tally) -> None:
@@ -48,19 +49,9 @@ def offer(items: ItemSet, votes: Votes, tally: Tally) -> None:
         except BlindspotError as error:
             st.info(as_text(explained(error)), icon=":material/info:")
             return
-        st.markdown("  \n".join(map(as_text, files.in_words(found.data))))
-        if found.warning:
-            st.warning(as_text(found.warning))
         stem = downloads.stem_of("training-data", items.title)
-        downloads.button(
-            "Training data (ZIP)",
-            partial(_zipped, items.set_id, found, stem),
-            Holds(str(items.manifest.get("dataset", ""))),
-            file_name=f"{stem}.zip",
-            mime=downloads.ZIP,
-            key="judged_training_download",
-            help="A folder with triplets, pairs, train.py, and about.json, which says where they come from.",
-        )
+        content, holds = partial(_zipped, items.set_id, found, stem), Holds(str(items.manifest.get("dataset", "")))
+        download(found, stem, content, holds, key="judged_training_download")
 
 
 def _zipped(set_id: str, found: Made, stem: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -47,19 +48,25 @@ def offer(run: RunRecord) -> None:
         except BlindspotError as error:
             st.info(as_text(explained(error)))
             return
-        st.markdown("  \n".join(map(as_text, files.in_words(found.data))))
-        if found.warning:
-            st.warning(as_text(found.warning))
         stem = downloads.stem_of("training-data", run.plan.dataset, run.plan.variant.label)
-        downloads.button(
-            "Training data (ZIP)",
-            partial(files.zipped, found.files, stem),
-            Holds(run.plan.dataset, (run.run_id,)),
-            file_name=f"{stem}.zip",
-            mime=downloads.ZIP,
-            key="training_data_download",
-            help="A folder with triplets, pairs, train.py, and about.json, which says where they come from.",
-        )
+        content = partial(files.zipped, found.files, stem)
+        download(found, stem, content, Holds(run.plan.dataset, (run.run_id,)), key="training_data_download")
+
+
+def download(found: Made, stem: str, content: Callable[[], bytes], holds: Holds, *, key: str) -> None:
+    """Say what was made, and offer it."""
+    st.markdown("  \n".join(map(as_text, files.in_words(found.data))))
+    if found.warning:
+        st.warning(as_text(found.warning))
+    downloads.button(
+        "Training data (ZIP)",
+        content,
+        holds,
+        file_name=f"{stem}.zip",
+        mime=downloads.ZIP,
+        key=key,
+        help="A folder with triplets, pairs, train.py, and about.json, which says where they come from.",
+    )
 
 
 @cached(4, "Finding triplets …")
