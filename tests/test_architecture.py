@@ -228,6 +228,49 @@ def test_whether_one_model_is_better_is_decided_in_one_module() -> None:
     assert [name for name, path in others.items() if P_VALUES.search(sources.text(path))] == []
 
 
+# Calls that say from numbers what is independent: of texts, as ``same_texts`` numbers them, or of what is no text or
+# more than equal ones (near-duplicate queries, triplets, simulated items). No number rises.
+FROM_NUMBERS = {
+    "benchmarks.bootstrap": 1,
+    "diagnostics.heros.dependence": 3,
+    "diagnostics.retrieval.outcomes": 1,
+    "diagnostics.similarity.pairs": 1,
+    "diagnostics.similarity.view": 2,
+    "diagnostics.words.versus": 1,
+    "numerics.thresholds.curves": 2,
+    "studies.gate.audit": 1,
+    "studies.languages.scores": 1,
+    "studies.repair.measuring": 4,
+    "studies.setup_check.demo": 1,
+}
+NUMBERING_TEXTS = {
+    "datasets.kinds.base": 1,
+    "diagnostics.heros.words_alone": 1,
+    "diagnostics.similarity.pairs": 1,
+    "diagnostics.words.versus": 1,
+    "store.repository": 1,
+    "studies.threshold.pairs": 1,
+}
+
+
+def test_one_function_says_what_is_independent() -> None:
+    """Else it is ``Dependence.of_texts``, by which texts that differ by case and spaces are one."""
+    texts = {name.removeprefix("blindspot."): sources.text(path) for name, path in modules().items()}
+    others = {name: text for name, text in texts.items() if not name.startswith("numerics.statistics.")}
+    grouping = Counter(
+        {name: len(re.findall(r"\bDependence\.of(?:_groups)?\(", text)) for name, text in others.items()}
+    )
+    numbering = Counter(
+        {
+            name: len(re.findall(r"(?<![\w.])numbered\(", text))
+            for name, text in others.items()
+            if re.search(r"^from blindspot\.texts import .*\bnumbered\b", text, re.MULTILINE)
+        }
+    )
+    assert grouping - Counter(FROM_NUMBERS) == Counter()
+    assert numbering - Counter(NUMBERING_TEXTS) == Counter()
+
+
 LOOK = """
 import importlib, json, sys
 for module in json.loads(sys.argv[1]):

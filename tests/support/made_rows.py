@@ -32,6 +32,10 @@ class MadeRows:
             frames.append(own.assign(run_id=run_id))
         return pd.concat(frames, ignore_index=True)
 
+    def same_texts(self, _: str) -> Int64:
+        """No two texts are the same."""
+        return np.arange(3 * max(map(len, self.rows.values())))
+
     @property
     def repository(self) -> Repository:
         return cast("Repository", self)
@@ -62,7 +66,7 @@ class MadeRows:
 
     def distances(self, variant: str, distances: Float64, ends: tuple[Int64, Int64]) -> RunRecord:
         """Geometry: squared distances of matches."""
-        about = {"query_no": ends[0], "match_no": ends[1]}
+        about = {side: [f"text {n}" for n in numbers] for side, numbers in zip(("query", "match"), ends, strict=True)}
         metrics = {"align": float(distances.mean())}
         return self._add("geometry", variant, {"squared_distance": distances}, about, metrics)
 

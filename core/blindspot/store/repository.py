@@ -39,6 +39,7 @@ from blindspot.store.records import (
     record_of,
 )
 from blindspot.store.schema import result_table
+from blindspot.texts import numbered
 from blindspot.types import Bool, Int64
 from blindspot.variants import Variant
 
@@ -261,6 +262,16 @@ class Repository:
         params = {"dataset_digest": dataset_digest, "numbers": [int(n) for n in numbers]}
         return dict(self._rows("datasets/texts", params))
 
+    def same_texts(self, dataset_digest: str) -> Int64:
+        """As ``Dataset.same_texts``, of a stored dataset."""
+        return numbered(text for (text,) in self._rows("datasets/every_text", {"dataset_digest": dataset_digest}))[0]
+
+    def pairs(self, dataset_digest: str) -> tuple[Int64, Int64]:
+        """Numbers of the texts of each pair of a stored pair set, ``[m]`` each."""
+        rows = self._rows("datasets/pairs", {"dataset_digest": dataset_digest})
+        queries, matches = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+        return queries, matches
+
     def longest_texts(self, dataset_digest: str, most: int) -> dict[int, str]:
         """The texts of a stored dataset with the most characters, by their numbers, the longest first."""
         return dict(self._rows("datasets/longest", {"dataset_digest": dataset_digest, "most": most}))
@@ -384,8 +395,8 @@ class Repository:
                 bits = np.packbits(ranked.support).tobytes()
                 params = {"support_digest": ranked.digest, "items": len(ranked.support), "ranked": bits}
                 cursor.execute(query("runs/remember_support"), params)
-            cursor.from_arrow(numbered("run_seq", run_seq, metrics)).insert_into("metric")
-            cursor.from_arrow(numbered("run_seq", run_seq, items)).insert_into(entry.table)
+            cursor.from_arrow(with_number("run_seq", run_seq, metrics)).insert_into("metric")
+            cursor.from_arrow(with_number("run_seq", run_seq, items)).insert_into(entry.table)
             params = {
                 "run_seq": run_seq,
                 "finished_at": _now(),
@@ -463,11 +474,11 @@ def store_texts(
     ).fetchall()
     seq = int(inserted[0][0])
     numbers = np.arange(len(texts), dtype=np.int32)
-    cursor.from_arrow(numbered("dataset_seq", seq, pa.table({"text_no": numbers, "text": texts}))).insert_into(
+    cursor.from_arrow(with_number("dataset_seq", seq, pa.table({"text_no": numbers, "text": texts}))).insert_into(
         "dataset_text"
     )
     if rows is not None:
-        cursor.from_arrow(numbered("dataset_seq", seq, rows)).insert_into(f"dataset_{KINDS[kind].stored_as}")
+        cursor.from_arrow(with_number("dataset_seq", seq, rows)).insert_into(f"dataset_{KINDS[kind].stored_as}")
 
 
 def store_own_columns(
@@ -481,7 +492,7 @@ def store_own_columns(
         )
 
 
-def numbered(column: str, number: int, table: pa.Table) -> pa.Table:
+def with_number(column: str, number: int, table: pa.Table) -> pa.Table:
     """The table with one number in a new first column."""
     return table.add_column(0, column, pa.array(np.full(table.num_rows, number, dtype=np.int32)))
 

@@ -17,7 +17,7 @@ from blindspot.diagnostic import Diagnostic, result_table
 from blindspot.store import schema
 from blindspot.store.db import Database, query, tables_of
 from blindspot.store.records import RunPlan, plan_of
-from blindspot.store.repository import has_dataset, numbered, store_own_columns, store_texts
+from blindspot.store.repository import has_dataset, store_own_columns, store_texts, with_number
 
 Support = tuple[int, bytes]  # number of items, and a bit per item: whether it was ranked
 
@@ -126,8 +126,8 @@ def take_in(database: Database, entry: Diagnostic, run: WholeRun, texts: StoredT
             cursor.execute(query("encoders/take_in_embedding"), vars(cost))
         values = pa.array(list(run.metrics.values()), pa.float64())
         metrics = pa.table({"name": pa.array(list(run.metrics), pa.string()), "value": values})
-        cursor.from_arrow(numbered("run_seq", run_seq, metrics)).insert_into("metric")
-        cursor.from_arrow(numbered("run_seq", run_seq, run.items)).insert_into(entry.table)
+        cursor.from_arrow(with_number("run_seq", run_seq, metrics)).insert_into("metric")
+        cursor.from_arrow(with_number("run_seq", run_seq, run.items)).insert_into(entry.table)
     return True
 
 

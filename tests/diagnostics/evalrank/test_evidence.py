@@ -156,7 +156,8 @@ def test_a_kind_of_few_pairs_is_not_tested() -> None:
 
 
 def test_words_are_sorted_by_letters_and_frequency() -> None:
-    words = ["the" if i % 2 else "zyzzyva" for i in range(M)]
+    common = "the and for you that with this have but not they from was are her his all one had out".split()
+    words = [common[i % len(common)] if i % 2 else f"zyzzyva{i}" for i in range(M)]
     names = {axis.name for axis in axes_of(replace(pairs(), query=words, match=words))}
     assert names == {"length", "frequency-of-query", "frequency-of-match"}
 

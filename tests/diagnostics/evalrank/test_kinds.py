@@ -83,7 +83,7 @@ def test_the_score_of_a_kind_is_the_mean_over_its_pairs(filtered: bool) -> None:
     by_overlap = grouping(Kind.OVERLAP, q, t)
     unranked = Group("overlap", "not ranked", np.arange(m) >= m - 10)
     groups = replace(by_overlap, groups=(*by_overlap.groups, unranked))
-    found = scores_by_kind(groups, rows, np.arange(m) * 2, queries, matches, filtered=filtered)
+    found = scores_by_kind(groups, rows, np.arange(m) * 2, Dependence.of(queries, matches), filtered=filtered)
     assert found["pairs"].sum() == m - 10
     for group, row in zip(groups.groups, found.to_dict("records"), strict=True):
         reciprocal, hits, inside = [], [], []

@@ -17,7 +17,7 @@ from blindspot.diagnostics.evalrank.what_if import Basis, Slider, basis
 from blindspot.errors import InputError
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.pairs import Dependence, difference
+from blindspot.numerics.statistics.pairs import difference
 from blindspot.runs import pipeline, requesting
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
@@ -165,7 +165,7 @@ def test_changes_are_differences_of_the_scores(demo: World, demo_basis: Basis) -
         else:
             k = int(change.name[-1])
             values = [expected_hit(c.greater, c.ties, k) for c in (found.after, found.before)]
-        assert change.difference == difference(*values, Dependence.of(found.queries, found.matches))
+        assert change.difference == difference(*values, found.known)
 
 
 # --- the sample

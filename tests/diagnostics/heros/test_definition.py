@@ -256,7 +256,7 @@ def coverage_of_groups(sizes: list[int], common: float, simulations: int) -> tup
     """How often the intervals of cos_avg and of a similarity hold the truth, the mean over all simulations."""
     rng, d = np.random.default_rng([len(sizes), simulations]), 16
     dataset = in_groups(sizes, seed=3)
-    known = of_dataset(dataset.originals, dataset.rewrites)
+    known = of_dataset(dataset)
     assert known.units == len(sizes)
     group = np.repeat(np.arange(len(sizes)), sizes)
     found, values = [], []

@@ -258,7 +258,8 @@ def test_shared_words_alone_against_every_run(made: HerosWorld) -> None:
     for run in runs:
         one = tested[run.run_id]
         own = made.repository.items(find_diagnostic("heros"), [run.run_id], texts=False)
-        score = float(words_alone.outcomes(Cosines.of_rows(own)).mean())
+        same = made.repository.same_texts(run.plan.dataset_digest)
+        score = float(words_alone.outcomes(Cosines.of_rows(own, same)).mean())
         assert one.value == pytest.approx(score - reached)
         assert one.level is (Level.BLIND_SPOT if one.value < 0 else Level.STRENGTH)
         as_good = [finding for finding in found if finding.runs == (run,) and finding.p is None]

@@ -110,13 +110,14 @@ def test_rows_become_a_table_in_any_order() -> None:
             "run_id": "x",
         }
     )
-    table = Cosines.of_rows(rows)
+    table = Cosines.of_rows(rows, np.arange(7))
     assert table.texts is not None
     assert table.texts.tolist() == [[3, 6, 2], [5, 1, 4]]
     assert table.dependence.is_of_singles
+    assert Cosines.of_rows(rows, np.array([0, 1, 1, 3, 4, 5, 6])).dependence.units == 1, "texts 1 and 2 are the same"
     assert table.subsets == ("a", "b")
     np.testing.assert_array_equal(table.values, [[0.4, 0.2], [0.1, 0.3]])
-    assert Cosines.of_rows(rows, ["b"]).values.tolist() == [[0.2], [0.3]]
+    assert Cosines.of_rows(rows, np.arange(7), ["b"]).values.tolist() == [[0.2], [0.3]]
     assert table.of("b").tolist() == [0.2, 0.3]
 
 
@@ -124,7 +125,7 @@ def test_rows_become_a_table_in_any_order() -> None:
 def test_rows_that_lack_a_cosine_are_refused(cosine: list[float]) -> None:
     rows = pd.DataFrame({"item_no": [0, 0, 1, 1], "subset": ["a", "b"] * 2}).head(len(cosine)).assign(cosine=cosine)
     with pytest.raises(BlindspotError, match="are not complete; expected one for every original and subset"):
-        Cosines.of_rows(rows)
+        Cosines.of_rows(rows, np.arange(7))
 
 
 # --- rates

@@ -181,7 +181,7 @@ def test_rows_and_texts_are_stored_and_exported(
     blindspot("export", first.run_id, "--output", str(tmp_path / "rows.parquet"))
     assert parquet.read_table(tmp_path / "rows.parquet").num_rows == 8
 
-    rows_of = {"dataset": 1, "dataset_text": 11, "dataset_pair": 0, "dataset_minimal_pair": 8, "result_heros_v4": 16}
+    rows_of = {"dataset": 1, "dataset_text": 11, "dataset_pair": 0, "dataset_minimal_pair": 8, "result_heros_v5": 16}
     with repository.database.cursor() as connection:
         count = {t: connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in rows_of}
         assert count == rows_of
@@ -286,7 +286,7 @@ def test_what_cannot_be_compared(
         assert said.code == 2
         assert said.error.startswith(part)
     older = replace(other, plan=replace(other.plan, diagnostic_version=1))
-    with pytest.raises(InputError, match="was computed by version 1 of heros; expected version 4; run it again"):
+    with pytest.raises(InputError, match="was computed by version 1 of heros; expected version 5; run it again"):
         entry_of_both(one, older)
     with pytest.raises(InputError, match=f"run {other.run_id} is interrupted; expected two finished runs"):
         entry_of_both(one, replace(other, state=RunState.INTERRUPTED))

@@ -34,7 +34,9 @@ def runs(environment: Settings, encoders: tuple[str, str], monkeypatch: pytest.M
 
 
 def table(run: RunRecord, settings: Settings) -> Cosines:
-    return Cosines.of_rows(Repository.at(settings.store).items(ENTRY, [run.run_id], texts=False))
+    repository = Repository.at(settings.store)
+    rows = repository.items(ENTRY, [run.run_id], texts=False)
+    return Cosines.of_rows(rows, repository.same_texts(run.plan.dataset_digest))
 
 
 def test_the_newest_run_of_each_chain_in_the_order_of_the_pickers(runs: dict[str, RunRecord]) -> None:

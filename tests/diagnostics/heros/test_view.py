@@ -33,7 +33,8 @@ def test_the_command_prints_the_view_of_orderings(
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_CACHE", str(small.cache))
     run = small.runs["six", "bigrams~none"]
-    cosines = Cosines.of_rows(small.repository.items(ENTRY, [run.run_id], texts=False), list(SUBSETS))
+    rows, same = small.repository.items(ENTRY, [run.run_id], texts=False), small.repository.same_texts
+    cosines = Cosines.of_rows(rows, same(run.plan.dataset_digest), list(SUBSETS))
     view = orderings_view(cosines)
     assert (len(view.rates), view.pairs) == (6, 15)
     printed = blindspot.json("runs", "orderings", run.run_id)

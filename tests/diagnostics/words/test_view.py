@@ -45,7 +45,8 @@ def test_words_by_cluster_and_class() -> None:
 
 
 def test_phrases_by_kind_the_most_frequent_first() -> None:
-    rows = pd.DataFrame({"tags": ["B-NP I-NP B-VP", "B-NP B-PP"], "predicted": ["B-NP I-NP B-NP", "B-NP O"]})
+    tags = {"tags": ["B-NP I-NP B-VP", "B-NP B-PP"], "predicted": ["B-NP I-NP B-NP", "B-NP O"]}
+    rows = pd.DataFrame({"sentence": ["one two three", "four five"], **tags})
     every, nouns, *others = phrase_kinds(rows)
     assert (every.kind, every.phrases, every.found, every.right) == ("all phrases", 4, 3, 2)
     assert every.f1.value == pytest.approx(4 / 7)

@@ -10,7 +10,6 @@ from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, gains, scores, up_to, whole
 from blindspot.numerics.statistics.intervals import holm
 from blindspot.numerics.statistics.pairs import Dependence, p_values, share
-from blindspot.types import Bool
 
 
 def labels(values: list[float], bins: object) -> list[str | None]:
@@ -28,13 +27,6 @@ def test_ends_of_bins_by_hand() -> None:
     ]  # fmt: skip
 
 
-def dependence(groups: np.ndarray) -> object:
-    def of(inside: Bool) -> Dependence:
-        return Dependence.of_groups(groups[inside], Unit.QUERIES)
-
-    return of
-
-
 def test_scores_and_gains_against_loops() -> None:
     rng = np.random.default_rng(0)
     m = 200
@@ -45,7 +37,7 @@ def test_scores_and_gains_against_loops() -> None:
     sets = {"first": (0, 60), "rest": (60, 190), "few": (190, 197)}
     inside = {name: (np.arange(m) >= low) & (np.arange(m) < high) for name, (low, high) in sets.items()}
     groups = Grouping({"x": "rows"}, False, tuple(Group("x", name, rows) for name, rows in inside.items()))
-    found = scores(groups, {"s": a}, dependence(of_row), "rows")
+    found = scores(groups, {"s": a}, Dependence.of_groups(of_row, Unit.QUERIES), "rows")
     for row in found:
         rows = [i for i in range(m) if inside[str(row["label"])][i] and not np.isnan(a[i])]
         known = share(a[rows], Dependence.of_groups(of_row[rows], Unit.QUERIES))
@@ -76,6 +68,6 @@ def test_scores_and_gains_against_loops() -> None:
 
 def test_groups_of_one_row_have_no_interval() -> None:
     groups = Grouping({"x": "rows"}, False, (Group("x", "one", np.array([True, False])),))
-    (row,) = scores(groups, {"s": np.array([0.5, 1.0])}, dependence(np.arange(2)), "rows")
+    (row,) = scores(groups, {"s": np.array([0.5, 1.0])}, Dependence.of_groups(np.arange(2), Unit.QUERIES), "rows")
     assert (row["rows"], row["s"]) == (1, 0.5)
     assert np.isnan(row["s_low"])

@@ -287,6 +287,14 @@ def test_minilm_on_real_sentences_by_a_loop(tmp_path: Path, monkeypatch: pytest.
     assert {score.pairs for score in scores} == {234, 428, 112}
 
 
+@pytest.mark.realdata
+def test_sentences_that_differ_by_case_alone_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Egyptian Arabic's file two English sentences do."""
+    world = World(make_settings(tmp_path / "real", os.environ["BLINDSPOT_MIRROR"]), monkeypatch)
+    scores = computed(world, "tatoeba", ["arz"], ENCODER)
+    assert {(score.pairs, score.accuracy.units, score.mrr.units) for score in scores} == {(477, 476, 476)}
+
+
 # --- figures, page, command
 
 

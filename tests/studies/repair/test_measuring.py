@@ -20,7 +20,7 @@ def test_triplets_depend_on_each_other_as_heros_takes_their_originals() -> None:
     rewrites = {"paraphrase": ["two", "2", "3", "4", "5"], "negation": ["not one", "not two", "no", "no", "not five"]}
     dataset = minimal_pair_set("shared", originals, rewrites)
     given = list(all_triplets(dataset))
-    found, known = _dependence(dataset, given), of_dataset(dataset.originals, dataset.rewrites)
+    found, known = _dependence(dataset, given), of_dataset(dataset)
     assert known.units == found.units == 3
     assert found.unit is known.unit is Unit.SENTENCE_GROUPS
     assert [len({found.groups[i], found.groups[j]}) for i, j in ((0, 1), (2, 3), (1, 2), (3, 4))] == [1, 1, 2, 2]

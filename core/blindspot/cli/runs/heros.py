@@ -122,7 +122,8 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
     """Print the share of originals of a HEROS run with each ordering, with 95% intervals, and of every two subsets."""
     settings, repository = settings_and_store()
     entry, record = finished_run(run_id, repository, "heros")
-    view = orderings_view(Cosines.of_rows(repository.items(entry, [record.run_id], texts=False)))
+    rows = repository.items(entry, [record.run_id], texts=False)
+    view = orderings_view(Cosines.of_rows(rows, repository.same_texts(record.plan.dataset_digest)))
     variant, cosines = record.plan.variant, view.cosines
     if as_json:
         output.print_json(named(record) | {"dataset": record.plan.dataset} | view.as_json(variant.label))

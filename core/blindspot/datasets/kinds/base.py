@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.errors import InputError
-from blindspot.texts import are_words
+from blindspot.texts import are_words, numbered
 from blindspot.types import Bool, Int32, Int64, digest_of_strings
 
 Numbers = np.ndarray[Any, np.dtype[np.number[Any]]]
@@ -116,6 +116,11 @@ class Dataset(ABC):
     def texts_digest(self) -> str:
         """Digest of the texts and their order: datasets that share it share their embeddings."""
         return digest_of_strings(self.items)
+
+    @cached_property
+    def same_texts(self) -> Int64:
+        """A number per item, ``[n]``: those that differ by case and white space share it (``texts.numbered``)."""
+        return numbered(self.items)[0]
 
     @property
     def whole(self) -> Dataset:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Rows, names
 from blindspot.errors import InputError
-from blindspot.texts import numbered, same_text
+from blindspot.texts import same_text
 from blindspot.types import Bool, Int8, Int32, Int64
 
 TRAIN, DEV, TEST = 0, 1, 2
@@ -92,11 +92,10 @@ class LabeledTexts(Dataset):
 
     @cached_property
     def texts(self) -> tuple[Int64, Int64]:
-        """Numbers of each example's texts, ``[m] int64`` twice: texts that are the same (``same_text``) share one; of
-        single texts both are that text's."""
-        (of_items,) = numbered(self.items)
-        first = of_items[self.firsts]
-        return first, of_items[self.seconds] if self.has_pairs else first
+        """Numbers of each example's texts, ``[m] int64`` twice, as ``same_texts``; of single texts both are that
+        text's."""
+        first = self.same_texts[self.firsts]
+        return first, self.same_texts[self.seconds] if self.has_pairs else first
 
     @cached_property
     def overlaps(self) -> Bool:

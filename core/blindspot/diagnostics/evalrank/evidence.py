@@ -93,9 +93,9 @@ class Ranked:
     def dataset(self) -> str:
         return self.runs[0].plan.dataset
 
-    @cached_property
+    @property
     def dependence(self) -> Dependence:
-        return Dependence.of(self.pairs.query_no, self.pairs.match_no)
+        return self.pairs.dependence
 
     @cached_property
     def of_words(self) -> bool:
@@ -221,7 +221,7 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnC
 def _sorted(group: Group, pairs: Pairs) -> Sorted | None:
     if min(np.count_nonzero(group.inside), np.count_nonzero(~group.inside)) < FEW:
         return None
-    sides = [Dependence.of(pairs.query_no[part], pairs.match_no[part]) for part in (group.inside, ~group.inside)]
+    sides = [pairs.dependence.among(part) for part in (group.inside, ~group.inside)]
     return None if any(side.refusal for side in sides) else Sorted(group, *sides)
 
 
@@ -346,7 +346,7 @@ def _known(ranked: Ranked, first: FirstRanked) -> tuple[Int64, Int64, Dependence
     """The missed pairs whose first-ranked text is known, these texts, and what is independent among them."""
     found = first.items >= 0
     places = first.places[found]
-    known = Dependence.of(ranked.pairs.query_no[places], ranked.pairs.match_no[places])
+    known = ranked.dependence.of_some(places)
     return places, first.items[found], known
 
 

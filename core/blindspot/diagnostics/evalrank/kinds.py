@@ -15,10 +15,10 @@ from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.evalrank.pairs import RunRows
 from blindspot.diagnostics.evalrank.sources import PairSources
 from blindspot.numerics.statistics import groups as statistics
-from blindspot.numerics.statistics.groups import SHARES, Bin, DependenceOf, Group, Grouping, binned, by_value, up_to
+from blindspot.numerics.statistics.groups import SHARES, Bin, Group, Grouping, binned, by_value, up_to
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.texts import are_words, length, lexical_overlap
-from blindspot.types import Float64, Int32, Int64
+from blindspot.types import Float64, Int64
 
 MEASURES = {"mrr": "MRR", "hits@1": "Hits@1"}
 
@@ -85,8 +85,7 @@ def scores_by_kind(
     groups: Grouping,
     rows: RunRows,
     item_numbers: Int64,
-    queries: Int32 | Int64,
-    matches: Int32 | Int64,
+    known: Dependence,
     *,
     filtered: bool,
 ) -> pd.DataFrame:
@@ -94,7 +93,7 @@ def scores_by_kind(
 
     Args:
         item_numbers: ``[m]``, numbers of the groups' pairs; a pair that the run did not rank is in no mean.
-        queries, matches: ``[m]``, numbers of each pair's texts: pairs that share one are not independent.
+        known: which of these pairs are independent.
 
     Returns:
         A row per group: ``side, label, pairs, independent, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``:
@@ -103,11 +102,7 @@ def scores_by_kind(
     """
     values = rows.aligned(item_numbers, filtered)
     by_measure = {measure: values[measure].to_numpy(dtype=np.float64) for measure in MEASURES}
-    return pd.DataFrame(statistics.scores(groups, by_measure, _dependence(queries, matches), "pairs"))
-
-
-def _dependence(queries: Int32 | Int64, matches: Int32 | Int64) -> DependenceOf:
-    return lambda inside: Dependence.of(queries[inside].astype(np.int64), matches[inside].astype(np.int64))
+    return pd.DataFrame(statistics.scores(groups, by_measure, known, "pairs"))
 
 
 # --- by the frequency of query and match: each side alone, and both together

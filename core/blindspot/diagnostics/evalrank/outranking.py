@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from blindspot.diagnostics.evalrank.pairs import candidates_of
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.ranks import Exclusions, rank_pairs, without
 from blindspot.numerics.similarity import Similarity, row_norms, unit_vectors
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.embeddings import RunVectors, vectors_of
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.store.records import RunRecord
@@ -48,6 +49,10 @@ class Pairs:
     match_no: Int64
     query: Sequence[str]
     match: Sequence[str]
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        return Dependence.of_texts(self.query, self.match)
 
 
 def pairs_of_run(run: RunRecord, repository: Repository) -> Pairs:

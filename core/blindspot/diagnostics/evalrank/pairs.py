@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from blindspot.numerics.ranking.problem import TAU, RankCounts, Relation
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from blindspot.numerics.ranking.rescoring import rescored, without_shift
 from blindspot.numerics.similarity import Similarity, similarity_to_all
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.embeddings import vectors_of_two
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -121,6 +123,11 @@ class PairTable:
     """
 
     frame: pd.DataFrame
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """Which pairs are independent."""
+        return Dependence.of_texts(self.frame["query"], self.frame["match"])
 
     @property
     def run_ids(self) -> tuple[str, ...]:

@@ -170,10 +170,10 @@ def _together(table: PairTable, run_ids: Sequence[str]) -> list[tuple[list[str],
 
 def _scores(table: PairTable, run_ids: Sequence[str], ranked: Bool, metrics: Sequence[str]) -> Scores:
     frame = table.frame[ranked]
-    numbers, queries, matches = (frame[name].to_numpy(dtype=np.int64) for name in ("item_no", "query_no", "match_no"))
+    numbers = frame["item_no"].to_numpy(dtype=np.int64)
     values = {run: {metric: pair_values(table, run, metric)[ranked] for metric in metrics} for run in run_ids}
     pairs = list(zip(frame["query"], frame["match"], strict=True))
-    return scores_of(values, Dependence.of(queries, matches), numbers, pairs)
+    return scores_of(values, table.dependence.among(ranked), numbers, pairs)
 
 
 @dataclass(frozen=True)

@@ -161,9 +161,9 @@ def kinds_view(
     pairs: PairTable, groups: Grouping, repository: Repository, *, filtered: bool
 ) -> dict[str, pd.DataFrame]:
     """The scores of each run on each kind of pair (``kinds.scores_by_kind``), by run id."""
-    numbers = [pairs.frame[name].to_numpy() for name in ("item_no", "query_no", "match_no")]
+    about = pairs.frame["item_no"].to_numpy(), pairs.dependence
     rows = rows_of_runs(ENTRY, pairs.run_ids, repository)
-    return {run_id: scores_by_kind(groups, own, *numbers, filtered=filtered) for run_id, own in rows.items()}
+    return {run_id: scores_by_kind(groups, own, *about, filtered=filtered) for run_id, own in rows.items()}
 
 
 def gains_view(pairs: PairTable, groupings: Mapping[str, Grouping], a: str, b: str, *, filtered: bool) -> Gains:

@@ -118,10 +118,9 @@ class ScoreChange:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """Ranks of the sampled pairs before (stored) and after; ``queries, matches [s]`` are the texts' numbers."""
+    """Ranks of the sampled pairs before (stored) and after; ``known``: which of them are independent."""
 
-    queries: Int64
-    matches: Int64
+    known: Dependence
     before: RankCounts
     after: RankCounts
 
@@ -142,13 +141,12 @@ class Change:
     def changes(self) -> tuple[ScoreChange, ...]:
         """The scores of ``SHOWN``, as a run defines them."""
         before, after = scores(self.before), scores(self.after)
-        known = Dependence.of(self.queries, self.matches)
         return tuple(
             ScoreChange(
                 name,
                 before[name],
                 after[name],
-                difference(_values(self.after, name), _values(self.before, name), known),
+                difference(_values(self.after, name), _values(self.before, name), self.known),
             )
             for name in SHOWN
         )
@@ -188,11 +186,11 @@ def what_if(
     raw, filtered = rank(
         base.dataset, vectors, metric, base.candidates, exclusions, no_progress, cancel, pairs=base.sample
     )
-    queries, matches = base.dataset.queries[base.sample], base.dataset.matches[base.sample]
-    ends = queries.astype(np.int64), matches.astype(np.int64)
+    pairs = base.pairs.iloc[base.sample]
+    known = Dependence.of_texts(pairs["query"], pairs["match"])
     return WhatIf(
-        Change(*ends, _of(base.rows.raw, base.sample), raw),
-        Change(*ends, _of(base.rows.filtered, base.sample), filtered),
+        Change(known, _of(base.rows.raw, base.sample), raw),
+        Change(known, _of(base.rows.filtered, base.sample), filtered),
     )
 
 

@@ -67,8 +67,7 @@ def _nearer_of(run: RunRecord, rows: Rows) -> Float64 | None:
 def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float64]) -> Iterator[Evidence]:
     here = rows.has(run.run_id)
     places = np.flatnonzero(here).astype(np.int64)
-    ends = (rows.about[f"{name}_no"].to_numpy(np.float64)[here].astype(np.int64) for name in ("query", "match"))
-    known, nearer = Dependence.of(*ends), every[here]
+    known, nearer = Dependence.of_texts(*(rows.about[name][here] for name in ("query", "match"))), every[here]
     others = [rival[here] for rival in rivals if np.isfinite(rival[here]).all()]
 
     value = float(nearer.mean())

@@ -22,7 +22,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     rows = repository.items(ENTRY, ids, texts=False)
     wide = rows.pivot(index="item_no", columns="run_id", values="squared_distance").dropna()
     ends = ends.loc[wide.index]
-    known = Dependence.of(*(ends[name].to_numpy(dtype=np.int64) for name in ("query_no", "match_no")))
+    known = Dependence.of_texts(ends["query"], ends["match"])
     units = "groups of pairs that share no text" if known.unit is Unit.COMPONENTS else ""
     numbers = wide.index.to_numpy(dtype=np.int64)
 

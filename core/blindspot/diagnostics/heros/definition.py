@@ -177,7 +177,7 @@ def compute(
     similarities = {subset: (cosine - cos_avg) / (1.0 - cos_avg) for subset, cosine in cosines.items()}
     progress("comparing", len(subsets), len(subsets))
     cancel.check()
-    known = of_dataset(dataset.originals, dataset.rewrites)
+    known = of_dataset(dataset)
     sure = intervals(embeddings, dataset, np.stack(list(cosines.values()), axis=1), known)
 
     metrics = {subset: float(similarity.mean()) for subset, similarity in similarities.items()}
@@ -277,7 +277,7 @@ class Heros(Diagnostic):
     """The diagnostic HEROS."""
 
     id = "heros"
-    version = 4
+    version = 5
     title = "HEROS"
     question = "Does the model notice small changes to a sentence: a synonym, an antonym, a negation, a typo?"
     how = r"""

@@ -6,24 +6,25 @@ encoder makes of a text moves all rows that it is in, so that an interval over r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.resampling import components
-from blindspot.types import Int32, Int64
+from blindspot.types import Int64
 
 
-def of_dataset(originals: Int32, rewrites: Mapping[str, Int32]) -> Dependence:
-    """Dependence of a ``MinimalPairSet``'s originals."""
-    return of_texts(np.column_stack([originals, *rewrites.values()]).astype(np.int64))
+def of_dataset(dataset: MinimalPairSet) -> Dependence:
+    """Dependence of its originals."""
+    return of_numbers(dataset.same_texts[np.column_stack([dataset.originals, *dataset.rewrites.values()])])
 
 
-def of_texts(texts: Int64) -> Dependence:
-    """Dependence of originals from the numbers of each one's texts, ``[n, 1 + subsets]``, its own first."""
+def of_numbers(texts: Int64) -> Dependence:
+    """Dependence of originals from the numbers of each one's texts, ``[n, 1 + subsets]``, its own first: texts that
+    are the same (``texts.numbered``) share one."""
     return _of_bytes(texts.tobytes(), texts.shape[1])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 
 import numpy as np
@@ -40,7 +41,12 @@ def evidence(material: Material) -> Iterator[Evidence]:
     every = {run.run_id: run for run in (*material.runs, *material.baselines)}
     rows = material.repository.items(ENTRY, list(every), texts=False)
     own = dict(tuple(rows.groupby("run_id"))) if every else {}
-    cosines = {run_id: Cosines.of_rows(own[run_id]) for run_id in every if run_id in own}
+    same_texts = cache(material.repository.same_texts)
+    cosines = {
+        run_id: Cosines.of_rows(own[run_id], same_texts(run.plan.dataset_digest))
+        for run_id, run in every.items()
+        if run_id in own
+    }
     texts = Texts(material.repository)
     alone = _alone(material, cosines, texts)
     for run in material.runs:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot.diagnostics.heros.definition import ORDERINGS, Meaning, meaning_of, ordering_outcomes
-from blindspot.diagnostics.heros.dependence import of_singles, of_texts
+from blindspot.diagnostics.heros.dependence import of_numbers, of_singles
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.compare import (
@@ -88,8 +88,8 @@ def _kept_over_changed(subsets: Sequence[str]) -> list[Ordering]:
 class Cosines:
     """A run's cosines of originals and rewrites, ``values [n, subsets] float64``.
 
-    ``texts [n, 1 + subsets] int64`` are the numbers of each original's texts, its own first; None where no two share
-    one.
+    ``texts [n, 1 + subsets] int64`` are the numbers of each original's texts, its own first, equal for texts that are
+    the same; None where no two share one.
     """
 
     subsets: tuple[str, ...]
@@ -97,11 +97,12 @@ class Cosines:
     texts: Int64 | None = None
 
     @classmethod
-    def of_rows(cls, rows: pd.DataFrame, subsets: Sequence[str] | None = None) -> Cosines:
+    def of_rows(cls, rows: pd.DataFrame, same_texts: Int64, subsets: Sequence[str] | None = None) -> Cosines:
         """From one run's stored rows (columns ``item_no, original_no, rewrite_no, subset, cosine``), originals in the
         order of their numbers.
 
         Args:
+            same_texts: of the dataset, as ``Repository.same_texts``.
             subsets: the columns in their order; by default those of the rows, in the order of appearance.
 
         Raises:
@@ -118,7 +119,7 @@ class Cosines:
             )
         rewrites = rows.pivot(index="item_no", columns="subset", values="rewrite_no").loc[table.index, names]
         originals = rows.drop_duplicates("item_no").set_index("item_no")["original_no"].loc[table.index]
-        return cls(tuple(names), values, np.column_stack([originals, rewrites]).astype(np.int64))
+        return cls(tuple(names), values, same_texts[np.column_stack([originals, rewrites])])
 
     @property
     def originals(self) -> int:
@@ -127,7 +128,7 @@ class Cosines:
     @cached_property
     def dependence(self) -> Dependence:
         """Of the originals: those that share a text, directly or through others, are one unit."""
-        return of_singles(self.originals) if self.texts is None else of_texts(self.texts)
+        return of_singles(self.originals) if self.texts is None else of_numbers(self.texts)
 
     def of(self, subset: str) -> Float64:
         """``[n]``"""

@@ -23,7 +23,8 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     """See ``Diagnostic.item_scores``; an item is an original."""
     rows = repository.items(ENTRY, [run.run_id for run in runs], texts=False)
     own = [rows[rows["run_id"] == run.run_id] for run in runs]
-    cosines = [Cosines.of_rows(one) for one in own]
+    same_texts = repository.same_texts(runs[0].plan.dataset_digest)
+    cosines = [Cosines.of_rows(one, same_texts) for one in own]
     known = cosines[0].dependence
     out = []
     for run, of_run, of in zip(runs, own, cosines, strict=True):

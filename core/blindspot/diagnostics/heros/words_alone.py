@@ -14,13 +14,14 @@ import numpy as np
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.definition import picks, right_of
-from blindspot.diagnostics.heros.dependence import of_texts
+from blindspot.diagnostics.heros.dependence import of_numbers
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, tested
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.findings.baselines import ALL, AgainstWords, best_rival, share_and_chance
+from blindspot.texts import numbered
 from blindspot.types import Bool, Float64, Int64
 
 
@@ -77,7 +78,8 @@ def of_words(found: Sentences) -> Alone:
     seconds = [text for rewrites in found.rewrites for text in rewrites]
     measured = similarities(firsts, seconds)
     alone = {words: Cosines(found.subsets, values.reshape(n, k)) for words, values in measured.items()}
-    known = of_texts(np.column_stack([found.original_items, found.rewrite_items]))
+    original, rewrites = numbered(found.originals, seconds)
+    known = of_numbers(np.column_stack([original, rewrites.reshape(n, k)]))
     return Alone({words: outcomes(own) for words, own in alone.items()}, known, by_chance(found.subsets), alone)
 
 

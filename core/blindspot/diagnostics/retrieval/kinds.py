@@ -15,9 +15,7 @@ from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.encoders.rankings.bm25 import terms
 from blindspot.numerics.statistics import groups as statistics
-from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.groups import SHARES, DependenceOf, Group, Grouping, binned, by_value, up_to, whole
-from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, by_value, up_to, whole
 from blindspot.texts import is_negated, length
 from blindspot.types import Bool, Float64, Int64
 
@@ -129,10 +127,4 @@ def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
 def scores_by_kind(groups: Grouping, table: QueryTable, side: Side) -> list[dict[str, object]]:
     """Scores of a ranking on each group of the table's queries; see ``blindspot.numerics.statistics.groups.scores``."""
     values = {name: table.scores(side, name) for name in MEASURES}
-    return statistics.scores(groups, values, _dependence(table), UNIT)
-
-
-def _dependence(table: QueryTable) -> DependenceOf:
-    """Near-duplicate queries are not independent."""
-    groups = table.known.groups
-    return lambda inside: Dependence.of_groups(groups[inside], Unit.QUERIES)
+    return statistics.scores(groups, values, table.known, UNIT)

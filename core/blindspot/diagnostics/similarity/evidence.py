@@ -31,7 +31,7 @@ from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.parts import Rows, Together, low_coverage, one_way, rows_of, together
 from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
-from blindspot.texts import is_negated, numbered
+from blindspot.texts import is_negated
 from blindspot.types import Bool, Float64, Int64
 
 LEAST = 0.2  # rank correlation: what follows people less does not follow them
@@ -114,13 +114,12 @@ class _Pairs:
 
 def _of_dataset(found: Together, rows: Rows) -> Iterator[Evidence]:
     gold = rows.about["gold"].to_numpy(dtype=np.float64)
-    ends = numbered(*(rows.about[name].fillna("") for name in ("first", "second")))
+    every = Dependence.of_texts(*(rows.about[name].fillna("") for name in ("first", "second")))
     similarity = {run.run_id: rows.numbers(run.run_id, "similarity") for run in found.every}
 
     @cache
     def known(shared: bytes) -> Dependence:
-        here = np.frombuffer(shared, dtype=np.bool_)
-        return Dependence.of(*(end[here] for end in ends))
+        return every.among(np.frombuffer(shared, dtype=np.bool_))
 
     @cache
     def moved(run_id: str, shared: bytes) -> tuple[float, Float64]:
@@ -246,7 +245,7 @@ def _ends(own: _Pairs, rivals: Sequence[Float64]) -> Iterator[Evidence]:
     if own.run.plan.params["metric"] != Similarity.COS:
         return
     mean = float(own.similarity[low].mean())
-    few = Dependence.of(own.known.left[low], own.known.right[low])
+    few = own.known.among(low)
     found, p = change_against(mean, own.similarity[low] - mean, few, HIGH)
     if not np.isnan(p):
         p = one_way(p, is_news=mean > HIGH)
@@ -277,7 +276,7 @@ def _inverted(own: _Pairs, similarity: Float64, low: Bool, high: Bool) -> tuple[
     moved = np.zeros(len(low))
     moved[low], moved[high] = (x - value) * m / len(below), (y - value) * m / len(above)
     both = low | high
-    return value, moved[both], Dependence.of(own.known.left[both], own.known.right[both])
+    return value, moved[both], own.known.among(both)
 
 
 def _below(ordered: Float64, values: Float64) -> Float64:

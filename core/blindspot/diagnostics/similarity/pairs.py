@@ -18,6 +18,7 @@ import pandas as pd
 from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics.isotonic import isotonic
 from blindspot.numerics.statistics.outcomes import Outcomes
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.store.repository import Repository
 from blindspot.texts import numbered
 from blindspot.types import Float64, Int64
@@ -54,6 +55,11 @@ class ScoredTable:
         """Numbers of each pair's texts, ``[m]`` each."""
         firsts, seconds = numbered(self.frame["first"], self.frame["second"])
         return firsts, seconds
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """Which pairs are independent."""
+        return Dependence.of(*self.ends)
 
     @property
     def sets(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from blindspot.diagnostics.similarity.pairs import Fit, agreement_gain, fitted, 
 from blindspot.numerics.statistics.association import spearman
 from blindspot.numerics.statistics.compare import Correlation, Item, ItemScores
 from blindspot.numerics.statistics.correlations import spearman_influences
-from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -52,7 +51,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     table = scored_table(ENTRY, [run.run_id for run in runs], repository)
     gold, frame = table.gold, table.frame
     numbers = frame["item_no"].to_numpy(dtype=np.int64)
-    known = Dependence.of(*table.ends)
+    known = table.dependence
 
     def texts() -> list[str]:
         return [f"{first} ↔ {second}" for first, second in zip(frame["first"], frame["second"], strict=True)]

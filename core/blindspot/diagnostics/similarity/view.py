@@ -136,7 +136,7 @@ def scores_view(table: ScoredTable, column: OwnColumn | None = None) -> ScoresVi
     """The scores by set, or by an own column of the file."""
     numbers = table.frame["item_no"].to_numpy(dtype=np.int64)
     groups = table.frame["set_name"].tolist() if column is None else column.part(numbers).cells
-    alone, known = words_alone.of_table(table), Dependence.of(*table.ends)
+    alone, known = words_alone.of_table(table), table.dependence
     depend = (
         " that share no text" if known.unit is Unit.COMPONENTS else ", pairs that share one may depend on each other"
     )
@@ -168,7 +168,7 @@ class Disagreement:
 def disagreements(table: ScoredTable) -> tuple[Disagreement, ...]:
     """The pairs of runs that the three correlations over all pairs do not put in the same order."""
     values = {i: correlations(table.similarity[i], table.gold) for i in table.run_ids}
-    known = Dependence.of(*table.ends)
+    known = table.dependence
     moved = cache(lambda run_id: influences(table.similarity[run_id], table.gold))
     found, among = [], len(KINDS) * comb(len(table.run_ids), 2)
     for a, b in combinations(table.run_ids, 2):

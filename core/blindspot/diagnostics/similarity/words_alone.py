@@ -35,7 +35,7 @@ def against(
 
     ``known`` is the dependence of the pairs, if it is known already.
     """
-    gold, known = table.gold, known or Dependence.of(*table.ends)
+    gold, known = table.gold, known or table.dependence
     if not alone or np.ptp(gold) == 0 or np.ptp(model) == 0:
         return None
     rho = {words: spearman(values, gold) for words, values in alone.items()}

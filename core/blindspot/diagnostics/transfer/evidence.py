@@ -28,7 +28,6 @@ from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.parts import Rows, Together, low_coverage, rows_of, together
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
-from blindspot.texts import numbered
 from blindspot.types import Bool
 
 LEARNED, PROBED = 0.1, 0.5  # of the way from the majority to all right
@@ -124,7 +123,7 @@ class Answers:
     def of(cls, found: Together, rows: Rows) -> Answers:
         about = rows.about
         texts = [about[name].fillna("").tolist() for name in ("first", "second") if about[name].notna().any()]
-        known = Dependence.of_examples(*numbered(*texts))
+        known = Dependence.of_texts(*texts)
         label = about["label"].to_numpy(dtype=object)
         predicted = {
             run.run_id: rows.words(run.run_id, "predicted") for run in found.every if run.run_id in rows.values

@@ -23,7 +23,6 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.outcomes import Outcomes as Became
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.store.repository import Repository
-from blindspot.texts import numbered
 from blindspot.types import Bool, Float64, Int32, Int64, digest_of_strings
 from blindspot.variants import Variant
 
@@ -144,7 +143,7 @@ def outcomes(entry: Diagnostic, run_ids: Sequence[str], repository: Repository, 
         shared.to_numpy(dtype=np.int64),
         classes,
         _numbers(about["label"], number),
-        Dependence.of_examples(*numbered(about["first"], *([second] if second else []))),
+        Dependence.of_texts(about["first"], *([second] if second else [])),
         about["repeated"].to_numpy(dtype=np.bool_),
         about["first"].tolist(),
         second,

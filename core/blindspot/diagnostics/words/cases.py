@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-import numpy as np
 import pandas as pd
 
 from blindspot.diagnostic import Diagnostic
@@ -54,7 +53,7 @@ class CaseKind:
 
     def dependence(self, groups: Sequence[str]) -> Dependence:
         """Of cases by the group of each."""
-        return Dependence.of_groups(pd.factorize(np.asarray(groups, dtype=object))[0].astype(np.int64), self.unit)
+        return Dependence.of_texts(groups, unit=self.unit)
 
     def share(self, right: Float64, groups: Sequence[str]) -> Estimate:
         """The share of right cases with its interval."""

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot.diagnostics.words import analogy, categorization
-from blindspot.diagnostics.words.versus import by_class
+from blindspot.diagnostics.words.versus import by_class, word_pairs
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics.against import (
     bounded_against,
@@ -60,8 +60,7 @@ def of_categories(material: Material) -> Iterator[Evidence]:
 
 def _analogies(found: Together, rows: Rows) -> Iterator[Evidence]:
     about = rows.about
-    every = np.concatenate([(about[x].astype(str) + "\t" + about[y].astype(str)).to_numpy() for x, y in ("ab", "cd")])
-    left, right = np.split(pd.factorize(every)[0].astype(np.int64), 2)
+    left, right = word_pairs(about)
     section = about["section"].to_numpy(dtype=object)
     hits = {
         run.run_id: expected_hit(rows.numbers(run.run_id, "greater"), rows.numbers(run.run_id, "ties"), 1)
@@ -236,13 +235,12 @@ def _categories(found: Together, material: Material) -> Iterator[Evidence]:
     rows = material.repository.items(categorization.ENTRY, [run.run_id for run in found.every], texts=True)
     if rows.empty:
         return
-    class_no, classes = pd.factorize(rows["class"])
     right_here = (rows["class"] == rows["cluster_class"]).to_numpy()
     n = 1 + int(rows["item_no"].max())
-    right, group = {}, np.full(n, -1, dtype=np.int64)
+    right, group = {}, np.full(n, "", dtype=object)
     item, of_run = rows["item_no"].to_numpy(dtype=np.int64), rows.groupby("run_id", sort=False).indices
     # A word of several classes is right by one of them, and counts with the first.
-    group[item[::-1]] = class_no[::-1]
+    group[item[::-1]] = rows["class"].to_numpy()[::-1]
     for run_id, places in of_run.items():
         hits = np.full(n, np.nan)
         hits[item[places]] = 0.0
@@ -262,7 +260,7 @@ def _categories(found: Together, material: Material) -> Iterator[Evidence]:
             own = ~np.isnan(right[run.run_id])
             known, rival = by_class(group[own]), rivals.get(run.run_id)
             yield from _purity(run, right[run.run_id][own], known, [rival] if rival else [])
-            yield from _lost(run, rows.iloc[of_run[run.run_id]], list(classes))
+            yield from _lost(run, rows.iloc[of_run[run.run_id]], list(rows["class"].unique()))
     for one in compared:
         yield from against_baseline(one)
 

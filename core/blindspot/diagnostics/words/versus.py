@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,6 +19,7 @@ from blindspot.numerics.statistics.pairs import Dependence, bounded
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
+from blindspot.texts import numbered
 from blindspot.types import Float64, Int64
 
 
@@ -96,11 +97,9 @@ def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> li
 
 def word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
     """Numbers of the two pairs of words that each question joins, ``[m]`` each."""
-    m = len(asked)
-    names = [*zip(asked["a"], asked["b"], strict=True), *zip(asked["c"], asked["d"], strict=True)]
-    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    numbers = np.array([number[name] for name in names], dtype=np.int64)
-    return numbers[:m], numbers[m:]
+    words = asked[list("abcd")].fillna("")
+    left, right = numbered(words["a"] + " : " + words["b"], words["c"] + " : " + words["d"])
+    return left, right
 
 
 def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
@@ -133,9 +132,9 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
     return [{entry.headline: score(run)} for run in runs]
 
 
-def by_class(classes: pd.Series[str] | Int64) -> Dependence:
+def by_class(classes: Iterable[str]) -> Dependence:
     """Of words, by their classes ``[m]``: one clustering places the words of a class together or apart."""
-    return Dependence.of_groups(pd.factorize(classes)[0].astype(np.int64), Unit.CLASSES)
+    return Dependence.of_texts(classes, unit=Unit.CLASSES)
 
 
 def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:

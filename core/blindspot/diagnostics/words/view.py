@@ -12,7 +12,7 @@ import pandas as pd
 from blindspot.diagnostics.words.cases import CaseKind
 from blindspot.diagnostics.words.categorization import order_clusters
 from blindspot.diagnostics.words.chunking.answers import counts_of
-from blindspot.diagnostics.words.chunking.scoring import FOUND, GIVEN, RIGHT, estimate_of
+from blindspot.diagnostics.words.chunking.scoring import FOUND, GIVEN, RIGHT, dependence_of, estimate_of
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.types import Int64
 
@@ -95,11 +95,11 @@ class PhraseKind:
 
 def phrase_kinds(rows: pd.DataFrame) -> list[PhraseKind]:
     """All phrases and each kind, the most frequent first."""
-    counts = counts_of(rows)
+    counts, known = counts_of(rows), dependence_of(rows["sentence"])
     by_kind = {ALL_PHRASES: counts.sentences} | {k: counts.values[:, i] for i, k in enumerate(counts.kinds)}
     kinds = []
     for name, sums in by_kind.items():
         right, found, given = (int(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
         if given:
-            kinds.append(PhraseKind(name, given, found, right, estimate_of(sums)))
+            kinds.append(PhraseKind(name, given, found, right, estimate_of(sums, known)))
     return sorted(kinds, key=lambda one: -one.phrases)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,8 +13,6 @@ from blindspot.numerics.statistics.pairs import Dependence, share
 from blindspot.types import Bool, Float64, Int64
 
 FEW = 20  # a mean over fewer says little
-
-DependenceOf = Callable[[Bool], Dependence]  # of the rows that are inside, [m] bool
 
 
 @dataclass(frozen=True)
@@ -91,13 +89,12 @@ def binned(side: str, values: Float64, bins: Sequence[Bin]) -> tuple[Group, ...]
     return tuple(g for g in groups if g.inside.any())
 
 
-def scores(
-    groups: Grouping, values: Mapping[str, Float64], dependence: DependenceOf, unit: str
-) -> list[dict[str, object]]:
+def scores(groups: Grouping, values: Mapping[str, Float64], rows: Dependence, unit: str) -> list[dict[str, object]]:
     """The scores on each group.
 
     Args:
         values: by score, ``[m]`` within 0 to 1; NaN, in all scores alike, where a row has no score.
+        rows: which of them are independent.
         unit: name of the column with the number of rows.
 
     Returns:
@@ -111,7 +108,7 @@ def scores(
         row: dict[str, object] = {"side": group.side, "label": group.label, unit: int(inside.sum())}
         row |= {"independent": 0} | {f"{m}{end}": np.nan for m in values for end in ("", "_low", "_high")}
         if inside.any():
-            units = dependence(inside)
+            units = rows.among(inside)
             row["independent"] = max(1, round(units.effective))
             for measure, of_rows in values.items():
                 found = share(of_rows[inside], units)

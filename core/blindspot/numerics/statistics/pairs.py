@@ -17,7 +17,7 @@ the numbers of each pair's texts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -35,7 +35,7 @@ from blindspot.numerics.statistics.intervals import (
 )
 from blindspot.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
 from blindspot.numerics.statistics.skew import mean_zero_p_value
-from blindspot.texts import counted
+from blindspot.texts import counted, numbered
 from blindspot.types import Bool, Float64, Int64
 
 FEWEST = 7.0  # degrees of freedom of an interval or a test: eight groups of equal size
@@ -100,10 +100,20 @@ class Dependence:
         return cls(unit, numbers, numbers, numbers, len(sizes), freedom, enlarged, refusal)
 
     @classmethod
-    def of_examples(cls, first: Int64, second: Int64 | None = None) -> Dependence:
+    def of_texts(cls, *columns: Iterable[str], unit: Unit = Unit.EXAMPLES) -> Dependence:
+        """Dependence of a dataset's rows from the texts of each, one or two, as ``of_examples``: what is independent,
+        wherever texts say it. Those that differ by case and white space are one (``texts.numbered``).
+
+        Args:
+            unit: of rows of one text.
+        """
+        return cls.of_examples(*numbered(*columns), unit=unit)
+
+    @classmethod
+    def of_examples(cls, first: Int64, second: Int64 | None = None, *, unit: Unit = Unit.EXAMPLES) -> Dependence:
         """Dependence of labeled examples from the numbers of their texts, ``[m]``: examples of two texts are pairs;
         of single texts, the same ones are one."""
-        return cls.of_groups(first, Unit.EXAMPLES) if second is None else cls.of(first, second)
+        return cls.of_groups(first, unit) if second is None else cls.of(first, second)
 
     @classmethod
     def joined(cls, several: Sequence[Dependence]) -> Dependence:

@@ -1,8 +1,8 @@
 """Scores of a model per language and direction: EvalRank among the sentences of the match's language.
 
 The runs are ordinary ones of EvalRank (``candidates=matches``) on a pair set per language and direction, as in Artetxe
-and Schwenk 2019, section 4.4: their similarity error rate is 1 less Hits@1. No sentence is in two pairs, so pairs are
-independent, and intervals are EvalRank's for independent pairs.
+and Schwenk 2019, section 4.4: their similarity error rate is 1 less Hits@1. Intervals are EvalRank's. No sentence is in
+two pairs, so that pairs are independent but for a few sentences that differ in case alone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 import numpy as np
 
@@ -128,11 +129,20 @@ def scores_of_runs(runs: Sequence[RunRecord], repository: Repository) -> list[Sc
     if not found or rows.empty:
         return []
     places = rows.groupby("run_id", sort=False).indices
+    numbers = rows["item_no"].to_numpy(dtype=np.int64)
     greater, ties = (rows[name].to_numpy(dtype=np.float64) for name in ("greater", "ties"))
+
+    @cache
+    def known(dataset_digest: str) -> Dependence:
+        same = repository.same_texts(dataset_digest)
+        return Dependence.of(*(same[ends] for ends in repository.pairs(dataset_digest)))
+
     out = []
     for (_, language, direction), run in found:
         own = places[run.run_id]
-        independent = Dependence.of_groups(np.arange(len(own), dtype=np.int64), Unit.COMPONENTS)
+        independent = known(run.plan.dataset_digest)
+        if len(own) < len(independent.groups):
+            independent = independent.of_some(numbers[own])
         hit, reciprocal = expected_hit(greater[own], ties[own], 1), expected_reciprocal_rank(greater[own], ties[own])
         out.append(
             Score(

@@ -211,7 +211,7 @@ def other_kinds(
 
 def _dependence(dataset: MinimalPairSet, given: Sequence[Triplet]) -> Dependence:
     """Of triplets of minimal pairs: as HEROS takes the originals of this dataset, each with all its rewrites."""
-    known = of_dataset(dataset.originals, dataset.rewrites)
+    known = of_dataset(dataset)
     # Originals of one text share a group.
     group = {dataset.items[item]: own for item, own in zip(dataset.originals, known.groups.tolist(), strict=True)}
     return Dependence.of_groups(np.array([group[one.anchor] for one in given], dtype=np.int64), known.unit)
@@ -322,7 +322,7 @@ def neighbors_kept(vectors: Vectors, maps: Maps) -> Measure:
         return np.array([len(np.intersect1d(a, b)) / k for a, b in zip(own, found, strict=True)])
 
     after, random = kept(maps.repair), np.mean([kept(one) for one in maps.random], axis=0)
-    known = Dependence.of_groups(np.arange(len(asking), dtype=np.int64), Unit.TEXTS)
+    known = Dependence.of_groups(vectors.dataset.same_texts[asking], Unit.TEXTS)
     change, over_random = changes(after, (np.ones(len(asking)), random), known)
     return Measure(
         Part.DAMAGE,

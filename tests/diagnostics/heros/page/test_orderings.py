@@ -30,7 +30,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HerosWorld]:
 
 def of_six(small: HerosWorld, variant: str) -> Cosines:
     run = small.runs["six", variant]
-    return Cosines.of_rows(small.repository.items(ENTRY, [run.run_id], texts=False), list(SUBSETS))
+    rows = small.repository.items(ENTRY, [run.run_id], texts=False)
+    return Cosines.of_rows(rows, small.repository.same_texts(run.plan.dataset_digest), list(SUBSETS))
 
 
 def cells(app: AppTest) -> np.ndarray:

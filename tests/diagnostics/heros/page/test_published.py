@@ -244,7 +244,7 @@ def test_a_run_of_something_else_is_refused(
     [
         (
             lambda run: replace(run, plan=replace(run.plan, diagnostic_version=1)),
-            "was computed by version 1 of heros; expected version 4; run it again",
+            "was computed by version 1 of heros; expected version 5; run it again",
         ),
         (
             lambda run: replace(run, plan=replace(run.plan, dataset="elsewhere", dataset_digest="of others")),

@@ -46,7 +46,7 @@ def test_every_kind_has_the_models_and_words_with_a_test(open_app: OpenApp, smal
     for name in ("bigrams", "trigrams"):
         run = small.runs["kinds", f"{name}~none"]
         rows = small.repository.items(ENTRY, [run.run_id], texts=False)
-        right = words_alone.outcomes(Cosines.of_rows(rows))
+        right = words_alone.outcomes(Cosines.of_rows(rows, small.repository.same_texts(run.plan.dataset_digest)))
         own = frame[frame["model"] == name]["right"].tolist()
         assert own == pytest.approx([100 * part.mean() for part in (right, right[10:], right[:10])])
         assert own[0] == pytest.approx(100 * run.metrics["accuracy"])

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from blindspot.datasets.kinds.chunked import bracketed, chunks_of
 from blindspot.diagnostics.words.chunking.published import table_4
-from blindspot.diagnostics.words.chunking.scoring import Counts, difference_of, estimate_of, f1, of_sentences
+from blindspot.diagnostics.words.chunking.scoring import (
+    Counts,
+    dependence_of,
+    difference_of,
+    estimate_of,
+    f1,
+    of_sentences,
+)
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
 
 TAGS = ("O", "B-NP", "I-NP", "B-VP", "I-VP")
 
@@ -99,31 +108,48 @@ def made_up(sentences: int, share: float, seed: int) -> np.ndarray:
     return np.column_stack([rng.binomial(phrases, share), phrases, phrases]).astype(np.int64)
 
 
+def singles(sentences: int) -> Dependence:
+    """Sentences of which no two say the same."""
+    return dependence_of(map(str, range(sentences)))
+
+
+def test_a_sentence_that_stands_there_twice_is_one() -> None:
+    once = made_up(60, 0.8, 3)
+    names = [f"sentence {i}" for i in range(60)]
+    known = dependence_of([*names, *(name.title() for name in names)])
+    assert (known.units, known.unit, known.independent) == (60, Unit.SENTENCES, "60 independent sentences")
+    found, of_once = estimate_of(np.tile(once, (2, 1)), known), estimate_of(once, singles(60))
+    assert (found.value, found.interval) == (of_once.value, of_once.interval)
+    other = made_up(60, 0.7, 4)
+    twice = difference_of(np.tile(once, (2, 1)), np.tile(other, (2, 1)), known)
+    assert twice == difference_of(once, other, singles(60))
+
+
 def test_the_interval_covers_the_true_score() -> None:
     inside = 0
     for seed in range(60):
-        interval = estimate_of(made_up(200, 0.8, seed)).interval
+        interval = estimate_of(made_up(200, 0.8, seed), singles(200)).interval
         assert interval is not None
         inside += interval.low <= 0.8 <= interval.high
     assert inside >= 52  # of 57 expected
 
 
 def test_few_sentences_have_no_interval() -> None:
-    found = estimate_of(made_up(5, 0.8, 1))
+    found = estimate_of(made_up(5, 0.8, 1), singles(5))
     assert found.interval is None
     assert "5" in found.refusal
 
 
 def test_two_of_the_same_do_not_differ_and_unequal_ones_do() -> None:
-    first, second = made_up(300, 0.8, 1), made_up(300, 0.8, 1)
-    assert difference_of(first, second)[0].value == 0.0
-    assert difference_of(first, second)[1] == 1.0
+    first, second, known = made_up(300, 0.8, 1), made_up(300, 0.8, 1), singles(300)
+    same, p = difference_of(first, second, known)
+    assert (same.value, p) == (0.0, 1.0)
     second[:, 0] = np.maximum(second[:, 0] - 1, 0)
-    found, p = difference_of(first, second)
+    found, p = difference_of(first, second, known)
     assert found.interval is not None
     assert found.interval.low > 0
     assert p == pytest.approx(1e-4)
-    back, p_back = difference_of(second, first)
+    back, p_back = difference_of(second, first, known)
     assert (back.value, p_back) == (-found.value, p)
     assert back.interval is not None
     assert back.interval.low == pytest.approx(-found.interval.high)
@@ -142,7 +168,7 @@ def test_p_is_that_of_all_swaps(seed: int) -> None:
         turned = np.array([(swaps >> i) & 1 for i in range(8)], dtype=bool)[:, np.newaxis]
         a, b = np.where(turned, second, first).sum(axis=0), np.where(turned, first, second).sum(axis=0)
         far += abs(float(f1(a) - f1(b))) >= observed - 1e-10
-    assert difference_of(first, second)[1] == pytest.approx(far / 256, abs=0.03)
+    assert difference_of(first, second, singles(8))[1] == pytest.approx(far / 256, abs=0.03)
 
 
 def test_table_4_as_printed() -> None:

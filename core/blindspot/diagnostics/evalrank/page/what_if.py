@@ -16,7 +16,6 @@ from blindspot.diagnostics.evalrank.pairs import around_match
 from blindspot.diagnostics.evalrank.what_if import Basis, Change, WhatIf
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import interval
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
@@ -198,7 +197,7 @@ def _score_table(found: Change) -> list[dict[str, object]]:
 
 def _independent(found: Change) -> str:
     """What the intervals treat as independent, or why there are none."""
-    known = Dependence.of(found.queries, found.matches)
+    known = found.known
     return f"No interval here: {known.refusal}." if known.refusal else f"From {known.independent}."
 
 

@@ -139,10 +139,11 @@ def _scores(pairs: PairTable, shown: FrequencyView, filtered: bool) -> _Scores:
     numbers = [frame[name].to_numpy() for name in ("item_no", "query_no", "match_no")]
     inside = np.isin(numbers[1], items) & np.isin(numbers[2], items)
     item_no, query, match = (column[inside] for column in numbers)
+    known = pairs.dependence.among(inside)
     bands = by_bands(zipf[np.searchsorted(items, query)], zipf[np.searchsorted(items, match)])
     rows = rows_of_runs(ENTRY, pairs.run_ids, repository())
     sides, cells = (
-        {run: scores_by_kind(groups, rows[run], item_no, query, match, filtered=filtered) for run in pairs.run_ids}
+        {run: scores_by_kind(groups, rows[run], item_no, known, filtered=filtered) for run in pairs.run_ids}
         for groups in (bands.sides, bands.cells)
     )
     return _Scores(bands, sides, cells, int(np.count_nonzero(~inside)))

@@ -83,7 +83,8 @@ def subsets_of(entry: Diagnostic, runs: Sequence[RunRecord], rows: pd.DataFrame)
 def cosines(shown: HerosView) -> Mapping[str, Cosines]:
     """Per run id its cosines over the subsets shown; raises ``BlindspotError`` if stored rows are missing."""
     own = dict(tuple(shown.rows.groupby("run_id")))
-    return {run.run_id: Cosines.of_rows(own[run.run_id], shown.subsets) for run in shown.runs}
+    same_texts = repository().same_texts(shown.runs[0].plan.dataset_digest)
+    return {run.run_id: Cosines.of_rows(own[run.run_id], same_texts, shown.subsets) for run in shown.runs}
 
 
 @cached(16, "Comparing rewrites …", keys=BY_RUNS)

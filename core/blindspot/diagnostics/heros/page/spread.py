@@ -129,7 +129,8 @@ def _profiles(entry: Diagnostic, runs: Sequence[RunRecord]) -> list[ChainProfile
     rows = repository().items(entry, [run.run_id for run in runs], texts=False)
     subsets = subsets_of(entry, runs, rows)
     own = dict(tuple(rows.groupby("run_id")))
-    return [chain_profile(run, Cosines.of_rows(own[run.run_id], subsets)) for run in runs]
+    same_texts = repository().same_texts(runs[0].plan.dataset_digest)
+    return [chain_profile(run, Cosines.of_rows(own[run.run_id], same_texts, subsets)) for run in runs]
 
 
 def _draw(profiles: Sequence[ChainProfile], shown: HerosView, encoder: str) -> None:

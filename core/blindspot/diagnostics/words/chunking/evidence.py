@@ -8,7 +8,7 @@ import pandas as pd
 
 from blindspot.diagnostics.words.chunking.answers import answers, as_found, sums_by_chance, sums_of
 from blindspot.diagnostics.words.chunking.definition import ENTRY
-from blindspot.diagnostics.words.chunking.scoring import difference_of
+from blindspot.diagnostics.words.chunking.scoring import dependence_of, difference_of
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, for_choice
 from blindspot.runs.findings.evidence import Evidence
@@ -59,9 +59,10 @@ def _against(found: Together, material: Material) -> Iterator[Evidence]:
     for run, best in compared:
         if run.run_id not in rows or best.run_id not in rows:
             continue
-        difference, p = difference_of(sums_of(rows[run.run_id]), sums_of(rows[best.run_id]))
+        sums, known = sums_of(rows[run.run_id]), dependence_of(rows[run.run_id]["sentence"])
+        difference, p = difference_of(sums, sums_of(rows[best.run_id]), known)
         own, reached = (one.metrics[ENTRY.headline] for one in (run, best))
-        dealt, p_of_dealt = difference_of(sums_of(rows[run.run_id]), sums_by_chance(rows[run.run_id]))
+        dealt, p_of_dealt = difference_of(sums, sums_by_chance(rows[run.run_id]), known)
         chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
         p = for_choice(p, len(found.baselines))
         yield from AgainstBaseline(own, reached, difference, p, chance, run, best).evidence()

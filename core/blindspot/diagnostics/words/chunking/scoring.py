@@ -1,13 +1,13 @@
 """Scores of chunking: F1 of phrases by the rules of CoNLL-2000, with intervals and tests over sentences.
 
-A phrase counts as found if its first word, its last word and its kind are right. Sentences are independent; F1 is not a
-mean over them, so its interval is a bootstrap of sentences and its test Yeh's (2000): approximate randomization, which
-swaps the answers of two models sentence by sentence.
+A phrase counts as found if its first word, its last word and its kind are right. Sentences are independent, and those
+that say the same are one. F1 is not a mean over them, so its interval is a bootstrap of sentences and its test Yeh's
+(2000): approximate randomization, which swaps the answers of two models sentence by sentence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +15,11 @@ import numpy as np
 from blindspot.datasets.kinds.chunked import chunks_of
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import level_of_each, percentile_interval
-from blindspot.numerics.statistics.resampling import RESAMPLES, bootstrap_sums, swap_p_value
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.resampling import RESAMPLES, bootstrap_sums, sums_within, swap_p_value
 from blindspot.types import Float64, Int64
 
-FEWEST = 20  # sentences for an interval
+FEWEST = 20  # independent sentences for an interval
 FEWEST_BEYOND = 10  # resamples beyond either end of an interval
 HOW = f"bootstrap of sentences, {RESAMPLES:,} resamples"
 RIGHT, FOUND, GIVEN = range(3)
@@ -65,9 +66,14 @@ class Counts:
         """``[k, 3]``, of all sentences together."""
         return np.asarray(self.values.sum(axis=0), dtype=np.int64)
 
-    def estimate(self) -> Estimate:
-        """F1 over all phrases."""
-        return estimate_of(self.sentences)
+    def estimate(self, known: Dependence) -> Estimate:
+        """F1 over all phrases; ``known`` as ``dependence_of`` the sentences."""
+        return estimate_of(self.sentences, known)
+
+
+def dependence_of(sentences: Iterable[str]) -> Dependence:
+    """Which sentences are independent: one that stands there twice has the same tags twice."""
+    return Dependence.of_texts(sentences, unit=Unit.SENTENCES)
 
 
 def f1(sums: Int64 | Float64) -> Float64:
@@ -83,28 +89,32 @@ def of_sentences(sums: Int64 | Float64) -> Float64:
     return np.where(np.isnan(own), 1.0, own)
 
 
-def estimate_of(sums: Int64 | Float64, among: int = 1) -> Estimate:
+def estimate_of(sums: Int64 | Float64, known: Dependence, among: int = 1) -> Estimate:
     """F1 of sentences' counts ``[s, 3]``, with an interval that holds for ``among`` of them at once."""
-    return _estimate(float(f1(sums.sum(axis=0))), f1(bootstrap_sums(sums.astype(np.float64))), len(sums), among)
+    drawn = f1(bootstrap_sums(sums_within(sums.astype(np.float64), known.groups)))
+    return _estimate(float(f1(sums.sum(axis=0))), drawn, known, among)
 
 
-def difference_of(first: Int64 | Float64, second: Int64 | Float64, among: int = 1) -> tuple[Estimate, float]:
+def difference_of(
+    first: Int64 | Float64, second: Int64 | Float64, known: Dependence, among: int = 1
+) -> tuple[Estimate, float]:
     """F1 of the first minus that of the second, on the same sentences ``[s, 3]``, and Yeh's p-value; ``among`` as of
     ``pairs.difference``."""
-    both = np.concatenate([first, second], axis=1).astype(np.float64)
+    own, other = (sums_within(sums.astype(np.float64), known.groups) for sums in (first, second))
+    both = np.concatenate([own, other], axis=1)
 
     def apart(sums: Float64) -> Float64:
         return f1(sums[..., :3]) - f1(sums[..., 3:])
 
-    found = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), len(both), among)
-    return found, swap_p_value(first.astype(np.float64), second.astype(np.float64), f1)
+    found = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), known, among)
+    return found, swap_p_value(own, other, f1)
 
 
-def _estimate(value: float, drawn: Float64, sentences: int, among: int = 1) -> Estimate:
-    level, refusal = level_of_each(among), ""
-    if sentences < FEWEST or not np.isfinite(drawn).all():
-        refusal = f"{sentences} sentences are too few for an interval"
+def _estimate(value: float, drawn: Float64, known: Dependence, among: int) -> Estimate:
+    level, refusal, worth = level_of_each(among), "", round(known.effective)
+    if worth < FEWEST or not np.isfinite(drawn).all():
+        refusal = f"{worth:,} independent sentences are too few for an interval"
     elif len(drawn) * (1 - level) / 2 < FEWEST_BEYOND:
         refusal = f"{len(drawn):,} resamples are too few for {among:,} intervals at once"
     interval = None if refusal else percentile_interval(drawn, value, level)
-    return Estimate(value, interval, HOW, Unit.SENTENCES, sentences, float(sentences), refusal, level)
+    return Estimate(value, interval, HOW, known.unit, known.units, known.effective, refusal, level)

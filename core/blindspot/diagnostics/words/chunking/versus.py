@@ -11,9 +11,9 @@ import pandas as pd
 
 from blindspot.diagnostics.words.chunking.answers import answers, as_found, sums_of
 from blindspot.diagnostics.words.chunking.definition import ENTRY
-from blindspot.diagnostics.words.chunking.scoring import difference_of, estimate_of, f1, of_sentences
+from blindspot.diagnostics.words.chunking.scoring import dependence_of, difference_of, estimate_of, f1, of_sentences
 from blindspot.numerics.statistics.compare import Item, ItemScores, Mean
-from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
@@ -29,13 +29,13 @@ class F1(Mean):
         return float(f1(parts.sum(axis=0)))
 
     def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
-        return estimate_of(scores.parts, at_once)
+        return estimate_of(scores.parts, scores.known, at_once)
 
     def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:
-        return difference_of(a.parts, b.parts, at_once)[0]
+        return difference_of(a.parts, b.parts, a.known, at_once)[0]
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
-        return np.array([difference_of(a.parts, b.parts)[1] for a, b in of])
+        return np.array([difference_of(a.parts, b.parts, a.known)[1] for a, b in of])
 
     def gain(self, a: ItemScores, b: ItemScores) -> Float64:
         return np.asarray(of_sentences(a.parts) - of_sentences(b.parts))
@@ -48,7 +48,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     """See ``Diagnostic.item_scores``; an item is a tested sentence."""
     rows = answers([run.run_id for run in runs], repository)
     first = rows[runs[0].run_id]
-    known = Dependence.of_groups(np.arange(len(first)), Unit.SENTENCES)
+    known = dependence_of(first["sentence"])
 
     def item(own: pd.DataFrame, place: int) -> Item:
         found = as_found(own.iloc[[place]]).iloc[0]
@@ -58,7 +58,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     def score(run: RunRecord) -> ItemScores:
         own = rows[run.run_id]
         sums, numbers = sums_of(own).astype(np.float64), own.index.to_numpy(dtype=np.int64)
-        of = known if len(numbers) == len(first) else Dependence.of_groups(np.arange(len(own)), Unit.SENTENCES)
+        of = known if len(numbers) == len(first) else dependence_of(own["sentence"])
         value, name = float(f1(sums.sum(axis=0))), ENTRY.headline
         return scores(
             ENTRY,
