@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -232,12 +233,14 @@ def test_whether_one_model_is_better_is_decided_in_one_module() -> None:
 # more than equal ones (near-duplicate queries, triplets, simulated items). No number rises.
 FROM_NUMBERS = {
     "benchmarks.bootstrap": 1,
+    "diagnostics.frequency.corpus_ranks": 1,
     "diagnostics.heros.dependence": 3,
     "diagnostics.retrieval.outcomes": 1,
     "diagnostics.similarity.pairs": 1,
     "diagnostics.similarity.view": 2,
     "diagnostics.words.versus": 1,
     "numerics.thresholds.curves": 2,
+    "studies.evidence.beside": 1,
     "studies.gate.audit": 1,
     "studies.languages.scores": 1,
     "studies.repair.measuring": 4,
@@ -249,6 +252,7 @@ NUMBERING_TEXTS = {
     "diagnostics.similarity.pairs": 1,
     "diagnostics.words.versus": 1,
     "store.repository": 1,
+    "studies.judgments.tallies": 1,
     "studies.threshold.pairs": 1,
 }
 

@@ -13,12 +13,12 @@ from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import uncertainty
-from blindspot.numerics.statistics.compare import PairedTest
+from blindspot.numerics.statistics.compare import PairedTest, corrected_together
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, exact_share
 from blindspot.numerics.statistics.tolerance import drop
-from blindspot.runs.comparison import headline_tests
+from blindspot.runs.comparison import headline_tests, paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.size import view as study
 from blindspot.studies.size.grid import Setting, grid_of
@@ -50,6 +50,11 @@ def test_scores_and_tests_are_the_diagnostics_own(made: tuple[World, SizeView]) 
     assert [cell.difference for cell in smaller] == tests
     assert [cell.p_corrected for cell in smaller] == [test.p_corrected for test in tests]
     assert any(cell.is_worse for cell in smaller), "8 bits are too few"
+    for cell in smaller:
+        (both,) = paired_tests(found.entry, [(cell.run, found.full.run)], world.repository)
+        least = min(both, key=lambda test: test.p or 0.0)
+        assert least.p_corrected == pytest.approx(min(1.0, corrected_together(both, least) * (least.p or 0.0)))
+        assert cell.difference in both, "corrected over the main scores, as the page says"
 
 
 def test_lost_items_and_bounds_by_a_loop(made: tuple[World, SizeView]) -> None:

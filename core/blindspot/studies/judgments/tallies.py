@@ -11,6 +11,7 @@ import numpy as np
 from blindspot.errors import InputError
 from blindspot.studies.judgments.raters import rater_key
 from blindspot.studies.judgments.types import NOT_ASKED, Item, ItemSet, Task, Vote
+from blindspot.texts import numbered
 from blindspot.types import Bool, Float64, Int64
 from blindspot.variants import Variant
 
@@ -55,8 +56,7 @@ class Tally:
     @cached_property
     def units(self) -> Int64:
         """Number of each item's query, ``[n]`` from 0: items of one query are not independent."""
-        numbers: dict[str, int] = {}
-        return np.array([numbers.setdefault(i.query.text, len(numbers)) for i in self.items], dtype=np.int64)
+        return numbered(item.query.text for item in self.items)[0]
 
     def votes_on(self, variant: int) -> Float64:
         """1 for a vote on an item that is about the variant, else 0; ``[n, r]``."""

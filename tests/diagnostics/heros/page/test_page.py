@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,9 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     assert rows["only A"].tolist() == [t.wins for t in tests]
     assert rows["only B"].tolist() == [t.losses for t in tests]
     assert rows["p, Holm"].tolist() == [p_in_cell(t.p_corrected, t.p) for t in tests]
+    least = min(tests, key=lambda test: test.p or 0.0)
+    (together,) = re.findall(r"Holm-corrected for (\d+) orderings", written(app))
+    assert least.p_corrected == pytest.approx(min(1.0, int(together) * (least.p or 0.0)))
 
     app.selectbox(key="a").set_value("minilm-cls~none").run()
     assert "A and B are the same model. Choose two different models." in written(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -86,6 +87,7 @@ def test_the_page_says_whom_it_speaks_of(store: Judgments, raters: int) -> None:
     assert ("Tests generalize" in said) == (raters >= 5)
     tests = app.dataframe[1].value
     assert tests["p"].notna().all()
+    assert re.findall(r"\d+ of (\d+) pairs? differ", said) == [str(len(tests))], "as many as Holm corrects for"
     assert (tests["from"] < tests["A − B"]).all()
 
 
