@@ -235,6 +235,8 @@ FROM_NUMBERS = {
     "benchmarks.bootstrap": 1,
     "diagnostics.frequency.corpus_ranks": 1,
     "diagnostics.heros.dependence": 3,
+    "diagnostics.retrieval.long_texts.definition": 1,
+    "diagnostics.retrieval.long_texts.evidence": 1,
     "diagnostics.retrieval.outcomes": 1,
     "diagnostics.similarity.pairs": 1,
     "diagnostics.similarity.view": 2,
