@@ -1,4 +1,4 @@
-"""What several commands share: options with their help; the settings, store, models and runs that they begin with."""
+"""Parts that several commands share: options with their help; settings, store, models and runs that they begin with."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def matched(
 
 
 def _computed(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done]:
-    """The runs, after their cost was told; raises ``BlindspotError`` if one fails."""
+    """The runs, after their estimated cost; raises ``BlindspotError`` if one fails."""
     computing.announce_cost(requests, settings, repository)
     output.announce(requests, settings)
     results = computing.one_by_one(requests, settings, repository)
