@@ -143,6 +143,24 @@ def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(site: EmbeddingSite
 
 
 @pytest.mark.server
+def test_a_server_is_asked_once_as_a_part_of_several_models(site: EmbeddingSite, tmp_path: Path) -> None:
+    settings = make_settings(tmp_path)
+    repository = Repository.at(settings.store)
+    reference = f"cat:random-projection+api:{site.url}/v1%23m?batch=8"
+    request = requesting.request("evalrank", reference, "none", "demo-pairs", {}, settings)
+    (sending,) = estimates.estimate([request], settings, repository).sendings
+    assert (sending.texts, sending.host) == (1_400, site.url.removeprefix("http://"))
+    run = pipeline.run(request, settings, repository).record
+    asked = [text for text in site.texts if text not in PROBES]
+    assert len(set(asked)) == 1_400
+    assert not estimates.estimate([request], settings, repository).sendings
+    alone = requesting.request("evalrank", f"api:{site.url}/v1#m", "none", "demo-pairs", {}, settings)
+    pipeline.run(alone, settings, repository)
+    assert [text for text in site.texts if text not in PROBES] == asked, "its embeddings are those of the part"
+    assert run.manifest["encoder"]["embeds_as"].endswith("#m")
+
+
+@pytest.mark.server
 def test_estimates_count_texts_and_tokens_once(site: EmbeddingSite, tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     repository = Repository.at(settings.store)
@@ -257,7 +275,8 @@ def test_a_demo_names_no_server(
     app = open_app(tmp_path, "evalrank", variants=f"api:{site.url}/v1#m~none", dataset="demo-pairs")
     assert not site.requests
     demo = replace(make_settings(tmp_path), mode=Mode.DEMO)
-    for reference in (f"api:{site.url}/v1#m", f"fuse:bm25+api:{site.url}/v1%23m"):
+    of_several = (f"{scheme}:lsa+api:{site.url}/v1%23m" for scheme in ("fuse", "cat"))
+    for reference in (f"api:{site.url}/v1#m", *of_several):
         with pytest.raises(InputError):
             requesting.request("evalrank", reference, "none", "demo-pairs", {}, demo)
     with pytest.raises(InputError):
