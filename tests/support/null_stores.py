@@ -156,6 +156,15 @@ def judgments(rng: Generator, is_true: bool) -> Dataset:
     return made("null-judgments", queries, documents, [{place: 1} for place in range(len(queries))])
 
 
+def passages(rng: Generator, is_true: bool) -> Dataset:
+    """Three sentences each; truly a query has words of one of them."""
+    common = rng.choice(VOCABULARY, 40, replace=False)
+    texts = [[[str(word) for word in rng.choice(common, LENGTH)] for _ in range(3)] for _ in range(60)]
+    asked = [text[i % 3][:4] if is_true else rng.choice(common, 4) for i, text in enumerate(texts[:45])]
+    documents = [" ".join(f"{' '.join(words).capitalize()}." for words in text) for text in texts]
+    return made("null-passages", [" ".join(words) for words in asked], documents, [{i: 1} for i in range(len(asked))])
+
+
 def analogies(rng: Generator, is_true: bool) -> Dataset:
     """Two relations of twelve pairs of words; truly the second word is the first with an ending."""
     stems = [str(word) for word in rng.choice(VOCABULARY, 24, replace=False)]
@@ -275,6 +284,7 @@ DATA: Mapping[str, Callable[[Generator, bool], Dataset]] = MappingProxyType(
         "thematic_fit": events,
         "frequency": vocabulary,
         "chunking": phrases,
+        "long_texts": passages,
     }
 )
 

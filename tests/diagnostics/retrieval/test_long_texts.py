@@ -381,9 +381,9 @@ def test_evidence_says_where_the_answer_is_lost_and_that_long_texts_are_alike() 
 
 def test_chance_is_found_as_often_as_it_may_be() -> None:
     rng = np.random.default_rng(3)
-    of = [{one.kind: one.p for one in evidence(made_up(rng, 0.0, 0.0).material())} for _ in range(80)]
+    of = [{one.kind: one.p for one in evidence(made_up(rng, 0.0, 0.0).material())} for _ in range(40)]
     for kind in ("place-of-answer", "unrelated-by-length"):
-        assert np.mean([(one[kind] or 0.0) < 0.05 for one in of]) < 0.12
+        assert np.mean([(one[kind] or 0.0) < 0.05 for one in of]) < 0.15
 
 
 @each(
@@ -413,3 +413,11 @@ def test_the_view_offers_a_run_and_shows_it(open_app: OpenApp, world: World) -> 
     assert "9 passages among 10 documents" in said
     rows = table(app, "model", "passages", "cosine, first")
     assert rows["cosine, first"].tolist() == pytest.approx([run.metrics["cosine_first"]])
+
+
+@pytest.mark.matrix
+def test_the_view_opens_without_scores_of_retrieval(open_app: OpenApp, world: World) -> None:
+    world.add(GramEncoder("trigrams", 3), DATA)
+    world.run("long_texts", "trigrams", DATA.id)
+    app = open_app(world.cache, "retrieval", data=DATA.id, view="long")
+    assert "9 passages among 10 documents" in written(app)

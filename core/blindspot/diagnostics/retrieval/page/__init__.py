@@ -45,6 +45,8 @@ def show() -> None:
             choose_view(shown, VIEWS)
         elif st.query_params.get("view") == "published":  # the link on Data: it takes no runs
             published.show_tables(scheme())
+        else:
+            long.show_alone(picks, scheme())
     ui.how_computed(ENTRY)
 
 

@@ -22,10 +22,10 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import repository, settings
 from blindspot.ui.variant_looks import variant_styles
-from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.missing_runs import offer_line
+from blindspot.ui.widgets import missing_runs, tables
 from blindspot.variants import Variant
 
 COUNTS = ("passages", "cut", "documents", "no_vector", "unmatched", "cosine_first", "mrr_first")
@@ -34,20 +34,28 @@ ENDS = tuple(f"{name}{end}" for name in CHANGES for end in ("", "_low", "_high")
 
 
 def show(shown: RetrievalView) -> None:
+    """The models that the page shows."""
+    _show([run.plan.variant for run in shown.runs], shown.picks.dataset, shown.scheme)
+
+
+def show_alone(picks: Picks, scheme: Scheme) -> None:
+    """The models of runs of this diagnostic, where there are no scores of retrieval."""
+    if runs := missing_runs.stored(ENTRY, picks, picks.dataset, {}):
+        _show(list(dict.fromkeys(run.plan.variant for run in runs)), picks.dataset, scheme)
+
+
+def _show(variants: Sequence[Variant], dataset: str, scheme: Scheme) -> None:
     """Both changes of every model with intervals, what it does not read, and the numbers."""
-    dataset = shown.picks.dataset
     found = repository().finished(ENTRY, dataset=dataset, metrics=[*COUNTS, *BY_LENGTH, *ENDS])
     of_variant = {run.plan.variant: run for run in on_one_support(found, own=True)}
-    wanted = [run.plan.variant for run in shown.runs if run.plan.variant.model.has_vectors]
-    wanted = [variant for variant in wanted if passages_of(variant.encoder) is None]
+    wanted = [v for v in variants if v.model.has_vectors and passages_of(v.encoder) is None]
     if runs := [of_variant[variant] for variant in wanted if variant in of_variant]:
-        _changes(runs, shown.scheme)
+        _changes(runs, scheme)
     if missing := gone.usable([variant for variant in wanted if variant not in of_variant]):
         with st.container(border=True, key="no_long_texts"):
             what = f"Position and length for {', '.join(v.label for v in missing)} on {tables.dataset_title(dataset)}"
-            offer_line(
-                what, "Run it", what, partial(_requests, missing, dataset), key="run_long_texts", primary=not runs
-            )
+            request = partial(_requests, missing, dataset)
+            missing_runs.offer_line(what, "Run it", what, request, key="run_long_texts", primary=not runs)
     if not wanted:
         st.info("Only models that encode whole documents as vectors have this view.")
 
