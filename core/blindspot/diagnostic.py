@@ -444,6 +444,11 @@ class Diagnostic:
         return type(self).compute_on is not Diagnostic.compute_on
 
     @property
+    def makes_texts(self) -> bool:
+        """Whether it has ``as_read``: what is encoded are not the dataset's texts alone."""
+        return type(self).as_read is not Diagnostic.as_read
+
+    @property
     def takes_rescored(self) -> bool:
         """Whether it has ``compute_twice``."""
         return type(self).compute_twice is not Diagnostic.compute_twice

@@ -92,11 +92,14 @@ class RunVectors:
 
 
 def rows_of(run: RunRecord, embedded: Embedded, repository: Repository) -> tuple[Int64, Int64 | None, Int64]:
-    """Items and queries of a run as in ``RunVectors``, and their rows among all embeddings of its dataset."""
+    """Items and queries of a run as in ``RunVectors``, and rows of theirs and of texts that its diagnostic makes, among
+    all embeddings of its dataset."""
     items = items_of(run, embedded, repository)
     n = run.coverage.get("items", len(embedded.matrix))
     if len(embedded.matrix) == n:
         return items, None, items
+    if find_diagnostic(run.plan.diagnostic).makes_texts:  # after the items
+        return items, None, np.arange(len(embedded.matrix), dtype=np.int64)
     whole = asking = repository.asking(run.plan.dataset_digest)
     if run.plan.support_digest:
         ranked = repository.items(find_diagnostic(run.plan.diagnostic), [run.run_id], texts=True)

@@ -103,7 +103,8 @@ def _texts(encoder: ServedEncoder, name: DatasetRef, run: RunRequest | None, set
         return Texts(encoder, dataset.items, dataset.texts_digest, encoder)
     if isinstance(run.variant.model, FusionRef):
         return Texts(by_role(encoder, dataset.asked), dataset.items, dataset.texts_digest, encoder)
-    return texts_of(find_diagnostic(run.diagnostic), dict(run.params), encoder, dataset)
+    entry = find_diagnostic(run.diagnostic)
+    return texts_of(entry, dict(run.params), encoder, entry.as_read(dataset, encoder))
 
 
 def _is_stored(texts: Texts, encoder: ServedEncoder, settings: Settings) -> bool:

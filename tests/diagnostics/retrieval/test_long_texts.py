@@ -21,6 +21,8 @@ from blindspot.diagnostics.retrieval.long_texts.evidence import counts, evidence
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.runs import estimates
+from blindspot.runs.embeddings import vectors_of
 from blindspot.types import CancelToken, Float32, Float64, no_progress
 from tests.support.made_up_store import MadeUp
 from tests.support.pages import OpenApp, table, written
@@ -413,6 +415,23 @@ def test_the_view_offers_a_run_and_shows_it(open_app: OpenApp, world: World) -> 
     assert "9 passages among 10 documents" in said
     rows = table(app, "model", "passages", "cosine, first")
     assert rows["cosine, first"].tolist() == pytest.approx([run.metrics["cosine_first"]])
+
+
+def test_a_runs_vectors_are_those_of_the_items_first_fitted_on_all(world: World) -> None:
+    world.add(GramEncoder("trigrams", 3), DATA)
+    run = world.run("long_texts", "trigrams~center", DATA.id)
+    found = vectors_of(run, world.settings, world.repository)
+    every = GramEncoder("trigrams", 3).encode(of_data().encoded, CancelToken())
+    assert found.of_items == pytest.approx((every - every.mean(axis=0))[: len(DATA.items)], abs=1e-5)
+    assert found.places_of_queries(np.array([3])).tolist() == [3]
+
+
+def test_a_run_is_estimated_with_the_texts_that_it_makes(world: World) -> None:
+    world.add(GramEncoder("trigrams", 3), DATA)
+    of = [world.request(name, "trigrams", DATA.id) for name in ("retrieval", ENTRY.id)]
+    plain, longer = (estimates.estimate([request], world.settings, None) for request in of)
+    n = ENTRY.further_texts(Work(len(DATA.queries), len(DATA.items), 8))
+    assert longer.disk_bytes - plain.disk_bytes == n * plain.disk_bytes // len(DATA.items)
 
 
 @pytest.mark.matrix

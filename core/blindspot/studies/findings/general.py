@@ -86,7 +86,8 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
     """Per encoder and dataset the share of truncated texts, with examples."""
     out = []
     seen: dict[tuple[str, str], RunRecord] = {}
-    for run in sorted(runs, key=lambda run: run.plan.variant.transform != "none"):
+    of_dataset = [run for run in runs if not find_diagnostic(run.plan.diagnostic).makes_texts]
+    for run in sorted(of_dataset, key=lambda run: run.plan.variant.transform != "none"):
         seen.setdefault((run.plan.variant.encoder, run.plan.dataset_digest), run)
     for run in seen.values():
         share = run.manifest.get("embeddings", {}).get("truncated_share")

@@ -69,7 +69,7 @@ def _changes(runs: Sequence[RunRecord], scheme: Scheme) -> None:
     st.markdown("\n".join(map(_sentence, runs)))
     st.subheader("Where the answer is", anchor=False)
     st.plotly_chart(
-        _figure(runs, {f"cosine_{place}_change": f"answer {place}" for place in LATER}, styles, scheme),
+        _figure(runs, {f"cosine_{place}_change": f"answer {place}" for place in LATER}, styles, scheme, "+.4f"),
         key="answer_places",
     )
     st.caption(
@@ -78,7 +78,8 @@ def _changes(runs: Sequence[RunRecord], scheme: Scheme) -> None:
     )
     st.subheader("How long unrelated passages are", anchor=False)
     st.plotly_chart(
-        _figure(runs, {f"unrelated_{n}_change": f"{n} sentences" for n in LONGER}, styles, scheme), key="answer_lengths"
+        _figure(runs, {f"unrelated_{n}_change": f"{n} sentences" for n in LONGER}, styles, scheme, "+.3f"),
+        key="answer_lengths",
     )
     st.caption(
         "Mean cosine of the first sentences of unrelated passages, less that of one sentence of the same passages."
@@ -89,7 +90,7 @@ def _changes(runs: Sequence[RunRecord], scheme: Scheme) -> None:
 
 
 def _figure(
-    runs: Sequence[RunRecord], names: Mapping[str, str], styles: Mapping[Variant, Style], scheme: Scheme
+    runs: Sequence[RunRecord], names: Mapping[str, str], styles: Mapping[Variant, Style], scheme: Scheme, spec: str
 ) -> object:
     rows = [
         dot(run.plan.variant, title, measured)
@@ -98,7 +99,7 @@ def _figure(
         if (measured := _change(run, name)) is not None
     ]
     shown = [title for title in names.values() if any(row["name"] == title for row in rows)]
-    figure = dots(rows, styles, scheme, axis="change of the cosine", names=shown, spec="+.4f")
+    figure = dots(rows, styles, scheme, axis="change of the cosine", names=shown, spec=spec)
     figure.add_vline(x=0, line={"color": ink(scheme), "width": 1, "dash": "dot"})
     return figure
 
