@@ -1,7 +1,7 @@
 """Parts that pages share: the frame, pickers, background work, empty states."""
 
 from blindspot.ui.boundary import errors_shown, failed_before_page
-from blindspot.ui.frame import how_computed, page, part
+from blindspot.ui.frame import how, how_computed, page, part
 from blindspot.ui.naming import use_names
 from blindspot.ui.navigation import navigate, set_up
 from blindspot.ui.options import options
@@ -26,6 +26,7 @@ __all__ = [
     "errors_shown",
     "failed_before_page",
     "fetch_button",
+    "how",
     "how_computed",
     "job_panel",
     "jobs",

@@ -82,9 +82,17 @@ def _link_to_documentation() -> None:
         )
 
 
-def how_computed(entry: Diagnostic) -> None:
-    """The expander that every diagnostic's page ends with."""
+def how(*texts: str, source: str = "") -> None:
+    """The expander that a page ends with: how its numbers are computed, and after whom, as Markdown."""
     with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(entry.explained)
-        st.markdown(f"**How to read it**\n{entry.how_to_read}\n**Limits**\n{entry.limits}")
-        st.caption(f"Source: {entry.citation}. Diagnostic `{entry.id}`, version {entry.version}.")
+        for text in texts:
+            st.markdown(text)
+        if source:
+            st.caption(f"Source: {source}")
+
+
+def how_computed(entry: Diagnostic) -> None:
+    """``how`` of a diagnostic."""
+    to_read = f"**How to read it**\n{entry.how_to_read}\n**Limits**\n{entry.limits}"
+    source = f"{entry.citation}. Diagnostic `{entry.id}`, version {entry.version}."
+    how(entry.explained, to_read, source=source)

@@ -75,8 +75,7 @@ def show() -> None:
     ui.page("Languages", "In which languages does a model find the translation, and does language win over meaning?")
     with ui.errors_shown():
         _study()
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)
 
 
 def _study() -> None:

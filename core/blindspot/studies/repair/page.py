@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 
 import streamlit as st
 
@@ -23,14 +22,13 @@ from blindspot.studies.repair.results import TOLERATED, Ends, Part, Report, answ
 from blindspot.studies.repair.task import RepairTask
 from blindspot.texts import counted
 from blindspot.ui import headline
-from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
-from blindspot.ui.pickers import DEFAULT_DATASET, Picks
+from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, explained, load, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import some_named
 from blindspot.ui.widgets.choices import one_of
-from blindspot.ui.widgets.missing_runs import dataset_shown
+from blindspot.ui.widgets.missing_runs import readable
 from blindspot.ui.widgets.model_choice import choose_model
 from blindspot.ui.widgets.work import task_button
 
@@ -62,16 +60,13 @@ def show() -> None:
         top = st.container()
         if (asked := _form(picks)) is not None:
             _study(asked, top)
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)
 
 
-def _form(picks: Picks) -> RepairTask | None:
+def _form(picked: Picks) -> RepairTask | None:
     """The repair asked for, or None with a note on what is wrong."""
-    if picks.dataset not in readable_datasets(warn=True):
-        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
+    if (picks := readable(sources(), picked)) is None:
         return None
-    picks = replace(picks, dataset=dataset_shown(sources(), picks, DEFAULT_DATASET))
     left, right = st.columns([2, 5])
     encoder = choose_model("repair_enc", left)
     usual = [Method.LOW_RANK.value, Method.WEIGHTS.value, Method.QUERIES.value]

@@ -90,8 +90,7 @@ def show() -> None:
             _sentence(offered)
         else:
             _lines(offered)
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)
 
 
 # --- what is asked for

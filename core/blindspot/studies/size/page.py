@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -38,16 +37,15 @@ from blindspot.transforms.chain import STEPS
 from blindspot.types import CancelToken, no_progress
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
-from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
-from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
+from blindspot.ui.pickers import Picks, link_to
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
-from blindspot.ui.widgets.missing_runs import dataset_shown
+from blindspot.ui.widgets.missing_runs import readable
 from blindspot.ui.widgets.model_choice import choose_model
 
 RESCORED = (20, 50, 100, 200)
@@ -85,16 +83,13 @@ def show() -> None:
         top = st.container()
         if (grid := _form(picks)) is not None:
             _study(grid, top)
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)
 
 
-def _form(picks: Picks) -> Grid | None:
+def _form(picked: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
-    if picks.dataset not in readable_datasets(warn=True):
-        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
+    if (picks := readable(measured_by_item(), picked)) is None:
         return None
-    picks = replace(picks, dataset=dataset_shown(measured_by_item(), picks, DEFAULT_DATASET))
     left, right = st.columns([2, 5])
     encoder = choose_model("size_enc", left)
     dimensions = _dimensions(encoder, right)

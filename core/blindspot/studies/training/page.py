@@ -58,8 +58,7 @@ def show() -> None:
     ui.page("Training", "Which pairs did my training win, which did it lose, and when?")
     with ui.errors_shown():
         _training()
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)
 
 
 def _training() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -16,9 +17,10 @@ from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord, RunState
 from blindspot.texts import duration, listed
 from blindspot.ui import gone
+from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import row, runs_asked_for
-from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_PROTOCOL, Picks, pick_dataset
 from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.model_choice import own_at_first
@@ -46,6 +48,14 @@ def dataset_shown(entries: Sequence[Diagnostic], picks: Picks, usual: str = "") 
         said = f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {kinds}. Shown: "
         offer_switch(f"{said}{tables.dataset_title(found)}.", found)
     return found
+
+
+def readable(entries: Sequence[Diagnostic], picks: Picks) -> Picks | None:
+    """The picks with ``dataset_shown``, to measure anew; None, after saying so, where the picked one is gone."""
+    if picks.dataset not in readable_datasets(warn=True):
+        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
+        return None
+    return replace(picks, dataset=dataset_shown(entries, picks, DEFAULT_DATASET))
 
 
 def offer_switch(said: str, dataset: str) -> None:

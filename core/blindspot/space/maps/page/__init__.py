@@ -355,5 +355,4 @@ def show() -> None:
             _headline(next((one for one in drawn if one.map), drawn[0]))
             _offer(opened, missing, is_pca=len(missing) == len(drawn))
             _explore(opened, drawn)
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)

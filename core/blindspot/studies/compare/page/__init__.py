@@ -52,8 +52,7 @@ def show() -> None:
     picks = ui.page("Compare", "Which model is better, on what, by how much, and at what cost?")
     with ui.errors_shown():
         _compare(picks)
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)
 
 
 def _compare(picks: Picks) -> None:

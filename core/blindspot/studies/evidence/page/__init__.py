@@ -56,9 +56,8 @@ def show() -> None:
         else:
             st.subheader("Published results", anchor=False)
             published.show_tables(scheme())
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
-        st.caption(
-            "Source: Wang, Kuo and Li 2022, Just Rank, sections 4.5, 5, 6, appendix C.3, tables 3, 6 and 11. The "
-            "intervals are not the paper's."
-        )
+    ui.how(
+        HOW,
+        source="Wang, Kuo and Li 2022, Just Rank, sections 4.5, 5, 6, appendix C.3, tables 3, 6 and 11. The "
+        "intervals are not the paper's.",
+    )

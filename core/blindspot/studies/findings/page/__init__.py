@@ -65,8 +65,7 @@ def show() -> None:
     with ui.errors_shown():
         if not doors(are_open=not any(count.finished for count in ui.repository().counts())):
             _list(picks)
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)
 
 
 def _list(picks: Picks) -> None:

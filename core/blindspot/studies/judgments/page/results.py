@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from blindspot import ui
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
@@ -248,12 +249,11 @@ def _broken_down(judged: Judged, tally: Tally, votes: Votes, names: Mapping[Vari
 
 
 def _how(task: Task) -> None:
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(_HOW[task] + _HOW_BOTH)
-        st.caption(
-            "Source: Schnabel, Labutov, Mimno and Joachims 2015, Evaluation methods for unsupervised word embeddings, "
-            f"section{' 4' if task is Task.INTRUDER else 's 3.3 and 3.4'}."
-        )
+    ui.how(
+        _HOW[task] + _HOW_BOTH,
+        source="Schnabel, Labutov, Mimno and Joachims 2015, Evaluation methods for unsupervised word embeddings, "
+        f"section{' 4' if task is Task.INTRUDER else 's 3.3 and 3.4'}.",
+    )
 
 
 _HOW = {

@@ -76,10 +76,9 @@ def show() -> None:
             with whole if shown.is_whole else part:
                 choose_view(shown, VIEWS)
                 show_limits(task.dataset for task in shown.grid.tasks)
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
-        st.caption(
-            "Source: Wang, Kuo and Li 2022, Just Rank, tables 1b and 10; Eger, Rücklé and Gurevych 2019, Pitfalls in "
-            "the Evaluation of Sentence Embeddings, section 3 and table 2; on layers Skean et al. 2025, arXiv "
-            "2502.02013; on prompts arXiv 2605.22544."
-        )
+    ui.how(
+        HOW,
+        source="Wang, Kuo and Li 2022, Just Rank, tables 1b and 10; Eger, Rücklé and Gurevych 2019, Pitfalls in "
+        "the Evaluation of Sentence Embeddings, section 3 and table 2; on layers Skean et al. 2025, arXiv "
+        "2502.02013; on prompts arXiv 2605.22544.",
+    )

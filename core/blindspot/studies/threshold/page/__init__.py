@@ -58,8 +58,7 @@ def show() -> None:
     with ui.errors_shown():
         if found := source(picks):
             _answer(found)
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
+    ui.how(HOW)
 
 
 def _answer(found: Source) -> None:
