@@ -160,6 +160,8 @@ def test_the_page_groups_by_a_column_and_says_where_b_gains_most(asked: tuple[Wo
             means[encoder] = mean
         leads[value] = means["trigrams"] - means["constant"]
     assert drawn["trigrams"]["customdata"][0][0] == "&lt;b&gt;printer&lt;/b&gt; {A} *x*"
+    (tested,) = [shown.value for shown in app.dataframe if "p (Holm)" in shown.value]
+    assert any(p.startswith("≤ ") for p in tested["p (Holm)"]), "no p-value of flips is below 0.0001"
     most = max(leads.values())
     assert f"{most:+.3f}" in written(app)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -26,6 +27,7 @@ from blindspot.studies.lab.series import (
     Series,
     SeriesView,
     corrected,
+    p_of_one,
     requests_of,
     series_view,
     ways,
@@ -86,6 +88,9 @@ def test_every_surface_has_the_diagnostics_own_tests(
     tests = headline_tests(entry, [(run, itself) for run in others], world.repository, at_once=LAYERS)
     assert [point.test for point in one.points] == [*tests, None]
     assert corrected(tests[0], LAYERS) == (None if tests[0].p is None else min(1.0, LAYERS * tests[0].p))
+    assert found.rows[-1]["p (corrected)"] == "itself"
+    least = replace(tests[0], p=1e-4)  # that of all flips
+    assert (p_of_one(least, 3), p_of_one(least, 1)) == ("≤ 0.0003", "≤ 0.0001")
     told = blindspot.json("layers", "--encoder", model, "--data", "small-pairs")
     assert told == found.as_json()
     assert [row["layer"] for row in told["models"][0]["points"]] == ["0", "1", "2"]

@@ -11,15 +11,14 @@ import typer
 from blindspot.cli import computing, output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
 from blindspot.datasets.catalog import DatasetRef
-from blindspot.numerics.statistics.compare import PairedTest
-from blindspot.numerics.statistics.written import interval, p_in_cell
+from blindspot.numerics.statistics.written import interval
 from blindspot.runs.computing import Done, Failed, failure
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.lab.matched import matched_view, pairs_of
 from blindspot.studies.lab.matched import requests_of as matched_requests
-from blindspot.studies.lab.series import PROMPTS, By, SeriesView, corrected, requests_of, series_view, ways
+from blindspot.studies.lab.series import PROMPTS, By, SeriesView, p_of_one, requests_of, series_view, ways
 
 ENCODER_HELP = "model, such as minilm or dir:PATH; repeat for several"
 DATA_HELP = "a dataset id, or a file or folder of your own"
@@ -117,14 +116,10 @@ def _series(
     _print(found)
 
 
-def _p(test: PairedTest | None, tests: int) -> str:
-    return "itself" if test is None else p_in_cell(corrected(test, tests), test.p)
-
-
 def _print(found: SeriesView) -> None:
     rows = [
         {"model": one.name, found.by.value: point.member.label, found.title: f"{point.value:.4f}"}
-        | {"95% CI": interval(point.interval, ".4f"), "p (corrected)": _p(point.test, len(one.points) - 1)}
+        | {"95% CI": interval(point.interval, ".4f"), "p (corrected)": p_of_one(point.test, len(one.points) - 1)}
         for one in found.series
         for point in one.points
     ]

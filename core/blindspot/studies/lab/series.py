@@ -21,7 +21,7 @@ from blindspot.errors import InputError
 from blindspot.names import current
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
-from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
+from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number, p_in_cell
 from blindspot.references import ModelRef
 from blindspot.runs import requesting
 from blindspot.runs.comparison import headline_tests
@@ -223,7 +223,7 @@ class SeriesView:
                 "low": point.interval.low if point.interval else None,
                 "high": point.interval.high if point.interval else None,
                 "difference": None if point.test is None else point.value - one.itself.value,
-                "p (corrected)": corrected(point.test, len(one.points) - 1),
+                "p (corrected)": p_of_one(point.test, len(one.points) - 1),
             }
             for one in self.series
             for point in one.points
@@ -328,6 +328,11 @@ def series_view(
 def corrected(test: PairedTest | None, tried: int) -> float | None:
     """The p-value of one of ``tried`` changes, corrected for all (Bonferroni); None without a test."""
     return None if test is None or test.p is None else min(1.0, test.p * tried)
+
+
+def p_of_one(test: PairedTest | None, tried: int) -> str:
+    """``corrected`` for a table."""
+    return "itself" if test is None else p_in_cell(corrected(test, tried), test.p)
 
 
 def is_significant(test: PairedTest | None, tried: int) -> bool:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from blindspot.numerics.statistics.groups import FEW, Gain, Gains
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import interval, number
+from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets import tables
@@ -132,10 +132,10 @@ def _table_of_gains(found: Gains, plural: str, score: str, key: str, sides: Mapp
             plural: one.rows,
             "B − A": one.test.value,
             "95% CI": "" if one.test.interval is None else interval(one.test.interval, "+.4f"),
-            "p (Holm)": one.test.p_corrected,
+            "p (Holm)": p_in_cell(one.test.p_corrected, one.test.p),
         }
         for one in found.tested
     ]
     numbers = st.column_config.NumberColumn
-    config = {"B − A": numbers(format="%+.4f", help=score), "p (Holm)": numbers(format="%.3g")}
+    config = {"B − A": numbers(format="%+.4f", help=score)}
     tables.draw(rows, key=key, column_config=config)
