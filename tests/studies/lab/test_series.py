@@ -14,6 +14,8 @@ from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
+from blindspot.numerics.statistics.compare import PairedTest
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs.comparison import headline_tests
 from blindspot.settings import Settings
 from blindspot.studies.lab.series import (
@@ -119,6 +121,13 @@ def test_the_page_draws_what_is_stored_and_leaves_out_what_has_no_layers(world: 
     assert any("Compute" in button.label for button in app.button)
 
 
+def change_of(value: float) -> PairedTest:
+    """Of one of two prompts against the model's own."""
+    ends = Interval(value - 0.1, value + 0.1)
+    own = 0.5
+    return PairedTest("mrr", "MRR", True, (0.0, 1.0), own + value, own, 20, "pairs", "flips", ends, 0.02, of_many=2)
+
+
 def view_of(**models: tuple[float, ...]) -> SeriesView:
     """Of prompts: the first value is the model's own."""
     series = []
@@ -138,3 +147,16 @@ def test_places_by_hand() -> None:
     assert "in place 2 where each is as it is, 1 with its best prompt" in found.in_words[1]
     equal = view_of(a=(0.5, 0.5), b=(0.5, 0.5))
     assert [equal.places(one) for one in equal.series] == [Places(1, 1, 1)] * 2
+
+
+def test_the_ends_of_a_spread_have_their_intervals_or_no_name() -> None:
+    low, high = change_of(-0.1), change_of(0.2)
+    (one,) = view_of(a=(0.5, 0.4, 0.7)).series
+    points = (one.itself, *(replace(p, test=t) for p, t in zip(one.points[1:], (low, high), strict=True)))
+    (said, *_) = replace(view_of(a=(0.5,)), series=(replace(one, points=points),)).in_words
+    assert "from 0.4000 (1: −0.1000, 95% CI of the difference −0.2000 to 0.0000, of all 2 at once)" in said
+    assert "to 0.7000 (2: +0.2000, 95% CI of the difference +0.1000 to +0.3000, of all 2 at once)" in said
+    few = replace(low, interval=None, refusal="too few")
+    untested = tuple(replace(point, test=few if point.test else None) for point in points)
+    (said, *_) = replace(view_of(a=(0.5,)), series=(replace(one, points=untested),)).in_words
+    assert "from 0.4000 to 0.7000, a spread" in said

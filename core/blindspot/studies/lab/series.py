@@ -244,7 +244,7 @@ class SeriesView:
                 return [f"{what}, the last one, which is the model itself."]
             gain = number(best.value - one.itself.value, "+.4f")
             return [f"{what}: {gain} over the last layer, the model itself ({sure(best.test, tried)})."]
-        ends = [f"{number(point.value, '.4f')} ({point.member.label})" for point in (one.worst, best)]
+        ends = [_end(point, one.itself) for point in (one.worst, best)]
         said = f"{one.name}: {self.title} is from {ends[0]} to {ends[1]}, a spread of {number(one.spread, '.4f')}"
         changed = sum(is_significant(point.test, tried) for point in one.points)
         said = f"{said}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
@@ -320,6 +320,18 @@ def series_view(
         direction = -1 if declared is not None and declared.higher_is_better is False else 1
         found.append(Series(one.model, tuple(points), next(p for p in points if p.test is None), direction))
     return SeriesView(by, entry, score, tuple(found))
+
+
+def _end(point: Point, itself: Point) -> str:
+    """The best or the worst value, with what it is of and how far that changes the model, for all at once; without an
+    interval of the change no name."""
+    value = number(point.value, ".4f")
+    if point.test is None:
+        return f"{value} ({point.member.label})"
+    if point.test.interval is None:
+        return value
+    sure = ci_in_words(point.test, "+.4f", of=DIFFERENCE)
+    return f"{value} ({point.member.label}: {number(point.value - itself.value, '+.4f')}, {sure})"
 
 
 # --- one of several changes
