@@ -286,6 +286,20 @@ def role(app: AppTest, which: str):
     return next(box for box in app.selectbox if box.label == which)
 
 
+def test_what_a_file_leaves_open_or_assumes_is_said_before_it_is_kept(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "data")
+    rows = [f"who is there {i},the person of flat {i},nobody at number {i}" for i in range(12)]
+    upload(app, "\n".join(["sentence1,sentence2,sentence3", *rows]).encode())
+    assert any("column 'sentence3' would not be used" in one.value for one in app.warning)
+    rows = [f"who is there {i},the person of flat {i},{i % 5}" for i in range(20)]
+    upload(app, "\n".join(["query,document,clicks", *rows]).encode())
+    assert any("column 'clicks'" in one.value for one in app.warning)
+    upload(app, "\n".join(["query,document,relevance", *(row[:-1] + str(1 + int(row[-1])) for row in rows)]).encode())
+    assert not app.warning
+    assert any("none is 0" in one.value for one in app.info)
+    keep(app)
+
+
 @pytest.mark.matrix
 def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -168,6 +168,8 @@ def _confirm(file: UploadedFile) -> None:
     if contents is None:
         return
     _SHOWN.get(contents.kind, _show)(contents)
+    for remark in contents.remarks:
+        st.info(as_text(f"{remark[0].upper()}{remark[1:]}."), icon=":material/info:")
     upload_folder.add_button(_keep, contents, file)
 
 
@@ -199,6 +201,8 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
         return None
     _show_columns(table, kind, columns)
     contents = _read(table, kind, tuple(columns.items()))
+    if what := _left_open(table, kind):
+        place.warning(as_text(f"{what}. Check the columns below, and the kind."), icon=":material/help:")
     if contents.doubt:
         doubt = as_text(f"{contents.doubt[0].upper()}{contents.doubt[1:]}")
         other = OWN_KINDS[DatasetKind.RETRIEVAL].title
@@ -207,6 +211,19 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
             icon=":material/help:",
         )
     return contents
+
+
+def _left_open(table: OwnTable, kind: DatasetKind) -> str:
+    """What a file leaves open though its header tells the columns; "" for nothing."""
+    if not _preselected(table, kind):
+        return ""  # the pickers say it
+    try:
+        _read(table, kind)
+    except UnclearColumns as error:
+        return error.what
+    except InputError:
+        return ""
+    return ""
 
 
 def _ask(table: OwnTable) -> None:
