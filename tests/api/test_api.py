@@ -100,6 +100,26 @@ def test_what_is_no_data_is_one_line(data: Any) -> None:
 # --- models
 
 
+OPEN = {
+    "confidence": [0.25, 0.5, 0.75, 1.0] * 3,
+    "label": ["entailment", "neutral", "contradiction"] * 4,
+    "negative": [f"nobody at number {i}" for i in range(12)],
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_a_table_leaves_open_is_asked_about(name: str) -> None:
+    first, second = ([f"{text} {i}" for i in range(12)] for text in ("who is there", "the person of flat"))
+    table = {"query": first, "match": second, name: OPEN[name]}
+    with pytest.raises(bs.BlindspotError, match=name if name != "negative" else "retrieval"):
+        bs.evalrank("bag-of-words", table)
+    named = bs.evalrank("bag-of-words", table, columns={"query": "query", "match": "match"})
+    assert named.metrics["pairs"] == 12
+    assert not named.notes
+    second[3] = "nan"
+    assert "'nan'" in bs.evalrank("bag-of-words", {"query": first, "match": second}).notes[0]
+
+
 def test_a_function_and_its_vectors_give_the_same(store: Path) -> None:
     """And both what a loop over all texts does."""
     of_function = bs.evalrank(lengths, PAIRS, name="lengths", store=store)

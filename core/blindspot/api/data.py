@@ -15,6 +15,7 @@ import pyarrow as pa
 from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.named import dataset_named
+from blindspot.datasets.user_data.columns import UnclearColumns
 from blindspot.datasets.user_data.kinds import OWN_KINDS
 from blindspot.datasets.user_data.reference import ROLES, NamedColumns, reference_of_files, with_columns
 from blindspot.datasets.user_data.retrieval_folder.options import COLUMN_OPTIONS, FORMS
@@ -56,7 +57,24 @@ def reference_of(
         if kind and (fitting := reference.of_kind(kind)) != reference:
             return _checked(fitting)
         named = _columns_of(table, kind)
+        by_itself = _kind_of(reference) if named else None
+        if kind is DatasetKind.PAIR_SET and by_itself is DatasetKind.RETRIEVAL:
+            named = None  # else its negatives would be passed over
     return _checked(f"{reference}?{named}" if named else reference)
+
+
+def _kind_of(reference: DatasetRef) -> DatasetKind | None:
+    """The kind that a table is of by itself; None for what is wrong with it then.
+
+    Raises:
+        UnclearColumns: it leaves open how it is meant.
+    """
+    try:
+        return find_dataset(reference).kind
+    except UnclearColumns:
+        raise
+    except InputError:
+        return None
 
 
 def _checked(reference: str) -> DatasetRef:

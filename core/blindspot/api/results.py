@@ -87,10 +87,11 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what decided the scores and may surprise, as ``run`` prints: what was assumed about the
-        model, prompts and similarities that it declares and that were not applied, texts that were cut, and what scores
-        on the dataset do not say."""
-        return (*manifests.notes([self._record]), *limits_of([self.dataset]))
+        """Sentences about what decided the scores and may surprise, as ``run`` prints: what was assumed about own data
+        and about the model, prompts and similarities that it declares and that were not applied, texts that were cut,
+        and what scores on the dataset do not say."""
+        own = manifests.reading_notes([self._record])
+        return (*own, *manifests.notes([self._record]), *limits_of([self.dataset]))
 
     def __float__(self) -> float:
         """The headline score."""

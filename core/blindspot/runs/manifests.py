@@ -167,6 +167,13 @@ def notes(runs: Iterable[RunRecord]) -> list[str]:
     return [sentence for sentences in said for sentence in sentences(runs)]
 
 
+def reading_notes(runs: Iterable[RunRecord]) -> list[str]:
+    """A sentence for each thing that was assumed when the user's own data was read, and decides scores."""
+    readings = {run.plan.dataset: run.manifest.get("dataset", {}).get("reading", {}) for run in runs}
+    called = names.current().dataset
+    return [f"{called(dataset)}: {one}." for dataset, found in readings.items() for one in found.get("remarks", ())]
+
+
 WITHOUT_SIMILARITY = frozenset({"chunking", "probing", "transfer"})  # a classifier reads the vectors
 SIMILARITIES = {"cos": "cosine", "l2": "euclidean"}  # of Blindspot, as sentence-transformers names them
 

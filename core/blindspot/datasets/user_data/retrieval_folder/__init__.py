@@ -157,7 +157,9 @@ class OwnRetrievalFolder(OwnSource):
             "judgments": len(self.judgments),
             "left_out": {"queries": queries, "judgments": judgments}
             | ({"empty_documents": self.empty} if self.empty else {}),
-        } | ({"columns": {f"{part}.{role}": name for part, role, name in self.columns}} if self.columns else {})
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
+            **({"columns": {f"{part}.{role}": name for part, role, name in self.columns}} if self.columns else {}),
+        }
 
     def loaded(self, dataset_id: str) -> RetrievalDataset:
         return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgments, self.own_columns)

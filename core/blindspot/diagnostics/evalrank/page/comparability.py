@@ -71,7 +71,7 @@ def model_notes(runs: Sequence[RunRecord]) -> None:
     """Warn of prompts that models declare and that the runs did not use; say what was assumed about the models."""
     for warning in manifests.prompt_warnings(runs):
         st.warning(as_text(warning), icon=":material/report:")
-    for assumption in manifests.assumptions(runs):
+    for assumption in (*manifests.reading_notes(runs), *manifests.assumptions(runs)):
         st.caption(as_text(assumption))
 
 

@@ -71,6 +71,6 @@ def _selected(picks: Picks) -> RetrievalView | None:
             "all models cover with their relevant documents.",
             icon=":material/balance:",
         )
-    for note in (*manifests.assumptions(runs), *manifests.ranking_notes(runs)):
+    for note in (*manifests.reading_notes(runs), *manifests.assumptions(runs), *manifests.ranking_notes(runs)):
         st.caption(as_text(note))
     return RetrievalView(picks, runs, table_of(runs), variant_styles(r.plan.variant for r in runs), scheme())
