@@ -264,7 +264,7 @@ class LongTexts(Diagnostic):
     how = rf"""
 A passage is a document of {FEWEST} sentences or more that answers a query: for each query its relevant document of the
 highest grade that is not another query's passage, at most {MOST} in all, drawn where there are more. The sentence that
-answers is the one that shares most with the query: the sum of $\log(1 + n / \mathrm{{df}})$ over their common words, no
+answers is the one that shares most with the query: the sum of $\log(1 + n / \text{{df}})$ over their common words, no
 stop words, with a word in df of the n passages; the first of equals. Nothing of this depends on the model.
 
 **Position.** That sentence is moved to the first, middle and last place, the others keep their order, and a title stays
