@@ -8,13 +8,16 @@ TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # Two processes, a file of tests at a time.
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
+# All threads of a server share two of glibc's arenas: with one for each, what is freed is of little use to the others.
+SERVE := MALLOC_ARENA_MAX=2 $(BIN)/streamlit run app.py --server.port $(PORT)
+
 .PHONY: screenshots help run demo test check rest trust lint bench gpu-check docs clean
 
 run: .venv/run.stamp  ## set everything up and serve the app
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+	$(SERVE)
 
 demo: .venv/run.stamp  ## set everything up and serve a hosted demo, prepared: about two minutes before /ready says so
-	BLINDSPOT_MODE=demo $(BIN)/streamlit run app.py --server.port $(PORT)
+	BLINDSPOT_MODE=demo $(SERVE)
 
 test: .venv/dev.stamp lint  ## lint, types and the first tier of tests: six minutes on two cores
 	$(TESTS) $(IN_TWO) --tier first

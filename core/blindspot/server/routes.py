@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from blindspot.collector import collector_paused
 from blindspot.errors import BlindspotError
 from blindspot.server.kernels import ready_kernels, wait_until_idle
-from blindspot.server.memory import few_arenas
 from blindspot.server.preparation import Preparation
 from blindspot.settings import Settings
 
@@ -40,7 +39,6 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 
     Only that module first: every page imports it, so it waits for this thread instead of deadlocking with it.
     """
-    few_arenas()
     settings = Settings.from_environment()
     PREPARATION.begin(settings)
     threading.Thread(target=_start, args=(settings,), name="blindspot-start", daemon=True).start()
