@@ -160,3 +160,13 @@ def test_the_ends_of_a_spread_have_their_intervals_or_no_name() -> None:
     untested = tuple(replace(point, test=few if point.test else None) for point in points)
     (said, *_) = replace(view_of(a=(0.5,)), series=(replace(one, points=untested),)).in_words
     assert "from 0.4000 to 0.7000, a spread" in said
+
+
+def test_the_last_layer_as_the_best_one_says_how_many_differ_from_it() -> None:
+    (one,) = view_of(a=(0.5, 0.4, 0.45)).series
+    tests = (None, change_of(-0.1), replace(change_of(-0.05), p=0.2))
+    points = tuple(replace(p, test=t) for p, t in zip(one.points, tests, strict=True))
+    layers = replace(view_of(a=(0.5,)), by=By.LAYER, series=(replace(one, points=points, itself=points[0]),))
+    assert layers.in_words[0].endswith(
+        "the model itself; 1 of 2 other layers differs significantly from it after correction for 2."
+    )

@@ -236,17 +236,19 @@ class SeriesView:
 
     def _sentences(self, one: Series) -> list[str]:
         best, tried = one.best, len(one.points) - 1
+        changed = sum(is_significant(point.test, tried) for point in one.points)
         if not tried:
             return [f"{one.name}: nothing to compare with is computed yet."]
         if self.by is By.LAYER:
             what = f"{one.name}: {self.title} is highest at layer {best.member.label}, {number(best.value, '.4f')}"
             if best.test is None:
-                return [f"{what}, the last one, which is the model itself."]
+                others = f"{changed} of {counted(tried, 'other layer')} differ{'s' * (changed == 1)} significantly"
+                said = f"{what}, the last one, which is the model itself; {others} from it"
+                return [f"{said}{f' after correction for {tried}' * (tried > 1)}."]
             gain = number(best.value - one.itself.value, "+.4f")
             return [f"{what}: {gain} over the last layer, the model itself ({sure(best.test, tried)})."]
         ends = [_end(point, one.itself) for point in (one.worst, best)]
         said = f"{one.name}: {self.title} is from {ends[0]} to {ends[1]}, a spread of {number(one.spread, '.4f')}"
-        changed = sum(is_significant(point.test, tried) for point in one.points)
         said = f"{said}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
         out = [f"{said} after correction for {tried}."]
         if len(self.series) > 1:
