@@ -70,7 +70,7 @@ def _kind_of(reference: DatasetRef) -> DatasetKind | None:
         UnclearColumns: it leaves open how it is meant.
     """
     try:
-        return find_dataset(reference).kind
+        return reference.entry().kind
     except UnclearColumns:
         raise
     except InputError:
