@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 
+from blindspot.diagnostics.retrieval.long_texts import evidence
 from blindspot.diagnostics.retrieval.long_texts.arranged import LENGTHS
 from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, ENTRY, FEW, LATER, LONGER
 from blindspot.diagnostics.retrieval.page.shown import RetrievalView
@@ -14,7 +16,7 @@ from blindspot.encoders.catalog import passages_of
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Scheme, Style, ink
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import with_ci
+from blindspot.numerics.statistics.written import p_in_words, with_ci
 from blindspot.runs import requesting
 from blindspot.runs.one_support import on_one_support
 from blindspot.runs.requests import RunRequest
@@ -74,7 +76,8 @@ def _changes(runs: Sequence[RunRecord], scheme: Scheme) -> None:
     )
     st.caption(
         "Cosine of query and passage less that with the answering sentence first, mean over passages. Bars: 95% CI "
-        f"over passages, none below {FEW}; *Findings* tests. A model that averages words is at 0."
+        f"over passages, none below {FEW}; p is the larger one of Student's t and of sign flips. A model that averages "
+        "words is at 0."
     )
     st.subheader("How long unrelated passages are", anchor=False)
     st.plotly_chart(
@@ -109,15 +112,22 @@ def _change(run: RunRecord, name: str) -> Measured | None:
 
 
 def _sentence(run: RunRecord) -> str:
-    """What changes when the answer moves from the first to the last place."""
+    """What changes when the answer moves from the first to the last place, and whether that can be chance."""
     label = f"- **{as_text(run.plan.variant.label)}**"
     cosine, mrr = (_change(run, f"{name}_last_change") for name in ("cosine", "mrr"))
     if cosine is None or mrr is None:
         return f"{label} reads no passage whole: nothing can be said."
     return (
         f"{label}: with the answer last instead of first, the cosine of query and passage changes by "
-        f"{with_ci(cosine, '+.4f')} and MRR by {with_ci(mrr, '+.3f')}."
+        f"{with_ci(cosine, '+.4f')}{_tested(run)}; MRR by {with_ci(mrr, '+.3f')}."
     )
+
+
+def _tested(run: RunRecord) -> str:
+    """As *Findings* tests it, before its correction over all findings: the interval alone says more than that."""
+    rows = evidence.counts(repository().items(ENTRY, [run.run_id], texts=False))
+    _, p = evidence.moved(evidence.passages_of(rows).changes()[evidence.LAST])
+    return "" if math.isnan(p) else f", {p_in_words(p)}"
 
 
 def _unread(run: RunRecord) -> str:

@@ -17,7 +17,7 @@ def show(table: str, downstream: Downstream | None = None) -> None:
     """One of ``beside.TABLES``."""
     found = _beside(table, repository(), downstream)
     st.markdown(f"**{found.title}** ({found.source})")
-    pinned = {found.head: st.column_config.TextColumn(pinned=True)}
+    pinned = {found.head: st.column_config.TextColumn(pinned=True, width="medium")}
     tables.draw(found.in_words(), key=f"beside_{table}", column_config=pinned, height="content")
     nothing = "" if found.is_measured else " Nothing was measured here yet."
     st.caption(as_text(found.note) + nothing)
