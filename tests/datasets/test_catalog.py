@@ -65,10 +65,12 @@ def test_files_are_pinned(entry: DatasetEntry) -> None:
             assert re.fullmatch("[0-9a-f]{64}", file.sha256)
             assert file.size > 0
         assert file.url.startswith("https://")
-        assert entry.revision in file.url, "a file that may change under its URL cannot be verified"
+        pinned = entry.revision in file.url or re.search(r"/[0-9a-f]{40}/", file.url)
+        assert pinned, "a file that may change under its URL cannot be verified"
         for part in (file.source, file.path):
             assert not PurePosixPath(part).is_absolute()
             assert ".." not in PurePosixPath(part).parts
+    assert not entry.files or any(entry.revision in file.url for file in entry.files)
     paths = [(file.source, file.path) for file in entry.files]
     assert len(set(paths)) == len(paths)
 

@@ -143,7 +143,7 @@ def test_a_link_to_a_dataset_that_is_not_here_says_which_is_shown(
 def test_a_choice_on_a_page_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "findings", on="file:/gone/theirs.csv")
     (said,) = [one.value for one in app.caption if "not here" in one.value]
-    assert "names theirs, which is not here; All datasets is shown instead" in said
+    assert "names theirs.csv, which is not here; All datasets is shown instead" in said
     app.selectbox(key="on").set_value("demo-pairs").run()
     assert "not here" not in written(app)
     app = open_app(demo_cache, "compare", a="gone~none", b="minilm~none")

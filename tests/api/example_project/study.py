@@ -128,6 +128,13 @@ def matched() -> list[str]:
     return list(found.said)
 
 
+def published() -> float:
+    """A number of a paper's table, as published."""
+    found: bs.Published = bs.published("wang-1a")
+    frame: pd.DataFrame = found.table()
+    return float(frame["published"].iloc[0])
+
+
 def trained(store: Path) -> list[str]:
     """A training of two steps, with every pair at each."""
     evaluator = bs.Evaluator(PAIRS, name="letters to words", store=store)
@@ -156,7 +163,7 @@ def main(folder: Path) -> None:
     print(differences(runs["of an array"], runs["evalrank"], folder).name)
     print(*looked_at([query for query, _ in PAIRS]), sep=", ")
     print(*trained(folder / "store"))
-    print(*tried(), line_drawn(), len(taken_apart().table()))
+    print(*tried(), line_drawn(), len(taken_apart().table()), published())
     print(gated(folder), refused().exit_code)
 
 

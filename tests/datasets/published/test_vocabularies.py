@@ -125,7 +125,7 @@ def test_other_names_are_known(names: tuple[str, str]) -> None:
 
 
 def test_pairs_with_counts_stay_pairs() -> None:
-    content = b"word1,word2,word,count\na,b,c,3\nd,e,f,4\n"
+    content = b"word1,word2,count\na,b,3\nd,e,4\n"
     assert own.parse(Path("p.csv"), content).kind is DatasetKind.PAIR_SET
 
 

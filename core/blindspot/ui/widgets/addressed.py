@@ -49,12 +49,15 @@ def one_named(
     )
     _give(key, () if chosen is None else (chosen,), default, address, chosen)
     if says_missing:
-        _say_missing(key, name, chosen, place)
+        _say_missing(key, None if chosen is None else name(chosen), chosen, place)
     return chosen
 
 
-def _say_missing(key: str, name: Callable[[str], str], chosen: str | None, place: DeltaGenerator | None) -> None:
-    """Say what a link names and is no option, as long as what is chosen instead stays."""
+def _say_missing(key: str, called: str | None, chosen: str | None, place: DeltaGenerator | None) -> None:
+    """Say what a link names and is no option, as long as what is chosen instead stays.
+
+    What is no option may have no name here: it is called as models are, of a path the last part.
+    """
     missing, instead = st.session_state.get(_missing_of(key), ("", None))
     if not missing:
         return
@@ -63,8 +66,8 @@ def _say_missing(key: str, name: Callable[[str], str], chosen: str | None, place
     elif instead != chosen:
         del st.session_state[_missing_of(key)]
         return
-    shown = "" if chosen is None else f"; {name(chosen)} is shown instead"
-    said = as_text(f"The link names {from_address(name(missing))}, which is not here{shown}.")
+    shown = "" if called is None else f"; {called} is shown instead"
+    said = as_text(f"The link names {from_address(Variant.parse(missing).label)}, which is not here{shown}.")
     (place or cast("DeltaGenerator", st)).caption(f":orange[:material/link_off:] {said}")
 
 

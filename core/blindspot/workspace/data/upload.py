@@ -215,8 +215,8 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
 
 def _left_open(table: OwnTable, kind: DatasetKind) -> str:
     """What a file leaves open though its header tells the columns; "" for nothing."""
-    if not _preselected(table, kind):
-        return ""  # the pickers say it
+    if kind not in table.kinds or not _preselected(table, kind):
+        return ""  # the reader chose another kind, or the pickers say it
     try:
         _read(table, kind)
     except UnclearColumns as error:
