@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from blindspot.diagnostic import Diagnostic
 from blindspot.policy import NO_RUNS
@@ -84,15 +85,23 @@ def _link_to_documentation() -> None:
 
 def how(*texts: str, source: str = "") -> None:
     """The expander that a page ends with: how its numbers are computed, and after whom, as Markdown."""
-    with st.expander("How is this computed?", icon=":material/function:"):
+    with _how_expander():
         for text in texts:
             st.markdown(text)
         if source:
             st.caption(f"Source: {source}")
 
 
-def how_computed(entry: Diagnostic) -> None:
-    """``how`` of a diagnostic."""
-    to_read = f"**How to read it**\n{entry.how_to_read}\n**Limits**\n{entry.limits}"
-    source = f"{entry.citation}. Diagnostic `{entry.id}`, version {entry.version}."
-    how(entry.explained, to_read, source=source)
+def how_computed(entry: Diagnostic, *of_views: Diagnostic) -> None:
+    """``how`` of a page's diagnostic, and of others that views of the page show."""
+    with _how_expander():
+        for one in (entry, *of_views):
+            if of_views:
+                st.subheader(one.title, anchor=False)
+            st.markdown(one.explained)
+            st.markdown(f"**How to read it**\n{one.how_to_read}\n**Limits**\n{one.limits}")
+            st.caption(f"Source: {one.citation}. Diagnostic `{one.id}`, version {one.version}.")
+
+
+def _how_expander() -> DeltaGenerator:
+    return st.expander("How is this computed?", icon=":material/function:")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
+from blindspot.diagnostics.retrieval.long_texts.definition import ENTRY as LONG_TEXTS
 from blindspot.diagnostics.retrieval.page import kinds, long, published, queries, scores
 from blindspot.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from blindspot.runs import manifests
@@ -47,7 +48,7 @@ def show() -> None:
             published.show_tables(scheme())
         else:
             long.show_alone(picks, scheme())
-    ui.how_computed(ENTRY)
+    ui.how_computed(ENTRY, LONG_TEXTS)
 
 
 def _selected(picks: Picks) -> RetrievalView | None:

@@ -73,7 +73,7 @@ def show_tasks(page: TaskPage, views: Mapping[str, View[TransferView]]) -> None:
         if shown := _selected(page, picks, curves):
             tasks.show_headline(shown)
             choose_view(shown, {"scarce": views["scarce"], **views} if curves else views)
-    ui.how_computed(page.entry)
+    ui.how_computed(page.entry, *([LEARNING_CURVE] if "scarce" in views else []))
 
 
 def _curves_alone(page: TaskPage) -> list[RunRecord]:
