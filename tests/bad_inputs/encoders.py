@@ -327,7 +327,7 @@ def _models() -> Iterator[BadInput]:
         is_large=True,
     )
     yield _case("model: an empty folder", lambda folder: f"dir:{folder}", "has no config.json")
-    yield _case("model: a file", referred("dir", content("model", "x")), "there is no folder")
+    yield _case("model: a file", referred("dir", content("model", "x")), "is a file")
     yield _case("model: traversal", lambda folder: f"dir:{folder}/../../../../no-such-folder", "there is no folder /")
     yield _case("model: unknown parameter", lambda folder: f"dir:{folder}?trust_remote_code=1", "unknown parameter")
     yield _case("model: a zero byte in the path", lambda _: "dir:a\0b", "zero character")

@@ -143,11 +143,11 @@ def _renamed() -> Iterator[BadInput]:
     yield _case("a database named .csv", made_by("t.csv", _sqlite), "t.csv")
     yield _case("an array named .csv", made_by("t.csv", _npy), "not UTF-8")
     yield _case("a pickle named .csv", _csv(pickle.dumps(ROWS)), "t.csv")
-    yield _case("an old workbook named .csv", _csv(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500)), "not UTF-8")
+    yield _case("an old workbook named .csv", _csv(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500)), "an Office file")
     yield _case("a picture named .csv", _csv(b"\x89PNG\r\n\x1a\n" + bytes(40)), "not UTF-8")
     yield _case("a PDF named .csv", _csv(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), "not UTF-8")
     yield _case("a program named .jsonl", content("t.jsonl", b"\x7fELF\x02\x01\x01" + bytes(40)), "t.jsonl")
-    yield _case("a page named .csv", _csv("<!DOCTYPE html>\n<html><body>Not Found</body></html>\n"), "one column")
+    yield _case("a page named .csv", _csv("<!DOCTYPE html>\n<html><body>Not Found</body></html>\n"), "a web page")
     yield _case("a message of a server named .jsonl", content("t.jsonl", "404: Not Found"), "line 1", "broken JSON")
     yield _case(
         "a pointer of git-lfs", _csv("version https://git-lfs.github.com/spec/v1\noid sha256:4\nsize 9\n"), "t.csv"
