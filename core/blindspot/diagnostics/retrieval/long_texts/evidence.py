@@ -58,7 +58,7 @@ def evidence(material: Material) -> Iterator[Evidence]:
 
 def moved(values: Float64) -> tuple[Estimate, float]:
     """The mean change of the cosine ``[m]`` when the answer is last, and p: the larger one of Student's t and of
-    ``pairs.p_values``, since few passages may lose much; NaN without a test."""
+    ``pairs.p_values``, since rare passages may change much more; NaN without a test."""
     found, p = change(LAST, values)
     if np.isnan(p):
         return found, p
