@@ -285,9 +285,9 @@ answers the other's query. The **change** is that from one sentence to more of t
 out of all of this: an answer behind the end is not seen, which is truncation and no bias. How many there are is said.
 
 **Intervals** are Student's t over passages, which are independent units; none below {FEW} passages. A moved answer is
-also tested by sign flips, and as if rare passages, none of which is here, changed much more; the largest p counts. So with
-few passages p can be above 0.05 where the interval leaves out 0. Each unrelated passage is in many pairs: its part counts
-twice, as in the variance of a U-statistic (Hoeffding 1948).
+also tested by sign flips, and as if rare passages, none of which is here, changed much more; the largest p counts. So
+with few passages p can be above 0.05 where the interval leaves out 0. Each unrelated passage is in many pairs: its part
+counts twice, as in the variance of a U-statistic (Hoeffding 1948).
 """
     how_to_read = """
 - A change of the **cosine** below 0: the model overlooks what is at the end. That of **MRR** says what it costs in your
