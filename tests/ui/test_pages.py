@@ -134,7 +134,7 @@ def test_a_link_to_a_dataset_that_is_not_here_says_which_is_shown(
     assert app.selectbox(key="data").value == f"file:{path}", "the reader's own"
     said = next(one.value for one in app.warning if "not here" in one.value)
     assert "'theirs'" in said
-    assert r"The dataset my \_pairs\_ is shown instead" in said
+    assert r"The dataset my \_pairs\_ is picked instead" in said
     app.selectbox(key="data").set_value("demo-pairs").run()
     app.button(key="dismiss_stale").click().run()
     assert "not here" not in written(app)

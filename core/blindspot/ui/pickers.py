@@ -485,7 +485,7 @@ def stale_link_notice() -> None:
         instead = (
             f"The dataset {as_text(title_of(Picks.current().dataset))}" if st.session_state[_STALE_DATASET] else ""
         )
-        shown = f"{instead} is shown instead" if instead else "The rest is shown"
+        shown = f"{instead} is picked instead" if instead else "The rest is shown"
         text.warning(f"This link names what is not here: {missing}. {shown}.", icon=":material/link_off:")
         button.button("Dismiss", key="dismiss_stale", on_click=lambda: st.session_state.pop(_STALE))
 

@@ -287,7 +287,7 @@ def test_an_import_that_fails_midway_leaves_nothing(
 ) -> None:
     """The last table cannot be written; all before it is taken back, and a second import has everything."""
     repository = Repository.at(tmp_path / "store.duckdb")
-    name = "blindspot.store.whole_runs.numbered"
+    name = "blindspot.store.whole_runs.with_number"
 
     def full(column: str, number: int, table: pa.Table) -> pa.Table:
         if "item_no" in table.column_names:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from blindspot.figures.theme import Scheme, styles
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.studies.compare.figures import NAME_WIDTH, SIDE_LINE, forest
-from blindspot.studies.compare.rows import Row
+from blindspot.studies.compare.figures import NAME_WIDTH, SIDE_LINE, drawn, forest
+from blindspot.studies.compare.rows import Row, legend
 from tests.support.finding_runs import run_record
 
 LONG = "a-model-with-a-name-longer-than-a-line + whiten 64 + all-but-the-top 3 + center"
@@ -28,3 +28,11 @@ def test_long_names_have_room_and_the_zero_line_leaves_the_labels_out() -> None:
             not label.y - LABEL < y < label.y + LABEL for line in figure.layout.shapes for y in (line.y0, line.y1)
         )
         assert not any(line.y0 <= label.y <= line.y1 for line in figure.layout.shapes)
+
+
+def test_scores_of_which_neither_way_is_better_have_no_figure() -> None:
+    a, b = run_record("evalrank", "one"), run_record("evalrank", "other")
+    found = PairedTest("mrr", "MRR", None, (0.0, 1.0), 0.7, 0.6, 50, "pairs", "", refusal="neither is better")
+    (said,) = legend([Row(a, b, found, None)])
+    assert not drawn([Row(a, b, found, None)])
+    assert said.startswith("Not drawn and not counted: ")

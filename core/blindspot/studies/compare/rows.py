@@ -337,10 +337,12 @@ def legend(rows: Sequence[Row]) -> list[str]:
     drawn = [row for row in rows if row.difference.advantage is not None]
     deciding = [row for row in drawn if row.decides]
     verdicts = {row.verdict for row in deciding}
-    said = [
-        f"Each diagnostic's main score. Axis: the difference as a share of the score's "
-        f"range: {RANGES} Bars: 95% intervals."
-    ]
+    said = []
+    if drawn:
+        said.append(
+            f"Each diagnostic's main score. Axis: the difference as a share of the score's "
+            f"range: {RANGES} Bars: 95% intervals."
+        )
     if verdicts & {Verdict.BETTER, Verdict.WORSE}:
         said.append("Filled, in the better model's color: significant (corrected for the diagnostic's main scores).")
         said.append(holding_in_words([row for row in deciding if row.is_significant]))

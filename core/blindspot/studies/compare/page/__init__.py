@@ -94,8 +94,9 @@ def _headline(shown: CompareView) -> None:
 def _forest(shown: CompareView) -> None:
     told = shown.told
     names, styles = (told.a.label, told.b.label), (shown.styles[told.a], shown.styles[told.b])
-    figure = figures.forest(told.rows, names, styles, shown.scheme)
-    st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
+    if figures.drawn(told.rows):
+        figure = figures.forest(told.rows, names, styles, shown.scheme)
+        st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
     st.caption("  \n".join(map(as_text, legend(shown.found.rows))))
     tables.show_limits(row.dataset for row in shown.found.rows)
     st.caption("Open a row's page:")
