@@ -106,6 +106,7 @@ def test_learning_curves_are_offered_and_drawn(open_app: OpenApp, toys: World) -
     assert "trigrams" in written(app)
 
 
+@pytest.mark.heavy
 def test_a_store_with_nothing_but_learning_curves_shows_them(open_app: OpenApp, world: World) -> None:
     world.add(toy.split(), GramEncoder(), GramEncoder("bigrams", size=2))
     for model in ("trigrams", "bigrams"):
