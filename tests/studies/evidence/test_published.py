@@ -79,6 +79,7 @@ def _markdown_rows(text: str, table: int) -> list[list[str]]:
     return [row for row in rows if not set("".join(row)) <= set("-: ")]
 
 
+@pytest.mark.realdata
 @each("table", TABLES)
 def test_every_correlation_is_the_papers(table: int) -> None:
     rows = dict(_html_tables(_paper(WANG)))[table]
@@ -94,6 +95,7 @@ def test_every_correlation_is_the_papers(table: int) -> None:
     assert expected == found
 
 
+@pytest.mark.realdata
 @each("table", [3, 6, 11])
 def test_what_the_paper_prints_bold_is_the_highest_here_too(table: int) -> None:
     """A misread digit would show: bold is the best of a column."""
@@ -105,6 +107,7 @@ def test_what_the_paper_prints_bold_is_the_highest_here_too(table: int) -> None:
         assert bold == [pytest.approx(max(column))]
 
 
+@pytest.mark.realdata
 def test_every_score_of_schnabel_is_the_papers() -> None:
     text = _paper(SCHNABEL)
     first = [row for row in _markdown_rows(text, 1) if len(row) > 2 and re.fullmatch(r"-?\d+\.\d", row[1])]
@@ -124,6 +127,7 @@ def test_every_score_of_schnabel_is_the_papers() -> None:
             assert score.p_value == (p_value if score.part == "test" else "")
 
 
+@pytest.mark.realdata
 @each("table", ["1a", "1b", "4", "10"])
 def test_the_other_tables_of_wang_are_the_papers(table: str) -> None:
     """1a and 1b, two tables above one caption; 4; and of 10 the second share of each two, which add up."""
@@ -161,6 +165,7 @@ def test_ranks_of_table_1a_are_as_printed_and_table_4_begins_with_table_3s_row()
     }.items() <= whole.items()
 
 
+@pytest.mark.realdata
 def test_table_2_of_eger_and_figure_4_of_schnabel_are_the_papers() -> None:
     """Numbers and names are separate lists there; the differences are printed, too."""
     text = _paper("eger2019_pitfalls_fragments.md")
@@ -206,6 +211,7 @@ def test_the_tables_are_whole_and_say_over_what_they_are() -> None:
     assert all(-1 <= cell.rho <= 1 for cell in published.correlations())
 
 
+@pytest.mark.realdata
 def test_models_are_counted_as_the_paper_lists_them() -> None:
     """Tables 8 and 9: numbers, type (sentences only), name, details, and whether there is a post-processed one too."""
     tables = dict(_html_tables(_paper(WANG)))
