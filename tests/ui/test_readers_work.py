@@ -69,7 +69,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         *("blindspot.runs.sweeps.expand", "blindspot.runs.estimates.estimate", "blindspot.runs.sending.sendings"),
         *("jobs().submit", "repository().finished", "blindspot.studies.judgments.making.ItemsRequest"),
         *(f"blindspot.studies.lab.grid.{name}" for name in ("Grid", "requests", "measures", "headlines", "changes")),
-        *("blindspot.studies.lab.verdicts.verdicts", "blindspot.names.current().model"),
+        *("blindspot.studies.lab.orders.orders", "blindspot.names.current().model"),
         "blindspot.studies.lab.series.ways",
         "blindspot.runs.default_models.undeployed",
     ],

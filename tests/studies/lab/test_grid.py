@@ -27,7 +27,7 @@ from blindspot.studies.lab.grid import (
     requests,
     usual_tasks,
 )
-from blindspot.studies.lab.verdicts import Knob, contexts
+from blindspot.studies.lab.orders import Knob, contexts
 from blindspot.transforms.chain import TransformChain
 from blindspot.variants import Variant
 from tests.conftest import make_settings

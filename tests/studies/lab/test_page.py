@@ -16,8 +16,8 @@ from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
 from blindspot.store.repository import Repository
 from blindspot.studies.lab.grid import Grid, Measure, Scores, Task, changes, requests, score_cells, stored_runs
+from blindspot.studies.lab.orders import effects, in_words, orders
 from blindspot.studies.lab.series import sure
-from blindspot.studies.lab.verdicts import effects, in_words, verdicts
 from blindspot.ui import resources
 from blindspot.ui.markdown import as_text
 from tests.conftest import make_settings
@@ -84,7 +84,7 @@ def test_the_headline_is_the_largest_change_with_its_interval(open_app: OpenApp,
     (headline,) = (block.value for block in app.markdown if f"**{ENCODERS[row]}**" in block.value)
     assert f"from {plain[row]:.4f} to **{mrr.values[row, column]:.4f}**" in headline
     assert "not tested: " in headline, "there are too few pairs"
-    found = verdicts(mrr.ranked)
+    found = orders(mrr.ranked)
     assert {v.choices for v in found} == {6, 8}, "each two models share the settings but those of one variant"
     assert f"**{sum(v.is_stable for v in found)} of {len(found)} " in headline
 
@@ -106,7 +106,7 @@ def test_every_score_has_its_largest_change(cache: Path) -> None:
 
 def test_two_models_with_one_setting_in_common_have_no_order_to_keep(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none"], "lab_metric": ["cos"]})
-    (one,) = {v.choices for v in verdicts(table(cache, "mrr").only([0]))}
+    (one,) = {v.choices for v in orders(table(cache, "mrr").only([0]))}
     assert one == 1
     assert not any("pairs** of models" in block.value for block in app.markdown)
 
@@ -149,15 +149,16 @@ def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache:
     assert "Spearman's rho of the rankings" in written(app)
 
 
-def test_verdicts(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, view="verdicts", lab_score=BOTH)
-    found = verdicts(table(cache, "mrr", "align").ranked)
+def test_order(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, view="order", lab_score=BOTH)
+    found = orders(table(cache, "mrr", "align").ranked)
     assert len(found) == 3
-    for verdict in found:
-        assert as_text(in_words(verdict)) in written(app)
-    app.segmented_control(key="lab_verdict").set_value("stable").run()
-    for verdict in found:
-        assert (as_text(in_words(verdict)) in written(app)) == verdict.is_stable
+    assert "scores, which are not tested" in written(app)
+    for order in found:
+        assert as_text(in_words(order)) in written(app)
+    app.segmented_control(key="lab_order").set_value("stable").run()
+    for order in found:
+        assert (as_text(in_words(order)) in written(app)) == order.is_stable
 
 
 def test_size_offers_what_lacks_and_draws_what_is_there(open_app: OpenApp, cache: Path) -> None:
@@ -207,9 +208,9 @@ def test_one_encoder_has_nobody_to_be_ranked_against(open_app: OpenApp, cache: P
 
 
 def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, view="verdicts")
-    for verdict in verdicts(table(cache, "mrr").ranked):
-        assert as_text(in_words(verdict)) in written(app)
+    app = open_app(cache, "lab", **ADDRESS, view="order")
+    for order in orders(table(cache, "mrr").ranked):
+        assert as_text(in_words(order)) in written(app)
 
 
 def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: OpenApp, cache: Path) -> None:

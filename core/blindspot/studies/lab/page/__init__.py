@@ -21,8 +21,8 @@ VIEWS: Mapping[str, View[LabView]] = {
     "grid": View("What does each model score under each setting?", views.grid),
     "ranking": View("How does the ranking of models change with each choice?", views.ranking),
     "agreement": View("Which choice changes the ranking most?", views.agreement),
-    "verdicts": View("Which model is better under every choice?", views.by_pair),
-    "size": View("Which model is best with the same number of dimensions?", size.show),
+    "order": View("Which models keep their order under every choice?", views.by_pair),
+    "size": View("What does each model score with the same number of dimensions?", size.show),
     "matched": View("Does the order of two models change when their dimensions are matched?", matched.show),
     "layers": View("Which layer of a model is best?", series.layers),
     "prompts": View("How much does a score depend on the prompt?", series.prompts),
@@ -42,8 +42,9 @@ too. A grid is computed as one job; after a cancellation it continues where it s
   pair of models with scores under two or more post-processings, similarities or sizes can keep or change its order.
 - **Agreement** of two settings is the rank correlation of the models, Kendall's $\tau_b$ or Spearman's $\rho$, over the
   models that both have. The effect of *one choice alone* is measured over pairs of settings that differ only in it.
-- A **verdict** on two models counts the settings in which either is ahead. It is *stable* if one of them is never
-  behind. A choice *reverses* it if, with everything else fixed, each leads for some value of that choice.
+- The **order** of two models counts the settings in which either scores better, by however little: scores of two
+  models are not tested here, so it is no verdict (*Compare* tests them). It is *stable* if one of them is never worse.
+  A choice *reverses* it if, with everything else fixed, each scores better for some value of that choice.
 - **Matched dimensions**: every two models at their own sizes, with the larger one truncated or projected, and with the
   smaller one grown. Each is the diagnostic's paired test of two ordinary runs, with p-values after Holm over its main
   scores, as on the other pages; how many hold for all comparisons at once is said below.

@@ -8,9 +8,9 @@ from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.runs.comparison import headline_test
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Change, changes
+from blindspot.studies.lab.orders import orders
 from blindspot.studies.lab.page.progress import LabView
 from blindspot.studies.lab.series import is_significant, sure
-from blindspot.studies.lab.verdicts import verdicts
 from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -75,7 +75,7 @@ def _difference(run: RunRecord, plain: RunRecord, tried: int) -> PairedTest | No
 
 
 def _order(shown: LabView) -> str:
-    found = verdicts(shown.ranked, shown.decimals)
+    found = orders(shown.ranked, shown.decimals)
     tried = [one for one in found if one.choices > 1]
     if not found:
         return ""
@@ -87,5 +87,6 @@ def _order(shown: LabView) -> str:
     stable = sum(one.is_stable for one in tried)
     return (
         f"**{stable} of {counted(len(tried), 'pair')} of models** computed under two or more post-processings or "
-        f"similarities keep{'s' * (stable == 1)} the same order throughout."
+        f"similarities keep{'s' * (stable == 1)} the same order throughout, by scores that are not tested against "
+        "each other."
     )

@@ -12,9 +12,9 @@ from blindspot.errors import BlindspotError
 from blindspot.figures import grids as figures
 from blindspot.names import current
 from blindspot.studies.lab.grid import FULL, REDUCTIONS, Scores, cannot_be, requests, score_cells, stored_runs
+from blindspot.studies.lab.orders import in_words, orders
 from blindspot.studies.lab.page.form import fit_note
 from blindspot.studies.lab.page.progress import LabView, offer
-from blindspot.studies.lab.verdicts import in_words, verdicts
 from blindspot.transforms.chain import STEPS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, repository, settings
@@ -67,9 +67,9 @@ def show(shown: LabView) -> None:
     if STEPS[method].learns:
         fit_note(grid, "lab_size_fit")
     equal = scores.only([i for i, s in enumerate(scores.settings) if s.size != FULL]).ranked
-    if equal.settings and (found_verdicts := verdicts(equal, shown.decimals)):
-        st.markdown("**At equal size**")
-        st.markdown("\n".join(f"- {as_text(in_words(verdict))}" for verdict in found_verdicts[:20]))
+    if equal.settings and (of_pairs := orders(equal, shown.decimals)):
+        st.markdown("**At equal size**, by scores that are not tested against each other")
+        st.markdown("\n".join(f"- {as_text(in_words(order))}" for order in of_pairs[:20]))
 
 
 def _lines(scores: Scores) -> list[figures.SizeLine]:

@@ -1,4 +1,4 @@
-"""Views *grid*, *ranking*, *agreement* and *verdicts* of the Lab."""
+"""Views *grid*, *ranking*, *agreement* and *order* of the Lab."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from blindspot.figures import grids
 from blindspot.names import current
 from blindspot.studies.evidence.page import beside
 from blindspot.studies.lab.grid import Measure, Scores
+from blindspot.studies.lab.orders import Effect, Knob, Order, effects, in_words, orders, places
+from blindspot.studies.lab.orders import agreement as agreement_of
 from blindspot.studies.lab.page.progress import LabView
-from blindspot.studies.lab.verdicts import Effect, Knob, Order, effects, in_words, places, verdicts
-from blindspot.studies.lab.verdicts import agreement as agreement_of
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets import tables
@@ -21,7 +21,7 @@ from blindspot.ui.widgets.choices import one_of
 
 KINDS = {"kendall": "Kendall's tau-b", "spearman": "Spearman's rho"}
 MOST_SETTINGS = 60  # in a chart
-MOST_VERDICTS = 40
+MOST_PAIRS = 40
 
 
 def grid(shown: LabView) -> None:
@@ -165,12 +165,12 @@ def _can_rank(shown: LabView) -> bool:
     return True
 
 
-# --- verdicts
+# --- order
 
 
 def by_pair(shown: LabView) -> None:
     """A sentence per pair of models, filtered by stability and by the choice that the order depends on."""
-    found = verdicts(shown.ranked, shown.decimals)
+    found = orders(shown.ranked, shown.decimals)
     if not found:
         st.info(
             "No two models have a score under the same setting yet: choose two models, and compute the grid above.",
@@ -179,14 +179,14 @@ def by_pair(shown: LabView) -> None:
         return
     stable = sum(v.is_stable for v in found)
     tied = sum(v.is_tied for v in found)
-    equal = f", {tied} equal throughout" if tied else ""
+    equal = f", {tied} score the same throughout" if tied else ""
     st.markdown(
         f"Of {counted(len(found), 'pair')} of models, **{stable} keep their order** under every choice{equal}; the "
-        f"order of **{len(found) - stable - tied} depends** on a choice."
+        f"order of **{len(found) - stable - tied} depends** on a choice. This compares scores, which are not tested."
     )
     left, right = st.columns(2)
-    about = "stable: one model is never behind. depends: each is ahead somewhere."
-    which = one_of("Order", ("all", "stable", "depends"), "lab_verdict", about, place=left)
+    about = "stable: one model never scores worse. depends: each scores better somewhere."
+    which = one_of("Order", ("all", "stable", "depends"), "lab_order", about, place=left)
     knobs = right.pills(
         "Depends on",
         [str(knob) for knob in Knob],
@@ -196,26 +196,25 @@ def by_pair(shown: LabView) -> None:
         help="Only pairs whose order this choice alone reverses; with several, any of them.",
     )
     kept = [v for v in found if _keeps(v, which, [str(k) for k in knobs])]
-    for verdict in kept[:MOST_VERDICTS]:
-        icon = "lock" if verdict.is_stable else "equal" if verdict.is_tied else "swap_vert"
-        st.markdown(f":material/{icon}: {as_text(in_words(verdict))}")
-    if len(kept) > MOST_VERDICTS:
-        st.caption(f"and {len(kept) - MOST_VERDICTS} more pairs")
+    for order in kept[:MOST_PAIRS]:
+        icon = "lock" if order.is_stable else "equal" if order.is_tied else "swap_vert"
+        st.markdown(f":material/{icon}: {as_text(in_words(order))}")
+    if len(kept) > MOST_PAIRS:
+        st.caption(f"and {len(kept) - MOST_PAIRS} more pairs")
     if not kept:
         st.caption("No pair matches. Remove a filter.")
     st.caption(
-        "A case is a set of settings that differ in this choice alone; the choice reverses it if each model leads "
-        f"somewhere in it. Scores are compared to {shown.decimals} decimals. For significance tests, see the pages of "
-        "the diagnostics."
+        "A case is a set of settings that differ in this choice alone; the choice reverses it if each model "
+        f"scores better somewhere in it. Scores are compared to {shown.decimals} decimals. *Compare* tests two models."
     )
 
 
-def _keeps(verdict: Order, which: str, knobs: Sequence[str]) -> bool:
-    if which == "stable" and not verdict.is_stable:
+def _keeps(order: Order, which: str, knobs: Sequence[str]) -> bool:
+    if which == "stable" and not order.is_stable:
         return False
-    if which == "depends" and (verdict.is_stable or verdict.is_tied):
+    if which == "depends" and (order.is_stable or order.is_tied):
         return False
-    return not knobs or any(str(flip.knob) in knobs for flip in verdict.flips)
+    return not knobs or any(str(flip.knob) in knobs for flip in order.flips)
 
 
 # --- published

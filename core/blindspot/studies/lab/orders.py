@@ -1,4 +1,7 @@
-"""Effect of each choice on the ranking of models, and whether two models keep their order under all choices."""
+"""Effect of each choice on the ranking of models, and whether two models keep their order under all choices.
+
+All of this is of scores as they are: none of it is tested, so none of it is a verdict.
+"""
 
 from __future__ import annotations
 
@@ -146,17 +149,17 @@ class Order:
         return self.settings > 0 and self.leads == self.trails == 0
 
 
-def verdicts(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Order, ...]:
-    """A verdict on every two encoders that share a setting of ``Scores.ranked``, rounded to some decimals."""
+def orders(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Order, ...]:
+    """The order of every two encoders that share a setting of ``Scores.ranked``, rounded to some decimals."""
     better = scores.better(decimals)
     return tuple(
-        verdict
+        order
         for a, b in combinations(range(len(scores.encoders)), 2)
-        if (verdict := _verdict(scores, a, b, np.sign(better[a] - better[b]))).settings
+        if (order := _order(scores, a, b, np.sign(better[a] - better[b]))).settings
     )
 
 
-def _verdict(scores: Scores, a: int, b: int, signs: Float64) -> Order:
+def _order(scores: Scores, a: int, b: int, signs: Float64) -> Order:
     """``signs [s]`` are 1 if a leads, -1 if b does, 0 for a tie, NaN if one is missing."""
     leads, trails = int((signs > 0).sum()), int((signs < 0).sum())
     if trails > leads:
@@ -180,28 +183,27 @@ def _flips(settings: Sequence[Setting], signs: Float64) -> Iterator[Flip]:
             yield Flip(knob, len(turning), len(groups), tuple(sorted(where)))
 
 
-def in_words(verdict: Order, most: int = 4) -> str:
-    """A verdict as one or two sentences, naming the ``most`` frequent values of each choice."""
-    first, second, n = current().model(verdict.first), current().model(verdict.second), verdict.settings
+def in_words(order: Order, most: int = 4) -> str:
+    """An order as one or two sentences, naming the ``most`` frequent values of each choice."""
+    first, second, n = current().model(order.first), current().model(order.second), order.settings
     everywhere = f"all {n} settings" if n > 1 else "the only setting"
-    if verdict.is_tied:
-        return f"{first} and {second} are equal in {everywhere}."
-    if verdict.is_stable:
-        if not verdict.ties:
-            return f"{first} is ahead of {second} in {everywhere}."
-        return (
-            f"{first} is ahead of {second} in {verdict.leads} of {n} settings, equal in {verdict.ties}, behind in none."
-        )
-    equal = f", equal in {verdict.ties}" if verdict.ties else ""
-    start = f"{first} is ahead of {second} in {verdict.leads} of {n} settings, behind in {verdict.trails}{equal}."
-    if not verdict.flips:
+    if order.is_tied:
+        return f"{first} and {second} have the same score after rounding in {everywhere}."
+    if order.is_stable and not order.ties:
+        return f"{first} scores better than {second} in {everywhere}."
+    ties = f", the same in {order.ties}" if order.ties else ""
+    start = f"{first} scores better than {second} in {order.leads} of {n} settings{ties}, worse in "
+    if order.is_stable:
+        return f"{start}none."
+    start = f"{start}{order.trails}."
+    if not order.flips:
         return f"{start} No single choice reverses the order, only several at once."
     parts = []
-    for flip in sorted(verdict.flips, key=lambda f: -f.turned / f.cases):
+    for flip in sorted(order.flips, key=lambda f: -f.turned / f.cases):
         named = [f"{lead.value} ({lead.leads} of {lead.cases})" for lead in flip.where[:most]]
         more = f" and {len(flip.where) - most} more" if len(flip.where) > most else ""
         parts.append(
-            f"the {flip.knob} (reverses it in {flip.turned} of {flip.cases} cases: {second} leads with "
+            f"the {flip.knob} (reverses it in {flip.turned} of {flip.cases} cases: {second} scores better with "
             f"{', '.join(named)}{more})"
         )
     return f"{start} It depends on {'; on '.join(parts)}."
