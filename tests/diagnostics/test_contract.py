@@ -20,7 +20,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from benchmarks import app_store
-from blindspot import cli
+from blindspot import api, cli
+from blindspot.api.place import Place
+from blindspot.api.results import Run
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
@@ -28,6 +30,7 @@ from blindspot.diagnostic import Diagnostic, DiagnosticResult, all_diagnostics
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import Cancelled
 from blindspot.names import in_address
+from blindspot.numerics.statistics.compare import Verdict
 from blindspot.runs import pipeline, requesting
 from blindspot.runs.comparison import changes, headline_tests
 from blindspot.runs.findings import Finding, Material
@@ -35,9 +38,13 @@ from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.studies.findings import wording
+from blindspot.studies.compare import rows
+from blindspot.studies.findings import among, wording
+from blindspot.studies.findings.collection import Selection
+from blindspot.studies.report.content import gather
 from blindspot.types import CancelToken, Float32, Int64, no_progress
 from blindspot.ui.navigation import places
+from blindspot.workspace.overview.best import best_of
 from tests.support import sources
 from tests.support.run_history import choose_rows
 
@@ -156,6 +163,39 @@ def test_two_runs_differ_by_their_headline_scores(case: Case) -> None:
     assert (back.wins, back.losses) == (one.losses, one.wins)
     assert (itself.value, itself.wins, itself.losses) == (0.0, 0, 0)
     assert itself.p in {None, 1.0}
+
+
+def test_every_surface_says_of_two_models_what_their_test_says(
+    case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page, its matrix, the report, the commands, the API, Overview and Findings."""
+    entry, (a, b) = case.entry, case.runs
+    variants = [run.plan.variant for run in case.runs]
+    repository, place = Repository.at(case.settings.store), Place(case.settings, is_kept=True)
+    (test,) = headline_tests(entry, [(a, b)], repository)
+    (row,) = rows.compare(*variants, repository, {}).rows
+    (in_matrix,) = rows.compare_all(variants, repository, {}).values()
+    assert row.difference == in_matrix[0].difference == test
+    assert (row.a.run_id, row.b.run_id) == (a.run_id, b.run_id)
+    (table,) = gather(repository, case.settings, Selection(tuple(variants))).comparison_tables
+    in_report = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (in_report["n"], in_report["A is"]) == (f"{test.n:,}", row.in_words)
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(case.settings.cache))
+    programs = [api.compare(Run.of(a, place), Run.of(b, place)).scores[0]]
+    for command, name in (
+        (("compare", *map(str, variants)), "rows"),
+        (("runs", "compare", a.run_id, b.run_id), "scores"),
+    ):
+        assert cli.main([*command, "--json"]) == 0
+        programs.append(json.loads(capsys.readouterr().out)[name][0])
+    for said in programs:
+        assert (said["verdict"], said["n"], said["unit"]) == (test.verdict, test.n, test.unit)
+        assert (said["p"], said["p_corrected"], said["difference"]) == (test.p, test.p_corrected, test.value)
+    better_first = sorted(case.runs, key=lambda run: -run.metrics[test.score] * test.sign)
+    assert (best_of(entry, better_first, repository).alike == (better_first[1],)) == (test.verdict is Verdict.ALIKE)
+    told = {one.kind for one in wording.findings(among.evidence(entry, case.runs, repository))}
+    assert ("not-told-apart" in told) == (row.decides and test.verdict is Verdict.ALIKE)
+    repository.database.close()
 
 
 def test_what_changed_between_two_runs_is_what_either_wins(case: Case) -> None:

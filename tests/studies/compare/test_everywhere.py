@@ -1,4 +1,5 @@
-"""One verdict: wherever two models are compared, the same test, p-value, number of independent things and verdict."""
+"""One verdict: what pages say of two models, and of which runs; every other surface is walked for each diagnostic in
+``tests.diagnostics.test_contract``."""
 
 from __future__ import annotations
 
@@ -13,12 +14,9 @@ from blindspot.datasets.catalog import DatasetRef, find_dataset, limits_of, titl
 from blindspot.diagnostic import all_diagnostics
 from blindspot.numerics.statistics.compare import MAIN, PairedTest, Verdict, corrected_together
 from blindspot.runs.comparison import headline_tests, in_words, paired_tests
-from blindspot.studies.compare.rows import compare
-from blindspot.studies.findings import among, wording
 from blindspot.studies.findings.collection import Selection, collect, knows_no_meaning
-from blindspot.studies.report.content import comparison_table, gather, summary
+from blindspot.studies.report.content import gather, summary
 from blindspot.ui.pickers import Picks
-from blindspot.workspace.overview.best import best_of
 from tests.studies.compare.conftest import COMPUTED, A, B
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, written
@@ -38,26 +36,6 @@ def tests_of(filled: World) -> dict[tuple[str, str], tuple[PairedTest, Any, Any]
 Tests = dict[tuple[str, str], tuple[PairedTest, Any, Any]]
 
 
-def test_compare_its_command_and_the_report(filled: World, tests_of: Tests, blindspot: Command) -> None:
-    found = compare(A, B, filled.repository, {})
-    printed = {(row["diagnostic"], row["dataset"]): row for row in blindspot.json("compare", str(A), str(B))["rows"]}
-    table = comparison_table(found)
-    in_report = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
-    for row in found.rows:
-        test, a, b = tests_of[row.entry.id, row.dataset]
-        assert row.difference == test
-        assert (row.a.run_id, row.b.run_id) == (a.run_id, b.run_id)
-        said = printed[row.entry.id, row.dataset]
-        assert (said["p"], said["p_corrected"], said["n"]) == (test.p, test.p_corrected, test.n)
-        assert said["runs"] == [a.run_id, b.run_id]
-        shown = in_report[row.entry.title]
-        assert shown["n"] == f"{test.n:,}"
-        if row.decides:
-            assert said["verdict"] == test.verdict
-            assert shown["A is"] == test.verdict + " (alone)" * (row.is_significant and not row.holds)
-    assert len(found.rows) == len(tests_of) == len(printed) == len(in_report)
-
-
 def test_over_how_many_tests_a_p_is_corrected_is_said_as_it_is(filled: World, tests_of: Tests) -> None:
     """The real size of a family is what Holm's method multiplies its smallest p by."""
     for (diagnostic, _), (_, a, b) in tests_of.items():
@@ -75,26 +53,6 @@ def test_over_how_many_tests_a_p_is_corrected_is_said_as_it_is(filled: World, te
         assert (int(said[1]) if said else 1) == len(sizes[tests[0].family])
         if diagnostic == "evalrank":  # whose page says so
             assert sizes[MAIN] == {"mrr", "hits@1"}
-
-
-def test_two_runs_by_their_ids(filled: World, tests_of: Tests, blindspot: Command) -> None:
-    for test, a, b in tests_of.values():
-        found = blindspot.json("runs", "compare", a.run_id, b.run_id)
-        row = found["scores"][0]
-        assert (row["score"], row["n"], row["unit"]) == (test.score, test.n, test.unit)
-        assert (row["p"], row["p_corrected"], row["verdict"]) == (test.p, test.p_corrected, test.verdict)
-        assert row["difference"] == pytest.approx(test.value)
-
-
-def test_overview_and_findings(filled: World, tests_of: Tests) -> None:
-    for (diagnostic, _), (test, a, b) in tests_of.items():
-        entry = all_diagnostics()[diagnostic]
-        best_first = sorted((a, b), key=lambda run: -run.metrics[test.score] * test.sign)
-        found = best_of(entry, best_first, filled.repository)
-        assert (found.alike == (best_first[1],)) == (test.verdict is Verdict.ALIKE)
-        kinds = {one.kind for one in wording.findings(among.evidence(entry, [a, b], filled.repository))}
-        decides = entry.id != "geometry"
-        assert ("not-told-apart" in kinds) == (decides and test.verdict is Verdict.ALIKE)
 
 
 def test_what_scores_on_the_data_do_not_say_is_said_with_them(filled: World, blindspot: Command) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -90,19 +90,29 @@ LOW_COVERAGE = Kind(
 )
 
 
-def against_rival(rival: str, than: str, test: str, address: Address, corrected: str = "") -> dict[str, Kind]:
+def than(rival: str) -> tuple[str, ...]:
+    """Sentences where {A} is worse, better, and not significantly better than a rival, with what follows it."""
+    return tuple(f"{{A}} is {how} than {rival}" for how in ("worse", "better", "not significantly better"))
+
+
+def against_rival(
+    rival: str, sentences: Sequence[str], test: str, address: Address, corrected: str = "", alike: str = ""
+) -> dict[str, Kind]:
     """The kinds of ``baselines.outcomes``: worse, better, and not significantly better.
 
     Args:
-        than: what follows "{A} is better": both scores, and the difference with its interval.
+        sentences: in this order, with both scores, and the difference with its interval.
         test: in words; ``corrected`` follows where the difference is a hypothesis.
+        alike: the last kind's name, where it is not ``no-better-than-``.
     """
-    better, alike = f"{test}{corrected}, and better than chance", f"not significant: {test}, {{p:p}}"
+    worse, better, as_good = sentences
     return {
-        f"worse-than-{rival}": Kind(Rule.BLIND_SPOT, f"{{A}} is worse {than}", f"{test}{corrected}", size, address),
-        f"better-than-{rival}": Kind(Rule.STRENGTH, f"{{A}} is better {than}", better, size, address),
-        f"no-better-than-{rival}": Kind(
-            Rule.FACT, f"{{A}} is not significantly better {than}", alike, score_to_the_best, address
+        f"worse-than-{rival}": Kind(Rule.BLIND_SPOT, worse, f"{test}{corrected}", size, address),
+        f"better-than-{rival}": Kind(
+            Rule.STRENGTH, better, f"{test}{corrected}, and better than chance", size, address
+        ),
+        alike or f"no-better-than-{rival}": Kind(
+            Rule.FACT, as_good, f"not significant: {test}, {{p:p}}", score_to_the_best, address
         ),
     }
 
@@ -114,8 +124,8 @@ def against_baseline(at: str, scores: str, test: str, address: Address) -> dict[
         at: what it is better or worse at: ``at ranking matches``.
         scores: ``{score}`` against ``{reached}``, and ``{value}``, the difference, with its interval.
     """
-    than = f"than {{B}}, which knows only spelling and words, {at}: {scores}."
-    return against_rival("baseline", than, test, address, ", corrected for the choice of the best such model")
+    sentences = than(f"{{B}}, which knows only spelling and words, {at}: {scores}.")
+    return against_rival("baseline", sentences, test, address, ", corrected for the choice of the best such model")
 
 
 def against_words(scores: str, test: str, address: Address) -> dict[str, Kind]:
@@ -124,15 +134,13 @@ def against_words(scores: str, test: str, address: Address) -> dict[str, Kind]:
     Args:
         scores: ``{reached}``, that of words, against ``{score}``, and ``{value}``, the difference, with its interval.
     """
+    sentences = (
+        f"Shared words alone do better than {{A}}: {scores}.",
+        f"Shared words alone do worse than {{A}}: {scores}.",
+        f"{{A}} is not significantly different from shared words alone: {scores}.",
+    )
     corrected = ", corrected for the choice of the best measure of words"
-    kinds = against_rival("words", "", test, address, corrected)
-    words = {
-        "worse-than-words": "Shared words alone do better than {A}",
-        "better-than-words": "Shared words alone do worse than {A}",
-        "no-better-than-words": "{A} is not significantly different from shared words alone",
-    }
-    worse, better, alike = (replace(kinds[name], sentence=f"{said}: {scores}.") for name, said in words.items())
-    return {"worse-than-words": worse, "better-than-words": better, "words-alone-as-good": alike}
+    return against_rival("words", sentences, test, address, corrected, alike="words-alone-as-good")
 
 
 # --- EvalRank
@@ -623,8 +631,10 @@ QUERIES = {"view": "queries", "a": "{A}"}
 RETRIEVAL: dict[str, Kind] = {
     **against_rival(
         "bm25",
-        f"than keyword search (BM25) at finding relevant documents: {NDCG} over {{queries:count query/queries}}, a "
-        "difference of {value:+.3f}{value:ci +.3f}.",
+        than(
+            f"keyword search (BM25) at finding relevant documents: {NDCG} over {{queries:count query/queries}}, a "
+            "difference of {value:+.3f}{value:ci +.3f}."
+        ),
         OF_QUERIES,
         {**QUERIES, "with": "bm25", "item": "{item}"},
     ),
