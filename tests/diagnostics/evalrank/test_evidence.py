@@ -46,10 +46,6 @@ def of_baselines(given: Ranked) -> list[Finding]:
     return findings(evalrank.of_baselines(given))
 
 
-def turned_orders(given: Ranked) -> list[Finding]:
-    return findings(evalrank.turned_orders(given))
-
-
 def named(found: Sequence[Finding], kind: str) -> Finding:
     (one,) = (finding for finding in found if finding.kind == kind)
     return one
@@ -244,7 +240,7 @@ def test_without_embeddings_only_kinds_are_tested() -> None:
     assert kinds(of_run(RUN, ranked(random_ranks(1)), None)) == {"worst-by-length", "worst-by-overlap"}
 
 
-# --- baselines and transforms
+# --- baselines
 
 
 def test_a_run_is_compared_with_the_baseline() -> None:
@@ -258,25 +254,6 @@ def test_a_run_is_compared_with_the_baseline() -> None:
     alike = of_baselines(ranked([(RUN, random_ranks(1)), (BASELINE, random_ranks(2))]))
     assert kinds(discovered(alike)) == {"no-better-than-baseline"}
     assert of_baselines(ranked([(RUN, random_ranks(1))])) == []
-
-
-CENTERED = run_record("evalrank", "one~center")
-
-
-def test_a_transform_that_turns_the_order_of_two_models_is_a_caution() -> None:
-    turned = ranked([(RUN, random_ranks(1, 0.3)), (OTHER, random_ranks(2, 0.6)), (CENTERED, random_ranks(3, 0.95))])
-    (one,) = discovered(turned_orders(turned))
-    assert (one.kind, one.level) == ("order-turned-by-center", Level.CAUTION)
-    assert [str(v) for v in one.variants] == ["one~center", "other~none", "one~none"]
-    values = turned.reciprocal
-    assert one.value == pytest.approx(values[CENTERED.run_id].mean() - values[OTHER.run_id].mean())
-    assert one.severity == pytest.approx(
-        min(abs(one.value), abs(values[RUN.run_id].mean() - values[OTHER.run_id].mean()))
-    )
-    kept = ranked([(RUN, random_ranks(1, 0.3)), (OTHER, random_ranks(2, 0.6)), (CENTERED, random_ranks(3, 0.35))])
-    (no,) = turned_orders(kept)
-    assert no.p == 1.0
-    assert turned_orders(ranked([(RUN, random_ranks(1)), (CENTERED, random_ranks(2))])) == []
 
 
 # --- facts
@@ -329,7 +306,7 @@ def test_facts_are_counted_where_they_are(tmp_path: Path) -> None:
 def test_chance_shows_a_blind_spot_in_at_most_one_of_twenty_stores() -> None:
     """Three runs and a baseline of one quality, whose ranks have nothing to do with the pairs."""
     rng = np.random.default_rng(11)
-    runs = [RUN, OTHER, CENTERED]
+    runs = [RUN, OTHER, run_record("evalrank", "one~center")]
     given, axes = pairs(), axes_of(pairs())
     changed = np.array(SUBSETS[1:])
     false = 0

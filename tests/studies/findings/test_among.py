@@ -85,6 +85,17 @@ def test_an_order_is_turned_where_both_differences_are_sure(
     assert (one.severity > 0) == (after[0] < after[1])
 
 
+def test_of_every_post_processing_the_surest_reversal_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that has it may be compared with one that lacks it; p is corrected for the pairs of models."""
+    scores = {"lsa": 0.7, "minilm": 0.6, "minilm-cls": 0.3, "minilm-cls~center": 0.9}
+    unsure = {frozenset({"minilm~none", "minilm-cls~center"}): 0.004}
+    found = found_of(monkeypatch, scores, unsure)
+    (one,) = (finding for finding in found if finding.kind == "order-turned-by-center")
+    assert [str(variant) for variant in one.variants] == ["lsa~none", "minilm-cls~none", "minilm-cls~center"]
+    assert one.p == 2 * 0.001
+    assert one.said().startswith("center of minilm-cls alone reverses the order of lsa and minilm-cls: MRR 0.700 and")
+
+
 def test_scores_that_describe_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(among, "headline_tests", lambda *_: pytest.fail("tested"))
     runs = [run_record("geometry", variant, metrics={"align": 0.1}) for variant in ("lsa", "minilm")]

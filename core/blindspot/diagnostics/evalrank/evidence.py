@@ -2,9 +2,8 @@
 
 What is tested of a run is fixed before its rows are read, so that the p-values can be corrected for all that was looked
 at (``blindspot.runs.findings``): per way of sorting pairs the worst kind against the rest, what the first-ranked texts
-of missed pairs have in common, how often they are the same, the score against the best baseline's, and per transform
-whether it turns the order of two models. The rest are counted facts. Ranks are the filtered ones, where no other are
-named: what they leave out is no mistake of the model.
+of missed pairs have in common, how often they are the same, and the score against the best baseline's. The rest are
+counted facts. Ranks are the filtered ones, where no other are named: what they leave out is no mistake of the model.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import combinations
 from types import MappingProxyType
 
 import numpy as np
@@ -38,7 +36,6 @@ from blindspot.diagnostics.evalrank.outranking import (
 from blindspot.diagnostics.evalrank.pairs import RunRows, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.errors import BlindspotError
-from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import FEW, Group, by_value
 from blindspot.numerics.statistics.intervals import ALPHA, hypergeometric_cdf, level_of_each, p_of_more
@@ -67,7 +64,6 @@ def evidence(material: Material) -> Iterator[Evidence]:
         for run in ranked.runs:
             yield from of_run(run, ranked, first[run.run_id], families)
         yield from of_baselines(ranked)
-        yield from turned_orders(ranked)
         yield from facts(ranked, material)
 
 
@@ -485,7 +481,7 @@ def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Evidence:
     )
 
 
-# --- against baselines, and transforms
+# --- against baselines
 
 
 def of_baselines(ranked: Ranked) -> Iterator[Evidence]:
@@ -498,86 +494,6 @@ def of_baselines(ranked: Ranked) -> Iterator[Evidence]:
 def mrr_by_chance(candidates: int) -> float:
     """The mean of 1/rank if every rank among so many candidates is as likely; NaN without any."""
     return float(np.mean(1.0 / np.arange(1, candidates + 1))) if candidates > 0 else float("nan")
-
-
-def turned_orders(ranked: Ranked) -> Iterator[Evidence]:
-    """Per transform, the two models whose order it turns most surely.
-
-    A model with the transform is compared with another one, with it too where there is such a run; then both without.
-    Both differences must be sure, in opposite directions: p is the larger one (intersection-union), corrected for the
-    number of pairs of models.
-    """
-    if ranked.dependence.refusal:
-        return
-    runs = {(run.plan.variant.encoder, run.plan.variant.transform): run for run in ranked.runs}
-    plain = [encoder for encoder, transform in runs if transform == "none"]
-    asked = {
-        transform: [
-            Turn(
-                *(runs.get((encoder, transform), runs[encoder, "none"]) for encoder in two),
-                *(runs[encoder, "none"] for encoder in two),
-            )
-            for two in combinations(plain, 2)
-            if any((encoder, transform) in runs for encoder in two)
-        ]
-        for transform in dict.fromkeys(t for _, t in runs if t != "none")
-    }
-    every = [turn for turns in asked.values() for turn in turns]
-    if not every:
-        return
-    after, before = (
-        np.column_stack([ranked.reciprocal[one.run_id] - ranked.reciprocal[other.run_id] for one, other in pairs])
-        for pairs in ([turn.after for turn in every], [turn.before for turn in every])
-    )
-    p = statistics.p_values(np.column_stack([after, before]), ranked.dependence).reshape(2, -1).max(axis=0)
-    leads = np.stack([after.mean(axis=0), before.mean(axis=0)])
-    p = np.where(leads[0] * leads[1] < 0, p, 1.0)
-    start = 0
-    for transform, turns in asked.items():
-        if turns:
-            place = start + int(np.argmin(p[start : start + len(turns)]))
-            yield _turned(ranked, transform, every[place], leads[:, place], float(p[place]), len(turns))
-        start += len(turns)
-
-
-@dataclass(frozen=True)
-class Turn:
-    """Two models with a transform, where they have it, and without."""
-
-    one: RunRecord
-    other: RunRecord
-    plain_one: RunRecord
-    plain_other: RunRecord
-
-    @property
-    def after(self) -> tuple[RunRecord, RunRecord]:
-        return self.one, self.other
-
-    @property
-    def before(self) -> tuple[RunRecord, RunRecord]:
-        return self.plain_one, self.plain_other
-
-
-def _turned(ranked: Ranked, transform: str, turn: Turn, leads: Float64, p: float, choices: int) -> Evidence:
-    """``leads``: of the first model, with the transform and without."""
-    ahead, behind = turn.after if leads[0] >= 0 else turn.after[::-1]
-    was_ahead, was_behind = turn.before if leads[1] >= 0 else turn.before[::-1]
-    found = statistics.difference(ranked.reciprocal[ahead.run_id], ranked.reciprocal[behind.run_id], ranked.dependence)
-    return Evidence(
-        "order-turned-by-{transform}",
-        tuple({run.run_id: run for run in (ahead, behind, was_ahead, was_behind)}.values()),
-        found,
-        max(1, round(found.effective)),
-        p=min(1.0, p * choices),
-        facts={
-            "transform": transform,
-            "is_turned": bool(leads[0] * leads[1] < 0),
-            "was_ahead": was_ahead.plan.variant,
-            "was_behind": was_behind.plan.variant,
-            "before": float(abs(leads[1])),
-            "choices": choices if choices > 1 else 0,
-        },
-    )
 
 
 # --- counted facts

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from blindspot.diagnostic import Diagnostic, GridRole
-from blindspot.numerics.statistics.compare import Verdict
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Measured
 from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings.evidence import Evidence
@@ -14,9 +15,26 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.variants import Variant
 
-Pair = tuple[RunRecord, RunRecord]
-
 NOT_TOLD_APART = "not-told-apart"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The tests of two models before and after a post-processing."""
+
+    models: tuple[Variant, Variant]
+    before: PairedTest
+    after: PairedTest
+
+    @property
+    def apart(self) -> float:
+        """How far the difference moves, as a share of the score's range; 0 where the order stays."""
+        before, after = (test.advantage or 0.0 for test in (self.before, self.after))
+        return abs(before - after) if before * after < 0 else 0.0
+
+    @property
+    def p(self) -> float:
+        return max(self.before.p or 0.0, self.after.p or 0.0) if self.apart else 1.0
 
 
 def evidence(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Evidence]:
@@ -67,43 +85,49 @@ def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], reposito
 
 
 def _orders_turned(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Evidence]:
-    """For two encoders and a post-processing, whether it reverses their order.
+    """Per post-processing the two models whose order it reverses most surely.
 
-    Both differences have to be significant, with opposite signs: p is the larger of the two (an intersection-union
-    test).
+    A model with it is compared with another one, with it too where there is such a run; then both without. Both
+    differences have to be significant, with opposite signs: p is the larger of the two (an intersection-union test),
+    corrected for the number of pairs of models.
     """
     at = {run.plan.variant: run for run in runs}
-    encoders = list(dict.fromkeys(v.encoder for v in at if v.transform == "none"))
-    chains = list(dict.fromkeys(v.transform for v in at if v.transform != "none"))
-    wanted: list[tuple[str, Pair, Pair]] = []
-    for chain in chains:
-        for pair in combinations((e for e in encoders if Variant(e, chain) in at), 2):
-            one, other = ((at[Variant(encoder, "none")], at[Variant(encoder, chain)]) for encoder in pair)
-            wanted.append((chain, (one[0], other[0]), (one[1], other[1])))
-    two_by_two = [pair for _, plain, made in wanted for pair in (plain, made)]
-    tested = headline_tests(entry, two_by_two, repository) if two_by_two else []
+    plain = [variant for variant in at if variant.transform == "none"]
     out = []
-    for place, (chain, plain, made) in enumerate(wanted):
-        before, after = tested[2 * place : 2 * place + 2]
-        if before.p is None or after.p is None or before.advantage is None or after.advantage is None:
+    for chain in dict.fromkeys(variant.transform for variant in at if variant.transform != "none"):
+        made = {variant: at.get(Variant(variant.encoder, chain), at[variant]) for variant in plain}
+        pairs = [pair for pair in combinations(plain, 2) if any(made[variant] is not at[variant] for variant in pair)]
+        if not pairs:
             continue
-        is_turned = before.advantage * after.advantage < 0
+        before = headline_tests(entry, [(at[one], at[other]) for one, other in pairs], repository)
+        after = headline_tests(entry, [(made[one], made[other]) for one, other in pairs], repository)
+        tests = zip(pairs, before, after, strict=True)
+        turns = [Turn(*turn) for turn in tests if all(test.p is not None for test in turn[1:])]
+        if not turns:
+            continue
+        surest = min(turns, key=lambda turn: turn.p)
+        one, other = surest.models
+        without, having = surest.before, surest.after
+        processed = [variant for variant in surest.models if made[variant] is not at[variant]]
+        both = {run.run_id: run for run in (at[one], at[other], made[one], made[other])}
         out.append(
             Evidence(
                 "order-turned-by-{chain}",
-                (*plain, *made),
-                Measured(after.value, after.interval),
-                after.n,
-                p=max(before.p, after.p) if is_turned else 1.0,
+                tuple(both.values()),
+                Measured(having.value, having.interval),
+                having.n,
+                p=min(1.0, len(turns) * surest.p),
                 facts={
                     "chain": chain,
-                    "label": before.label,
-                    "a_before": before.a,
-                    "b_before": before.b,
-                    "a_after": after.a,
-                    "b_after": after.b,
-                    "basis": after.basis,
-                    "apart": abs(before.advantage - after.advantage) if is_turned else 0.0,
+                    "alone": processed[0] if len(processed) == 1 else "",
+                    "label": without.label,
+                    "a_before": without.a,
+                    "b_before": without.b,
+                    "a_after": having.a,
+                    "b_after": having.b,
+                    "basis": having.basis,
+                    "choices": len(turns) if len(turns) > 1 else 0,
+                    "apart": surest.apart,
                 },
             )
         )

@@ -176,9 +176,7 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
         return wording.findings(languages.of_pool(runs.chosen, repository, settings))
     material = Material(runs.chosen, runs.baselines, repository, settings)
     own = wording.findings(runs.entry.evidence(material))
-    known = {(finding.kind, finding.dataset) for finding in own}  # EvalRank tests reversed orders itself
-    more = wording.findings(among.evidence(runs.entry, runs.chosen, repository))
-    return [*own, *(finding for finding in more if (finding.kind, finding.dataset) not in known)]
+    return [*own, *wording.findings(among.evidence(runs.entry, runs.chosen, repository))]
 
 
 def collect(

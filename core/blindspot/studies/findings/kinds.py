@@ -196,15 +196,6 @@ EVALRANK: dict[str, Kind] = {
         "sign-flip test over {value:units}",
         {"view": "A against B", str(Picker.BASELINE): "{B}"},
     ),
-    "order-turned-by-{transform}": Kind(
-        Rule.FACT,
-        "Post-processing {is_turned:?decides|does not decide} which model is better: {A} is ahead of {B} by "
-        "{value:.3f} MRR{value:ci .3f}, {is_turned:?but|and} {was_ahead} is ahead of {was_behind} by {before:.3f}.",
-        "sign-flip tests of both differences over {value:units}, the less certain one"
-        "{choices:?, corrected for {choices} pairs of models|}",
-        lambda evidence: min(evidence["value"], evidence["before"]),
-        {"view": "A against B", str(Picker.BASELINE): "{B}"},
-    ),
     "ties": Kind(
         Rule.FACT,
         "Ties decide part of the score of {A}: another text is exactly as similar as the match in {value:.0%} of the "
@@ -710,9 +701,9 @@ SHARED: dict[str, Kind] = {
     ),
     "order-turned-by-{chain}": Kind(
         Rule.FACT,
-        "{chain} reverses the order of {A} and {B}: {label} {a_before:.3f} and {b_before:.3f} without it, "
-        "{a_after:.3f} and {b_after:.3f} with it.",
-        "{basis}, both before and after",
+        "{chain} {alone:?of {alone} alone |}reverses the order of {A} and {B}: {label} {a_before:.3f} and "
+        "{b_before:.3f} without it, {a_after:.3f} and {b_after:.3f} with it.",
+        "{basis}, both before and after{choices:?, corrected for {choices} pairs of models|}",
         lambda evidence: evidence["apart"] / 2,
     ),
     "other-items": Kind(
