@@ -175,8 +175,8 @@ def test_word_vectors_are_ranked_on_common_items_unless_told_otherwise(blindspot
     sweep = ["sweep", "--encoder", f"vectors:{tmp_path}/a.txt", "--encoder", f"vectors:{tmp_path}/b.txt"]
     sweep += ["--dataset", f"file:{pairs}", "--diagnostic", "evalrank"]
     covered = {
-        support: [run["coverage"]["pairs_covered"] for run in blindspot.json(*sweep, *support)["runs"]]
-        for support in [(), ("--support", "common"), ("--support", "own")]
+        options: [run["coverage"]["pairs_covered"] for run in blindspot.json(*sweep, *options)["runs"]]
+        for options in [(), ("--support", "common"), ("--support", "own")]
     }
     assert covered == {(): [2, 2], ("--support", "common"): [2, 2], ("--support", "own"): [3, 3]}
     own = blindspot(*sweep, "--support", "own").out

@@ -208,7 +208,7 @@ def test_the_command_goes_on_with_the_run(
     assert notes(environment) == []
 
 
-def test_the_command_goes_on_with_common_support_and_odd_paths(
+def test_the_command_goes_on_with_common_coverage_and_odd_paths(
     environment: Settings, repository: Repository, tmp_path: Path
 ) -> None:
     folder = tmp_path / "it's my $HOME"

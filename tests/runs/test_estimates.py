@@ -113,7 +113,7 @@ def test_what_was_run_is_in_the_store_and_gives_the_speed(world: World) -> None:
     )
 
 
-def test_other_parameters_or_another_support_are_other_runs(world: World) -> None:
+def test_other_parameters_or_another_coverage_are_other_runs(world: World) -> None:
     world.add(GramEncoder("grams"))
     pipeline.run(asked(world.settings, "grams"), world.settings, world.repository)
     other = requesting.request("evalrank", "grams", "none", "demo-pairs", {"metric": "l2"}, world.settings)
@@ -122,20 +122,20 @@ def test_other_parameters_or_another_support_are_other_runs(world: World) -> Non
     }
 
 
-def test_common_support_that_leaves_nothing_out_is_found_once_all_have_run(world: World) -> None:
-    """Such runs are stored without the others' names, for they are the same as those on the own support."""
+def test_common_coverage_that_leaves_nothing_out_is_found_once_all_have_run(world: World) -> None:
+    """Such runs are stored without the others' names, for they are the same as those on all that each covers."""
     info = replace(GramEncoder().info, is_partial=True)  # these may leave texts out, and leave out none
     for encoder in (GramEncoder("trigrams", info=info), GramEncoder("bigrams", 2, info=info)):
         world.add(encoder)
     world.add(SMALL_PAIRS)
     names = ("trigrams", "bigrams")
     both = [requesting.request("evalrank", name, "none", SMALL_PAIRS.id, {}, world.settings, names) for name in names]
-    assert [request.support for request in both] == [("bigrams",), ("trigrams",)]
+    assert [request.covered_by for request in both] == [("bigrams",), ("trigrams",)]
     pipeline.run(both[0], world.settings, world.repository)
     assert estimates.stored_requests(both, world.repository) == set()  # nobody knows yet what the other one covers
     pipeline.run(both[1], world.settings, world.repository)
     assert estimates.stored_requests(both, world.repository) == set(both)
-    elsewhere = replace(both[0], support=("bigrams", "lsa"))
+    elsewhere = replace(both[0], covered_by=("bigrams", "lsa"))
     assert estimates.stored_requests([elsewhere], world.repository) == set()
 
 

@@ -35,8 +35,8 @@ def run(world: World) -> Run:
     """Runs EvalRank on the animals."""
     world.add(ANIMALS)
 
-    def run(encoder: str, *, support: tuple[str, ...] = (), **params: str) -> RunOutcome:
-        request = requesting.request("evalrank", encoder, "none", "animals", params, world.settings, support)
+    def run(encoder: str, *, covered_by: tuple[str, ...] = (), **params: str) -> RunOutcome:
+        request = requesting.request("evalrank", encoder, "none", "animals", params, world.settings, covered_by)
         return pipeline.run(request, world.settings, world.repository)
 
     return run
@@ -63,7 +63,7 @@ def vectors_of(reference: str) -> dict[str, list[float]]:
 def test_ranks_are_those_of_the_covered_items_alone(
     first: str, second: str, run: Run, repository: Repository, metric: str, common: bool
 ) -> None:
-    outcome = run(first, support=(second,) if common else (), metric=metric)
+    outcome = run(first, covered_by=(second,) if common else (), metric=metric)
     known = vectors_of(first)
     covered = [w for w in ANIMALS.items if w in known and (not common or w in vectors_of(second))]
     vectors = [known.get(word, [math.nan] * 4) for word in ANIMALS.items]
@@ -82,31 +82,31 @@ def test_ranks_are_those_of_the_covered_items_alone(
     assert outcome.record.manifest["embeddings"]["encoded_now"] == len(ANIMALS.items)
 
 
-def test_common_support_is_the_same_whoever_asks(
+def test_common_coverage_is_the_same_whoever_asks(
     first: str, second: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register_encoder(monkeypatch, GramEncoder())
     everybody = (first, second, "trigrams")
-    records = [run(e, support=everybody).record for e in everybody]
-    assert len({r.plan.support_digest for r in records}) == 1
-    assert [r.plan.own_support for r in records] == [False] * 3
+    records = [run(e, covered_by=everybody).record for e in everybody]
+    assert len({r.plan.covered_digest for r in records}) == 1
+    assert [r.plan.own_covered for r in records] == [False] * 3
     assert {r.metrics["pairs"] for r in records} == {3.0}  # both ways of cat and dog, and cat with hen
-    assert "trigrams" not in {name for r in records for name in r.plan.support}, "what covers everything limits nobody"
+    assert "trigrams" not in {name for r in records for name in r.plan.covered_by}, "covers everything"
     own = run("trigrams").record
-    assert (own.metrics["pairs"], own.plan.support_digest, own.plan.own_support) == (7.0, "", True)
-    assert not run(first, support=everybody).computed
+    assert (own.metrics["pairs"], own.plan.covered_digest, own.plan.own_covered) == (7.0, "", True)
+    assert not run(first, covered_by=everybody).computed
 
 
-def test_a_support_that_leaves_nothing_out_is_the_same_run(
+def test_a_coverage_that_leaves_nothing_out_is_the_same_run(
     run: Run, repository: Repository, tmp_path: Path, first: str
 ) -> None:
     more = write_vectors(tmp_path / "more.txt", [*ANIMALS.items], 3)
     own = run(first)
-    again = run(first, support=(more,))
+    again = run(first, covered_by=(more,))
     assert not again.computed
     assert again.record.run_id == own.record.run_id
     whole = run(more).record
-    assert (whole.plan.support_digest, whole.plan.own_support) == ("", True)
+    assert (whole.plan.covered_digest, whole.plan.own_covered) == ("", True)
 
 
 def test_no_pair_left_is_said(run: Run, repository: Repository, tmp_path: Path, first: str) -> None:
@@ -114,15 +114,15 @@ def test_no_pair_left_is_said(run: Run, repository: Repository, tmp_path: Path, 
     with pytest.raises(InputError, match="no pair of 'animals' can be ranked: 2 of 12 items"):
         run(foreign)
     with pytest.raises(InputError, match="all the encoders that are compared"):
-        run(first, support=(foreign,))
+        run(first, covered_by=(foreign,))
     assert repository.runs() == []
 
 
 def test_the_drill_down_knows_the_covered_items_only(
     first: str, second: str, run: Run, settings: Settings, repository: Repository
 ) -> None:
-    for support in ((), (second,)):
-        record = run(first, support=support).record
+    for covered_by in ((), (second,)):
+        record = run(first, covered_by=covered_by).record
         rows = repository.items(ENTRY, [record.run_id], texts=True)
         assert len(rows)
         for row in rows.to_dict("records"):
@@ -151,7 +151,7 @@ def test_the_toolkit_ranks_everything(first: str, run: Run, repository: Reposito
     record = run(first, protocol="toolkit", metric="l2").record
     assert (record.metrics["pairs"], record.metrics["background"]) == (7.0, 12.0)
     assert record.coverage["items_covered"] == 7
-    assert record.plan.support_digest == ""
+    assert record.plan.covered_digest == ""
     known = vectors_of(first)
     mean = np.mean([*known.values()], axis=0)
     rows = np.float32([known.get(w, mean) for w in ANIMALS.items])

@@ -101,7 +101,7 @@ def small_vectors(at: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     return replace(at, mirror=str(tmp_path), cache=tmp_path / "cache")
 
 
-def test_the_evidence_is_24_variants_of_6_families_over_every_kind_on_common_support(small_vectors: Settings) -> None:
+def test_the_evidence_is_24_variants_of_6_families_over_every_kind_on_common_coverage(small_vectors: Settings) -> None:
     sweep = sweeps.evidence(small_vectors)
     requests = sweeps.expand(sweep, small_vectors).requests
     variants = {request.variant for request in requests}
@@ -113,7 +113,7 @@ def test_the_evidence_is_24_variants_of_6_families_over_every_kind_on_common_sup
     assert {diagnostic for diagnostic, _ in cells} == {"evalrank", "geometry", "similarity", "transfer"}
     assert {(r.diagnostic, r.dataset, r.variant) for r in requests} == {(*c, v) for c in cells for v in variants}
     for request in requests:  # what leaves texts out is the same for all
-        assert len({*request.support, request.variant.encoder} - set(ENCODERS)) == 3
+        assert len({*request.covered_by, request.variant.encoder} - set(ENCODERS)) == 3
 
 
 def test_the_evidence_goes_on_without_word_vectors_and_says_how_many_families_are_left(small_vectors: Settings) -> None:
@@ -122,7 +122,7 @@ def test_the_evidence_goes_on_without_word_vectors_and_says_how_many_families_ar
     assert sweep.notes[0] == "4 families of encoders instead of 6"
     assert [note.partition(" ")[0] for note in sweep.notes[1:]] == ["one.txt", "two.txt", "three.txt"]
     assert all("BLINDSPOT_MIRROR" in note for note in sweep.notes[1:])
-    assert all(not request.support for request in sweeps.expand(sweep, small_vectors).requests)
+    assert all(not request.covered_by for request in sweeps.expand(sweep, small_vectors).requests)
 
     hosted = replace(small_vectors, mode=Mode.DEMO)
     assert sweeps.evidence(hosted).encoders == tuple(ENCODERS)
@@ -187,15 +187,15 @@ def test_parameters_are_combined_and_go_to_those_who_have_them(at: Settings) -> 
     assert len(requests) == 4 * 4 + 4
 
 
-def test_common_support_names_the_other_encoders_that_may_lack_words(at: Settings, tmp_path: Path) -> None:
+def test_common_coverage_names_the_other_encoders_that_may_lack_words(at: Settings, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.txt").write_text("cat 1 2\ndog 2 1\n")
     a, b = f"vectors:{tmp_path}/a.txt", f"vectors:{tmp_path}/b.txt"
     sweep = replace(SMALL, encoders=(a, "lsa", b), datasets=("demo-words",), diagnostics=("evalrank",))
-    supports = {r.variant.encoder: r.support for r in sweeps.expand(sweep, at).requests}
-    assert supports == {a: (b,), b: (a,), "lsa": (a, b)}
-    own = sweeps.expand(replace(sweep, common_support=False), at)
-    assert {r.support for r in own.requests} == {()}
+    named = {r.variant.encoder: r.covered_by for r in sweeps.expand(sweep, at).requests}
+    assert named == {a: (b,), b: (a,), "lsa": (a, b)}
+    own = sweeps.expand(replace(sweep, covered_by_all=False), at)
+    assert {r.covered_by for r in own.requests} == {()}
 
 
 @each(
@@ -235,14 +235,14 @@ def test_a_file_says_what_a_sweep_says(file: Callable[[str], Path]) -> None:
         datasets=("demo-pairs", "demo-minimal"),
         diagnostics=("evalrank", "heros"),
         params={"metric": ("cos", "l2"), "protocol": ("definition",)},
-        common_support=False,
+        covered_by_all=False,
     )
 
 
 def test_what_may_be_left_out_of_a_file(file: Callable[[str], Path]) -> None:
     found = sweeps.read_toml(file('\ufeffencoders = "lsa"\ndatasets = "demo-pairs"\ndiagnostics = "evalrank"\n'))
     assert found == Sweep(("lsa",), ("none",), ("demo-pairs",), ("evalrank",))
-    assert found.common_support
+    assert found.covered_by_all
 
 
 @each(
@@ -293,7 +293,7 @@ def test_whatever_a_file_says_is_read_back(
     path.write_text("\n".join(lines), "utf-8")
     for key, reference in (("encoders", encoder_named), ("datasets", dataset_named)):
         lists[key] = tuple(map(reference, lists[key]))
-    assert sweeps.read_toml(path) == Sweep(**lists, params=params, common_support=common)
+    assert sweeps.read_toml(path) == Sweep(**lists, params=params, covered_by_all=common)
 
 
 @given(content=st.binary(max_size=30))

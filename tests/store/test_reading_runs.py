@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from blindspot.runs.one_support import on_one_support
+from blindspot.runs.same_items import on_same_items
 from blindspot.store.records import RunPlan, RunRecord, RunState, StoredJson
 from blindspot.store.repository import Repository
 from blindspot.variants import Variant
@@ -87,7 +87,7 @@ def leaderboard_by_hand(records: list[RunRecord]) -> dict[str, list[str]]:
         ours = [r for r in records if r.plan.dataset == dataset]
         content = max(ours, key=lambda r: r.run_seq).plan.dataset_digest
         ours = [r for r in ours if r.plan.dataset_digest == content and r.plan.params == PARAMS]
-        chosen = on_one_support(sorted(ours, key=lambda r: -r.run_seq), own=False)
+        chosen = on_same_items(sorted(ours, key=lambda r: -r.run_seq), own=False)
         if chosen:
             found[dataset] = [r.run_id for r in sorted(chosen, key=lambda r: (-r.metrics["mrr"], r.run_seq))]
     return found
@@ -101,7 +101,7 @@ def test_leaderboards_are_those_of_a_choice_by_hand(repository: Repository, seed
         a_plan = replace(
             plan(f"{i:04x}", pair_set(2, rng.choice(["one", "two", "three"])), f"abtt:{rng.randint(1, 4)}"),
             dataset_digest=rng.choice(["first", "second"]),
-            support_digest=rng.choice(["", "s", "t"]),
+            covered_digest=rng.choice(["", "s", "t"]),
             params=rng.choice([PARAMS, PARAMS | {"metric": "l2"}]),
         )
         finish(repository, a_plan, rng.choice([0.1, 0.2, 0.3, 0.4]))

@@ -29,7 +29,7 @@ class Made:
     metrics: Mapping[str, float]
     params: Mapping[str, str] = field(default_factory=dict)
     revision: str = ""
-    support_digest: str = ""
+    covered_digest: str = ""
     dataset_digest: str = "content"
 
 
@@ -64,8 +64,8 @@ def store(repository: Repository, runs: Sequence[Made]) -> None:
                     "manifest": json.dumps({"encoder": {"revision": run.revision}}),
                     "embedding_digest": "e" * 32,
                     "support": "[]",
-                    "support_digest": run.support_digest,
-                    "own_support": not run.support_digest,
+                    "support_digest": run.covered_digest,
+                    "own_support": not run.covered_digest,
                 }
             )
             metrics += [{"run_seq": seq, "name": name, "value": float(v)} for name, v in run.metrics.items()]

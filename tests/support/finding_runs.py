@@ -25,7 +25,7 @@ def run_record(
     metrics: Mapping[str, float] | None = None,
     coverage: Mapping[str, int] | None = None,
     manifest: Mapping[str, Any] | None = None,
-    support_digest: str = "",
+    covered_digest: str = "",
     **params: str,
 ) -> RunRecord:
     """A finished run; its id tells diagnostic, variant and dataset."""
@@ -39,7 +39,7 @@ def run_record(
         dataset_digest=f"digest of {dataset}",
         params=entry.check_params(params),
         embedding_digest="e" * 32,
-        support_digest=support_digest,
+        covered_digest=covered_digest,
     )
     return RunRecord(
         run_seq=1,

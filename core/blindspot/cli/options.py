@@ -36,7 +36,7 @@ TRANSFORM_HELP = (
     f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "
     "repeat for several"
 )
-SUPPORT_HELP = (
+COVERED_HELP = (
     "texts to rank when word vectors lack some: those that all encoders cover, so that scores are comparable (common), "
     "or those that each encoder covers (own)"
 )
@@ -50,7 +50,7 @@ COLUMNS_PANEL = "Columns of your own file"
 FILES_PANEL = "Your own queries, documents and judgments, a file each"
 
 
-class Support(StrEnum):
+class Covered(StrEnum):
     """Items to rank where several encoders are compared."""
 
     COMMON = "common"

@@ -52,7 +52,7 @@ def covered(record: RunRecord) -> str:
     c = record.coverage
     if c["items"] == c["items_covered"]:
         return ""
-    others = ", ".join(map(names.current().model, record.plan.support))
+    others = ", ".join(map(names.current().model, record.plan.covered_by))
     whose = f", shared with {others}" if others else ""
     pairs = f"{c['pairs_covered']:,} of {c['pairs']:,} pairs and " if "pairs" in c else ""
     if "examples" in c:

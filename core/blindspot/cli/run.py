@@ -8,13 +8,13 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import (
+    COVERED_HELP,
     FIT_ON_HELP,
-    SUPPORT_HELP,
     AsJson,
+    Covered,
     Datasets,
     Encoders,
     OwnNames,
-    Support,
     Transforms,
     datasets_of,
     names_own_data,
@@ -39,7 +39,7 @@ def run(
     dataset: Datasets = None,
     transform: Transforms = None,
     params: dict[str, str],
-    support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
+    covered: Annotated[Covered, typer.Option("--support", help=COVERED_HELP)] = Covered.COMMON,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     as_json: AsJson = False,
     own: OwnNames,
@@ -49,7 +49,7 @@ def run(
     datasets = datasets_of(dataset or [], own)
     if not datasets:
         raise InputError("there is no dataset", expected="--dataset, or --queries, --documents and --judgments")
-    compared = encoder if support is Support.COMMON else []
+    compared = encoder if covered is Covered.COMMON else []
     requests = [
         requesting.request(diagnostic, e, t, d, params, settings, compared, fit_on)
         for d in datasets

@@ -10,12 +10,12 @@ import typer
 
 from blindspot.cli import computing, output
 from blindspot.cli.options import (
+    COVERED_HELP,
     FIT_ON_HELP,
-    SUPPORT_HELP,
     AsJson,
+    Covered,
     Datasets,
     OwnNames,
-    Support,
     Transforms,
     datasets_of,
     names_own_data,
@@ -78,7 +78,7 @@ def sweep(
     dataset: Datasets = None,
     diagnostic: Annotated[list[str] | None, typer.Option(help="diagnostic id; repeat for several")] = None,
     params: dict[str, list[str]],
-    support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; default: common")] = None,
+    covered: Annotated[Covered | None, typer.Option("--support", help=f"{COVERED_HELP}; default: common")] = None,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="only list the runs, which are in the store, and what the others take")
@@ -95,7 +95,7 @@ def sweep(
     computing.check(on, workers, gpus_per_task, shard)
     datasets = datasets_of(dataset or [], own)
     lists = {"encoder": encoder, "transform": transform, "dataset": datasets, "diagnostic": diagnostic}
-    options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
+    options = {**lists, **params, "support": [covered] if covered else [], "fit-on": fit_on}
     settings, repository = settings_and_store()
     wanted = _of_file(file, options, settings) if file else _of_options(options, params)
     part = Shard.parse(shard)
@@ -192,7 +192,7 @@ def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) ->
         datasets=tuple(options["dataset"]),
         diagnostics=tuple(options["diagnostic"]),
         params={name: tuple(values) for name, values in params.items()},
-        common_support=options["support"] != [Support.OWN],
+        covered_by_all=options["support"] != [Covered.OWN],
         fit_on=options["fit-on"],
     )
 
@@ -291,7 +291,7 @@ def _print_scores(group: Sequence[Done]) -> None:
     params = "".join(f", {name} {value}" for name, value in given)
     params += f", fitted on {title_of(request.fit_on)}" if request.fit_on else ""
     output.print_table(f"{entry.title} on {title_of(request.dataset)}{params}{how}", columns, rows)
-    if len({one.outcome.record.plan.support_digest for one in group}) > 1:
+    if len({one.outcome.record.plan.covered_digest for one in group}) > 1:
         print("these models were ranked on different texts: their scores cannot be compared")
 
 

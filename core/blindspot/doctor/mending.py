@@ -203,7 +203,7 @@ def _orphans(settings: Settings, repository: Repository, quiet: float) -> Iterat
     runs = repository.runs(metrics=[])
     needed = {facts.digest for facts in repository.embeddings()} | {run.plan.embedding_digest for run in runs}
     needed |= {run.manifest.get("transform", {}).get("held_out", {}).get("embeddings", "") for run in runs}
-    compared = {encoder for run in runs for encoder in run.plan.support}
+    compared = {encoder for run in runs for encoder in run.plan.covered_by}
     stored = EmbeddingCache(settings.embeddings).inventory().embeddings
     passes = {each.facts.forward_pass for each in stored if each.facts.digest in needed}
     orphans = [

@@ -73,7 +73,7 @@ def command(plan: RunPlan) -> str:
     """The POSIX command line that computes or continues a run."""
     words = ["blindspot", "run", plan.diagnostic]
     # Naming the compared encoders too ranks the same texts.
-    for encoder in (plan.variant.encoder, *plan.support):
+    for encoder in (plan.variant.encoder, *plan.covered_by):
         words += ["--encoder", encoder]
     words += ["--transform", plan.variant.transform, "--dataset", plan.dataset]
     for name, value in sorted(plan.params.items()):

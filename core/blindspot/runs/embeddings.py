@@ -55,9 +55,9 @@ def embedded_of(run: RunRecord, settings: Settings) -> Embedded:
 
 def items_of(run: RunRecord, embedded: Embedded, repository: Repository) -> Int64:
     """``[k] int64``: numbers of the items that a run was computed on, ascending."""
-    if not run.plan.support_digest:
+    if not run.plan.covered_digest:
         return np.arange(run.coverage.get("items", len(embedded.matrix)), dtype=np.int64)
-    return np.flatnonzero(repository.support(run.plan.support_digest)).astype(np.int64)
+    return np.flatnonzero(repository.covered(run.plan.covered_digest)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def rows_of(run: RunRecord, embedded: Embedded, repository: Repository) -> tuple
     if find_diagnostic(run.plan.diagnostic).makes_texts:  # after the items
         return items, None, np.arange(len(embedded.matrix), dtype=np.int64)
     whole = asking = repository.asking(run.plan.dataset_digest)
-    if run.plan.support_digest:
+    if run.plan.covered_digest:
         ranked = repository.items(find_diagnostic(run.plan.diagnostic), [run.run_id], texts=True)
         asking = np.unique(ranked["query_no"].to_numpy(dtype=np.int64))
     return items, asking, np.concatenate([items, n + np.searchsorted(whole, asking)])
@@ -118,7 +118,7 @@ def vectors_of_two(run: RunRecord, settings: Settings, repository: Repository) -
     ``fitted_chain``."""
     embedded = embedded_of(run, settings)
     items, asking, rows = rows_of(run, embedded, repository)
-    matrix = embedded.matrix[rows] if run.plan.support_digest else embedded.matrix
+    matrix = embedded.matrix[rows] if run.plan.covered_digest else embedded.matrix
     fitted = fitted_chain(run, settings, rows)
 
     def made(chain: FittedChain) -> RunVectors:
@@ -146,18 +146,18 @@ def fitted_chain(run: RunRecord, settings: Settings, items: Int64) -> FittedChai
 
 @dataclass(frozen=True)
 class _Items:
-    """Items of a run, as a cache key: compared by the digest of the run's support."""
+    """Items of a run, as a cache key: compared by the digest of what the run ranked."""
 
     run: RunRecord = field(compare=False)
     numbers: Int64 = field(compare=False)
-    support_digest: str = field(init=False)
+    covered_digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "support_digest", self.run.plan.support_digest)
+        object.__setattr__(self, "covered_digest", self.run.plan.covered_digest)
 
 
 @lru_cache(maxsize=8)  # few: a step holds up to ``[d, d]`` numbers
 def _fitted(_digest: str, chain: TransformChain, settings: Settings, items: _Items) -> FittedChain:
     embedded = embedded_of(items.run, settings)
-    corpus = embedded.matrix[items.numbers] if items.support_digest else embedded.matrix
+    corpus = embedded.matrix[items.numbers] if items.covered_digest else embedded.matrix
     return chain.fit(corpus, StoredFlows(settings.flows))

@@ -109,26 +109,26 @@ class Estimate:
 def stored_requests(requests: Sequence[RunRequest], repository: Repository) -> set[RunRequest]:
     """The requests that a finished run answers, compared by request: changed files or models are not noticed.
 
-    A run on the texts that all models cover is stored without support if these are all texts. It answers a request with
-    support if each of the other encoders has such a run too.
+    A run on the texts that all models cover is stored without the others' names if these are all
+    texts. It answers a request with them if each of the other encoders has such a run too.
     """
     done = repository.runs(variants=list({r.variant for r in requests}), state=RunState.DONE, current=True, metrics=[])
     stored = {
-        RunRequest(p.diagnostic, p.variant, p.dataset, tuple(sorted(p.params.items())), p.support)
+        RunRequest(p.diagnostic, p.variant, p.dataset, tuple(sorted(p.params.items())), p.covered_by)
         for p in (run.plan for run in done)
         if (entry := all_diagnostics().get(p.diagnostic)) and entry.version == p.diagnostic_version
     }
     whole = {
         (run.plan.variant.encoder, run.plan.dataset)
         for run in done
-        if not run.plan.support_digest and run.coverage.get("items_covered") == run.coverage.get("items", -1)
+        if not run.plan.covered_digest and run.coverage.get("items_covered") == run.coverage.get("items", -1)
     }
 
     def is_answered(request: RunRequest) -> bool:
         if request in stored:
             return True
-        everyone = (request.variant.encoder, *request.support)
-        return replace(request, support=()) in stored and all((e, request.dataset) in whole for e in everyone)
+        everyone = (request.variant.encoder, *request.covered_by)
+        return replace(request, covered_by=()) in stored and all((e, request.dataset) in whole for e in everyone)
 
     return {request for request in requests if is_answered(request)}
 

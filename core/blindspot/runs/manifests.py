@@ -76,7 +76,7 @@ def manifest_of(
         **_of_vectors(plan, model, vectors, dataset, held_out),
         **({"ranking": {"digest": plan.embedding_digest, **ranking}} if ranking is not None else {}),
         "dataset": {"id": dataset.id, "digest": plan.dataset_digest, **source_of(entry, checksums)},
-        "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
+        "support": {"digest": plan.covered_digest, "with": list(plan.covered_by), "own": plan.own_covered},
         "params": dict(plan.params),
         "seeds": dict(result.seeds),
         **({"chosen": dict(result.chosen)} if result.chosen else {}),
@@ -264,7 +264,7 @@ def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
         return f"{transform.n} queries and passages of {plan.dataset}"
     if not preparation and transform.n > len(dataset.items):
         return f"{transform.n} vectors of {plan.dataset}, those of texts in both roles twice"
-    return f"{transform.n} {'ranked items' if plan.support_digest else 'items'} of {plan.dataset}"
+    return f"{transform.n} {'ranked items' if plan.covered_digest else 'items'} of {plan.dataset}"
 
 
 # --- two manifests

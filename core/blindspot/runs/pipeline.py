@@ -225,7 +225,7 @@ def with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ran
     """The result with its coverage, and with item numbers of the whole dataset if only a part was ranked."""
     if not dataset.has_parts:
         return result
-    result = replace(result, coverage=dataset.coverage(covered if ranked is None else ranked.support))
+    result = replace(result, coverage=dataset.coverage(covered if ranked is None else ranked.covered))
     if ranked is None or not dataset.by_rows:
         return result
     numbers = ranked.rows if result.item_numbers is None else ranked.rows[result.item_numbers]
@@ -298,7 +298,7 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
     dataset = fetch.load(dataset_entry, settings)
     named = planning.named_by(request, dataset_entry, dataset, held_out, work.encoders)
     if named.may_rank_a_part:
-        others = (work.encoders.get(other).identity for other in request.support)
+        others = (work.encoders.get(other).identity for other in request.covered_by)
         needed = [other.embedding_digest(named.dataset.texts_digest) for other in others]
         if any(work.cache.read(digest) is None for digest in (*([] if named.ranking else [named.digest]), *needed)):
             return None

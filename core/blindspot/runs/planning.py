@@ -137,7 +137,7 @@ class Named:
     @property
     def may_rank_a_part(self) -> bool:
         """Whether the covered items are part of the run's identity."""
-        return self.preparation is None and bool(self.request.support or self.model.info.is_partial)
+        return self.preparation is None and bool(self.request.covered_by or self.model.info.is_partial)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,12 +195,12 @@ def plan(named: Named, work: Work) -> Planned:
         return Planned(named, plan_of(named.request, named.digest, named.dataset, None, True, named.held_out))
     with work.watch.measure("encode"):
         embedded = None if named.ranking else work.encoded_by_role(named.encoded)
-        part, own_support = _support(named, named.covered(embedded), work)
-    plan = plan_of(named.request, named.digest, named.dataset, part, own_support, named.held_out)
+        part, own_covered = _covered(named, named.covered(embedded), work)
+    plan = plan_of(named.request, named.digest, named.dataset, part, own_covered, named.held_out)
     return Planned(named, plan, embedded, part)
 
 
-def _support(named: Named, own: Bool, work: Work) -> tuple[Part | None, bool]:
+def _covered(named: Named, own: Bool, work: Work) -> tuple[Part | None, bool]:
     """The part that can be ranked, and whether it is all that the encoder covers (``own [n] bool``).
 
     Raises:
@@ -216,14 +216,14 @@ def _support(named: Named, own: Bool, work: Work) -> tuple[Part | None, bool]:
             expected=f"an encoder that has one for every text, since {request.diagnostic} compares each original with "
             "all its rewrites",
         )
-    support = own
-    for reference in request.support:
-        support = support & work.encoded(work.encoders.get(reference), dataset.whole).covered
-    part = dataset.part(support)
+    covered = own
+    for reference in request.covered_by:
+        covered = covered & work.encoded(work.encoders.get(reference), dataset.whole).covered
+    part = dataset.part(covered)
     if not len(part.rows):
-        whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
+        whose = f"'{request.variant.encoder}'" if not request.covered_by else "all the encoders that are compared"
         raise dataset.nothing_left(len(part.items), whose)
-    return part, bool(np.array_equal(own, support))
+    return part, bool(np.array_equal(own, covered))
 
 
 def to_encode(

@@ -43,14 +43,14 @@ def request(
     dataset: str,
     params: Mapping[str, str],
     settings: Settings,
-    support: Iterable[str] = (),
+    covered_by: Iterable[str] = (),
     fit_on: str = "",
 ) -> RunRequest:
     """Check everything that can be checked without work, and make the request canonical.
 
     Args:
         params: of the diagnostic; may contain ``fit_on``.
-        support: encoders to compare with; those with a vector for every text change nothing.
+        covered_by: encoders to compare with; those with a vector for every text change nothing.
         fit_on: the dataset to fit the transform on instead of the ranked items (held out).
 
     Raises:
@@ -58,7 +58,7 @@ def request(
             be fitted on (``fitting.checked``).
     """
     entry = find_diagnostic(diagnostic)
-    for reference in (encoder, *support):
+    for reference in (encoder, *covered_by):
         policy.check_encoder(reference, settings)
     for reference in (dataset, fit_on, params.get(FIT_ON, "")):
         policy.check_dataset(reference, settings)
@@ -84,7 +84,7 @@ def request(
         check_repair(chain, resolved, settings)
         if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, protocol):
             checked[FIT_ON] = held_out
-    others = {canonical_encoder(other) for other in support if may_leave_out(other)} - {reference}
+    others = {canonical_encoder(other) for other in covered_by if may_leave_out(other)} - {reference}
     for other in others:
         resolve_encoder(other, settings)
     ranks_a_part = KINDS[entry.dataset_kind].has_parts and preparation is None
@@ -132,5 +132,5 @@ def request_of(record: RunRecord, settings: Settings) -> RunRequest:
     """The request of a stored run; raises ``InputError`` if this version lacks something that it names."""
     plan, variant = record.plan, record.plan.variant
     return request(
-        plan.diagnostic, variant.encoder, variant.transform, plan.dataset, plan.params, settings, plan.support
+        plan.diagnostic, variant.encoder, variant.transform, plan.dataset, plan.params, settings, plan.covered_by
     )

@@ -21,14 +21,14 @@ class RunRequest:
     """A run to compute. Equal requests are the same run.
 
     ``params`` are name-value pairs sorted by name: all of the diagnostic's parameters, and ``fit_on`` for a held-out
-    fit. ``support`` names other encoders: only items that they cover too are ranked.
+    fit. ``covered_by`` names other encoders: only items that they cover too are ranked.
     """
 
     diagnostic: str
     variant: Variant
     dataset: DatasetRef
     params: tuple[tuple[str, str], ...]
-    support: tuple[str, ...] = ()
+    covered_by: tuple[str, ...] = ()
 
     @property
     def fit_on(self) -> DatasetRef | None:
@@ -81,7 +81,7 @@ def plan_of(
     embedding_digest: str,
     dataset: Dataset,
     ranked: Part | None,
-    own_support: bool,
+    own_covered: bool,
     held_out: FitDataset | None,
 ) -> RunPlan:
     """What identifies the run of a request.
@@ -91,7 +91,7 @@ def plan_of(
         ranked: None for the whole dataset.
     """
     entry = find_diagnostic(request.diagnostic)
-    support_digest = "" if ranked is None else ranked.digest
+    covered_digest = "" if ranked is None else ranked.digest
     plan = RunPlan(
         run_id="",
         diagnostic=entry.id,
@@ -101,9 +101,9 @@ def plan_of(
         dataset_digest=dataset.content_digest,
         params=dict(request.params),
         embedding_digest=embedding_digest,
-        support=request.support if support_digest else (),
-        support_digest=support_digest,
-        own_support=own_support,
+        covered_by=request.covered_by if covered_digest else (),
+        covered_digest=covered_digest,
+        own_covered=own_covered,
     )
     return replace(plan, run_id=run_id_of(plan, held_out.dataset.texts_digest if held_out else ""))
 
@@ -113,8 +113,8 @@ def run_id_of(plan: RunPlan, fitted_on: str) -> str:
     transform was fitted on, or ""."""
     parts = [plan.diagnostic, str(plan.diagnostic_version), plan.embedding_digest, plan.variant.transform]
     parts += [plan.dataset_digest, json.dumps(sorted(plan.params.items()))]
-    if plan.support_digest:  # runs on all items keep the id from before there was a choice
-        parts.append(plan.support_digest)
+    if plan.covered_digest:  # runs on all items keep the id from before there was a choice
+        parts.append(plan.covered_digest)
     if fitted_on:  # and so do runs fitted on their own items
         parts.append(f"fitted on {fitted_on}")
     return digest_of_strings(parts)[:16]

@@ -39,7 +39,7 @@ from blindspot.transforms.chain import TransformChain
 from blindspot.types import CancelToken, Progress, no_progress
 
 DEMO, EVIDENCE, MEANING = "demo", "evidence", "meaning"  # ready-made sweeps
-SUPPORTS = {"common": True, "own": False}
+COVERED = {"common": True, "own": False}
 MOST_BYTES = 2**18  # of a file
 MOST_DOTS = 500  # in a line: tomllib needs time and memory quadratic in a key's parts
 KEYS = ("encoders", "transforms", "datasets", "diagnostics", "support", "fit_on", "params")
@@ -60,7 +60,7 @@ class Sweep:
         transforms: chains; every encoder with each of them is a variant.
         diagnostics: ids; each runs on the datasets of its kind.
         params: values per parameter; each diagnostic takes its own, in all combinations.
-        common_support: rank only items that all encoders cover, so that their scores can be compared.
+        covered_by_all: rank only items that all encoders cover, so that their scores can be compared.
         fit_on: the dataset that transforms are fitted on; "" for each run's own items.
         notes: for the user: what a ready-made sweep had to do without, and why.
     """
@@ -70,7 +70,7 @@ class Sweep:
     datasets: tuple[str, ...]
     diagnostics: tuple[str, ...]
     params: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    common_support: bool = True
+    covered_by_all: bool = True
     fit_on: str = ""
     notes: tuple[str, ...] = ()
 
@@ -130,7 +130,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
                 dataset,
                 params,
                 settings,
-                sweep.encoders if sweep.common_support else (),
+                sweep.encoders if sweep.covered_by_all else (),
                 sweep.fit_on,
             )
             for entry in _able(encoder, fitting, [*entries.values()])
@@ -247,9 +247,9 @@ def read_toml(path: Path | str) -> Sweep:
     for key in ("encoders", "datasets", "diagnostics"):
         if key not in content:
             raise InputError(f"{path} has no '{key}'", expected=f'a list, for example {key} = ["{_EXAMPLES[key]}"]')
-    support, params, fit_on = content.get("support", "common"), content.get("params", {}), content.get("fit_on", "")
-    if not isinstance(support, str) or support not in SUPPORTS:
-        raise InputError(f"{path}: 'support' is {support!r}", expected=f"one of {', '.join(SUPPORTS)}")
+    covered, params, fit_on = content.get("support", "common"), content.get("params", {}), content.get("fit_on", "")
+    if not isinstance(covered, str) or covered not in COVERED:
+        raise InputError(f"{path}: 'support' is {covered!r}", expected=f"one of {', '.join(COVERED)}")
     if not isinstance(fit_on, str):
         raise InputError(f"{path}: 'fit_on' is {fit_on!r}", expected="the id of one dataset")
     if not isinstance(params, dict):
@@ -260,7 +260,7 @@ def read_toml(path: Path | str) -> Sweep:
         datasets=tuple(map(dataset_named, _words(path, "datasets", content["datasets"]))),
         diagnostics=_words(path, "diagnostics", content["diagnostics"]),
         params={name: _words(path, f"params.{name}", value) for name, value in params.items()},
-        common_support=SUPPORTS[support],
+        covered_by_all=COVERED[covered],
         fit_on=fit_on,
     )
 

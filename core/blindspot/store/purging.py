@@ -63,9 +63,7 @@ def purge(dataset: str, database: Database) -> StoredContent:
                 _hand_over(dataset, others[0], digest, cursor)
         runs = list(found.runs)
         sets = _first_column(_DATASET_SEQS, list(found.contents), cursor)
-        supports = _first_column(
-            f"SELECT DISTINCT support_digest FROM run WHERE run_seq {_AMONG_NUMBERS}", runs, cursor
-        )
+        digests = _first_column(f"SELECT DISTINCT support_digest FROM run WHERE run_seq {_AMONG_NUMBERS}", runs, cursor)
         for table in _tables_with("run_seq", "run", cursor):
             cursor.execute(f'DELETE FROM "{table}" WHERE run_seq {_AMONG_NUMBERS}', [runs])
         for table in _tables_with("dataset_seq", "dataset", cursor):
@@ -79,7 +77,7 @@ def purge(dataset: str, database: Database) -> StoredContent:
         cursor.execute(
             f"DELETE FROM support WHERE support_digest {_AMONG_TEXTS} "
             "AND support_digest NOT IN (SELECT support_digest FROM run WHERE support_digest IS NOT NULL)",
-            [supports],
+            [digests],
         )
     if found.contents:
         _overwrite_free_space(database)

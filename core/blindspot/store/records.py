@@ -37,9 +37,9 @@ class RunPlan:
     """What identifies a run, before it is computed.
 
     Attributes:
-        support: references of the other encoders that had to have a vector for an item to be ranked.
-        support_digest: which items were ranked; "" for all.
-        own_support: whether nothing but the encoder's own coverage limited them.
+        covered_by: references of the other encoders that had to have a vector for an item to be ranked.
+        covered_digest: which items were ranked; "" for all.
+        own_covered: whether nothing but the encoder's own coverage limited them.
     """
 
     run_id: str
@@ -50,9 +50,9 @@ class RunPlan:
     dataset_digest: str
     params: Mapping[str, str]
     embedding_digest: str
-    support: tuple[str, ...] = ()
-    support_digest: str = ""
-    own_support: bool = True
+    covered_by: tuple[str, ...] = ()
+    covered_digest: str = ""
+    own_covered: bool = True
 
     def check_fitted_on_its_items(self) -> None:
         """Raise ``BlindspotError`` for a transform fitted on another dataset: its space cannot be computed again."""
@@ -75,9 +75,9 @@ class RunPlan:
             "dataset_digest": self.dataset_digest,
             "params": json.dumps(dict(self.params), sort_keys=True),
             "embedding_digest": self.embedding_digest,
-            "support": json.dumps(self.support),
-            "support_digest": self.support_digest,
-            "own_support": self.own_support,
+            "support": json.dumps(self.covered_by),
+            "support_digest": self.covered_digest,
+            "own_support": self.own_covered,
         }
 
     @property
@@ -256,9 +256,9 @@ def plan_of(row: Mapping[str, Any]) -> RunPlan:
         dataset_digest=row["dataset_digest"],
         params=json.loads(row["params"]),
         embedding_digest=row["embedding_digest"],
-        support=tuple(json.loads(row["support"])),
-        support_digest=row["support_digest"],
-        own_support=row["own_support"],
+        covered_by=tuple(json.loads(row["support"])),
+        covered_digest=row["support_digest"],
+        own_covered=row["own_support"],
     )
 
 

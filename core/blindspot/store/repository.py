@@ -138,7 +138,7 @@ class Repository:
     ) -> list[Leaderboard]:
         """Per dataset the comparable runs of a diagnostic, best first; the dataset that was run last comes first.
 
-        Which run of a variant counts, and on which support, is as in ``runs.one_support.on_one_support``.
+        Which run of a variant counts, and on which items, is as in ``runs.same_items.on_same_items``.
 
         Args:
             variants: only these; all where it is empty.
@@ -291,9 +291,9 @@ class Repository:
         rows = self._rows("datasets/own_columns", {"dataset": dataset, "dataset_digest": dataset_digest})
         return tuple(OwnColumn(name, tuple(v), np.frombuffer(codes, dtype=np.uint8)) for name, v, codes in rows)
 
-    def support(self, support_digest: str) -> Bool:
-        """Per item of its dataset, whether a run ranked it, ``[n] bool``; for a ``support_digest`` that is not ""."""
-        items, ranked = self._rows("runs/support", {"support_digest": support_digest})[0]
+    def covered(self, covered_digest: str) -> Bool:
+        """Per item of its dataset, whether a run ranked it, ``[n] bool``; for a ``covered_digest`` that is not ""."""
+        items, ranked = self._rows("runs/support", {"support_digest": covered_digest})[0]
         return np.unpackbits(np.frombuffer(ranked, dtype=np.uint8), count=items).astype(np.bool_)
 
     # --- writing
@@ -373,7 +373,7 @@ class Repository:
 
         Args:
             dataset: the whole of it.
-            ranked: the part that the run looked at; its support is kept.
+            ranked: the part that the run looked at; what it covers is kept.
 
         Raises:
             BlindspotError: the run was deleted meanwhile.
@@ -392,8 +392,8 @@ class Repository:
             store_dataset(cursor, dataset)
             store_own_columns(cursor, dataset.id, dataset.content_digest, dataset.own_columns)
             if ranked is not None and ranked.digest:
-                bits = np.packbits(ranked.support).tobytes()
-                params = {"support_digest": ranked.digest, "items": len(ranked.support), "ranked": bits}
+                bits = np.packbits(ranked.covered).tobytes()
+                params = {"support_digest": ranked.digest, "items": len(ranked.covered), "ranked": bits}
                 cursor.execute(query("runs/remember_support"), params)
             cursor.from_arrow(with_number("run_seq", run_seq, metrics)).insert_into("metric")
             cursor.from_arrow(with_number("run_seq", run_seq, items)).insert_into(entry.table)

@@ -19,7 +19,7 @@ from blindspot.store.db import Database, query, tables_of
 from blindspot.store.records import RunPlan, plan_of
 from blindspot.store.repository import has_dataset, store_own_columns, store_texts, with_number
 
-Support = tuple[int, bytes]  # number of items, and a bit per item: whether it was ranked
+Covered = tuple[int, bytes]  # number of items, and a bit per item: whether it was ranked
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class WholeRun:
 
     Attributes:
         items: ``item_no``, then the diagnostic's columns.
-        support: which items were ranked; None for all.
+        covered: which items were ranked; None for all.
         costs: of its embeddings.
         own_columns: of a user's file.
     """
@@ -56,7 +56,7 @@ class WholeRun:
     timings: Mapping[str, float]
     manifest: Mapping[str, Any]
     items: pa.Table
-    support: Support | None = None
+    covered: Covered | None = None
     costs: Sequence[EncodingCost] = ()
     own_columns: Sequence[OwnColumn] = field(default=())
 
@@ -116,11 +116,11 @@ def take_in(database: Database, entry: Diagnostic, run: WholeRun, texts: StoredT
             store_texts(cursor, plan.dataset, texts.digest, texts.kind, texts.texts, texts.rows)
         if run.own_columns:
             store_own_columns(cursor, plan.dataset, plan.dataset_digest, run.own_columns)
-        if run.support is not None:
-            items, ranked = run.support
+        if run.covered is not None:
+            items, ranked = run.covered
             cursor.execute(
                 query("runs/remember_support"),
-                {"support_digest": plan.support_digest, "items": items, "ranked": ranked},
+                {"support_digest": plan.covered_digest, "items": items, "ranked": ranked},
             )
         for cost in run.costs:
             cursor.execute(query("encoders/take_in_embedding"), vars(cost))
@@ -151,7 +151,7 @@ def give_out(database: Database, entry: Diagnostic, run_id: str) -> WholeRun | N
             f"SELECT {names} FROM {entry.table} WHERE run_seq = ? ORDER BY rowid", params=[row["run_seq"]]
         ).to_arrow_table()
         costs = cursor.execute(query("encoders/embedding"), {"digests": [plan.embedding_digest]}).fetchall()
-        support = cursor.execute(query("runs/support"), {"support_digest": plan.support_digest}).fetchall()
+        covered = cursor.execute(query("runs/support"), {"support_digest": plan.covered_digest}).fetchall()
         columns = cursor.execute(
             query("datasets/own_columns"), {"dataset": plan.dataset, "dataset_digest": plan.dataset_digest}
         ).fetchall()
@@ -164,7 +164,7 @@ def give_out(database: Database, entry: Diagnostic, run_id: str) -> WholeRun | N
         timings=json.loads(row["timings"]),
         manifest=json.loads(row["manifest"]),
         items=items,
-        support=(int(support[0][0]), bytes(support[0][1])) if plan.support_digest else None,
+        covered=(int(covered[0][0]), bytes(covered[0][1])) if plan.covered_digest else None,
         costs=tuple(EncodingCost(*cost) for cost in costs),
         own_columns=tuple(OwnColumn(name, tuple(v), np.frombuffer(codes, np.uint8)) for name, v, codes in columns),
     )

@@ -73,12 +73,12 @@ def test_rows_have_a_cell_per_heading(dataset: Dataset) -> None:
 def test_parts(dataset: Dataset) -> None:
     n = len(dataset.items)
     everything = np.ones(n, dtype=np.bool_)
-    support = np.array([item != "b" for item in dataset.items])
+    covered = np.array([item != "b" for item in dataset.items])
     if not dataset.has_parts:
         with pytest.raises(TypeError, match="has no parts"):
-            dataset.part(support)
+            dataset.part(covered)
         return
-    whole, part = dataset.part(everything), dataset.part(support)
+    whole, part = dataset.part(everything), dataset.part(covered)
     assert (whole.dataset, whole.digest) == (dataset, "")
     assert type(part.dataset) is type(dataset)
     assert part.dataset.items == tuple(dataset.items[i] for i in part.items)
@@ -89,7 +89,7 @@ def test_parts(dataset: Dataset) -> None:
         assert UNKNOWN in part.dataset.words
     else:
         assert len(part.rows) < len(whole.rows), "a row with b is left out"
-    counts = dataset.coverage(support)
+    counts = dataset.coverage(covered)
     assert (counts["items"], counts["items_covered"]) == (n, n - 1)
     if dataset.counted:
         assert counts[dataset.counted] == len(whole.rows)

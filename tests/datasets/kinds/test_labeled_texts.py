@@ -145,9 +145,9 @@ def test_what_is_cautioned_of() -> None:
 @given(examples(), st.data())
 def test_the_part_whose_texts_have_vectors(data: LabeledTexts, draw: st.DataObject) -> None:
     n = len(data.items)
-    support = np.array(draw.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    part = data.part(support)
-    known = {text for text, has in zip(data.items, support, strict=True) if has}
+    covered = np.array(draw.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    part = data.part(covered)
+    known = {text for text, has in zip(data.items, covered, strict=True) if has}
     kept = [i for i, row in enumerate(rows(data)) if {row.first, row.second} - {None} <= known]
     assert part.rows.tolist() == kept
     assert part.items.tolist() == [i for i, text in enumerate(data.items) if text in known]
@@ -198,9 +198,9 @@ def test_the_part_for_a_run() -> None:
     [(np.array([1, 2]), [2, 4]), (None, [0, 2, 4])],  # of the examples covered; all of them
 )
 def test_a_result_in_numbers_of_the_whole(tested: np.ndarray | None, numbers: list[int]) -> None:
-    support = np.array([True, False, True, True])
+    covered = np.array([True, False, True, True])
     result = DiagnosticResult(metrics={}, items=pa.table({}), coverage={}, item_numbers=tested)
-    found = pipeline.with_coverage(result, FOUR, support, FOUR.part(support))
+    found = pipeline.with_coverage(result, FOUR, covered, FOUR.part(covered))
     assert found.coverage == {"examples": 5, "examples_covered": 3, "items": 4, "items_covered": 3}
     assert found.item_numbers is not None
     assert found.item_numbers.tolist() == numbers

@@ -80,8 +80,8 @@ def test_a_part_has_the_queries_whose_relevant_documents_all_have_a_vector(
     dataset = retrieval_dataset("x", queries, documents, rows)
     whole = {(f"q{query}", f"d{document}"): grade for query, document, grade in rows}
     assert judged(dataset) == whole
-    support = np.array([text not in lacking for text in dataset.items])
-    part = dataset.part(support)
+    covered = np.array([text not in lacking for text in dataset.items])
+    part = dataset.part(covered)
     kept = {
         query.id
         for query in queries
@@ -96,5 +96,5 @@ def test_a_part_has_the_queries_whose_relevant_documents_all_have_a_vector(
     assert judged(part.dataset) == {pair: g for pair, g in whole.items() if pair[0] in kept and pair[1] in left}
     assert [dataset.query_ids[row] for row in part.rows] == list(part.dataset.query_ids)
     assert part.dataset.document_texts == tuple(d.text for d in documents if d.id in left)
-    coverage = dataset.coverage(support)
+    coverage = dataset.coverage(covered)
     assert (coverage["queries"], coverage["queries_covered"]) == (len(queries), len(kept))

@@ -70,12 +70,12 @@ def test_a_bad_line_of_the_built_in_sentences_is_named(tmp_path: Path) -> None:
 
 def test_a_sentence_stays_whole_without_some_of_its_words() -> None:
     data = chunked_sentences("x", [(TRAIN, [[("a", "B-NP"), ("b", "I-NP")]]), (TEST, [[("b", "B-NP"), ("c", "O")]])])
-    support = np.array([False, True, False])
-    part = data.part(support)
+    covered = np.array([False, True, False])
+    part = data.part(covered)
     assert part.dataset.items == ("b",)
     assert part.dataset.words.tolist() == [UNKNOWN, 0, 0, UNKNOWN]
     assert part.rows.tolist() == [0, 1]
-    assert data.coverage(support) == {
+    assert data.coverage(covered) == {
         "sentences": 2,
         "sentences_covered": 2,
         "tokens": 4,

@@ -23,7 +23,7 @@ OSLO = Question("capital", "semantic", "Rome", "Italy", "Oslo", "Norway")
 PLURAL = Question("gram8-plural", "syntactic", "dog", "dogs", "cat", "cats")
 
 
-def support(dataset: Analogies | Categories, *missing: str) -> Bool:
+def covered(dataset: Analogies | Categories, *missing: str) -> Bool:
     return np.array([word not in missing for word in dataset.items])
 
 
@@ -48,15 +48,15 @@ def test_an_answer_that_stands_in_its_question_is_refused() -> None:
 
 def test_questions_with_a_missing_word_are_left_out_and_the_word_is_no_candidate() -> None:
     whole = analogies("a", [OSLO, PLURAL], ["the"])
-    part = whole.part(support(whole, "Oslo", "the"))
+    part = whole.part(covered(whole, "Oslo", "the"))
     assert part.rows.tolist() == [1]
     assert part.dataset.items == ("Rome", "Italy", "Norway", "dog", "dogs", "cat", "cats")
     assert [part.dataset.items[i] for i in [*part.dataset.questions[0], part.dataset.answers[0]]] == [
         "dog", "dogs", "cat", "cats",
     ]  # fmt: skip
     assert part.dataset.own_words == 7
-    assert whole.part(support(whole)).dataset is whole
-    assert whole.part(support(whole)).digest == ""
+    assert whole.part(covered(whole)).dataset is whole
+    assert whole.part(covered(whole)).digest == ""
 
 
 def test_digests_tell_contents_apart() -> None:
@@ -72,7 +72,7 @@ def test_a_word_in_several_classes_is_one_word_and_a_row_that_stands_twice_one_r
     found = categories("c", [("fruit", "apple"), ("tree", "apple"), ("tree", "oak"), ("tree", "oak")])
     assert (found.items, found.classes) == (("apple", "oak"), ("fruit", "tree"))
     assert found.membership.tolist() == [[True, True], [False, True]]
-    part = found.part(support(found, "apple"))
+    part = found.part(covered(found, "apple"))
     assert (part.dataset.items, part.dataset.classes) == (("oak",), ("tree",))
     assert part.dataset.membership.tolist() == [[True]]
 

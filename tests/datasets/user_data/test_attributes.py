@@ -103,9 +103,9 @@ def test_they_are_no_part_of_the_content_and_follow_the_rows(tmp_path: Path, set
     plain = fetch.load(find_dataset(f"file:{written(tmp_path / 'a.jsonl', rows())}"), settings)
     more = fetch.load(find_dataset(f"file:{written(tmp_path / 'b.jsonl', rows(product=['x', 'y', 'z']))}"), settings)
     assert plain.content_digest == more.content_digest
-    support = np.ones(len(more.items), dtype=np.bool_)
-    support[[0, 7]] = False  # the query of pair 0, the match of pair 3
-    part = more.part(support)
+    covered = np.ones(len(more.items), dtype=np.bool_)
+    covered[[0, 7]] = False  # the query of pair 0, the match of pair 3
+    part = more.part(covered)
     assert part.rows.tolist() == [i for i in range(N) if i not in {0, 3}]
     assert part.dataset.own_columns[0].cells == ["xyz"[i % 3] for i in range(N) if i not in {0, 3}]
 

@@ -136,12 +136,12 @@ def test_ids_of_runs_among_all_texts_are_those_of_before(world: World) -> None:
     found = {}
     for encoder, transform, asked in IDS:
         params = dict(one for one in asked if isinstance(one, tuple))
-        support = ["bigrams"] if "common" in asked else []
+        covered_by = ["bigrams"] if "common" in asked else []
         fit_on = "demo-pairs" if "fit_on" in asked else ""
         ids = set()
         for named in ({}, {"candidates": "all"}):  # naming the default changes nothing
             request = requesting.request(
-                "evalrank", encoder, transform, "small-pairs", params | named, world.settings, support, fit_on
+                "evalrank", encoder, transform, "small-pairs", params | named, world.settings, covered_by, fit_on
             )
             assert "candidates" not in dict(request.params)
             ids.add(pipeline.run(request, world.settings, world.repository).record.run_id)

@@ -229,7 +229,7 @@ def test_queries_above_a_match_are_those_of_the_loop(world: World) -> None:
 def test_a_part_of_the_texts_keeps_both_roles(world: World, transform: str) -> None:
     """Beside a model that lacks some texts."""
     world.add(SMALL_PAIRS, AskingEncoder(), GramEncoder("partial", 2, lacks=lambda text: "sofa" in text.casefold()))
-    request = replace(world.request("evalrank", f"asking~{transform}", SMALL_PAIRS.id), support=("partial",))
+    request = replace(world.request("evalrank", f"asking~{transform}", SMALL_PAIRS.id), covered_by=("partial",))
     from blindspot.runs import pipeline
 
     run = pipeline.run(request, world.settings, world.repository).record

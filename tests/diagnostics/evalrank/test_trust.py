@@ -15,8 +15,8 @@ from blindspot.diagnostics.evalrank.trust import (
     Choice,
     as_toolkit,
     choices,
+    other_coverage,
     other_protocol,
-    other_support,
     pairs_of,
     with_first_items,
 )
@@ -160,7 +160,7 @@ def test_the_other_protocol_is_found_among_stored_runs(world: World) -> None:
         with_first_items(toolkit, 9, world.settings, repository, ENTRY)
 
 
-def test_own_and_common_support_are_each_others_counterpart(
+def test_own_and_common_coverage_are_each_others_counterpart(
     tmp_path: Path, settings: Settings, repository: Repository
 ) -> None:
     pairs = tmp_path / "pairs.csv"
@@ -171,13 +171,13 @@ def test_own_and_common_support_are_each_others_counterpart(
         file.write_text("".join(f"{word} {i}.5 {-i} 1\n" for i, word in enumerate(words.split())))
         references.append(f"vectors:{file}")
 
-    def run(support: list[str]) -> RunRecord:
-        request = requesting.request("evalrank", references[0], "none", f"file:{pairs}", {}, settings, support)
+    def run(covered_by: list[str]) -> RunRecord:
+        request = requesting.request("evalrank", references[0], "none", f"file:{pairs}", {}, settings, covered_by)
         return pipeline.run(request, settings, repository).record
 
     own = run([])
-    assert other_support(own, ENTRY, repository) is None
+    assert other_coverage(own, ENTRY, repository) is None
     common = run(references)
     assert (own.metrics["pairs"], common.metrics["pairs"]) == (3, 2)
-    assert other_support(own, ENTRY, repository) == common
-    assert other_support(common, ENTRY, repository) == own
+    assert other_coverage(own, ENTRY, repository) == common
+    assert other_coverage(common, ENTRY, repository) == own

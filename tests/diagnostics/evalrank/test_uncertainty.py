@@ -191,21 +191,21 @@ def test_pairs_that_are_worth_too_little_have_neither_interval_nor_verdict(world
 
 
 @pytest.fixture(scope="module")
-def on_own_support(world: World, tmp_path_factory: pytest.TempPathFactory) -> list[RunRecord]:
+def on_own_items(world: World, tmp_path_factory: pytest.TempPathFactory) -> list[RunRecord]:
     """Two files of vectors that cover different words."""
     folder, words = tmp_path_factory.mktemp("vectors"), list(pairs_of_words(0.0).items)
     files = [write_vectors(folder / "a.txt", words[:80], 1), write_vectors(folder / "b.txt", words[20:], 2)]
     return [world.run("evalrank", file, "words-0.0") for file in files]
 
 
-def test_on_own_support_scores_have_intervals_and_cannot_be_compared(
-    on_own_support: list[RunRecord], repository: Repository
+def test_on_own_coverage_scores_have_intervals_and_cannot_be_compared(
+    on_own_items: list[RunRecord], repository: Repository
 ) -> None:
-    ids = [run.run_id for run in on_own_support]
+    ids = [run.run_id for run in on_own_items]
     table = pair_table(ENTRY, ids, repository)
     found = numbers.groups(table, ids)
     assert [list(group) for group in found] == [[ids[0]], [ids[1]]]
-    for group, run in zip(found, on_own_support, strict=True):
+    for group, run in zip(found, on_own_items, strict=True):
         estimated = numbers.Estimated.of(group)
         assert estimated.pairs == run.metrics["pairs"]
         assert all(e.value == run.metrics[m] for m, e in estimated.estimates[run.run_id].items())
@@ -244,10 +244,10 @@ def test_scores_and_comparison_on_the_command_line_are_the_same_numbers(world: W
 
 
 def test_what_cannot_be_compared_is_said_in_one_line(
-    on_own_support: list[RunRecord], world: World, blindspot: Command
+    on_own_items: list[RunRecord], world: World, blindspot: Command
 ) -> None:
-    ids = [run.run_id for run in on_own_support]
-    encoder = on_own_support[0].plan.variant.encoder
+    ids = [run.run_id for run in on_own_items]
+    encoder = on_own_items[0].plan.variant.encoder
     toolkit = world.run("evalrank", encoder, "words-0.0", protocol="toolkit").run_id
     for arguments, said in [
         (ids, "the runs ranked different pairs"),

@@ -121,8 +121,8 @@ def test_a_partial_encoder_is_ranked_on_its_run_s_items(world: World, tmp_path: 
     second = write_vectors(tmp_path / "second.txt", ["dog", "cat", "hen", "fox", "ant", "yak", "emu"], 2)
 
     def run(transform: str, metric: Similarity) -> RunRecord:
-        support, params = [second] if common else [], {"metric": metric}
-        request = requesting.request("evalrank", first, transform, "animals", params, world.settings, support)
+        covered_by, params = [second] if common else [], {"metric": metric}
+        request = requesting.request("evalrank", first, transform, "animals", params, world.settings, covered_by)
         return pipeline.run(request, world.settings, world.repository).record
 
     what_if._transformed.cache_clear()

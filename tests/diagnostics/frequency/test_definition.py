@@ -65,8 +65,8 @@ def encoders(monkeypatch: pytest.MonkeyPatch, words: Vocabulary) -> tuple[str, s
     return "counting", "partial"
 
 
-def run(encoder: str, settings: Settings, *support: str) -> RunRecord:
-    request = requesting.request("frequency", encoder, "none", "toy", {}, settings, support)
+def run(encoder: str, settings: Settings, *covered_by: str) -> RunRecord:
+    request = requesting.request("frequency", encoder, "none", "toy", {}, settings, covered_by)
     return pipeline.run(request, settings, Repository.at(settings.store)).record
 
 
@@ -140,8 +140,8 @@ def test_words_without_a_vector_leave_it(
     covered = np.arange(N) % 5 != 0
     assert alone.coverage == common.coverage == {"items": N, "items_covered": int(covered.sum())}
     assert alone.metrics["words"] == covered.sum()
-    assert alone.plan.support_digest == common.plan.support_digest == words.part(covered).digest
-    assert repository.support(common.plan.support_digest).tolist() == covered.tolist()
+    assert alone.plan.covered_digest == common.plan.covered_digest == words.part(covered).digest
+    assert repository.covered(common.plan.covered_digest).tolist() == covered.tolist()
     # Same vectors on the same words: the same numbers.
     assert alone.metrics == common.metrics
     assert run("counting", settings).metrics["words"] == N

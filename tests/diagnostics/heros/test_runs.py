@@ -129,7 +129,7 @@ def test_an_encoder_that_lacks_texts_is_refused_with_counts(
     assert Repository.at(environment.store).runs() == []
 
 
-def test_a_partial_encoder_that_covers_all_is_computed_and_needs_no_support_of_others(
+def test_a_partial_encoder_that_covers_all_is_computed_and_needs_no_coverage_of_others(
     own: MinimalPairSet, environment: Settings, tmp_path: Path
 ) -> None:
     words = sorted({word for text in own.items for word in text.split()})
@@ -140,10 +140,10 @@ def test_a_partial_encoder_that_covers_all_is_computed_and_needs_no_support_of_o
         (tmp_path / f"{name}.txt").write_text("".join(lines))
         references.append(f"vectors:{tmp_path / name}.txt")
     request = requesting.request("heros", references[0], "none", own.id, {}, environment, references)
-    assert request.support == ()
+    assert request.covered_by == ()
     record = pipeline.run(request, environment, Repository.at(environment.store)).record
-    assert record.plan.own_support
-    assert record.plan.support_digest == ""
+    assert record.plan.own_covered
+    assert record.plan.covered_digest == ""
     assert record.metrics["originals"] == 4
 
 

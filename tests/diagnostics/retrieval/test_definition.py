@@ -208,10 +208,10 @@ def test_a_row_has_its_judgments_and_its_top_documents() -> None:
 
 def test_a_part_of_the_documents_keeps_their_ids() -> None:
     data = toy.dataset()
-    support = np.ones(len(data.items), dtype=np.bool_)
-    support[data.documents[5]] = False
+    covered = np.ones(len(data.items), dtype=np.bool_)
+    covered[data.documents[5]] = False
     gone = {data.document_ids[d] for d in np.flatnonzero(data.documents == data.documents[5])}
-    part = data.part(support)
+    part = data.part(covered)
     whole, some = compute(data, vectors_of(data)), compute(part.dataset, vectors_of(data)[part.items])
     assert whole.item_numbers is not None
     assert some.item_numbers is not None

@@ -97,8 +97,8 @@ def test_what_has_no_correlation_is_said(rows: list[scored_pairs.Row], told: str
 
 def test_covered_pairs_keep_their_numbers() -> None:
     dataset = sample()
-    support = np.array([item != "b" for item in dataset.items])
-    part = dataset.part(support)
+    covered = np.array([item != "b" for item in dataset.items])
+    part = dataset.part(covered)
     assert part.rows.tolist() == [1, 2, 4]
     got = part.dataset
     texts = [(got.items[i], got.items[j]) for i, j in zip(got.firsts, got.seconds, strict=True)]

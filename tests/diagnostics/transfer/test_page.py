@@ -63,7 +63,7 @@ def test_without_overlap_other_numbers_are_shown(open_app: OpenApp, toys: World)
 def test_scores_on_other_examples_are_not_shown_beside(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "transfer")
     assert "Scores of lacks are missing where they were tested on other examples" in written(app)
-    app = open_app(cache, "transfer", transfer_support="own")
+    app = open_app(cache, "transfer", transfer_covered="own")
     assert "**not comparable**" in written(app)
     part = table(app, "task", "in part").set_index("task").loc[toy.SPLIT, "in part"]
     assert part.startswith("lacks ")

@@ -79,10 +79,10 @@ def test_words_without_a_vector_are_left_out_and_counted(toys: World) -> None:
     assert rows["item_no"].tolist() == [0, 1, 2]
     assert rows[["a", "b", "c", "d"]].values.tolist()[2] == ["dog", "dogs", "cat", "cats"]
     assert rows["section"].tolist() == ["capital", "capital", "plural"]
-    # On common support the other encoder answers the same questions among the same words.
-    request = replace(toys.request("analogy", "trigrams", "toy-analogies"), support=("lacks",))
+    # On what all cover the other encoder answers the same questions among the same words.
+    request = replace(toys.request("analogy", "trigrams", "toy-analogies"), covered_by=("lacks",))
     other = pipeline.run(request, toys.settings, toys.repository).record
-    assert other.plan.support_digest == run.plan.support_digest != ""
+    assert other.plan.covered_digest == run.plan.covered_digest != ""
     assert other.metrics["accuracy"] == run.metrics["accuracy"]
     assert other.metrics["candidates"] == run.metrics["candidates"] == 10
 

@@ -106,7 +106,7 @@ def test_a_word_without_a_vector_leaves_out_its_cases_and_one_of_the_group_all_o
     assert rows["outlier"].tolist() == ["talking", "oslo"]
     assert rows["group_name"].tolist() == ["walkers", "talkers"]
     assert rows["words"].tolist() == ["walking; walker; walked", "talking; talker; talked; talks"]
-    request = replace(world.request("outliers", "trigrams", ODD.id), support=("lacks",))
+    request = replace(world.request("outliers", "trigrams", ODD.id), covered_by=("lacks",))
     common = pipeline.run(request, world.settings, world.repository).record
     assert common.metrics["cases"] == 2
     known_none = GramEncoder("none", lacks=lambda text: "l" in text or text == "romes")

@@ -133,7 +133,7 @@ def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: 
 
 @pytest.mark.heavy
 def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
-    app = open_app(cache, "words", words_support="own")
+    app = open_app(cache, "words", words_covered="own")
     assert "not comparable" in written(app)
     frame = table(app, "score").set_index("task")
     assert list(frame) == ["score", "lacks", "trigrams"]  # published ones have no score of these sets
@@ -151,12 +151,12 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path
     few = "(5 words), demo-analogies (3 questions), demo-outliers (2 groups), demo-events (2 verbs), demo-chunks (2 "
     assert few in written(app)
     assert "answered among 12 to 13 words" in written(app)
-    app = open_app(cache, "words", words_support="own", words_published="false", model=["trigrams~none"])
+    app = open_app(cache, "words", words_covered="own", words_published="false", model=["trigrams~none"])
     assert list(table(app, "score")) == ["task", "score", "trigrams"]
     solved = f"**{percent(runs['analogy trigrams'].metrics['accuracy'], 1)}**"
     assert solved in written(app)
     found = f"**{percent(runs['outliers trigrams'].metrics['accuracy'], 1)}**"
-    app = open_app(cache, "words", words_support="own", model=["trigrams~none"], data=ODD.id)
+    app = open_app(cache, "words", words_covered="own", model=["trigrams~none"], data=ODD.id)
     assert found in written(app), "of the picked dataset"
 
 
@@ -165,7 +165,7 @@ def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, 
     app = open_app(cache, "words")
     assert of_analogies(app).count("–") == 1
     assert "on other words are not shown" in written(app)
-    request = replace(module_world.request("analogy", "trigrams", ASKED.id), support=("lacks",))
+    request = replace(module_world.request("analogy", "trigrams", ASKED.id), covered_by=("lacks",))
     common = pipeline.run(request, module_world.settings, module_world.repository).record
     module_world.repository.database.close()
     app = open_app(cache, "words")
@@ -179,7 +179,7 @@ def test_wrong_questions_are_listed_as_text(
     open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
 ) -> None:
     app = open_app(
-        cache, "words", words_support="own", analogies_by="trigrams~none", data="demo-analogies", view="analogies"
+        cache, "words", words_covered="own", analogies_by="trigrams~none", data="demo-analogies", view="analogies"
     )
     line = chart(app, 1)["data"][1]
     assert line["name"] == "trigrams"
@@ -193,14 +193,14 @@ def test_wrong_questions_are_listed_as_text(
     assert frame["answered"].tolist() == wrong["predicted"].tolist()
     assert frame["rank"].tolist() == (1 + wrong["greater"] + wrong["ties"] / 2).tolist()
     assert MARKED not in written(app, raw=False)
-    app = open_app(cache, "words", words_support="own", analogies_by="trigrams~none", analogy_section="capital")
+    app = open_app(cache, "words", words_covered="own", analogies_by="trigrams~none", analogy_section="capital")
     frame = table(app, "answered")
     assert set(frame["section"]) <= {"capital"}
 
 
 @pytest.mark.heavy
 def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
-    query = {"words_support": "own", "view": "categories", "categories_by": "trigrams~none"}
+    query = {"words_covered": "own", "view": "categories", "categories_by": "trigrams~none"}
     app = open_app(cache, "words", **query)
     assert f"**{runs['categorization trigrams'].metrics['purity']:.1%}** of 6 words in 2 classes" in written(app)
     app = open_app(cache, "words", **query, cluster="0")
@@ -212,7 +212,7 @@ def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: di
 def test_outliers_by_group_and_case(
     open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
 ) -> None:
-    query = {"words_support": "own", "view": "outliers", "outliers_by": "trigrams~none"}
+    query = {"words_covered": "own", "view": "outliers", "outliers_by": "trigrams~none"}
     app = open_app(cache, "words", **query)
     run = runs["outliers trigrams"]
     items = module_world.repository.items(find_diagnostic("outliers"), [run.run_id], texts=True)
@@ -231,7 +231,7 @@ def test_outliers_by_group_and_case(
 
 
 def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path) -> None:
-    query = {"words_support": "own", "view": "events", "events_by": "trigrams~none", "case_group": "talked"}
+    query = {"words_covered": "own", "view": "events", "events_by": "trigrams~none", "case_group": "talked"}
     app = open_app(cache, "words", **query)
     app.toggle("case_wrong").set_value(False).run()
     frame = table(app, "cosine_typical")
@@ -243,7 +243,7 @@ def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path) -> None:
 
 @pytest.mark.heavy
 def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
-    query = {"words_support": "own", "view": "chunks", "chunks_by": "lacks~none"}
+    query = {"words_covered": "own", "view": "chunks", "chunks_by": "lacks~none"}
     app = open_app(cache, "words", **query)
     metrics = runs["chunking lacks"].metrics
     assert table(app, "precision")["phrases"][0] == metrics["phrases"] == 4
@@ -262,7 +262,7 @@ def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict
 
 @pytest.mark.heavy
 def test_coverage_and_relatedness(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "words", words_support="own", view="coverage")
+    app = open_app(cache, "words", words_covered="own", view="coverage")
     frame = table(app, "counted")
     assert "3 of 4 questions" in frame["counted"].tolist()
     app = open_app(cache, "words", view="relatedness")

@@ -245,7 +245,7 @@ def test_rankings_are_compared_on_what_word_vectors_cover(made: World, tmp_path:
     ]
     runs = [pipeline.run(request, made.settings, made.repository).record for request in made_by]
     assert runs[0].coverage["items_covered"] <= runs[0].coverage["items"]
-    assert runs[0].plan.support_digest == runs[1].plan.support_digest
+    assert runs[0].plan.covered_digest == runs[1].plan.covered_digest
     assert len(query_table(ENTRY, [run.run_id for run in runs], made.repository)) == runs[1].metrics["queries"]
 
 

@@ -62,7 +62,7 @@ def test_points_are_of_the_same_items() -> None:
     """A and B were compared on all texts, and each with C on fewer: a point of C would stand beside others' scores."""
 
     def on_fewer(one: Row) -> Row:
-        of_two = (replace(run, plan=replace(run.plan, support_digest="fewer")) for run in (one.a, one.b))
+        of_two = (replace(run, plan=replace(run.plan, covered_digest="fewer")) for run in (one.a, one.b))
         return Row(*of_two, one.difference, one.p_of_all)
 
     by_pair: ByPair = {

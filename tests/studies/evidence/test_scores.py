@@ -81,7 +81,7 @@ def test_scores_of_all_diagnostics_by_their_datasets(repository: Repository) -> 
 
 
 def test_which_run_of_a_variant_counts(repository: Repository) -> None:
-    """The newest by the usual parameters, over the newest content, on the support of most variants."""
+    """The newest by the usual parameters, over the newest content, on the items of most variants."""
 
     def run(variant: Variant, mrr: float, **more: object) -> Made:
         return Made("evalrank", variant, "evalrank-sent", {"mrr": mrr}, **more)  # type: ignore[arg-type]
@@ -97,7 +97,7 @@ def test_which_run_of_a_variant_counts(repository: Repository) -> None:
             run(X, 0.5, params={"protocol": "toolkit"}),
             run(X, 0.6, params={"fit_on": "stsb-dev"}),
             run(Y, 0.7),
-            run(third, 0.8, support_digest="part"),
+            run(third, 0.8, covered_digest="part"),
         ],
     )
     table = score_table(repository)

@@ -176,7 +176,7 @@ def test_a_transform_that_is_fitted_on_what_it_is_tested_on(filled: World, run: 
 
 def test_what_ranked_other_items_is_not_compared(filled: World, run: RunRecord) -> None:
     others = [filled.run("evalrank", name, "small-pairs") for name in ("bigrams", "trigrams~center")]
-    apart = replace(run, plan=replace(run.plan, support_digest="x"))
+    apart = replace(run, plan=replace(run.plan, covered_digest="x"))
     (made,) = wording.findings(general.not_comparable(others, [apart]))
     assert (made.n, made.severity, made.runs) == (3, pytest.approx(1 / 3), (apart,))
     assert general.not_comparable(others, []) == []

@@ -97,12 +97,12 @@ def test_scores_stand_where_they_belong(lab: World, asked: tuple[RunRequest, ...
     assert [s.measure.score for s in table.ranked.settings] == ["mrr"] * 4 + ["align"] * 2
 
 
-def test_common_support_is_answered_by_a_run_over_all_items(lab: World, asked: tuple[RunRequest, ...]) -> None:
+def test_common_coverage_is_answered_by_a_run_over_all_items(lab: World, asked: tuple[RunRequest, ...]) -> None:
     """Which other encoders a request names makes no difference where they have a vector for everything."""
     other = {"bigrams": "trigrams", "trigrams": "bigrams"}
-    named = [replace(r, support=(other[r.variant.encoder],)) for r in asked if r.variant.transform == "none"]
+    named = [replace(r, covered_by=(other[r.variant.encoder],)) for r in asked if r.variant.transform == "none"]
     assert len(grid.stored_runs(named, lab.repository)) == len(named) == 6
-    unknown = [replace(r, support=("minilm",)) for r in named]
+    unknown = [replace(r, covered_by=("minilm",)) for r in named]
     assert grid.stored_runs(unknown, lab.repository) == {}
 
 

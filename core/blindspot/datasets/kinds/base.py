@@ -63,19 +63,19 @@ class Part:
     Attributes:
         dataset: that part, of the same kind, with its items renumbered; the whole itself if nothing is left out.
         items: ``[k] int64``, the numbers that its items have in the whole.
-        support: ``[n] bool``, per item of the whole whether it is in.
+        covered: ``[n] bool``, per item of the whole whether it is in.
         rows: ``[r] int64``, the numbers that its rows (pairs, questions, examples, words) have in the whole.
     """
 
     dataset: Any
     items: Int64
-    support: Bool
+    covered: Bool
     rows: Int64
 
     @property
     def digest(self) -> str:
         """Digest of the included items; "" for all."""
-        return "" if self.support.all() else hashlib.sha256(np.packbits(self.support).tobytes()).hexdigest()[:16]
+        return "" if self.covered.all() else hashlib.sha256(np.packbits(self.covered).tobytes()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,19 +183,19 @@ class Dataset(ABC):
 
     # --- coverage by an encoder
 
-    def part(self, support: Bool) -> Part:
-        """Leave out the items outside of ``support``, ``[n] bool``, and the rows that touch them."""
-        items, rows = np.flatnonzero(support), np.flatnonzero(self._complete(support))
+    def part(self, covered: Bool) -> Part:
+        """Leave out the items outside of ``covered``, ``[n] bool``, and the rows that touch them."""
+        items, rows = np.flatnonzero(covered), np.flatnonzero(self._complete(covered))
         if len(items) == len(self.items):
-            return Part(self, items, support, rows)
-        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
-        return Part(self._reduced(tuple(self.items[i] for i in items), support, rows, numbers), items, support, rows)
+            return Part(self, items, covered, rows)
+        numbers = np.cumsum(covered, dtype=np.int32) - np.int32(1)
+        return Part(self._reduced(tuple(self.items[i] for i in items), covered, rows, numbers), items, covered, rows)
 
-    def coverage(self, support: Bool) -> dict[str, int]:
-        """How many rows and items there are, and how many are inside ``support``, ``[n] bool``."""
-        rows = self._complete(support)
+    def coverage(self, covered: Bool) -> dict[str, int]:
+        """How many rows and items there are, and how many are inside ``covered``, ``[n] bool``."""
+        rows = self._complete(covered)
         counts = {self.counted: len(rows), f"{self.counted}_covered": int(np.count_nonzero(rows))}
-        items = {"items": len(support), "items_covered": int(np.count_nonzero(support))}
+        items = {"items": len(covered), "items_covered": int(np.count_nonzero(covered))}
         return (counts if self.counted else {}) | items
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
@@ -206,18 +206,18 @@ class Dataset(ABC):
             expected=f"an encoder that knows the words of this {self.kind.in_words}",
         )
 
-    def _complete(self, support: Bool) -> Bool:
-        """Which rows have all their items inside ``support``, ``[m] bool``."""
+    def _complete(self, covered: Bool) -> Bool:
+        """Which rows have all their items inside ``covered``, ``[m] bool``."""
         columns = [getattr(self, name) for name in self.item_columns]
         if not columns:
-            return support
+            return covered
         complete = np.ones(len(columns[0]), dtype=np.bool_)
         for column in columns:
             if len(column):
-                complete &= support[column].reshape(len(column), -1).all(axis=1)
+                complete &= covered[column].reshape(len(column), -1).all(axis=1)
         return complete
 
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Self:  # noqa: ARG002
+    def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> Self:  # noqa: ARG002
         """Only these items and rows; ``numbers [n]`` has the new number of every item that stays."""
         if not self.has_parts:
             raise TypeError(f"a {self.kind} has no parts")

@@ -47,13 +47,13 @@ class ChunkedSentences(WordDataset):
     def content_parts(self) -> list[str]:
         return self._parts([self.words, self.tags, self.starts, self.splits.astype(np.int8)], *self.tag_names)
 
-    def coverage(self, support: Bool) -> dict[str, int]:
+    def coverage(self, covered: Bool) -> dict[str, int]:
         """All sentences are kept; of tokens and words those with a vector count as covered."""
         sentences = len(self.splits)
         known = self.words >= 0
-        tokens = int(np.count_nonzero(known & support[np.where(known, self.words, 0)]))
+        tokens = int(np.count_nonzero(known & covered[np.where(known, self.words, 0)]))
         counts = {self.counted: sentences, f"{self.counted}_covered": sentences}
-        words = {"items": len(support), "items_covered": int(np.count_nonzero(support))}
+        words = {"items": len(covered), "items_covered": int(np.count_nonzero(covered))}
         return counts | {"tokens": len(self.words), "tokens_covered": tokens} | words
 
     def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
@@ -62,12 +62,12 @@ class ChunkedSentences(WordDataset):
             expected="an encoder that knows words of English text",
         )
 
-    def _complete(self, support: Bool) -> Bool:
+    def _complete(self, covered: Bool) -> Bool:
         """Every sentence, as long as a single word has a vector."""
-        return np.full(len(self.splits), bool(support.any()))
+        return np.full(len(self.splits), bool(covered.any()))
 
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> ChunkedSentences:  # noqa: ARG002
-        known = (self.words >= 0) & support[np.where(self.words >= 0, self.words, 0)]
+    def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> ChunkedSentences:  # noqa: ARG002
+        known = (self.words >= 0) & covered[np.where(self.words >= 0, self.words, 0)]
         words = np.where(known, numbers[np.where(known, self.words, 0)], np.int32(UNKNOWN))
         return replace(self, items=items, words=words.astype(np.int32))
 

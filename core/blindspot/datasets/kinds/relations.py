@@ -47,9 +47,9 @@ class Analogies(WordDataset):
     def content_parts(self) -> list[str]:
         return self._parts([self.section_numbers, self.questions, self.answers], *self.sections, *self.groups)
 
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Analogies:
-        own_words = int(np.count_nonzero(support[: self.own_words]))
-        return replace(super()._reduced(items, support, rows, numbers), own_words=own_words)
+    def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> Analogies:
+        own_words = int(np.count_nonzero(covered[: self.own_words]))
+        return replace(super()._reduced(items, covered, rows, numbers), own_words=own_words)
 
     def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
         return InputError(
@@ -101,9 +101,9 @@ class Categories(WordDataset):
         out[self.members, self.class_numbers] = True
         return out
 
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Categories:  # noqa: ARG002
+    def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> Categories:  # noqa: ARG002
         """A class that has none of the words is left out."""
-        kept = support[self.members]
+        kept = covered[self.members]
         left, class_numbers = np.unique(self.class_numbers[kept], return_inverse=True)
         classes = tuple(self.classes[i] for i in left)
         return Categories(self.id, items, classes, numbers[self.members[kept]], class_numbers.astype(np.int32))
@@ -146,12 +146,12 @@ class Outliers(WordDataset):
     def content_parts(self) -> list[str]:
         return self._parts([self.group_numbers, self.members, self.outliers], *self.groups)
 
-    def _complete(self, support: Bool) -> Bool:
-        whole = (support[self.members] | (self.members < 0)).all(axis=1)
-        return np.asarray(super()._complete(support) & whole)
+    def _complete(self, covered: Bool) -> Bool:
+        whole = (covered[self.members] | (self.members < 0)).all(axis=1)
+        return np.asarray(super()._complete(covered) & whole)
 
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Outliers:
-        kept = super()._reduced(items, support, rows, numbers)
+    def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> Outliers:
+        kept = super()._reduced(items, covered, rows, numbers)
         return replace(kept, members=np.where(kept.members < 0, np.int32(-1), numbers[kept.members]))
 
     def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002

@@ -186,16 +186,16 @@ class RetrievalDataset(Dataset):
             expected="an encoder that knows the dataset's texts",
         )
 
-    def _complete(self, support: Bool) -> Bool:
+    def _complete(self, covered: Bool) -> Bool:
         """A query is complete if it and all its relevant documents have a vector: else the best score would differ
         between encoders."""
-        complete = support[self.queries]
-        lost = self.relevant & ~support[self.documents[self.judged]]
+        complete = covered[self.queries]
+        lost = self.relevant & ~covered[self.documents[self.judged]]
         complete[self.judged_queries[lost]] = False
         return complete
 
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> RetrievalDataset:
-        kept_documents = support[self.documents]
+    def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> RetrievalDataset:
+        kept_documents = covered[self.documents]
         new_documents = np.cumsum(kept_documents, dtype=np.int32) - np.int32(1)
         kept_queries = np.zeros(len(self.queries), dtype=np.bool_)
         kept_queries[rows] = True

@@ -32,9 +32,9 @@ class Vocabulary(WordDataset):
     def content_parts(self) -> list[str]:
         return self._parts([self.counts, self.queries], repr(float(self.corpus_size)))
 
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Vocabulary:
+    def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> Vocabulary:
         """The corpus stays the whole one."""
-        queries = numbers[self.queries[support[self.queries]]]
+        queries = numbers[self.queries[covered[self.queries]]]
         return replace(self, items=items, counts=self.counts[rows], queries=queries)
 
     def rows(self, start: int, stop: int) -> Sequence[tuple[int, str, float, float]]:

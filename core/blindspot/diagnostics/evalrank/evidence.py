@@ -111,7 +111,7 @@ class Ranked:
 def read(material: Material) -> list[Ranked]:
     """The runs by what they ranked; rows and texts are read once per dataset, so that memory has those of one."""
     out = []
-    for group in together(material, on_one_support=True):
+    for group in together(material, on_same_items=True):
         known = rows_of_runs(ENTRY, [run.run_id for run in group.every], material.repository)
         known = {run_id: rows for run_id, rows in known.items() if len(rows.item_no)}
         runs, compared = ([run for run in some if run.run_id in known] for some in (group.runs, group.baselines))
@@ -179,11 +179,11 @@ class _Sorted:
     pairs: Pairs = field(compare=False)
     settings: Settings = field(compare=False)
     own: tuple[OwnColumn, ...] = field(compare=False)
-    support: str = field(init=False)
+    covered: str = field(init=False)
     columns: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "support", self.run.plan.support_digest)
+        object.__setattr__(self, "covered", self.run.plan.covered_digest)
         object.__setattr__(self, "columns", tuple(column.digest for column in self.own))
 
 

@@ -156,7 +156,7 @@ def other_params(run: RunRecord) -> dict[str, str]:
 def counterpart(run: RunRecord, stored: Sequence[RunRecord]) -> RunRecord | None:
     """As ``other_protocol``, among runs of the same dataset by the other protocol, newest first."""
     toolkit = run.plan.params["protocol"] == TOOLKIT
-    found = [r for r in stored if r.plan.own_support and r.plan.variant.encoder == run.plan.variant.encoder]
+    found = [r for r in stored if r.plan.own_covered and r.plan.variant.encoder == run.plan.variant.encoder]
     transform = run.plan.variant.transform
     wanted: tuple[str, ...]
     if toolkit:
@@ -174,12 +174,12 @@ def as_toolkit(transform: str) -> str:
     return transform if transform.split("+", maxsplit=1)[0] == CENTER else f"{CENTER}+{transform}"
 
 
-def other_support(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
-    """The newest run of the same variant on its own support, if ``run`` is on the common one, or the reverse."""
+def other_coverage(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
+    """The newest run of the same variant on all that it covers, if ``run`` is on what all cover, or the reverse."""
     plan = run.plan
     found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=plan.params)
-    others = [r for r in found if r.plan.support_digest != run.plan.support_digest]
-    return next((r for r in others if r.plan.own_support != run.plan.own_support), None)
+    others = [r for r in found if r.plan.covered_digest != run.plan.covered_digest]
+    return next((r for r in others if r.plan.own_covered != run.plan.own_covered), None)
 
 
 def with_other_candidates(params: Mapping[str, str]) -> dict[str, str]:
@@ -197,7 +197,7 @@ def other_candidates(run: RunRecord, entry: Diagnostic, repository: Repository) 
     """The newest run of the same on the same texts, with other candidates, if any."""
     plan, params = run.plan, with_other_candidates(run.plan.params)
     found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=params)
-    return next((r for r in found if r.plan.support_digest == plan.support_digest), None)
+    return next((r for r in found if r.plan.covered_digest == plan.covered_digest), None)
 
 
 # --- fewer candidates

@@ -143,7 +143,7 @@ Scores = Mapping[str, Mapping[str, ItemScores]]  # by run id and metric, of runs
 
 
 def groups(table: PairTable, run_ids: Sequence[str], metrics: Sequence[str] = WITH_INTERVAL) -> list[Scores]:
-    """The runs in groups that ranked the same pairs: one group, unless encoders were ranked on their own support."""
+    """The runs in groups that ranked the same pairs: one group, unless encoders were ranked on what each covers."""
     return [_scores(table, group, mask, metrics) for group, mask in _together(table, run_ids)]
 
 

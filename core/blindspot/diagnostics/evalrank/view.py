@@ -23,8 +23,8 @@ from blindspot.diagnostics.evalrank.trust import (
     candidates_in,
     choices,
     other_candidates,
+    other_coverage,
     other_protocol,
-    other_support,
     pairs_of,
     with_first_items,
 )
@@ -43,20 +43,20 @@ class Others:
     """Stored runs that differ from a run in one choice; None where there is none."""
 
     protocol: RunRecord | None
-    support: RunRecord | None
+    covered: RunRecord | None
     candidates: RunRecord | None
 
     @classmethod
     def of(cls, run: RunRecord, repository: Repository) -> Others:
         return cls(
             other_protocol(run, ENTRY, repository),
-            other_support(run, ENTRY, repository) if run.plan.support_digest else None,
+            other_coverage(run, ENTRY, repository) if run.plan.covered_digest else None,
             other_candidates(run, ENTRY, repository),
         )
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        return tuple(run.run_id for run in (self.protocol, self.support, self.candidates) if run)
+        return tuple(run.run_id for run in (self.protocol, self.covered, self.candidates) if run)
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,12 @@ def _of_others(run: RunRecord, others: Others, scores: Mapping[str, MeanScore]) 
         else:
             about = f"By definition, exact and with ties: {other.plan.variant.label}."
         found.append(Choice("protocol", way, scores[other.run_id], about, run_id=other.run_id))
-    if other := others.support:
-        way = "own" if other.plan.own_support else "common"
+    if other := others.covered:
+        way = "own" if other.plan.own_covered else "common"
         items = f"{other.coverage['items_covered']:,} of {other.coverage['items']:,} texts"
         about = (
             f"On all texts that this model covers ({items}); not comparable with other models."
-            if other.plan.own_support
+            if other.plan.own_covered
             else f"On the texts that all compared models cover ({items})."
         )
         found.append(Choice("support", way, scores[other.run_id], about, run_id=other.run_id))

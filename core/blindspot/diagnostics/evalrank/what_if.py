@@ -75,10 +75,10 @@ def basis(run: RunRecord, entry: Diagnostic, repository: Repository) -> Basis:
     rows = repository.items(entry, [run.run_id], texts=True).sort_values("item_no", ignore_index=True)
     plan = run.plan
     n = int(run.coverage["items"])
-    support: Bool = repository.support(plan.support_digest) if plan.support_digest else np.ones(n, dtype=np.bool_)
-    items = np.flatnonzero(support)
+    covered: Bool = repository.covered(plan.covered_digest) if plan.covered_digest else np.ones(n, dtype=np.bool_)
+    items = np.flatnonzero(covered)
     texts = repository.texts(plan.dataset_digest, items.tolist())
-    numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
+    numbers = np.cumsum(covered, dtype=np.int32) - np.int32(1)
     dataset = PairSet(
         plan.dataset,
         tuple(texts[i] for i in items.tolist()),
@@ -204,7 +204,7 @@ def transformed(base: Basis, chain: TransformChain, settings: Settings, cancel: 
     plan = base.run.plan
     policy.check_transform(str(chain), settings)
     if chain.steps:
-        ranked = _Ranked(plan.support_digest, base, cancel)
+        ranked = _Ranked(plan.covered_digest, base, cancel)
         return _transformed(plan.embedding_digest, chain, settings, ranked)
     return _embeddings(base, settings)  # not cached: it may be a memory map of the file
 
@@ -213,7 +213,7 @@ def transformed(base: Basis, chain: TransformChain, settings: Settings, cancel: 
 class _Ranked:
     """The key of a cache: compared by the digest of what the run ranked."""
 
-    support_digest: str
+    covered_digest: str
     base: Basis = field(compare=False)
     cancel: CancelToken | None = field(compare=False)
 
@@ -227,7 +227,7 @@ def _transformed(_digest: str, chain: TransformChain, settings: Settings, ranked
 
 def _embeddings(base: Basis, settings: Settings) -> Float32:
     embedded = embedded_of(base.run, settings)
-    if not base.run.plan.support_digest:
+    if not base.run.plan.covered_digest:
         return embedded.matrix
     return embedded.matrix[rows_of(base.run, embedded, Repository.at(settings.store))[2]]
 

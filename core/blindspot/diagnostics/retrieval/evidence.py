@@ -26,7 +26,7 @@ TITLE = TITLES[ENTRY.headline]
 def evidence(material: Material) -> Iterator[Evidence]:
     """See ``Diagnostic.evidence``."""
     yield from low_coverage(material.runs)
-    for group in together(material, on_one_support=True):  # runs on other parts rank other documents
+    for group in together(material, on_same_items=True):  # runs on other parts rank other documents
         table = query_table(ENTRY, [run.run_id for run in group.every], material.repository)
         yield from _of_runs(group.runs, group.baselines, table)
 

@@ -142,7 +142,7 @@ def evidence(material: Material) -> Iterator[Evidence]:
     """See ``Diagnostic.evidence``. Two models are tested where each is ahead at some size: for each direction the size
     that shows it best, corrected for the number of sizes; both must be so."""
     yield from low_coverage(material.runs)
-    for group in together(material, on_one_support=True):
+    for group in together(material, on_same_items=True):
         found = curves(group.runs, material.repository)
         for a, b in combinations(found, 2):
             gaps = crossing(a, b, 1).gaps

@@ -41,13 +41,13 @@ class Together:
         return [(run, best) for run in self.runs if best and run.plan.variant.encoder not in known]
 
 
-def together(material: Material, *, on_one_support: bool = False) -> list[Together]:
-    """The runs by dataset and parameters, and with ``on_one_support`` also by their texts, in their order."""
+def together(material: Material, *, on_same_items: bool = False) -> list[Together]:
+    """The runs by dataset and parameters, and with ``on_same_items`` also by their texts, in their order."""
     groups: dict[tuple[str, str, str], tuple[list[RunRecord], list[RunRecord]]] = {}
     for side, runs in enumerate((material.runs, material.baselines)):
         for run in runs:
             params = str(sorted((k, v) for k, v in run.plan.params.items() if k != FIT_ON))
-            what = (run.plan.dataset_digest, params, run.plan.support_digest if on_one_support else "")
+            what = (run.plan.dataset_digest, params, run.plan.covered_digest if on_same_items else "")
             groups.setdefault(what, ([], []))[side].append(run)
     return [Together(own, baselines) for own, baselines in groups.values() if own]
 
@@ -87,7 +87,7 @@ class Rows:
 
 def rows_of(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> Rows:
     """Rows of runs over one dataset; texts are read once for runs over the same part of it."""
-    first_of = {run.plan.support_digest: run.run_id for run in reversed(runs)}
+    first_of = {run.plan.covered_digest: run.run_id for run in reversed(runs)}
     described = repository.items(entry, list(first_of.values()), texts=True)
     own = repository.items(entry, [run.run_id for run in runs], texts=False)
     if len(own) == 0:
@@ -115,7 +115,7 @@ def low_coverage(runs: Sequence[RunRecord]) -> list[Evidence]:
         if not every or covered >= LOW_COVERAGE * every:
             continue
         facts: dict[str, Fact] = {
-            "is_own": run.plan.own_support,
+            "is_own": run.plan.own_covered,
             "lacking": counts["items"] - counts["items_covered"],
             "texts": counts["items"],
             "unit": "" if unit == "items" else unit,

@@ -163,9 +163,9 @@ def _facts(run: WholeRun, kind: DatasetKind, items: bytes, rows_digest: str, fit
             "dataset_digest": plan.dataset_digest,
             "params": dict(plan.params),
             "embedding_digest": plan.embedding_digest,
-            "support": list(plan.support),
-            "support_digest": plan.support_digest,
-            "own_support": plan.own_support,
+            "support": list(plan.covered_by),
+            "support_digest": plan.covered_digest,
+            "own_support": plan.own_covered,
             "started_at": _written(run.started_at),
             "finished_at": _written(run.finished_at),
         },
@@ -175,7 +175,7 @@ def _facts(run: WholeRun, kind: DatasetKind, items: bytes, rows_digest: str, fit
         "timings": dict(run.timings),
         "manifest": dict(run.manifest),
         "items": {"rows": run.items.num_rows, "sha256": hashlib.sha256(items).hexdigest()},
-        "support": run.support and {"items": run.support[0], "ranked": base64.b64encode(run.support[1]).decode()},
+        "support": run.covered and {"items": run.covered[0], "ranked": base64.b64encode(run.covered[1]).decode()},
         "dataset": {"kind": str(kind), "rows_digest": rows_digest},
         "embeddings": [asdict(cost) for cost in run.costs],
         "own_columns": [
@@ -243,7 +243,7 @@ def read_pack(folder: Folder, name: str) -> Pack:
     fitted_on = facts.text("fitted_on", may_be_empty=True)
     _check_identity(plan, entry, fitted_on, facts)
     kind, rows_digest = _dataset(facts.inside("dataset"), entry)
-    support = _support(facts, plan)
+    covered = _covered(facts, plan)
     run = WholeRun(
         plan=plan,
         started_at=facts.inside("run").time("started_at"),
@@ -253,7 +253,7 @@ def read_pack(folder: Folder, name: str) -> Pack:
         timings=facts.numbers("timings"),
         manifest=facts.inside("manifest").raw,
         items=_items(folder, facts, plan, entry),
-        support=support,
+        covered=covered,
         costs=tuple(_cost(each) for each in facts.each("embeddings")),
         own_columns=tuple(_own_column(each) for each in facts.each("own_columns")),
     )
@@ -411,9 +411,9 @@ def _plan(facts: _Facts) -> RunPlan:
         dataset_digest=facts.hexadecimal("dataset_digest", DIGEST),
         params={name: params.text(name) for name in sorted(params.raw)},
         embedding_digest=facts.text("embedding_digest", may_be_empty=True),
-        support=facts.texts("support"),
-        support_digest=facts.text("support_digest", may_be_empty=True),
-        own_support=facts.truth("own_support"),
+        covered_by=facts.texts("support"),
+        covered_digest=facts.text("support_digest", may_be_empty=True),
+        own_covered=facts.truth("own_support"),
     )
 
 
@@ -448,13 +448,13 @@ def _dataset(facts: _Facts, entry: Diagnostic) -> tuple[DatasetKind, str]:
     return entry.dataset_kind, rows_digest
 
 
-def _support(facts: _Facts, plan: RunPlan) -> tuple[int, bytes] | None:
-    if facts.raw.get("support") is None and not plan.support_digest:
+def _covered(facts: _Facts, plan: RunPlan) -> tuple[int, bytes] | None:
+    if facts.raw.get("support") is None and not plan.covered_digest:
         return None
     inside = facts.inside("support")
     items, ranked = inside.count("items", 2**31), inside.bytes("ranked")
-    if hashlib.sha256(ranked).hexdigest()[:16] != plan.support_digest or len(ranked) != (items + 7) // 8:
-        raise facts.wrong("support.ranked", "the bits that the run's support digest is of")
+    if hashlib.sha256(ranked).hexdigest()[:16] != plan.covered_digest or len(ranked) != (items + 7) // 8:
+        raise facts.wrong("support.ranked", "the bits that the run's support_digest is of")
     return items, ranked
 
 

@@ -91,7 +91,7 @@ class PackResults:
             timings=dict(timings),
             manifest=manifest,
             items=items_of(entry, result),
-            support=(len(ranked.support), np.packbits(ranked.support).tobytes()) if ranked and limited else None,
+            covered=(len(ranked.covered), np.packbits(ranked.covered).tobytes()) if ranked and limited else None,
             costs=tuple(begun.costs.values()),
             own_columns=dataset.own_columns,
         )

@@ -200,10 +200,10 @@ class _Candidates:
     entry: Diagnostic
     dataset: str
     params: Mapping[str, str]
-    by_items: Mapping[tuple[str, str], Mapping[Variant, RunRecord]]  # by content and support
+    by_items: Mapping[tuple[str, str], Mapping[Variant, RunRecord]]  # by content and items
 
     def of(self, a: Variant, b: Variant) -> tuple[RunRecord, RunRecord] | None:
-        """Runs of both on the same items; where there are several such supports, on the one that was run last."""
+        """Runs of both on the same items; where there are several such sets, on the one that was run last."""
         both = [(runs[a], runs[b]) for runs in self.by_items.values() if a in runs and b in runs]
         return max(both, key=lambda pair: max(run.run_seq for run in pair), default=None)
 
@@ -224,7 +224,7 @@ def _candidates(variants: Sequence[Variant], repository: Repository, picked: Map
         if entry is None or plan.diagnostic_version != entry.version or dict(plan.params) != params[entry.id]:
             continue
         items = found.setdefault((plan.diagnostic, plan.dataset), {})
-        items.setdefault((plan.dataset_digest, plan.support_digest), {}).setdefault(plan.variant, run)
+        items.setdefault((plan.dataset_digest, plan.covered_digest), {}).setdefault(plan.variant, run)
     diagnostics, datasets = list(all_diagnostics()), {name: i for i, name in enumerate(DATASETS)}
     order = sorted(
         found,
@@ -241,7 +241,7 @@ def tested_by_variant(repository: Repository, picked: Mapping[str, str]) -> dict
         plan = run.plan
         entry = all_diagnostics().get(plan.diagnostic)
         if entry and plan.diagnostic_version == entry.version and dict(plan.params) == params[entry.id]:
-            found.setdefault(str(plan.variant), set()).add((entry.id, plan.dataset_digest, plan.support_digest))
+            found.setdefault(str(plan.variant), set()).add((entry.id, plan.dataset_digest, plan.covered_digest))
     return {name: frozenset(tested) for name, tested in found.items()}
 
 
@@ -257,7 +257,7 @@ def _tested(
             if runs and (score := _headline(candidates.entry, runs)):
                 entry_of_both(*runs)
                 plan = runs[0].plan
-                by_items.setdefault((plan.dataset_digest, plan.support_digest, score), []).append(runs)
+                by_items.setdefault((plan.dataset_digest, plan.covered_digest, score), []).append(runs)
         for comparable in by_items.values():
             tests = headline_tests(candidates.entry, comparable, repository)
             out += [(*runs, one) for runs, one in zip(comparable, tests, strict=True)]

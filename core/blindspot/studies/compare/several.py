@@ -91,7 +91,7 @@ def points(by_pair: ByPair, score: tuple[str, str], costs: Mapping[Variant, Cost
             if (row.entry.id, row.dataset) == score:
                 one = row.difference
                 sign = one.sign
-                same = of_items.setdefault(row.a.plan.support_digest, {})
+                same = of_items.setdefault(row.a.plan.covered_digest, {})
                 same.setdefault(row.a.plan.variant, (one.a, one.a_interval))
                 same.setdefault(row.b.plan.variant, (one.b, one.b_interval))
     values = max(of_items.values(), key=len, default={})

@@ -20,7 +20,7 @@ from blindspot.runs.comparison import ends
 from blindspot.runs.default_models import default_models, is_undeployed
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES
-from blindspot.runs.one_support import widest_support
+from blindspot.runs.same_items import widest_covered
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
@@ -332,10 +332,10 @@ def _of(entry: Diagnostic, runs: Sequence[RunRecord], selection: Selection) -> R
         wanted = [run for run in every if selection.keeps(run)]
         if not wanted:
             continue
-        widest = widest_support(wanted)
-        kept = _newest(run for run in wanted if run.plan.support_digest == widest)
+        widest = widest_covered(wanted)
+        kept = _newest(run for run in wanted if run.plan.covered_digest == widest)
         chosen += kept.values()
-        same = _newest(run for run in every if run.plan.support_digest == widest)
+        same = _newest(run for run in every if run.plan.covered_digest == widest)
         baselines += [run for v, run in same.items() if v.encoder in BASELINES and v.transform == "none"]
         apart += [run for v, run in _newest(wanted).items() if v not in kept]
     return RunsOf(entry, tuple(chosen), tuple(baselines), tuple(apart))

@@ -325,7 +325,7 @@ def _manifest(
     spaces: Sequence[Space],
     sizes: _Sizes,
     made: Made,
-    support: int,
+    covered: int,
 ) -> dict[str, object]:
     """What decided the items, and what was left out."""
     by_task: dict[str, object] = {"rule": {"ranks": list(request.ranks)}}
@@ -345,7 +345,7 @@ def _manifest(
         "about": inventory.about,
         "seed": request.seed,
         "embeddings": {str(space.variant): space.digest for space in spaces},
-        "support": support,
+        "support": covered,
         "frequencies": sizes.source,
         "corpus_size": sizes.corpus_size,
         "queries": len(found.queries),

@@ -271,15 +271,15 @@ def stored_runs(requests: Sequence[RunRequest], repository: Repository) -> dict[
         if entry is None or entry.version != plan.diagnostic_version:
             continue
         params = tuple(sorted(plan.params.items()))
-        exact[RunRequest(plan.diagnostic, plan.variant, plan.dataset, params, plan.support)] = run
-        if not plan.support_digest:
+        exact[RunRequest(plan.diagnostic, plan.variant, plan.dataset, params, plan.covered_by)] = run
+        if not plan.covered_digest:
             over_all[RunRequest(plan.diagnostic, plan.variant, plan.dataset, params)] = run
             if plan.params.get("protocol", "definition") == "definition":
                 covers_all.add((plan.variant.encoder, plan.dataset))
     out: dict[RunRequest, RunRecord] = {}
     for request in requests:
         found = exact.get(request)
-        if found is None and all((other, request.dataset) in covers_all for other in request.support):
+        if found is None and all((other, request.dataset) in covers_all for other in request.covered_by):
             found = over_all.get(RunRequest(request.diagnostic, request.variant, request.dataset, request.params))
         if found is not None:
             out[request] = found

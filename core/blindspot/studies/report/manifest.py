@@ -73,10 +73,10 @@ def commands_of(runs: Iterable[RunRecord]) -> list[str]:
     groups: dict[tuple[str, str, tuple[tuple[str, str], ...], tuple[str, ...]], list[RunRecord]] = {}
     for run in runs:
         plan = run.plan
-        key = (plan.diagnostic, plan.dataset, tuple(sorted(plan.params.items())), tuple(sorted(plan.support)))
+        key = (plan.diagnostic, plan.dataset, tuple(sorted(plan.params.items())), tuple(sorted(plan.covered_by)))
         groups.setdefault(key, []).append(run)
     out = []
-    for (diagnostic, dataset, params, support), same in groups.items():
+    for (diagnostic, dataset, params, covered_by), same in groups.items():
         by_encoders: dict[tuple[str, ...], list[str]] = {}  # those with the same transforms in one command
         transforms: dict[str, list[str]] = {}
         for run in same:
@@ -84,7 +84,7 @@ def commands_of(runs: Iterable[RunRecord]) -> list[str]:
         for encoder, chains in transforms.items():
             by_encoders.setdefault(tuple(sorted(chains)), []).append(encoder)
         for own_chains, encoders in by_encoders.items():
-            both = dict.fromkeys([*encoders, *support])
+            both = dict.fromkeys([*encoders, *covered_by])
             usual = find_diagnostic(diagnostic).check_params({})
             given = [(name, value) for name, value in params if usual.get(name) != value]
             words = ["blindspot", "run", diagnostic, "--dataset", portable(dataset)]

@@ -99,7 +99,7 @@ def series_of(training: str, repository: Repository) -> list[Series]:
         plan = run.plan
         key = (plan.diagnostic, plan.diagnostic_version, plan.dataset_digest, tuple(plan.params.items()))
         label = step_of(plan.variant.encoder)[1]
-        steps.setdefault((*key, plan.variant.transform, plan.support_digest), {})[label] = Step(label, run)
+        steps.setdefault((*key, plan.variant.transform, plan.covered_digest), {})[label] = Step(label, run)
     return [Series(training, tuple(found.values())) for found in steps.values()]
 
 

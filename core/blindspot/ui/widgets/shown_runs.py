@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import Diagnostic
-from blindspot.runs.one_support import on_one_support
+from blindspot.runs.same_items import on_same_items
 from blindspot.store.records import RunRecord
 from blindspot.ui.pickers import Picks
 from blindspot.ui.widgets import missing_runs, tables
@@ -66,5 +66,5 @@ def choose_own(label: str, texts: str, key: str, *, place: DeltaGenerator | None
 
 
 def by_variant(runs: Mapping[Key, Sequence[RunRecord]], own: bool) -> dict[Key, dict[Variant, RunRecord]]:
-    """Per dataset the runs of ``on_one_support`` by their models."""
-    return {name: {run.plan.variant: run for run in on_one_support(some, own)} for name, some in runs.items()}
+    """Per dataset the runs of ``on_same_items`` by their models."""
+    return {name: {run.plan.variant: run for run in on_same_items(some, own)} for name, some in runs.items()}

@@ -87,7 +87,7 @@ def untested(entry: Diagnostic, runs: Sequence[RunRecord]) -> Best:
 
 
 def _items(run: RunRecord) -> tuple[str, str]:
-    return run.plan.dataset_digest, run.plan.support_digest
+    return run.plan.dataset_digest, run.plan.covered_digest
 
 
 def _intervals(best: RunRecord, others: Sequence[RunRecord], found: Sequence[PairedTest]) -> dict[str, Interval]:

@@ -186,5 +186,5 @@ def _what(entry: Diagnostic, run: RunRecord) -> str:
     metric, things = entry.overview.counted
     found = f"{run.metrics[metric]:,.0f} {things}" if metric in run.metrics else "all examples"
     among = f" among {run.metrics['background']:,.0f} texts" if "background" in run.metrics else ""
-    known = " that all models cover" if run.plan.support_digest else ""
+    known = " that all models cover" if run.plan.covered_digest else ""
     return f"{found}{among}{known}"

@@ -61,7 +61,7 @@ def test_runs_on_different_items_are_not_mixed_and_a_common_one_is_offered(open_
 
 def test_own_items_are_said_not_to_be_comparable(open_app: OpenApp, made: tuple) -> None:
     app = open_pairs(open_app, made)
-    app.segmented_control(key="support").set_value("own").run()
+    app.segmented_control(key="covered").set_value("own").run()
     assert names_in_first_chart(app) == {"first", "second"}
     assert "these scores are **not comparable**" in written(app)
     assert "`first` has a vector for 4 of 6 texts, and so for 3 of 4 pairs" in written(app)

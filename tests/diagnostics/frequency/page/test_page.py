@@ -109,8 +109,8 @@ def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp,
 
 @pytest.mark.heavy
 def test_variants_are_compared_on_the_words_that_all_have(open_app: OpenApp, cache: Path, world: World) -> None:
-    for encoder, support in (("trigrams", ()), ("trigrams", ("lacks",)), ("lacks", ("trigrams",))):
-        request = requesting.request("frequency", encoder, "none", "toy-words", {}, world.settings, support)
+    for encoder, covered_by in (("trigrams", ()), ("trigrams", ("lacks",)), ("lacks", ("trigrams",))):
+        request = requesting.request("frequency", encoder, "none", "toy-words", {}, world.settings, covered_by)
         pipeline.run(request, world.settings, world.repository)
     app = open_app(cache, "frequency", data="toy-words", model=["trigrams~none", "lacks~none"])
     assert "items that all these models have a vector for" in written(app)

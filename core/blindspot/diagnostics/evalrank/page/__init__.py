@@ -57,7 +57,7 @@ def show() -> None:
     found = missing_runs.stored(entry, picks, picks.dataset, params)
     with ui.errors_shown():
         _missing(entry, picks, found, params)
-    runs: Sequence[RunRecord] = comparability.on_one_support(found, picks)
+    runs: Sequence[RunRecord] = comparability.comparable_runs(found, picks)
     runs = shown_runs.first_of(runs, MAX_SHOWN)
     if runs:
         comparability.protocol_note(entry, runs, picks)

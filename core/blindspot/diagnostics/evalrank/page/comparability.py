@@ -12,7 +12,8 @@ from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.page.shown import button_for
 from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from blindspot.errors import BlindspotError
-from blindspot.runs import manifests, one_support, requesting
+from blindspot.runs import manifests, requesting
+from blindspot.runs.same_items import on_same_items
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -23,24 +24,24 @@ from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
 
-def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
+def comparable_runs(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
     """One run per variant, best first, on common or own texts; the reader chooses which, if it matters."""
     own = False
-    if any(r.plan.support_digest for r in runs):
+    if any(r.plan.covered_digest for r in runs):
         with options():
-            own = shown_runs.choose_own("Texts ranked", "texts", "support")
-    shown = sorted(one_support.on_one_support(runs, own), key=lambda r: -r.metrics["mrr"])
+            own = shown_runs.choose_own("Texts ranked", "texts", "covered")
+    shown = sorted(on_same_items(runs, own), key=lambda r: -r.metrics["mrr"])
     if own:
         st.warning(
             "Each model is ranked on the texts that it covers itself: these scores are **not comparable**.",
             icon=":material/balance:",
         )
     elif lacking := {r.plan.variant for r in runs} - {r.plan.variant for r in shown}:
-        _offer_common_support(runs, picks, lacking)
+        _offer_common(runs, picks, lacking)
     return shown
 
 
-def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Collection[Variant]) -> None:
+def _offer_common(runs: Sequence[RunRecord], picks: Picks, lacking: Collection[Variant]) -> None:
     """Name the variants that ranked other texts, and offer to rank all on common ones."""
     names = ", ".join(f"`{v.label}`" for v in sorted(lacking, key=str))
     text, button = st.columns([4, 1], vertical_alignment="center")
@@ -64,7 +65,7 @@ def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Coll
 
 
 def same_items(runs: Sequence[RunRecord]) -> bool:
-    return len({r.plan.support_digest for r in runs}) == 1
+    return len({r.plan.covered_digest for r in runs}) == 1
 
 
 def model_notes(runs: Sequence[RunRecord]) -> None:
@@ -89,7 +90,7 @@ def coverage_notes(runs: Sequence[RunRecord]) -> None:
         return
     incomplete = [r for r in runs if r.coverage["items_covered"] < r.coverage["items"]]
     if len(incomplete) == len(runs) and same_items(runs):
-        whose = "all these models have" if len(runs) > 1 or runs[0].plan.support else "this model has"
+        whose = "all these models have" if len(runs) > 1 or runs[0].plan.covered_by else "this model has"
         st.caption(f"Only texts for which {whose} a vector: {_covered(runs[0])}.")
         return
     for run in incomplete:

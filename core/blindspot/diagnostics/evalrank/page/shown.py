@@ -74,13 +74,13 @@ def button_for(
     *,
     key: str,
     primary: bool = True,
-    support: Sequence[str] = (),
+    covered_by: Sequence[str] = (),
 ) -> None:
     """A button that computes a run again under another transform or other parameters, or why it cannot be."""
     plan = run.plan
     try:
         request = requesting.request(
-            plan.diagnostic, plan.variant.encoder, transform, plan.dataset, params, settings(), support
+            plan.diagnostic, plan.variant.encoder, transform, plan.dataset, params, settings(), covered_by
         )
     except BlindspotError as error:  # the encoder or the dataset's file is gone, though the embeddings may not be
         st.caption(as_text(explained(error)))

@@ -107,16 +107,16 @@ def _not_computed(shown: EvalRankView, run: RunRecord, others: Others) -> None:
     if others.protocol is None:
         said = f"Not computed yet: the score by the protocol *{other}*."
         _offer(said, run, transform, {**plan.params, "protocol": other}, key="trust_protocol")
-    if plan.support_digest and not plan.own_support and others.support is None:
+    if plan.covered_digest and not plan.own_covered and others.covered is None:
         said = "Not computed yet: the score on all texts that this model covers itself."
-        _offer(said, run, plan.variant.transform, plan.params, key="trust_support")
+        _offer(said, run, plan.variant.transform, plan.params, key="trust_covered")
     has_others = shown.among_matches or run.metrics["background"] > shown.pairs.frame["match_no"].nunique()
     if others.candidates is None and has_others:
         said = (
             f"Not computed yet: the score {'with all texts as candidates' if shown.among_matches else AMONG_MATCHES}."
         )
         params = with_other_candidates(plan.params)
-        _offer(said, run, plan.variant.transform, params, key="trust_candidates", support=plan.support)
+        _offer(said, run, plan.variant.transform, params, key="trust_candidates", covered_by=plan.covered_by)
 
 
 def _offer(
@@ -126,11 +126,11 @@ def _offer(
     params: Mapping[str, str],
     *,
     key: str,
-    support: Sequence[str] = (),
+    covered_by: Sequence[str] = (),
 ) -> None:
     try:
         request = requesting.request(
-            run.plan.diagnostic, run.plan.variant.encoder, transform, run.plan.dataset, params, settings(), support
+            run.plan.diagnostic, run.plan.variant.encoder, transform, run.plan.dataset, params, settings(), covered_by
         )
     except BlindspotError as error:
         st.caption(f"{said} {as_text(explained(error))}")

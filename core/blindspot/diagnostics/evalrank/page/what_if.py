@@ -207,12 +207,12 @@ def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Simi
     variant = Variant(plan.variant.encoder, transform)
     params = {**plan.params, "metric": metric.value}
     stored = repository().finished(shown.entry, variants=[variant], dataset=plan.dataset, params=params)
-    if same := [r for r in stored if r.plan.support_digest == plan.support_digest]:
+    if same := [r for r in stored if r.plan.covered_digest == plan.covered_digest]:
         name = "mrr_filtered" if shown.filtered else "mrr"
         before, after = base.run.metrics[name], same[0].metrics[name]
         st.caption(f"Stored for all {len(base.pairs):,} pairs: MRR {before:.4f} → {after:.4f}.")
         return
-    button_for("Compute it on all pairs", base.run, transform, params, key="if_run", support=plan.support)
+    button_for("Compute it on all pairs", base.run, transform, params, key="if_run", covered_by=plan.covered_by)
 
 
 def _most_changed(base: Basis, found: Change) -> None:

@@ -66,7 +66,7 @@ def show(shown: FrequencyView) -> None:
     )
     wanted = _wanted(shown, finished)
     picked = [run for run in finished if run.plan.variant in wanted]
-    stored = comparability.on_one_support(picked, shown.picks) if picked else []
+    stored = comparability.comparable_runs(picked, shown.picks) if picked else []
     _offer(shown, [variant for variant in wanted if variant not in {run.plan.variant for run in picked}])
     runs = sorted(stored, key=lambda run: wanted.index(run.plan.variant))
     if not runs:

@@ -137,13 +137,13 @@ def _with_sd(rows: pd.DataFrame, name: str) -> list[str]:
 
 def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]:
     """Rows of the runs on the words that all shown variants have; offers to compute missing runs."""
-    support = np.zeros(len(vocabulary.items), dtype=np.bool_)
-    support[shown.spaces[0].items] = True
-    digests = (vocabulary.part(support).digest, vocabulary.content_digest)
+    covered = np.zeros(len(vocabulary.items), dtype=np.bool_)
+    covered[shown.spaces[0].items] = True
+    digests = (vocabulary.part(covered).digest, vocabulary.content_digest)
     wanted = [space.variant for space in shown.spaces]
     found = repository().finished(ENTRY, dataset=vocabulary.id, params={}, metrics=[])  # fitted on its own
     plans = {run.run_id: run.plan for run in reversed(found)}  # the newest last
-    runs = {p.variant: run for run, p in plans.items() if (p.support_digest, p.dataset_digest) == digests}
+    runs = {p.variant: run for run, p in plans.items() if (p.covered_digest, p.dataset_digest) == digests}
     if lacking := [v for v in wanted if v not in runs]:
         names = ", ".join(v.label for v in lacking)
         st.info(as_text(f"Not computed yet: {names}. About ten seconds each."))

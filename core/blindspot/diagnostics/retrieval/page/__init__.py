@@ -12,7 +12,7 @@ from blindspot.diagnostics.retrieval.long_texts.definition import ENTRY as LONG_
 from blindspot.diagnostics.retrieval.page import kinds, long, published, queries, scores
 from blindspot.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from blindspot.runs import manifests
-from blindspot.runs.one_support import on_one_support
+from blindspot.runs.same_items import on_same_items
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import Picks
@@ -60,7 +60,7 @@ def _selected(picks: Picks) -> RetrievalView | None:
         ties, judged = (one_of(p.label, p.choices, p.name, p.help) for p in (TIES, JUDGED))
     params = ENTRY.check_params({"metric": picks.metric, TIES.name: ties, JUDGED.name: judged})
     found = missing_runs.stored(ENTRY, picks, dataset, params)
-    runs = sorted(on_one_support(found, own=False), key=lambda run: -run.metrics[ENTRY.headline])
+    runs = sorted(on_same_items(found, own=False), key=lambda run: -run.metrics[ENTRY.headline])
     missing_runs.offer(ENTRY, picks, runs, dataset, params, "retrieval scores")
     if not runs:
         return None

@@ -18,8 +18,8 @@ from blindspot.figures.theme import Scheme, Style, ink
 from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.written import p_in_words, with_ci
 from blindspot.runs import requesting
-from blindspot.runs.one_support import on_one_support
 from blindspot.runs.requests import RunRequest
+from blindspot.runs.same_items import on_same_items
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui import gone
@@ -49,7 +49,7 @@ def show_alone(picks: Picks, scheme: Scheme) -> None:
 def _show(variants: Sequence[Variant], dataset: str, scheme: Scheme) -> None:
     """Both changes of every model with intervals, what it does not read, and the numbers."""
     found = repository().finished(ENTRY, dataset=dataset, metrics=[*COUNTS, *BY_LENGTH, *ENDS])
-    of_variant = {run.plan.variant: run for run in on_one_support(found, own=True)}
+    of_variant = {run.plan.variant: run for run in on_same_items(found, own=True)}
     wanted = [v for v in variants if v.model.has_vectors and passages_of(v.encoder) is None]
     if runs := [of_variant[variant] for variant in wanted if variant in of_variant]:
         _changes(runs, scheme)

@@ -86,7 +86,7 @@ def _selected(page: TaskPage, picks: Picks, curves: Sequence[RunRecord]) -> Tran
     if not found and not curves:
         offer.nothing_yet(page, picks)
         return None
-    classifier, seed, measure, overlap, own = _controls(any(r.plan.support_digest for r in found))
+    classifier, seed, measure, overlap, own = _controls(any(r.plan.covered_digest for r in found))
     every: dict[str, dict[str, list[RunRecord]]] = {}
     with_runs = {run.plan.variant for run in curves}
     of_seed = [r for r in found if dict(r.plan.params) == {"classifier": _kind(r), "seed": seed}]
@@ -150,5 +150,5 @@ def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
         seed = st.selectbox(
             "Seed", SEEDS, key="seed", bind="query-params", width=90, help="Of folds and initial weights."
         )
-        own = in_parts and shown_runs.choose_own("Examples", "examples", "transfer_support")
+        own = in_parts and shown_runs.choose_own("Examples", "examples", "transfer_covered")
     return classifier, str(seed), measure, overlap == "with", own

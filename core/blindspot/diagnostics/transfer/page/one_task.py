@@ -152,7 +152,7 @@ def _test(found: Outcomes, sides: Sides) -> None:
         f"examples. {' '.join(in_words((test,), *names))}"
     )
     notes = [f"Difference: {number(test.value, '+.3f')}{ci(test.interval, '+.3f')}."]
-    if a.plan.support_digest != b.plan.support_digest:
+    if a.plan.covered_digest != b.plan.covered_digest:
         notes.append("Compared on the examples that both were tested on; their training examples differ.")
     st.caption(" ".join(notes))
 

@@ -13,8 +13,8 @@ from blindspot.diagnostics.transfer.learning_curve import DRAWS, ENTRY, SIZES
 from blindspot.diagnostics.transfer.page import offer
 from blindspot.diagnostics.transfer.page.runs import TransferView
 from blindspot.runs import requesting
-from blindspot.runs.one_support import on_one_support
 from blindspot.runs.requests import RunRequest
+from blindspot.runs.same_items import on_same_items
 from blindspot.store.records import RunRecord
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
@@ -33,7 +33,7 @@ def show(shown: TransferView) -> None:
     task = shown.picks.dataset
     names = [f"accuracy@{size}{end}" for size in SIZES for end in ("", "_low", "_high")]
     stored = [run for run in repository().finished(ENTRY, metrics=names) if run.plan.dataset == task]
-    of_variant = {run.plan.variant: run for run in on_one_support(stored, shown.own)}
+    of_variant = {run.plan.variant: run for run in on_same_items(stored, shown.own)}
     runs = [of_variant[variant] for variant in shown.variants if variant in of_variant]
     if runs:
         _curves(shown, runs)

@@ -53,7 +53,7 @@ def show(shown: TransferView) -> None:
         return
     tasks = [task for task in tasks if any(of == task for of, _ in scores)]
     variants = [v for v in shown.variants if any(of == v for _, of in scores)]
-    _support_notes(shown)
+    _coverage_notes(shown)
     if not shown.is_task:
         st.caption("All tasks that were run, whatever dataset is picked.")
     _figure(shown, tasks, variants, scores)
@@ -130,7 +130,7 @@ def _chosen_tasks(shown: TransferView) -> list[str]:
     return [task for task in available if not chosen or task in chosen]
 
 
-def _support_notes(shown: TransferView) -> None:
+def _coverage_notes(shown: TransferView) -> None:
     if shown.own:
         st.warning(
             "Each model is tested on the examples that it covers itself: these scores are **not comparable**.",

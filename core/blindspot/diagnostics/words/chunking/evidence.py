@@ -33,7 +33,7 @@ def _unknown(run: RunRecord) -> Iterator[Evidence]:
     """Where many tokens have no vector."""
     known, tokens = run.metrics["known_tokens"], int(run.metrics["tokens"])
     if known < LOW_COVERAGE:
-        facts = {"is_own": run.plan.own_support, "unknown": 1 - known}
+        facts = {"is_own": run.plan.own_covered, "unknown": 1 - known}
         yield Evidence("unknown-tokens", (run,), known, tokens, facts=facts)
 
 

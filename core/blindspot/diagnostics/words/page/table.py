@@ -87,7 +87,7 @@ def selected(picks: Picks) -> WordsView:
     more = options()
     about = "3CosAdd: the candidate nearest to b - a + c, as in the paper. 3CosMul: products instead of sums."
     rule = one_of("Analogy rule", Rule, "rule", about, place=more)
-    own = shown_runs.choose_own("Words", "words", "words_support", place=more)
+    own = shown_runs.choose_own("Words", "words", "words_covered", place=more)
     found: dict[tuple[str, str], list[RunRecord]] = {}
     for diagnostic in dict.fromkeys(task.diagnostic for task in TASKS):
         wanted = {task.dataset for task in TASKS if task.diagnostic == diagnostic}

@@ -1,5 +1,5 @@
 -- Per dataset the best finished runs that can be compared, and how many variants there are: over the newest content,
--- on the support that most variants were run on (among equals the newest), of each variant the newest run.
+-- on the items that most variants were run on (among equals the newest), of each variant the newest run.
 -- $variants names those that are wanted, all where it is NULL. "Best" is by $headline,
 -- the highest first, or the lowest where $sign is -1.
 WITH fitting AS (

@@ -64,7 +64,7 @@ def _setting(change: Change) -> str:
 
 def _tested(one: Change, tried: int) -> PairedTest | None:
     run, plain = one.run, one.plain
-    if one.measure.score != one.measure.task.entry.headline or run.plan.support_digest != plain.plan.support_digest:
+    if one.measure.score != one.measure.task.entry.headline or run.plan.covered_digest != plain.plan.covered_digest:
         return None
     return _difference(run, plain, tried)
 
