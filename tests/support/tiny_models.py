@@ -116,7 +116,8 @@ def saved(
     first = Transformer(str(of or plain(path.with_name(f"{path.name}-plain"))))
     width = first.get_embedding_dimension()
     modules = [one(width) if isinstance(one, Callable) and not hasattr(one, "forward") else one for one in later]  # type: ignore[arg-type]
-    SentenceTransformer(modules=[first, *(modules or [Pooling(width, "mean")])], device="cpu").save(str(path))
+    model = SentenceTransformer(modules=[first, *(modules or [Pooling(width, "mean")])], device="cpu")
+    model.save(str(path), create_model_card=False)  # a card takes a third of a second
     edit(path / "config_sentence_transformers.json", **(then or {}))
     edit(path / "sentence_bert_config.json", **settings)
     return path

@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(MODEL_DIR / name, plain)
     model = SparseEncoder(modules=[MLMTransformer(str(plain)), SpladePooling("max")], device="cpu")
     model.max_seq_length = 32
-    model.save(str(saved))
+    model.save(str(saved), create_model_card=False)
     return saved
 
 
@@ -81,7 +81,7 @@ def inference_free(folder: Path, path: Path) -> Path:
     layers = SparseEncoder(str(folder), device="cpu", local_files_only=True)
     table = SparseStaticEmbedding(tokenizer=layers.tokenizer, weight=torch.rand(PIECES), frozen=True)
     router = Router.for_query_document(query_modules=[table], document_modules=[layers[0], layers[1]])
-    SparseEncoder(modules=[router], similarity_fn_name="dot", device="cpu").save(str(path))
+    SparseEncoder(modules=[router], similarity_fn_name="dot", device="cpu").save(str(path), create_model_card=False)
     return path
 
 
