@@ -138,7 +138,7 @@ def test_sentence_pairs_that_stand_in_stsb_training_part(shared_settings: Settin
     pairs, scored = fetch.load(entry, shared_settings), fetch.load(SOURCES[entry.sources], shared_settings)
     assert isinstance(pairs, PairSet)
     assert isinstance(scored, ScoredPairs)
-    training = training_overlap.of_scored_pairs("STS-B", scored, "STS-B train")
+    training = training_overlap.of_sts_benchmark("STS-B", scored)
     queries, matches = [pairs.items[i] for i in pairs.queries], [pairs.items[i] for i in pairs.matches]
     found = overlap(queries, matches, training)
     assert training.rows == 5_749

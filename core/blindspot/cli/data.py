@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Annotated
 
@@ -158,7 +159,12 @@ def remove(
         )
     what = found.in_words if purge else "the upload; its runs and their texts stay (--purge deletes them too)"
     print(f"{found.reference}: {what}")
-    if not yes and not output.is_confirmed("delete this", remedy="add --yes to delete without being asked"):
+    if not yes and not sys.stdin.isatty():
+        raise InputError(
+            "this needs a yes at a terminal, and there is no terminal: delete this?",
+            remedy="add --yes to delete without being asked",
+        )
+    if not yes and not output.is_agreed("delete this"):
         print("nothing was deleted")
         return
     if purge:

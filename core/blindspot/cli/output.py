@@ -21,7 +21,7 @@ from blindspot.datasets.catalog import limits_of
 from blindspot.diagnostic import Score
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.reference import ServedReference
-from blindspot.errors import InputError, visible
+from blindspot.errors import visible
 from blindspot.runs.sending import sendings
 from blindspot.settings import Settings
 from blindspot.store.naming import names_of
@@ -81,13 +81,6 @@ def is_agreed(action: str) -> bool:
         return input(f"    {action}? [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:
         return False
-
-
-def is_confirmed(action: str, remedy: str) -> bool:
-    """Ask before something that cannot be undone; ``InputError`` without a terminal."""
-    if not sys.stdin.isatty():
-        raise InputError(f"this needs a yes at a terminal, and there is no terminal: {action}?", remedy=remedy)
-    return is_agreed(action)
 
 
 def warn(warnings: Iterable[str]) -> None:

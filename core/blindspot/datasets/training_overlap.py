@@ -141,9 +141,9 @@ def training_set(name: str, rows: Iterable[Sequence[str]]) -> TrainingSet:
     return TrainingSet(name, count, frozenset(texts), frozenset(pairs))
 
 
-def of_scored_pairs(name: str, scored: ScoredPairs, set_name: str) -> TrainingSet:
-    """One of the sets of scored pairs."""
-    inside = scored.set_numbers == scored.sets.index(set_name)
+def of_sts_benchmark(name: str, scored: ScoredPairs) -> TrainingSet:
+    """The training part of STS-Benchmark, of scored pairs with it."""
+    inside = scored.set_numbers == scored.sets.index("STS-B train")
     numbers = zip(scored.firsts[inside].tolist(), scored.seconds[inside].tolist(), strict=True)
     return training_set(name, ((scored.items[first], scored.items[second]) for first, second in numbers))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from blindspot.doctor import cluster, content, disk, machine, results, software
 from blindspot.doctor.findings import Check, Finding, State, guarded
@@ -27,18 +26,16 @@ def examine(
     settings: Settings,
     repository: Repository,
     environment: Mapping[str, str] | None = None,
-    requirements: Path = software.REQUIREMENTS,
 ) -> tuple[Finding, ...]:
     """Run all checks; one that breaks is a finding itself.
 
     Args:
         environment: that ``settings`` were read from; by default this process's.
-        requirements: the file of pins.
     """
     variables = os.environ if environment is None else environment
     checks: tuple[tuple[str, str, Check], ...] = (
         (software.VERSIONS, "python", lambda: software.python(environment=variables)),
-        (software.VERSIONS, "requirements", lambda: software.installed(requirements)),
+        (software.VERSIONS, "requirements", lambda: software.installed(software.REQUIREMENTS)),
         (software.SETTINGS, "variables", lambda: software.variables(variables)),
         (machine.DEVICES, "device", lambda: machine.device(settings, variables)),
         (machine.DEVICES, "processor", machine.processor),

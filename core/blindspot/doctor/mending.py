@@ -38,7 +38,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
-from blindspot.types import CancelToken, Progress, no_progress
+from blindspot.types import CancelToken
 
 AREA_DATASETS = "datasets"
 QUIET_SECONDS = 600.0  # a file untouched for so long is not being written
@@ -66,14 +66,11 @@ class Mend:
     advice: str = ""
 
 
-def mends(
-    settings: Settings, repository: Repository, quiet: float = QUIET_SECONDS, progress: Progress = no_progress
-) -> Iterator[Mend]:
+def mends(settings: Settings, repository: Repository, quiet: float = QUIET_SECONDS) -> Iterator[Mend]:
     """All repairs, each found only after the previous one is done or declined.
 
     Args:
         quiet: age in seconds of files that no lock protects.
-        progress: of downloads.
 
     Raises:
         BlindspotError: the store cannot be read.
@@ -81,7 +78,7 @@ def mends(
     if not settings.cache.is_dir():
         return
     yield from _interrupted_runs(repository)
-    yield from _corrupt_downloads(settings, progress)
+    yield from _corrupt_downloads(settings)
     yield from _damaged(settings)
     yield from _broken_off(settings)
     yield from _halves(settings, quiet)
@@ -129,7 +126,7 @@ def _entries_without_files(settings: Settings, repository: Repository) -> Iterat
 # --- downloads
 
 
-def _corrupt_downloads(settings: Settings, progress: Progress) -> Iterator[Mend]:
+def _corrupt_downloads(settings: Settings) -> Iterator[Mend]:
     for entry in DATASETS.values():
         for file in entry.files:
             found = fetch.file_state(file, settings)
@@ -139,11 +136,11 @@ def _corrupt_downloads(settings: Settings, progress: Progress) -> Iterator[Mend]
                     entry.id,
                     f"{found.path} is corrupt: {found.detail}",
                     "set it aside and download it again",
-                    lambda entry=entry, found=found: _again(entry, found, settings, progress),  # type: ignore[misc]
+                    lambda entry=entry, found=found: _again(entry, found, settings),  # type: ignore[misc]
                 )
 
 
-def _again(entry: DatasetEntry, found: FileState, settings: Settings, progress: Progress) -> str:
+def _again(entry: DatasetEntry, found: FileState, settings: Settings) -> str:
     aside = found.path.with_name(f"{found.path.name}{SET_ASIDE}")
     with exclusive(found.path.with_name(f"{found.path.name}.lock"), CancelToken()):  # as a download does
         states = [fetch.file_state(file, settings) for file in entry.files]
@@ -151,7 +148,7 @@ def _again(entry: DatasetEntry, found: FileState, settings: Settings, progress: 
             return "left: it is whole now"
         found.path.replace(aside)
     try:
-        fetch.fetch_dataset(entry, settings, progress)
+        fetch.fetch_dataset(entry, settings)
     except BlindspotError as error:
         return f"set aside as {aside.name}, and downloaded when it is next needed: now it could not be: {error}"
     return f"downloaded again; the damaged one is {aside}"

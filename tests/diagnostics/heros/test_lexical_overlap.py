@@ -177,7 +177,7 @@ def test_subsets_in_their_order_with_the_progress_of_all() -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        of_subsets(dataset, letters, cancel=token)
+        overlap(["a"], ["b"], letters, cancel=token)
 
 
 def test_the_demo_is_as_close_as_heros_and_the_command_prints_it(blindspot: Command, environment: Settings) -> None:

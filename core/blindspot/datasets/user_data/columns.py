@@ -437,10 +437,10 @@ def numbers_of(table: FileTable, column: int, expected: str, example: str = "") 
     return out
 
 
-def require_rows(table: FileTable, unit: str, least: int) -> None:
-    """Refuse a file of fewer rows."""
-    if (rows := len(table.places)) < least:
-        raise InputError(f"{table.path} has {rows} {unit}", expected=f"at least {least} {unit}s")
+def require_rows(table: FileTable, unit: str) -> None:
+    """Refuse a file of fewer than two rows."""
+    if (rows := len(table.places)) < 2:
+        raise InputError(f"{table.path} has {rows} {unit}", expected=f"at least 2 {unit}s")
 
 
 def is_blank(cell: object) -> bool:

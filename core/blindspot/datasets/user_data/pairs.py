@@ -116,7 +116,7 @@ class OwnPairs(OwnFile):
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
         queries, matches = (texts_of(table, numbers[use]) for use in (QUERY, MATCH))
-        require_rows(table, "pair", 2)
+        require_rows(table, "pair")
         pairs = tuple(zip(queries, matches, strict=True))
         if MARK not in numbers:
             return pairs, None

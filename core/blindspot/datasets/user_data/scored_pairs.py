@@ -101,7 +101,7 @@ class OwnScoredPairs(OwnFile):
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
         firsts, seconds = (texts_of(table, numbers[use]) for use in (FIRST, SECOND))
-        require_rows(table, "pair", 2)
+        require_rows(table, "pair")
         table = judged.with_numbers(table, numbers[SCORE])
         scores = numbers_of(table, numbers[SCORE], "a score, a finite number such as 3.5")
         if len(set(scores)) < 2:

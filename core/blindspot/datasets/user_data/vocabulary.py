@@ -74,7 +74,7 @@ class OwnVocabulary(OwnFile):
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
         words = texts_of(table, numbers[WORD])
-        require_rows(table, "word", 2)
+        require_rows(table, "word")
         first: dict[str, int] = {}
         for row, word in enumerate(words):
             before = first.setdefault(one_form(word), row)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.datasets.training_overlap import Overlap, TrainingSet, of_scored_pairs, overlap
+from blindspot.datasets.training_overlap import Overlap, TrainingSet, of_sts_benchmark, overlap
 from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
@@ -180,7 +180,7 @@ STS_BENCHMARK = "STS-Benchmark, training part"
 
 def sts_benchmark(scored: ScoredPairs) -> TrainingSet:
     """The training set among the sources of EvalRank's sentence pairs."""
-    return of_scored_pairs(STS_BENCHMARK, scored, "STS-B train")
+    return of_sts_benchmark(STS_BENCHMARK, scored)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ FOLDS = 5
 DRAWS = 10  # of items: at one threshold a single draw strays by about 0.02, the mean of ten by a third of that
 SEED = 2015
 ALIKE = 1e-6  # difference of unit vectors that is rounding
+ROWS_AT_ONCE = 4_096
 
 
 @dataclass(frozen=True)
@@ -177,11 +178,11 @@ def _accuracy(units: Float64, frequent: Bool, held_out: Bool) -> float:
     return float((model.predict(units[held_out] - centre) == frequent[held_out]).mean())
 
 
-def all_alike(vectors: Float32 | Float64, rows_at_once: int = 4_096) -> bool:
+def all_alike(vectors: Float32 | Float64) -> bool:
     """Whether all of ``[n, d]`` have the same direction, or none."""
     first = unit_rows(vectors, np.arange(1))
-    for start in range(0, len(vectors), rows_at_once):
-        units = unit_rows(vectors, np.arange(start, min(start + rows_at_once, len(vectors))))
+    for start in range(0, len(vectors), ROWS_AT_ONCE):
+        units = unit_rows(vectors, np.arange(start, min(start + ROWS_AT_ONCE, len(vectors))))
         if (np.abs(units - first) > ALIKE).any():
             return False
     return True

@@ -126,25 +126,21 @@ def overlap(
     return Overlap(len(firsts), rouge_1, rouge_2, rouge_l, _mean(distances), total / (2 * len(firsts)))
 
 
-def of_subsets(
-    dataset: MinimalPairSet, pieces: Pieces, progress: Progress = no_progress, cancel: CancelToken | None = None
-) -> dict[str, Overlap]:
+def of_subsets(dataset: MinimalPairSet, pieces: Pieces, progress: Progress = no_progress) -> dict[str, Overlap]:
     """Overlap of originals and rewrites per subset, in the dataset's order."""
     originals = [dataset.items[i] for i in dataset.originals]
     rewrites = {subset: [dataset.items[i] for i in numbers] for subset, numbers in dataset.rewrites.items()}
-    return _of_all({subset: (originals, texts) for subset, texts in rewrites.items()}, pieces, progress, cancel)
+    return _of_all({subset: (originals, texts) for subset, texts in rewrites.items()}, pieces, progress)
 
 
-def of_sets(
-    dataset: ScoredPairs, pieces: Pieces, progress: Progress = no_progress, cancel: CancelToken | None = None
-) -> dict[str, Overlap]:
+def of_sets(dataset: ScoredPairs, pieces: Pieces, progress: Progress = no_progress) -> dict[str, Overlap]:
     """Overlap per set of scored pairs."""
     sets = {}
     for number, name in enumerate(dataset.sets):
         inside = dataset.set_numbers == number
         firsts, seconds = ([dataset.items[i] for i in side[inside]] for side in (dataset.firsts, dataset.seconds))
         sets[name] = (firsts, seconds)
-    return _of_all(sets, pieces, progress, cancel)
+    return _of_all(sets, pieces, progress)
 
 
 def of_dataset(dataset: Dataset, pieces: Pieces, progress: Progress = no_progress) -> dict[str, Overlap]:
@@ -159,9 +155,7 @@ def of_dataset(dataset: Dataset, pieces: Pieces, progress: Progress = no_progres
     )
 
 
-def _of_all(
-    sets: Mapping[str, tuple[list[str], list[str]]], pieces: Pieces, progress: Progress, cancel: CancelToken | None
-) -> dict[str, Overlap]:
+def _of_all(sets: Mapping[str, tuple[list[str], list[str]]], pieces: Pieces, progress: Progress) -> dict[str, Overlap]:
     """``overlap`` of every set; the progress counts the pairs of all."""
     everything, before = sum(len(firsts) for firsts, _ in sets.values()), 0
 
@@ -170,7 +164,7 @@ def _of_all(
 
     out = {}
     for name, (firsts, seconds) in sets.items():
-        out[name] = overlap(firsts, seconds, pieces, of_all, cancel)
+        out[name] = overlap(firsts, seconds, pieces, of_all)
         before += len(firsts)
     return out
 

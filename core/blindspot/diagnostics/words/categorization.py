@@ -52,13 +52,7 @@ class Clustering:
     chance: float
 
 
-def categorise(
-    embeddings: Float32 | Float64,
-    membership: Bool,
-    progress: Progress,
-    cancel: CancelToken,
-    seeds: Sequence[int] = SEEDS,
-) -> Clustering:
+def categorise(embeddings: Float32 | Float64, membership: Bool, progress: Progress, cancel: CancelToken) -> Clustering:
     """Cluster unit vectors by k-means into as many clusters as there are classes.
 
     Args:
@@ -71,13 +65,13 @@ def categorise(
     k = membership.shape[1]
     found: list[Int32] = []
     inertias: list[float] = []
-    for done, seed in enumerate(seeds):
+    for done, seed in enumerate(SEEDS):
         cancel.check()
-        progress("clustering", done, len(seeds))
+        progress("clustering", done, len(SEEDS))
         fitted = KMeans(n_clusters=k, n_init=1, random_state=seed).fit(units)
         found.append(fitted.labels_.astype(np.int32))
         inertias.append(float(fitted.inertia_))
-    progress("clustering", len(seeds), len(seeds))
+    progress("clustering", len(SEEDS), len(SEEDS))
     best = found[int(np.argmin(inertias))]
     rng = np.random.default_rng(SHUFFLE_SEED)
     return Clustering(

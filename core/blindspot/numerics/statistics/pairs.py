@@ -501,13 +501,11 @@ def p_of_change(value: float, influence: Float64, dependence: Dependence) -> flo
     return float(2 * stdtr(freedom_of(carried, dependence), -abs(value) / float(np.sqrt(variance))))
 
 
-def smallest_detectable(
-    paired: Float64, dependence: Dependence, tests: int, alpha: float, power: float = POWER
-) -> Float64:
-    """The smallest true difference that the test would have detected with probability ``power``, ``[k]``; NaN if none.
+def smallest_detectable(paired: Float64, dependence: Dependence, tests: int, alpha: float) -> Float64:
+    """The smallest true difference that the test would have detected with probability ``POWER``, ``[k]``; NaN if none.
 
     Computed for the correction's strictest step, alpha/tests. If many groups differ, it is
-    ``(z(1 - alpha/(2 tests)) + z(power)) * standard error``. If few do, the normal approximation is too optimistic, and
+    ``(z(1 - alpha/(2 tests)) + z(POWER)) * standard error``. If few do, the normal approximation is too optimistic, and
     the power of the exact test is summed, with as many groups of equal weight as differ here on either side; if even
     all on one side are not enough, for more of them.
     """
@@ -520,7 +518,7 @@ def smallest_detectable(
     errors = np.sqrt(dependence.variances(paired))
     if dependence.unit is Unit.TEXTS:
         f = dependence.freedom
-        return np.where(errors > 0, (stdtrit(f, 1 - own / 2) + stdtrit(f, power)) * errors, np.nan)
+        return np.where(errors > 0, (stdtrit(f, 1 - own / 2) + stdtrit(f, POWER)) * errors, np.nan)
     sums = np.abs(sums_within(paired, dependence.groups))
     for i in range(paired.shape[1]):
         sizes = sums[sums[:, i] > _ROUNDING, i]
@@ -528,15 +526,15 @@ def smallest_detectable(
             continue
         differing = float(sizes.sum() ** 2 / (sizes**2).sum())
         if differing > MANY:
-            out[i] = (ndtri(1 - own / 2) + ndtri(power)) * errors[i]
+            out[i] = (ndtri(1 - own / 2) + ndtri(POWER)) * errors[i]
             continue
         groups = max(1, round(len(sums) * differing / len(sizes)))
-        share = _share_found(differing, groups, own, power)
+        share = _share_found(differing, groups, own)
         out[i] = np.nan if share is None else share * sizes.sum() / len(paired) / differing
     return out
 
 
-def _share_found(differing: float, groups: int, alpha: float, power: float) -> float | None:
+def _share_found(differing: float, groups: int, alpha: float) -> float | None:
     """Net number of groups on one side that an exact sign test detects; None if all ``groups`` are not enough.
 
     The number that differ is binomial with mean ``differing``; first their share on one side grows, then their number.
@@ -547,11 +545,11 @@ def _share_found(differing: float, groups: int, alpha: float, power: float) -> f
         return _power_of_sign_test(mean, groups, (1 + net / mean) / 2, alpha)
 
     low, high = 0.0, min(float(groups), differing + ENOUGH)
-    if found(high) < power:
+    if found(high) < POWER:
         return None
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (low, middle) if found(middle) >= power else (middle, high)
+        low, high = (low, middle) if found(middle) >= POWER else (middle, high)
     return high
 
 

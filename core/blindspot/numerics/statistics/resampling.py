@@ -101,12 +101,12 @@ def bootstrap_medians(values: Float64, groups: Int64, resamples: int = RESAMPLES
     return np.asarray(middles.mean(axis=1))
 
 
-def bootstrap_sums(values: Float64, resamples: int = RESAMPLES, seed: int = SEED) -> Float64:
-    """Sums of ``values [m, k]`` when m rows are drawn with replacement, ``[resamples, k]``: for ratios of sums, as F1.
+def bootstrap_sums(values: Float64) -> Float64:
+    """Sums of ``values [m, k]`` when m rows are drawn with replacement, ``[RESAMPLES, k]``: for ratios of sums, as F1.
 
     Every row is a unit of its own. The sums of one resample are of the same rows.
     """
-    return np.concatenate([drawn @ values for drawn in _draws(len(values), resamples, seed)])
+    return np.concatenate([drawn @ values for drawn in _draws(len(values), RESAMPLES, SEED)])
 
 
 def _near_the_median(column: Float64) -> tuple[float, float]:
@@ -142,7 +142,7 @@ def _middles(values: Float64, groups: Int64, resamples: int, seed: int) -> Float
 # --- test of a paired difference
 
 
-def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, seed: int = SEED) -> Float64:
+def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS) -> Float64:
     """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``.
 
     Under the null hypothesis the two are exchangeable in every unit (a group of pairs) independently, which flips the
@@ -174,20 +174,18 @@ def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, se
     # Columns are copied once: a selection for each product took longer than the product.
     tested, reach, b = np.ascontiguousarray(sums[:, open_]), reach[open_], np.zeros(len(open_))
     total = tested.sum(axis=0)
-    for kept in _coins(number, turned, flips, seed):
+    for kept in _coins(number, turned, flips):
         # A signed sum is twice the sum of the terms that keep their sign, minus the sum of all.
         b += np.count_nonzero(np.abs(2 * (kept @ tested) - total) >= reach, axis=0)
     p[open_] = (b + 1) / (flips + 1)
     return p
 
 
-def swap_p_value(
-    first: Float64, second: Float64, score: Callable[[Float64], Float64], swaps: int = FLIPS, seed: int = SEED
-) -> float:
+def swap_p_value(first: Float64, second: Float64, score: Callable[[Float64], Float64]) -> float:
     """Two-sided p-value of a difference of scores that are no means of units (Yeh 2000: approximate randomization).
 
     Under the null hypothesis the values ``first [m, k]`` and ``second [m, k]`` of a unit could as well be the other's.
-    ``score`` is of sums over all units, ``[..., k]``. ``p = (b + 1) / (swaps + 1)``, where b counts the random swaps
+    ``score`` is of sums over all units, ``[..., k]``. ``p = (b + 1) / (FLIPS + 1)``, where b counts the random swaps
     whose difference of scores is at least as large as the observed one. Units without any difference change nothing.
     """
     ones, others = first.sum(axis=0), second.sum(axis=0)
@@ -198,18 +196,18 @@ def swap_p_value(
     if not len(moved):
         return 1.0
     b = 0
-    for swapped in _coins(number, turned, swaps, seed):
+    for swapped in _coins(number, turned, FLIPS):
         sums = swapped @ moved
         b += int(np.count_nonzero(np.abs(score(ones - sums) - score(others + sums)) >= observed - _ROUNDING))
-    return (b + 1) / (swaps + 1)
+    return (b + 1) / (FLIPS + 1)
 
 
-def _coins(number: int, wanted: Int64, tosses: int, seed: int) -> Iterator[Float64]:
+def _coins(number: int, wanted: Int64, tosses: int) -> Iterator[Float64]:
     """0 or 1 for each of the ``wanted`` among ``number`` units, in slices ``[some, wanted]`` of the tosses.
 
     A unit's tosses are always the same, whichever others are wanted.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     row = -(-number // 8)  # bytes
     at_a_time = max(1, _NUMBERS_AT_A_TIME // number)
     together = min(_ROWS_OF_A_PRODUCT, 8 * at_a_time)

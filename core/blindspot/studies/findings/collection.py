@@ -212,8 +212,8 @@ def collect(
     return Collected(tuple(discoveries(found)), tested, tuple(failures), ids, variants)
 
 
-def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Discovery]:
-    """Facts, and findings with a false discovery rate of at most ``alpha``; worst first, of baselines that nobody would
+def discoveries(findings: Sequence[Finding]) -> list[Discovery]:
+    """Facts, and findings with a false discovery rate of at most ``ALPHA``; worst first, of baselines that nobody would
     deploy last.
 
     The rate is controlled over strengths and blind spots together, and among the findings of each level: many true
@@ -222,7 +222,7 @@ def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Disco
     """
     adjusted = _adjusted(findings)
     every = [Discovery(finding, p) for finding, p in zip(findings, adjusted, strict=True)]
-    kept = [one for one in every if one.adjusted is None or one.adjusted <= alpha]
+    kept = [one for one in every if one.adjusted is None or one.adjusted <= ALPHA]
     worse = {one.finding.id for one in kept if one.finding.level is Level.BLIND_SPOT}
     kept = [
         one

@@ -28,12 +28,13 @@ from blindspot.settings import Settings, prepare_runtime
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.languages.scores import FROM, TO, Score
-from blindspot.types import CancelToken, Float32, Int64, Progress, no_progress
+from blindspot.types import Float32, Int64, Progress, no_progress
 
 POOLED = 6  # languages at first: where a model finds little, it has no bias to show
 PRODUCTS = 15_000_000_000  # of numbers, that a pool may take where somebody waits: some seconds on two cores
 FEWEST = 20  # queries of a language, however large the pool is
-AT_ONCE = 2_000  # queries between two looks at whether it is cancelled
+AT_ONCE = 2_000  # queries
+EXAMPLES = 3  # mistakes of a language
 
 
 class Nearest(StrEnum):
@@ -193,13 +194,11 @@ def nearest_in(
     metric: Similarity,
     numbers: Int64,
     progress: Progress = no_progress,
-    cancel: CancelToken | None = None,
 ) -> Int64:
     """The nearest candidate of each of the texts ``numbers [q]``, exact; of equally near ones the first, ``[q]``."""
-    index, cancel = ExactIndex(pool.vectors, metric), cancel or CancelToken()
+    index = ExactIndex(pool.vectors, metric)
     out = np.empty(len(numbers), dtype=np.int64)
     for start in range(0, len(numbers), AT_ONCE):
-        cancel.check()
         some = numbers[start : start + AT_ONCE]
         if pool.asking is None:
             out[start : start + len(some)] = index.of_rows(some, 1).rows[:, 0]
@@ -215,9 +214,7 @@ def biases(
     metric: Similarity,
     *,
     most_products: int | None = None,
-    examples: int = 3,
     progress: Progress = no_progress,
-    cancel: CancelToken | None = None,
 ) -> list[Bias]:
     """Per language of a pool, English last, what the nearest candidates of its sentences are.
 
@@ -238,7 +235,7 @@ def biases(
             own = own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(np.int64)]
         chosen[code] = own
     numbers = np.concatenate(list(chosen.values()))
-    nearest = nearest_in(pool, metric, numbers, progress, cancel)
+    nearest = nearest_in(pool, metric, numbers, progress)
     kinds = np.array(
         [
             _kind(pool, query, found, translations[query])
@@ -254,7 +251,7 @@ def biases(
         right = np.array([len(translations[query]) for query in own.tolist()])
         expected = float(np.mean((sizes[code] - 1) / np.maximum(len(pool.texts) - 1 - right, 1)))
         lost = np.flatnonzero(kinds[here] == Nearest.OWN)
-        lost = lost[np.linspace(0, len(lost) - 1, min(examples, len(lost))).astype(np.int64)]
+        lost = lost[np.linspace(0, len(lost) - 1, min(EXAMPLES, len(lost))).astype(np.int64)]
         out.append(
             Bias(
                 code,

@@ -23,7 +23,7 @@ _TITLES = {".html": "Download report", ".md": "Tables as Markdown", ".tex": "Tab
 
 
 def report_buttons(
-    picks: Picks, variants: Sequence[Variant], runs: Sequence[str], *, datasets: Sequence[str] = (), key: str = "report"
+    picks: Picks, variants: Sequence[Variant], runs: Sequence[str], *, datasets: Sequence[str] = ()
 ) -> None:
     """Download buttons for a report on some variants (none: all) and its tables; made when they are pressed.
 
@@ -32,7 +32,6 @@ def report_buttons(
     Args:
         runs: ids of the runs that it rests on, which must still be there then.
         datasets: only these; none: all.
-        key: followed by the file's ending.
     """
     selection = Selection(tuple(variants), picks.metric, tuple(datasets))
     stem = downloads.stem_of("report", *(variant.label for variant in variants[:3]))
@@ -41,7 +40,7 @@ def report_buttons(
     def button(ending: str) -> None:
         make = partial(_made, ending, repository(), settings(), selection)
         name, mime = f"{stem}{ending}", _MIME[ending]
-        downloads.button(_TITLES[ending], make, holds, file_name=name, mime=mime, key=f"{key}{ending}", help=_HELP)
+        downloads.button(_TITLES[ending], make, holds, file_name=name, mime=mime, key=f"report{ending}", help=_HELP)
 
     button(".html")
     with st.popover("Tables", icon=":material/table:"):

@@ -27,7 +27,6 @@ def one_named(
     key: str,
     name: Callable[[str], str],
     index: int | None = None,
-    address: Callable[[str], str] = in_address,
     place: DeltaGenerator | None = None,
     says_missing: bool = True,
     **look: Any,
@@ -38,16 +37,15 @@ def one_named(
         key: of the choice in the session, where it is an id, and in the address.
         name: what the reader sees of an id.
         index: of the default, which is not in the address; None for none.
-        address: what the address has of an id.
         says_missing: whether it says below what the address names and is no option.
         look: further arguments of ``st.selectbox``.
     """
     default = () if index is None or not options else (options[index],)
-    _take(key, options, default, address, several=False)
+    _take(key, options, default, in_address, several=False)
     chosen = (place or cast("DeltaGenerator", st)).selectbox(
         label, options, index, key=key, format_func=name, persist_state="session", **look
     )
-    _give(key, () if chosen is None else (chosen,), default, address, chosen)
+    _give(key, () if chosen is None else (chosen,), default, in_address, chosen)
     if says_missing:
         _say_missing(key, None if chosen is None else name(chosen), chosen, place)
     return chosen
@@ -131,16 +129,15 @@ def some_named(
     key: str,
     name: Callable[[str], str],
     default: Sequence[str] = (),
-    address: Callable[[str], str] = in_address,
     place: DeltaGenerator | None = None,
     **look: Any,
 ) -> list[str]:
     """A multiselect of ``options``, as ``one_named``."""
-    _take(key, options, tuple(default), address, several=True)
+    _take(key, options, tuple(default), in_address, several=True)
     chosen = (place or cast("DeltaGenerator", st)).multiselect(
         label, options, default or None, key=key, format_func=name, persist_state="session", **look
     )
-    _give(key, tuple(chosen), tuple(default), address, chosen)
+    _give(key, tuple(chosen), tuple(default), in_address, chosen)
     return chosen
 
 

@@ -46,7 +46,7 @@ def doors(*, are_open: bool) -> bool:
                     address=link_to("", DEFAULT_METRIC, []),
                 )
             else:
-                demo_button(key="run_demo")
+                demo_button()
             if allowed().own_encoders:
                 st.text_input(
                     "Or test your own model",

@@ -71,9 +71,9 @@ def _task_button(
     )
 
 
-def demo_button(*, key: str) -> None:
+def demo_button() -> None:
     """The button that runs the demo."""
-    task_button("Run the demo", "Running …", DEMO_TITLE, demo_tasks(settings()), key=key)
+    task_button("Run the demo", "Running …", DEMO_TITLE, demo_tasks(settings()), key="run_demo")
 
 
 def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str) -> None:

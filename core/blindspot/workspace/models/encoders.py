@@ -67,7 +67,7 @@ def empty(found: Library) -> None:
             "No model has been run yet, so encoding speeds on this machine are unknown. "
             "The demo runs four models on built-in texts: no download, about two minutes on two CPU cores."
         )
-        demo_button(key="run_demo")
+        demo_button()
 
 
 def table(found: Library, added: str = "") -> None:

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from blindspot import policy
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import ItemSet, Session, Task
-from blindspot.ui.page_state import VIEW
 from blindspot.ui.resources import cached, shared_repository
 
 
@@ -82,7 +81,7 @@ def other_task(task: Task) -> Task:
     return Task.COMPARATIVE if task is Task.INTRUDER else Task.INTRUDER
 
 
-def link_for(session: str = "", set_id: str = "", view: str = "") -> dict[str, str]:
+def link_for(session: str = "", set_id: str = "") -> dict[str, str]:
     """Query parameters of a link to a page of human judgment; "" is left out."""
-    named = {"session": session, "set": set_id, VIEW: view}
+    named = {"session": session, "set": set_id}
     return {name: value for name, value in named.items() if value}
