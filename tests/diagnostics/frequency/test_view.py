@@ -1,12 +1,15 @@
-"""View of hubs, against loops over the lists."""
+"""Views of frequency: hubs against loops over the lists, the classifier, and bands."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
 from blindspot.diagnostics.frequency.hubness import nearest_lists, random_vectors
-from blindspot.diagnostics.frequency.view import Hubs, hubs_view
+from blindspot.diagnostics.frequency.view import Hubs, bands_view, hubs_view, told
 from blindspot.numerics.neighbors.hubness import Hubness
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.association import spearman
@@ -14,6 +17,7 @@ from blindspot.runs.spaces import Space
 from blindspot.types import CancelToken
 from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.world import World
 
 N = len(SMALL_PAIRS.items)
 ZIPF = np.where(np.arange(N) % 4 == 0, np.nan, np.arange(N) / 3)
@@ -70,3 +74,27 @@ def test_k_is_at_most_what_every_item_has_and_json_has_no_nan() -> None:
     printed = one.as_json()
     assert (printed["skewness"], printed["random_lists"]["skewness"]) == (None, None), "each lists both others"
     assert [hub["occurrences"] for hub in printed["top"]] == [2, 2, 2]
+
+
+def test_the_classifier_is_told_over_all_thresholds() -> None:
+    rows = pd.DataFrame({"accuracy": [0.6, 0.9], "control": [0.4, 0.6], "words_per_class": [200, 200]})
+    one = told(rows)
+    assert (one.mean.value, one.control, one.least, one.most) == (0.75, 0.5, 0.6, 0.9)
+    assert one.mean.interval.low < 0.75 < one.mean.interval.high
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_bands_have_every_pair_once_by_either_side_and_by_both(world: World, filtered: bool) -> None:
+    world.add(GramEncoder(), SMALL_PAIRS)
+    run = world.run("evalrank", "trigrams", SMALL_PAIRS.id)
+    pairs, rows = (of(find_diagnostic("evalrank"), [run.run_id], world.repository) for of in (pair_table, rows_of_runs))
+    view = bands_view(pairs, rows, np.arange(1, N), ZIPF[1:], filtered=filtered)
+    kept = (pairs.frame[["query_no", "match_no"]] > 0).all(axis=1).to_numpy()
+    assert view.left_out == np.count_nonzero(~kept) > 0
+    scores = rows[run.run_id].reciprocal_ranks(filtered=filtered)[kept]
+    sides, cells = view.sides[run.run_id], view.cells[run.run_id]
+    for part in (sides[sides["side"] == "query"], sides[sides["side"] == "match"], cells):
+        here = part[part["pairs"] > 0]
+        assert here["pairs"].sum() == len(scores)
+        assert np.average(here["mrr"], weights=here["pairs"]) == pytest.approx(scores.mean())
+    assert view.highest("mrr") == 0.0, "no cell has enough pairs"

@@ -24,7 +24,7 @@ class Norms:
     Attributes:
         norms: ``[k] float64``, of every item.
         zeros: number of zero vectors; they count in nothing below.
-        shortest, longest: NaN if there are no others.
+        shortest, median, longest: NaN if there are no others.
         correlation: Spearman's, of length and Zipf frequency; NaN if all lengths are the same but for rounding.
         medians: of the length, in bins of half a power of ten; none if all lengths are the same.
     """
@@ -32,6 +32,7 @@ class Norms:
     norms: Float64
     zeros: int
     shortest: float
+    median: float
     longest: float
     correlation: Correlation
     medians: Medians
@@ -46,11 +47,11 @@ def against_frequency(vectors: Float32, zipf: Float64) -> Norms:
     """Compare vectors ``[k, d]`` with their items' Zipf frequency ``[k]``, NaN if unknown."""
     norms = row_norms(vectors)
     others = norms[norms > 0]
-    shortest, longest = (float(others.min()), float(others.max())) if len(others) else (float("nan"), float("nan"))
+    ends = map(float, np.quantile(others, (0.0, 0.5, 1.0))) if len(others) else [float("nan")] * 3
     both = _comparable(norms, zipf)
     x, y = zipf[both], norms[both]
     zeros = len(norms) - len(others)
-    return Norms(norms, zeros, shortest, longest, spearman(x, y), binned_medians(x, y, BIN, FEWEST))
+    return Norms(norms, zeros, *ends, spearman(x, y), binned_medians(x, y, BIN, FEWEST))
 
 
 def correlation(vectors: Float32 | Float64, frequency: Float64) -> Correlation:

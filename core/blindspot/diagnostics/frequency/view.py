@@ -1,18 +1,24 @@
-"""View of hubs: the same on the page Frequency and by the command ``hubs``."""
+"""Views of frequency: hubs, the same on the page Frequency and by the command ``hubs``; the classifier; bands."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from blindspot.diagnostics.evalrank.kinds import Bands, by_bands, scores_by_kind
+from blindspot.diagnostics.evalrank.pairs import PairTable, RunRows
+from blindspot.diagnostics.frequency import classes
 from blindspot.diagnostics.frequency.hubness import Lists
 from blindspot.numerics.neighbors.hubness import Chance, Hubness, Tail, by_chance, tail
 from blindspot.numerics.statistics.association import Correlation, spearman
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.groups import FEW
 from blindspot.runs.spaces import Space
 from blindspot.types import Float64, Int64
 from blindspot.variants import Variant
@@ -172,6 +178,62 @@ def hubs_view(spaces: Sequence[tuple[Space, Lists, Lists]], k: int) -> tuple[Hub
     """
     k = min([k, *(lists.longest for _, lists, _ in spaces)])
     return tuple(Hubs(space, lists, k, lists.occurrences(k), random.occurrences(k)) for space, lists, random in spaces)
+
+
+@dataclass(frozen=True)
+class Told:
+    """How well a classifier tells frequent items from rare ones by their vectors, over all thresholds.
+
+    Attributes:
+        control: mean accuracy with shuffled labels.
+        least, most: accuracy at any threshold.
+    """
+
+    mean: Estimate
+    control: float
+    least: float
+    most: float
+
+
+def told(rows: pd.DataFrame) -> Told:
+    """Of a row per threshold, as ``ENTRY`` stores them."""
+    accuracy = rows["accuracy"]
+    mean = classes.mean_estimate(float(accuracy.mean()), int(rows["words_per_class"].iloc[0]))
+    return Told(mean, float(rows["control"].mean()), float(accuracy.min()), float(accuracy.max()))
+
+
+@dataclass(frozen=True, eq=False)
+class BandsView:
+    """EvalRank by bands of frequency: per run its scores by the band of either side, and by those of both.
+
+    Attributes:
+        left_out: pairs of which a text has no vector.
+    """
+
+    bands: Bands
+    sides: Mapping[str, pd.DataFrame]
+    cells: Mapping[str, pd.DataFrame]
+    left_out: int
+
+    def highest(self, measure: str) -> float:
+        """The highest score of a cell with enough pairs; 0 without one."""
+        enough = [frame[measure][frame["pairs"] >= FEW].max() for frame in self.cells.values()]
+        return float(np.nanmax([0.0, *enough]))
+
+
+def bands_view(
+    pairs: PairTable, rows: Mapping[str, RunRows], items: Int64, zipf: Float64, *, filtered: bool
+) -> BandsView:
+    """The pairs whose texts are both among ``items [k]``, ascending, with their frequencies ``zipf [k]``."""
+    item_no, query, match = (pairs.frame[name].to_numpy() for name in ("item_no", "query_no", "match_no"))
+    inside = np.isin(query, items) & np.isin(match, items)
+    known = pairs.dependence.among(inside)
+    bands = by_bands(*(zipf[np.searchsorted(items, side[inside])] for side in (query, match)))
+    sides, cells = (
+        {run: scores_by_kind(groups, rows[run], item_no[inside], known, filtered=filtered) for run in pairs.run_ids}
+        for groups in (bands.sides, bands.cells)
+    )
+    return BandsView(bands, sides, cells, int(np.count_nonzero(~inside)))
 
 
 def _scores(of: Hubness) -> dict[str, float | int | None]:

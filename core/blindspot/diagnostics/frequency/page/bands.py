@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.evalrank.kinds import LABELS, MEASURES, UNKNOWN, Bands, by_bands, scores_by_kind
+from blindspot.diagnostics.evalrank.kinds import LABELS, MEASURES, UNKNOWN
 from blindspot.diagnostics.evalrank.page import comparability
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, choose_filtered, pairs_of
 from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from blindspot.diagnostics.frequency.figures.bands import Cell, band_matrix
 from blindspot.diagnostics.frequency.page.shown import MOST_VARIANTS, FrequencyView
+from blindspot.diagnostics.frequency.view import BandsView, bands_view
 from blindspot.errors import BlindspotError
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW
@@ -38,16 +37,6 @@ and Li 2022, section 4.2). A pair is in the band of its query's frequency and in
 in both at once. Intervals are 95%, dyadic-robust (Aronow, Samii and Assenova 2015): pairs that share a text are not
 independent. Bands are powers of ten of occurrences per million words.
 """
-
-
-@dataclass(frozen=True, eq=False)
-class _Scores:
-    """Per run its scores per side and band, and per cell."""
-
-    bands: Bands
-    sides: Mapping[str, pd.DataFrame]
-    cells: Mapping[str, pd.DataFrame]
-    left_out: int
 
 
 def show(shown: FrequencyView) -> None:
@@ -133,26 +122,14 @@ def _offer(shown: FrequencyView, lacking: Sequence[Variant]) -> None:
 
 
 @cached(16, "Sorting the pairs …", keys={**BY_RUNS, FrequencyView: lambda shown: shown.key})
-def _scores(pairs: PairTable, shown: FrequencyView, filtered: bool) -> _Scores:
-    items, zipf = shown.spaces[0].items, shown.frequencies.zipf
-    frame = pairs.frame
-    numbers = [frame[name].to_numpy() for name in ("item_no", "query_no", "match_no")]
-    inside = np.isin(numbers[1], items) & np.isin(numbers[2], items)
-    item_no, query, match = (column[inside] for column in numbers)
-    known = pairs.dependence.among(inside)
-    bands = by_bands(zipf[np.searchsorted(items, query)], zipf[np.searchsorted(items, match)])
+def _scores(pairs: PairTable, shown: FrequencyView, filtered: bool) -> BandsView:
     rows = rows_of_runs(ENTRY, pairs.run_ids, repository())
-    sides, cells = (
-        {run: scores_by_kind(groups, rows[run], item_no, known, filtered=filtered) for run in pairs.run_ids}
-        for groups in (bands.sides, bands.cells)
-    )
-    return _Scores(bands, sides, cells, int(np.count_nonzero(~inside)))
+    return bands_view(pairs, rows, shown.spaces[0].items, shown.frequencies.zipf, filtered=filtered)
 
 
-def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: _Scores) -> None:
+def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: BandsView) -> None:
     """Query's band against match's band, a matrix per variant on one color scale."""
-    enough = [frame[MEASURE][frame["pairs"] >= FEW].max() for frame in scores.cells.values()]
-    highest = float(np.nanmax([0.0, *enough])) or 1.0
+    highest = scores.highest(MEASURE) or 1.0
     st.markdown(f"**{MEASURES[MEASURE]} by the band of both**")
     columns = st.columns(2) if len(runs) > 1 else [st.container()]
     for number, run in enumerate(runs):
@@ -169,7 +146,7 @@ def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: _Scores) 
     st.caption("In each cell the score and, below it, its number of pairs. The brighter, the higher; empty: no pairs.")
 
 
-def _table(runs: Sequence[RunRecord], scores: _Scores) -> None:
+def _table(runs: Sequence[RunRecord], scores: BandsView) -> None:
     """A row per variant and band or cell."""
     score = MEASURES[MEASURE]
     names = {"variant": "model", "side": "of", "label": "band", "pairs": "pairs"}

@@ -17,6 +17,7 @@ from blindspot.diagnostics.frequency.definition import ENTRY, rows_of
 from blindspot.diagnostics.frequency.figures import classes as figures
 from blindspot.diagnostics.frequency.figures.classes import CHANCE
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.diagnostics.frequency.view import told
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.written import ci
 from blindspot.runs import requesting
@@ -79,20 +80,18 @@ def _verdict(found: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: f
     """
     unit = shown.entry.unit
     (variant, rows), *others = found.items()
-    estimate = classes.mean_estimate(float(rows["accuracy"].mean()), int(rows["words_per_class"].iloc[0]))
-    mean, control = estimate.value, float(rows["control"].mean())
-    least, most = float(rows["accuracy"].min()), float(rows["accuracy"].max())
-    if few is not None and mean - CHANCE <= few:
+    one = told(rows)
+    if few is not None and one.mean.value - CHANCE <= few:
         does = "may or may not show"  # too few
     else:
-        does = "show" if mean - control >= CLEARLY else "hardly show"
+        does = "show" if one.mean.value - one.control >= CLEARLY else "hardly show"
     which = f"which {unit}s are frequent" if shown.dataset.of_words else f"which {unit}s use frequent words"
     said = (
         f"In {as_text(shown.entry.title)}, vectors of **{as_text(variant.label)}** {does} {which}: a linear classifier "
-        f"is right on **{mean:.1%}**{ci(estimate, '.1%')}, the mean over thresholds, of which none is below "
-        f"{least:.1%} or above {most:.1%}; with shuffled labels it is right on {control:.1%}"
+        f"is right on **{one.mean.value:.1%}**{ci(one.mean, '.1%')}, the mean over thresholds, of which none is below "
+        f"{one.least:.1%} or above {one.most:.1%}; with shuffled labels it is right on {one.control:.1%}"
     )
-    also = [f"**{as_text(v.label)}** {float(r['accuracy'].mean()):.1%}" for v, r in others]
+    also = [f"**{as_text(v.label)}** {told(other).mean.value:.1%}" for v, other in others]
     st.markdown(f"{said}{'; ' if also else ''}{', '.join(also)}.")
     st.caption(
         "50% is chance. **Lower is better** where vectors should be about meaning, not about how common words are. "

@@ -95,20 +95,18 @@ def _charts(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Varian
 
 
 def _table(found: Mapping[Variant, Norms]) -> None:
-    rows = []
-    for variant, one in found.items():
-        others = one.norms[one.norms > 0]
-        rows.append(
-            {
-                "model": variant.label,
-                "ρ of length and frequency": "–" if one.alike else one.correlation.text,
-                "items": one.correlation.n,
-                "shortest": one.shortest,
-                "median": float(np.median(others)) if len(others) else None,
-                "longest": one.longest,
-                "zero vectors": one.zeros,
-            }
-        )
+    rows = [
+        {
+            "model": variant.label,
+            "ρ of length and frequency": "–" if one.alike else one.correlation.text,
+            "items": one.correlation.n,
+            "shortest": one.shortest,
+            "median": one.median,
+            "longest": one.longest,
+            "zero vectors": one.zeros,
+        }
+        for variant, one in found.items()
+    ]
     tables.draw(
         rows,
         key="norms_table",
