@@ -47,11 +47,12 @@ def against_frequency(vectors: Float32, zipf: Float64) -> Norms:
     """Compare vectors ``[k, d]`` with their items' Zipf frequency ``[k]``, NaN if unknown."""
     norms = row_norms(vectors)
     others = norms[norms > 0]
-    ends = map(float, np.quantile(others, (0.0, 0.5, 1.0))) if len(others) else [float("nan")] * 3
+    ends = np.quantile(others, (0.0, 0.5, 1.0)) if len(others) else np.full(3, np.nan)
     both = _comparable(norms, zipf)
     x, y = zipf[both], norms[both]
     zeros = len(norms) - len(others)
-    return Norms(norms, zeros, *ends, spearman(x, y), binned_medians(x, y, BIN, FEWEST))
+    shortest, median, longest = map(float, ends)
+    return Norms(norms, zeros, shortest, median, longest, spearman(x, y), binned_medians(x, y, BIN, FEWEST))
 
 
 def correlation(vectors: Float32 | Float64, frequency: Float64) -> Correlation:
