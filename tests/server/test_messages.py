@@ -14,8 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from blindspot.errors import InputError
 from blindspot.server import messages
-from blindspot.server.gate import Gate
-from blindspot.server.pace import Pace
+from blindspot.server.gate import Gate, Pace
 
 WIDGET = "rerun_script.widget_states.widgets"
 
@@ -149,8 +148,8 @@ def test_so_many_at_once_and_then_so_many_a_second(monkeypatch: pytest.MonkeyPat
     async def sleep(seconds: float) -> None:
         clock[0] += seconds
 
-    monkeypatch.setattr("blindspot.server.pace.monotonic", lambda: clock[0])
-    monkeypatch.setattr("blindspot.server.pace.asyncio.sleep", sleep)
+    monkeypatch.setattr("blindspot.server.gate.monotonic", lambda: clock[0])
+    monkeypatch.setattr("blindspot.server.gate.asyncio.sleep", sleep)
     pace = Pace(rate=4.0, burst=8)
 
     def seconds(turns: int, tokens: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import typer
 from blindspot import cli
 from blindspot.datasets import catalog as datasets
 from blindspot.diagnostic import Diagnostic, Score, all_diagnostics
-from blindspot.documentation.markdown import table
 from blindspot.encoders import catalog as encoders
 from blindspot.settings import ASSETS, VARIABLES
 from blindspot.store import schema
@@ -187,3 +186,13 @@ def _unwrapped(text: str) -> str:
         else:
             blocks.append(" ".join(block.split()))
     return "\n\n".join(blocks)
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown; line breaks in a cell become spaces."""
+
+    def line(cells: Iterable[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    header = list(header)
+    return "\n".join([line(header), line(["---"] * len(header)), *map(line, rows)])

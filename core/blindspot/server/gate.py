@@ -4,7 +4,8 @@ A page's front end sends its own messages, but any client can send anything. Wha
 (``messages``) closes the connection. A part of a page that its session does not have cannot be redrawn. States of
 widgets are checked where a forged one does harm: Streamlit raises exceptions, at that message and at all later ones,
 for a value of another field than the widget's own, for NaN and for invalid JSON. Such states are left out: the widget
-keeps its own.
+keeps its own. On a server that strangers use, who sends faster than the pace waits; meanwhile one message more is read
+of that connection, so that its browser cannot send many, and whoever has left takes nobody's turn.
 
 Streamlit's protocol is imported with the first message, when the server has already loaded it.
 """
@@ -16,11 +17,12 @@ import json
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from blindspot.errors import InputError
 from blindspot.server import messages
-from blindspot.server.pace import Pace
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -257,3 +259,25 @@ _VALID: Mapping[str, Fits] = {
     "dataframe": _selection({"rows": _list(_is_place), "columns": _NONE, "cells": _list(_is_cell, 1)}),
     "plotly_chart": _selection({"points": _list(_is_dot), "box": _DRAWN, "lasso": _DRAWN}, are_needed=True),
 }
+
+
+@dataclass
+class Pace:
+    """A token bucket: ``burst`` tokens at once, ``rate`` a second after those.
+
+    Turns are first come, first served. Who is cancelled while waiting has taken nothing.
+    """
+
+    rate: float
+    burst: float
+    _empty_until: float = 0.0
+    _line: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def turn(self, tokens: float) -> None:
+        """Wait until there are so many tokens, and take them."""
+        async with self._line:
+            now = monotonic()
+            empty_until = max(self._empty_until, now - self.burst / self.rate) + tokens / self.rate
+            if empty_until > now:
+                await asyncio.sleep(empty_until - now)
+            self._empty_until = empty_until
