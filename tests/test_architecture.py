@@ -168,6 +168,17 @@ PARSING_CHAINS = {
     "blindspot.studies.lab.page.form": 2,
     "blindspot.diagnostics.evalrank.page.what_if": 1,
 }
+PARSING_MODELS = {  # what people type, what the store has as text, and who turns one into the other
+    "blindspot.variants": 2,
+    "blindspot.names": 2,
+    "blindspot.policy": 1,
+    "blindspot.encoders.catalog": 3,
+    "blindspot.encoders.named": 1,
+    "blindspot.runs.default_models": 1,
+    "blindspot.runs.encoders_here": 3,
+    "blindspot.doctor.results": 1,
+    "blindspot.workspace.models.encoders": 1,
+}
 
 
 def test_references_are_read_at_the_edges_and_a_run_has_values() -> None:
@@ -175,6 +186,7 @@ def test_references_are_read_at_the_edges_and_a_run_has_values() -> None:
     counts = {name: text.count("TransformChain.parse(") for name, text in texts.items()}
     assert {name: count for name, count in counts.items() if count} == PARSING_CHAINS
     models = {name: text.count("ModelRef.parse(") for name, text in texts.items() if name != "blindspot.references"}
+    assert {name: count for name, count in models.items() if count} == PARSING_MODELS
     for look_up, most in (
         ("find_dataset(", 6),
         ("resolve_encoder(", 19),
@@ -182,7 +194,6 @@ def test_references_are_read_at_the_edges_and_a_run_has_values() -> None:
         product = {name: text for name, text in texts.items() if name.split(".")[0] != "benchmarks"}
         looked_up = {name: text.count(look_up) for name, text in product.items() if not name.endswith(".catalog")}
         assert sum(looked_up.values()) <= most, {name: count for name, count in looked_up.items() if count}
-    assert sum(models.values()) <= 15, {name: count for name, count in models.items() if count}
     for stage in ("planning", "pipeline"):
         assert ".parse(" not in texts[f"blindspot.runs.{stage}"]
     assert texts["blindspot.runs.pipeline"].count("\n") < 400

@@ -276,19 +276,23 @@ def refused(what: str) -> InputError:
 
 
 def check_encoder(reference: str, settings: Settings) -> None:
+    """``check_model`` of a reference that somebody gives."""
+    check_model(ModelRef.parse(reference), settings)
+
+
+def check_model(model: ModelRef, settings: Settings) -> None:
     """Raise ``InputError`` for an encoder outside of the catalog, on a demo; does not look at what it names.
 
     A fusion or a concatenation may be of the catalog's encoders.
     """
-    model = ModelRef.parse(reference)
     if isinstance(model, ModelsRef):
         for part, chain in model.parts:
-            check_encoder(part.text, settings)
+            check_model(part, settings)
             check_transform(chain, settings)
         return
-    if (":" in reference or "backend=" in reference) and not of(settings).own_encoders:
+    if (":" in model.text or "backend=" in model.text) and not of(settings).own_encoders:
         raise InputError(
-            f"'{reference[:80]}' cannot be used on a hosted demo",
+            f"'{model.text[:80]}' cannot be used on a hosted demo",
             expected="an encoder of the catalog",
             remedy=f"{OWN_MACHINE} for your own encoders",
         )

@@ -540,11 +540,16 @@ def canonical_encoder(reference: str) -> str:
     Raises:
         InputError: no such encoder, or a malformed reference; the nearest is suggested.
     """
+    return _canonical(ModelRef.parse(reference))
+
+
+def _canonical(asked: ModelRef) -> str:
+    reference = asked.text
     model, version = _version(reference)
     if version:
         return f"{canonical_encoder(model)}{reference.removeprefix(model)}"
     scheme, colon, _ = reference.partition(":")
-    if not ModelRef.parse(reference).has_vectors:
+    if not asked.has_vectors:
         return RANKINGS[scheme].canonical(reference)
     if is_in_process(reference):
         return reference
@@ -607,8 +612,8 @@ def encoder_of(model: ModelRef, settings: Settings) -> Encoder:
             weights are gone; it has no vectors; or a demo does not allow it.
         LibraryMissing: it needs one of an extra.
     """
-    policy.check_encoder(model.text, settings)
-    reference = canonical_encoder(model.text)
+    policy.check_model(model, settings)
+    reference = _canonical(model)
     if not model.has_vectors:
         raise InputError(
             f"{names.current().model(reference)} has a ranking of documents and no vectors",
@@ -627,14 +632,14 @@ def encoder_of(model: ModelRef, settings: Settings) -> Encoder:
         return SCHEMES[reference.partition(":")[0]].build(reference, settings)
 
 
-def resolve_ranking(reference: str, settings: Settings) -> Ranking:
-    """The ranking that a reference names, unless it is a fusion, whose models a run brings together.
+def resolve_ranking(model: ModelRef, settings: Settings) -> Ranking:
+    """The ranking of a model without vectors, unless it is a fusion, whose models a run brings together.
 
     Raises:
         InputError: as ``resolve_encoder``; or a fusion.
     """
-    policy.check_encoder(reference, settings)
-    reference = canonical_encoder(reference)
+    policy.check_model(model, settings)
+    reference = _canonical(model)
     if _version(reference)[1]:
         raise InputError(
             f"the file of {names.current().model(reference)} was replaced by a newer one",

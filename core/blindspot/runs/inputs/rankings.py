@@ -42,7 +42,7 @@ def ranking_of(model: ModelRef, settings: Settings, queries: Collection[str] = (
         InputError: as ``encoder_of`` and ``resolve_ranking``.
     """
     if not isinstance(model, FusionRef):
-        return resolve_ranking(model.text, settings)
+        return resolve_ranking(model, settings)
     variants = [Variant(part.text, chain) for part, chain in model.parts]
     first, second = (_part(variant, settings, queries) for variant in variants)
     names = [str(variant) if variant.chain.steps else variant.encoder for variant in variants]
@@ -51,7 +51,7 @@ def ranking_of(model: ModelRef, settings: Settings, queries: Collection[str] = (
 
 def _part(variant: Variant, settings: Settings, queries: Collection[str]) -> Ranking:
     if not variant.model.has_vectors:
-        return resolve_ranking(variant.encoder, settings)
+        return resolve_ranking(variant.model, settings)
     encoder, chain = encoder_of(variant.model, settings), variant.chain
     if chain.rescored:
         what, instead = f"a fusion compares once, and '{chain}' does twice", f"the transform {chain.searched}"

@@ -102,7 +102,7 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
         InputError: an unknown encoder, transform or dataset; too few variants; a number out of range.
     """
     for variant in request.variants:
-        policy.check_encoder(variant.encoder, settings)
+        policy.check_model(variant.model, settings)
     policy.check_dataset(request.dataset, settings)
     if request.title or isinstance(request.inventory, Inventory):  # all visitors would see it
         policy.of(settings).check_change("items have no title or queries of a visitor's own")

@@ -79,7 +79,7 @@ class RepairTask:
         found = named.entry()
         for one in (named, *tests):
             policy.check_dataset(one, settings)
-        policy.check_encoder(model.text, settings)
+        policy.check_model(model, settings)
         if found.kind not in {entry.dataset_kind for entry in sources()}:
             raise InputError(
                 f"'{dataset}' is a {found.kind.in_words}, which has no triplets",
