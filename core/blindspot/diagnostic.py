@@ -563,6 +563,15 @@ class Diagnostic:
         exact = (metric for metric in self.metrics if metric.name == name)
         return next(exact, next((family for family in self.families if name.startswith(family.name)), None))
 
+    def title_of(self, score: str) -> str:
+        """A score for people; its name where *Overview* does not show it."""
+        return self.overview.columns.get(score, score)
+
+    @property
+    def has_metric(self) -> bool:
+        """Whether the similarity can be chosen."""
+        return any(parameter.name == "metric" for parameter in self.parameters)
+
     def measured(self, metrics: Mapping[str, float], name: str) -> Measured | None:
         """A stored score with its interval, if the run has stored one; None if the score itself is not there."""
         if name not in metrics:

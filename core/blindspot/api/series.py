@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from blindspot.api import data as given
-from blindspot.api.place import place_of
+from blindspot.api.place import Place, place_of
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.diagnostic import find_diagnostic
 from blindspot.runs import pipeline
 from blindspot.studies.lab.matched import matched_view, pairs_of
@@ -131,9 +132,7 @@ def matched(
     Raises:
         InputError: no two models have different dimensions, or something else is wrong.
     """
-    place = place_of(store, device)
-    kind = find_diagnostic(diagnostic).dataset_kind if diagnostic else None
-    dataset = given.reference_of(data, kind, columns, place.settings)
+    place, dataset = _where(data, diagnostic, columns, store, device)
     pairs = pairs_of(models, place.settings)
     entry, requests = matched_requests(pairs, dataset, place.settings, diagnostic, params)
     runs = {r.variant: pipeline.run(r, place.settings, place.repository).record for r in requests}
@@ -152,12 +151,22 @@ def _series(
     device: str | None,
     params: Mapping[str, str],
 ) -> Series:
-    place = place_of(store, device)
-    kind = find_diagnostic(diagnostic).dataset_kind if diagnostic else None
-    dataset = given.reference_of(data, kind, columns, place.settings)
+    place, dataset = _where(data, diagnostic, columns, store, device)
     names = [models] if isinstance(models, str) else dict.fromkeys(models)
     every = [ways(by, name, place.settings, more) for name in names]
     entry, requests = requests_of(every, dataset, place.settings, diagnostic, params)
     runs = {r.variant.encoder: pipeline.run(r, place.settings, place.repository).record for r in requests}
     found = series_view(by, entry, every, runs, place.repository)
     return Series(found.in_words, MappingProxyType(found.as_json()))
+
+
+def _where(
+    data: Any,
+    diagnostic: str,
+    columns: Mapping[str, str] | None,
+    store: str | os.PathLike[str] | None,
+    device: str | None,
+) -> tuple[Place, DatasetRef]:
+    place = place_of(store, device)
+    kind = find_diagnostic(diagnostic).dataset_kind if diagnostic else None
+    return place, given.reference_of(data, kind, columns, place.settings)

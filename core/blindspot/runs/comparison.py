@@ -174,7 +174,7 @@ def _untested(entry: Diagnostic, first: RunRecord, second: RunRecord) -> PairedT
             expected=f"a dataset with what {entry.id} compares ({entry.overview.axis})",
         )
     of = declared(entry, score)
-    label = entry.overview.columns.get(score, score)
+    label = entry.title_of(score)
     n = int(next(count for name, count in first.coverage.items() if name.endswith("_covered")))
     label = label[:1].upper() + label[1:]
     why = "neither more nor less is better" if of.higher_is_better is None else "it is not a mean over items"

@@ -12,6 +12,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.item_scores import side_scores
 from blindspot.diagnostics.retrieval.kinds import (
     MEASURES,
     NEGATED,
@@ -22,7 +23,6 @@ from blindspot.diagnostics.retrieval.kinds import (
     scores_by_kind,
 )
 from blindspot.diagnostics.retrieval.outcomes import Side, query_table
-from blindspot.diagnostics.retrieval.versus import side_scores
 from blindspot.numerics.statistics.groups import Grouping, by_value, gains
 from blindspot.texts import is_negated
 from tests.support import retrieval_world as toy

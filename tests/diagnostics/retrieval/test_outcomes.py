@@ -11,8 +11,8 @@ import pytest
 
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.evidence import evidence
+from blindspot.diagnostics.retrieval.item_scores import paired
 from blindspot.diagnostics.retrieval.outcomes import Side, became, groups, lost, query_table
-from blindspot.diagnostics.retrieval.versus import paired
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcome

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.item_scores import paired, side_scores
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from blindspot.diagnostics.retrieval.versus import paired, side_scores
 from blindspot.diagnostics.retrieval.view import against_view, ranking_scores, unjudged_in_words
 from blindspot.numerics.statistics.compare import MAIN
 from blindspot.numerics.statistics.written import p_in_words, percent

@@ -12,7 +12,7 @@ import pytest
 
 from blindspot.diagnostics.words import analogy, categorization
 from blindspot.diagnostics.words.evidence import of_analogies, of_categories
-from blindspot.diagnostics.words.versus import scores_of_categories
+from blindspot.diagnostics.words.item_scores import scores_of_categories
 from blindspot.numerics.statistics.compare import compare
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence, p_values

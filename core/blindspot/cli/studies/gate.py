@@ -24,6 +24,7 @@ from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import BlindspotError, InputError, library_missing
 from blindspot.files.writing import disk_error
+from blindspot.numerics.statistics.tolerance import TOLERATED
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -54,7 +55,7 @@ def gate(
     data: Annotated[str, typer.Option(help=DATA_HELP)] = "",
     baseline: Annotated[str, typer.Option(help="old model, or a file that --record wrote")] = "",
     score: Annotated[str, typer.Option(help="score to decide by; the headline of the diagnostic if left out")] = "",
-    max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = 0.02,
+    max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = TOLERATED,
     alpha: Annotated[float, typer.Option(help=ALPHA_HELP, min=LEAST_ALPHA, max=MOST_ALPHA)] = 0.05,
     record: Annotated[Path | None, typer.Option(help="write this model's scores per item to a .json file")] = None,
     texts: Annotated[bool, typer.Option(help="with --record: also the texts of the golden set")] = False,
@@ -183,7 +184,7 @@ def audit_set(
     *,
     data: Annotated[str, typer.Argument(metavar="[DATA]", help=DATA_HELP)] = "",
     train: Annotated[list[str] | None, typer.Option(help=TRAIN_HELP)] = None,
-    max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = 0.02,
+    max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = TOLERATED,
     alpha: Annotated[float, typer.Option(help=ALPHA_HELP, min=LEAST_ALPHA, max=MOST_ALPHA)] = 0.05,
     as_json: AsJson = False,
     own: OwnNames,

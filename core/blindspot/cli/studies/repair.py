@@ -12,10 +12,11 @@ from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, 
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.files.writing import check_new_folder
+from blindspot.numerics.statistics.tolerance import TOLERATED
 from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.studies.repair import export, fitting, task
 from blindspot.studies.repair.fitting import Method
-from blindspot.studies.repair.results import TOLERATED, Report, answer
+from blindspot.studies.repair.results import Report, answer
 from blindspot.studies.repair.task import RepairTask
 from blindspot.types import CancelToken
 

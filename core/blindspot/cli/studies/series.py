@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import computing, output
-from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store, takes_parameters
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.numerics.statistics.written import interval
 from blindspot.runs.computing import Done, Failed, failure
@@ -68,8 +68,7 @@ def matched(
     own: OwnNames,
 ) -> None:
     """Compare models with their dimensions matched: the larger truncated or projected, the smaller grown."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     pairs = pairs_of(encoder, settings)
     entry, requests = matched_requests(pairs, dataset_of(data, own), settings, diagnostic, params)
     runs = {done.request.variant: done.outcome.record for done in _computed(requests, settings, repository)}
@@ -103,8 +102,7 @@ def _series(
     *,
     as_json: bool,
 ) -> None:
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
+    settings, repository = settings_and_store()
     every = [ways(by, encoder, settings, prompts) for encoder in dict.fromkeys(encoders)]
     entry, requests = requests_of(every, data, settings, diagnostic, params)
     runs = {done.request.variant.encoder: done.outcome.record for done in _computed(requests, settings, repository)}

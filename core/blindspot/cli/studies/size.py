@@ -9,6 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store, takes_parameters
 from blindspot.errors import InputError
+from blindspot.numerics.statistics.tolerance import TOLERATED
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs import pipeline
 from blindspot.studies.lab.grid import cannot_be
@@ -35,7 +36,7 @@ def size(
     rescore: Annotated[str, typer.Option(help=RESCORE_HELP)] = "",
     by: Annotated[By, typer.Option(help="keep the first dimensions, or the principal components")] = By.TRUNCATE,
     diagnostic: Annotated[str, typer.Option(help="what to measure with; the first that fits if left out")] = "",
-    max_drop: Annotated[float, typer.Option(help="tolerated loss of the score", min=0.0, max=1.0)] = 0.02,
+    max_drop: Annotated[float, typer.Option(help="tolerated loss of the score", min=0.0, max=1.0)] = TOLERATED,
     times: Annotated[bool, typer.Option("--time", help="also measure search time on this machine")] = False,
     params: dict[str, str],
     as_json: AsJson = False,

@@ -242,7 +242,7 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.geometry.versus import item_scores
+        from blindspot.diagnostics.geometry.item_scores import item_scores
 
         return item_scores(runs, repository)
 

@@ -386,7 +386,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
         return evidence(material)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.heros.versus import item_scores
+        from blindspot.diagnostics.heros.item_scores import item_scores
 
         return item_scores(runs, repository)
 

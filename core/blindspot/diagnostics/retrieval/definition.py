@@ -547,7 +547,7 @@ rankings. Below eight independent groups there is neither interval nor test.
     compute_twice = staticmethod(compute_twice)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.retrieval.versus import item_scores
+        from blindspot.diagnostics.retrieval.item_scores import item_scores
 
         return item_scores(runs, repository)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, SHOWN, TITLES
+from blindspot.diagnostics.retrieval.item_scores import first_found
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from blindspot.diagnostics.retrieval.versus import first_found
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.written import number
 from blindspot.references import BM25

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from blindspot.diagnostics.retrieval import outcomes, versus
+from blindspot.diagnostics.retrieval import outcomes
 from blindspot.diagnostics.retrieval.definition import ENTRY, TITLES
+from blindspot.diagnostics.retrieval.item_scores import paired, side_scores
 from blindspot.diagnostics.retrieval.kinds import scores_by_kind
 from blindspot.diagnostics.retrieval.outcomes import Lost, QueryTable, Side
 from blindspot.numerics.statistics import pairs as statistics
@@ -39,7 +40,7 @@ class RankingScores:
 
 def ranking_scores(table: QueryTable, side: Side) -> RankingScores:
     estimates = {name: statistics.share(table.scores(side, name), table.known) for name in TITLES}
-    against = None if side.is_bm25 else versus.paired(table, side, Side(side.run_id, is_bm25=True))
+    against = None if side.is_bm25 else paired(table, side, Side(side.run_id, is_bm25=True))
     return RankingScores(estimates, table.unjudged(side).share, against)
 
 
@@ -67,7 +68,7 @@ def kinds_view(table: QueryTable, groups: Grouping) -> dict[Side, list[dict[str,
 
 def gains_view(table: QueryTable, groupings: Mapping[str, Grouping], a: Side, b: Side) -> Gains:
     """On which kinds of query, of several groupings by name, ranking B gains and loses most against A."""
-    return gains(groupings, table.numbers, *(versus.side_scores(table, side)[HEAD] for side in (a, b)))
+    return gains(groupings, table.numbers, *(side_scores(table, side)[HEAD] for side in (a, b)))
 
 
 # --- A against B
@@ -112,4 +113,4 @@ def against_view(table: QueryTable, a: Side, b: Side) -> AgainstView:
     for letter, side in (("A", a), ("B", b)):
         rows[f"unjudged {letter}"] = table.unjudged(side).counts
     rows["id"] = table.about["query_id"]
-    return AgainstView(rows, outcomes.became(table, a, b), outcomes.lost(table, a, b), versus.paired(table, b, a))
+    return AgainstView(rows, outcomes.became(table, a, b), outcomes.lost(table, a, b), paired(table, b, a))

@@ -211,7 +211,7 @@ file, the mean vector for unknown words. Only these scores are comparable with t
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.similarity.versus import item_scores
+        from blindspot.diagnostics.similarity.item_scores import item_scores
 
         return item_scores(runs, repository)
 

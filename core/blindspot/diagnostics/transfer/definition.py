@@ -484,7 +484,7 @@ are near, but not the same.
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.transfer.versus import item_scores
+        from blindspot.diagnostics.transfer.item_scores import item_scores
 
         return item_scores(runs, repository)
 

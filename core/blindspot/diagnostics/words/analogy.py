@@ -289,7 +289,7 @@ length 1 first.
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.words.versus import scores_of_analogies
+        from blindspot.diagnostics.words.item_scores import scores_of_analogies
 
         return scores_of_analogies(runs, repository)
 

@@ -239,7 +239,7 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.words.versus import scores_of_categories
+        from blindspot.diagnostics.words.item_scores import scores_of_categories
 
         return scores_of_categories(runs, repository)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot.diagnostics.words import analogy, categorization
-from blindspot.diagnostics.words.versus import by_class, word_pairs
+from blindspot.diagnostics.words.item_scores import by_class, word_pairs
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics.against import (
     bounded_against,

@@ -218,7 +218,7 @@ mean cosine with the other $n$ is computed; the model finds the outlier if it ha
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.words.versus import scores_of_cases
+        from blindspot.diagnostics.words.item_scores import scores_of_cases
 
         return scores_of_cases(runs, repository)
 

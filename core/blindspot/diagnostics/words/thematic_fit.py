@@ -229,7 +229,7 @@ and counted (*coverage*). Intervals are over verbs, since events of one verb sha
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.words.versus import scores_of_cases
+        from blindspot.diagnostics.words.item_scores import scores_of_cases
 
         return scores_of_cases(runs, repository)
 

@@ -28,6 +28,7 @@ from blindspot.numerics.statistics.resampling import sums_within
 from blindspot.numerics.statistics.skew import upper_bound
 from blindspot.types import Float64
 
+TOLERATED = 0.02  # drop of a score, unless somebody says otherwise
 FEWEST_FOR_T = (FEWEST + 1) / 1.5  # groups that carry the variance of the drop: seven degrees of freedom
 ROUNDING = 1e-12  # of a value, against the range of a score
 MOST_ITEMS = 10_000_000  # more items than this would be needed: no number is given

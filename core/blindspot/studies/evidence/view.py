@@ -12,6 +12,7 @@ from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.correlations import spearman
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES, one_of
 from blindspot.numerics.statistics.written import ci, number, with_ci
+from blindspot.runs.comparison import ends
 from blindspot.studies.evidence.correlation import Cell
 from blindspot.studies.evidence.scores import Downstream, Level, Measure, ScoreTable
 from blindspot.texts import counted
@@ -72,8 +73,7 @@ def as_json(table: ScoreTable, cells: Sequence[Cell], level: Level, downstream: 
                 "rho": cell.rho,
                 "variants": cell.n,
                 "families": cell.families,
-                "low": cell.interval.low if cell.interval else None,
-                "high": cell.interval.high if cell.interval else None,
+                **ends(cell.interval),
                 "why": cell.why,
             }
             for cell in cells

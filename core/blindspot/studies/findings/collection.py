@@ -316,8 +316,7 @@ def _group(run: RunRecord) -> tuple[str, str]:
 
 
 def _params(entry: Diagnostic, metric: str) -> dict[str, str]:
-    has_metric = metric and any(parameter.name == "metric" for parameter in entry.parameters)
-    return entry.check_params({"metric": metric} if has_metric else {})
+    return entry.check_params({"metric": metric} if metric and entry.has_metric else {})
 
 
 def _of(entry: Diagnostic, runs: Sequence[RunRecord], selection: Selection) -> RunsOf:

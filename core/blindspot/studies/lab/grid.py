@@ -91,7 +91,7 @@ class Measure:
     def name(self) -> str:
         """The score for people, without its dataset."""
         entry = self.task.entry
-        return f"{entry.title} {entry.overview.columns.get(self.score, self.score)}"
+        return f"{entry.title} {entry.title_of(self.score)}"
 
     @property
     def label(self) -> str:
@@ -183,13 +183,12 @@ def requests(grid: Grid, settings: Settings) -> tuple[RunRequest, ...]:
         raise InputError("the grid has no task", expected="at least one, for example evalrank@demo-pairs")
     out: list[RunRequest] = []
     for task in grid.tasks:
-        has_metric = any(parameter.name == "metric" for parameter in task.entry.parameters)
         sweep = Sweep(
             encoders=grid.encoders,
             transforms=grid.transforms,
             datasets=(task.dataset,),
             diagnostics=(task.diagnostic,),
-            params={"metric": grid.metrics} if has_metric else {},
+            params={"metric": grid.metrics} if task.entry.has_metric else {},
             fit_on=grid.fit_on,
         )
         out += expand(sweep, settings).requests

@@ -280,7 +280,7 @@ class MatchedView:
     @property
     def title(self) -> str:
         """The score for people."""
-        return self.entry.overview.columns.get(self.score, self.score)
+        return self.entry.title_of(self.score)
 
     @property
     def p_of_all(self) -> dict[tuple[str, str, Way], float | None]:

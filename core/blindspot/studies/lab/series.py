@@ -24,7 +24,7 @@ from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number, p_in_cell
 from blindspot.references import ModelRef
 from blindspot.runs import requesting
-from blindspot.runs.comparison import headline_tests
+from blindspot.runs.comparison import ends, headline_tests
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -197,7 +197,7 @@ class SeriesView:
     @property
     def title(self) -> str:
         """The score for people."""
-        return self.entry.overview.columns.get(self.score, self.score)
+        return self.entry.title_of(self.score)
 
     def places(self, one: Series) -> Places:
         """Where a model can come among all by the choice of prompts alone."""
@@ -220,8 +220,7 @@ class SeriesView:
                 "model": one.name,
                 self.by.value: point.member.label,
                 self.title: point.value,
-                "low": point.interval.low if point.interval else None,
-                "high": point.interval.high if point.interval else None,
+                **ends(point.interval),
                 "difference": None if point.test is None else point.value - one.itself.value,
                 "p (corrected)": p_of_one(point.test, len(one.points) - 1),
             }
@@ -247,8 +246,8 @@ class SeriesView:
                 return [f"{said}{f' after correction for {tried}' * (tried > 1)}."]
             gain = number(best.value - one.itself.value, "+.4f")
             return [f"{what}: {gain} over the last layer, the model itself ({sure(best.test, tried)})."]
-        ends = [_end(point, one.itself) for point in (one.worst, best)]
-        said = f"{one.name}: {self.title} is from {ends[0]} to {ends[1]}, a spread of {number(one.spread, '.4f')}"
+        least, most = (_end(point, one.itself) for point in (one.worst, best))
+        said = f"{one.name}: {self.title} is from {least} to {most}, a spread of {number(one.spread, '.4f')}"
         said = f"{said}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
         out = [f"{said} after correction for {tried}."]
         if len(self.series) > 1:
@@ -279,8 +278,7 @@ class SeriesView:
                             "reference": point.member.reference,
                             "run_id": point.run.run_id,
                             "value": point.value,
-                            "low": point.interval.low if point.interval else None,
-                            "high": point.interval.high if point.interval else None,
+                            **ends(point.interval),
                             "difference": point.value - one.itself.value,
                             "p_corrected": corrected(point.test, len(one.points) - 1),
                         }

@@ -18,7 +18,7 @@ from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.runs.training_data.examples import sources
 from blindspot.studies.repair import figures, task
 from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method
-from blindspot.studies.repair.results import TOLERATED, Ends, Part, Report, answer
+from blindspot.studies.repair.results import Ends, Part, Report, answer
 from blindspot.studies.repair.task import RepairTask
 from blindspot.texts import counted
 from blindspot.ui import headline
@@ -27,7 +27,7 @@ from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, explained, load, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import some_named
-from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.choices import ask_tolerated, one_of, tolerated
 from blindspot.ui.widgets.missing_runs import readable
 from blindspot.ui.widgets.model_choice import choose_model
 from blindspot.ui.widgets.work import task_button
@@ -137,11 +137,13 @@ def _study(asked: RepairTask, top: st.delta_generator.DeltaGenerator) -> None:
     if report is None:
         return
     with top:
-        first, *rest = answer(report, _tolerated())
+        first, *rest = answer(report, tolerated("repair_drop"))
         headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
     shown = [one for one in report.measures if one.counts]
     st.plotly_chart(
-        figures.changes(shown, _tolerated(), scheme()), key="repair_changes", config={"displayModeBar": False}
+        figures.changes(shown, tolerated("repair_drop"), scheme()),
+        key="repair_changes",
+        config={"displayModeBar": False},
     )
     st.caption(
         "Change of each score against the model alone, with 95% intervals; n in parentheses, see the table. After the "
@@ -161,18 +163,6 @@ def _is_of_today(report: Report) -> bool:
     if not found:
         st.warning("The model has changed since this repair was trained. Train it again.")
     return found
-
-
-def _tolerated() -> float:
-    return float(st.session_state.get("repair_drop", _drop_of_address()))
-
-
-def _drop_of_address() -> float:
-    try:
-        value = float(st.query_params.get("repair_drop", str(TOLERATED)))
-    except ValueError:
-        return TOLERATED
-    return value if 0.0 <= value <= 1.0 else TOLERATED
 
 
 def _table(report: Report) -> None:
@@ -208,18 +198,7 @@ def _table(report: Report) -> None:
             "shuffled": number(format="%.3f", help="Trained on shuffled labels, the mean of several."),
         },
     )
-    st.number_input(
-        "Tolerated loss",
-        0.0,
-        1.0,
-        TOLERATED,
-        0.005,
-        format="%.3f",
-        key="repair_drop",
-        bind="query-params",
-        width=160,
-        help="Of a score elsewhere. It decides the verdict.",
-    )
+    ask_tolerated("repair_drop", "Of a score elsewhere. It decides the verdict.")
 
 
 def _over(found: Ends | None) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.tolerance import TOLERATED
 from blindspot.numerics.statistics.written import interval, number
 from blindspot.texts import counted
 
 VERSION = 2  # of the file
-TOLERATED = 0.02  # loss of a score
 CHANCE = 0.5  # of an order of two
 
 

@@ -44,7 +44,7 @@ from blindspot.ui.resources import allowed, cached, explained, repository, schem
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
-from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.choices import ask_tolerated, one_of, tolerated
 from blindspot.ui.widgets.missing_runs import readable
 from blindspot.ui.widgets.model_choice import choose_model
 
@@ -172,7 +172,7 @@ def _grid(
     rescored: Sequence[int],
 ) -> Grid:
     entry = entry_of(dataset)
-    params = {"metric": metric} if any(parameter.name == "metric" for parameter in entry.parameters) else {}
+    params = {"metric": metric} if entry.has_metric else {}
     numbers = [int(d) for d in dimensions]
     return grid_of(encoder, dataset, numbers, precisions, settings(), by=by, rescored=rescored, params=params)
 
@@ -194,7 +194,7 @@ def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
     if len(result.cells) < 2:
         _bytes(grid)
         return
-    tolerance = _tolerance()
+    tolerance = tolerated("size_drop")
     best = result.within(tolerance) or result.not_worse
     st.plotly_chart(
         figures.score_by_bytes(result, scheme(), best.setting.chain if best else ""),
@@ -221,20 +221,8 @@ def _judged(
     return size_view(_grid.entry, _found, repository())
 
 
-def _tolerance() -> float:
-    return float(st.session_state.get("size_drop", _drop_of_address()))
-
-
-def _drop_of_address() -> float:
-    try:
-        value = float(st.query_params.get("size_drop", "0.02"))
-    except ValueError:
-        return 0.02
-    return value if 0.0 <= value <= 1.0 else 0.02
-
-
 def _headline(found: SizeView) -> None:
-    first, *rest = answer(found, _tolerance())
+    first, *rest = answer(found, tolerated("size_drop"))
     headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
 
 
@@ -283,17 +271,9 @@ def _table(grid: Grid, found: SizeView) -> None:
         },
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.number_input(
-            "Tolerated loss",
-            0.0,
-            1.0,
-            0.02,
-            0.005,
-            format="%.3f",
-            key="size_drop",
-            bind="query-params",
-            width=160,
-            help="Of the score. The answer above names the smallest setting that is shown to lose at most this much.",
+        ask_tolerated(
+            "size_drop",
+            "Of the score. The answer above names the smallest setting that is shown to lose at most this much.",
         )
         lacking = [s for s in grid.settings if measured is None or measured.of(s) is None]
         if allowed().changes and lacking:

@@ -24,7 +24,7 @@ from blindspot.numerics.statistics.estimate import Sure
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, exact_share
 from blindspot.numerics.statistics.tolerance import Drop, drop
-from blindspot.runs.comparison import headline_tests
+from blindspot.runs.comparison import ends, headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.size import speed
@@ -128,7 +128,7 @@ class SizeView:
     @property
     def title(self) -> str:
         """The score for people."""
-        return self.entry.overview.columns.get(self.score, self.score)
+        return self.entry.title_of(self.score)
 
     @property
     def full(self) -> Cell:
@@ -203,8 +203,7 @@ class SizeView:
                     "run_id": cell.run.run_id,
                     "bytes": cell.setting.bytes_per_text,
                     "bytes_besides": cell.setting.bytes_besides,
-                    "low": cell.interval.low if cell.interval else None,
-                    "high": cell.interval.high if cell.interval else None,
+                    **ends(cell.interval),
                     **{name: getattr(cell, name) for name in NAMED},
                     "on_front": cell in self.front,
                     "faiss_ms": timing.faiss_ms if timing else None,

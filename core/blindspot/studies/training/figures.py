@@ -103,7 +103,7 @@ def items_over_steps(found: Evaluated, shown: Sequence[int], chosen: int | None,
 
 def score_title(found: Evaluated) -> str:
     """Name of the score, for people."""
-    return found.series.entry.overview.columns.get(found.series.score, found.series.score)
+    return found.series.entry.title_of(found.series.score)
 
 
 def _x(found: Evaluated) -> list[int]:

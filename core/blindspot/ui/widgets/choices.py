@@ -1,4 +1,4 @@
-"""A choice of one out of a few, kept in the address."""
+"""Choices that are kept in the address: one out of a few, and how much of a score may be lost."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+
+from blindspot.numerics.statistics.tolerance import TOLERATED
 
 Option = TypeVar("Option")
 
@@ -33,3 +35,30 @@ def one_of(
         label, list(by_name), default=usual, required=True, key=key, bind="query-params", help=help, on_change=on_change
     )
     return by_name.get(str(chosen), by_name[usual])
+
+
+def tolerated(key: str) -> float:
+    """The loss of a score that the reader tolerates, also above the field that asks for it (``ask_tolerated``)."""
+    if key in st.session_state:
+        return float(st.session_state[key])
+    try:
+        value = float(st.query_params.get(key, TOLERATED))
+    except ValueError:
+        return TOLERATED
+    return value if 0.0 <= value <= 1.0 else TOLERATED
+
+
+def ask_tolerated(key: str, help: str) -> None:
+    """Ask how much of a score may be lost."""
+    st.number_input(
+        "Tolerated loss",
+        0.0,
+        1.0,
+        TOLERATED,
+        0.005,
+        format="%.3f",
+        key=key,
+        bind="query-params",
+        width=160,
+        help=help,
+    )

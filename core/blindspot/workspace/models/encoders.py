@@ -359,7 +359,7 @@ def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> No
     dataset = _to_test_on(picks)
     try:
         entry = _testing(reference, dataset)
-        params = {"metric": picks.metric} if any(p.name == "metric" for p in entry.parameters) else {}
+        params = {"metric": picks.metric} if entry.has_metric else {}
         requests = [requesting.request(entry.id, reference, "none", dataset, params, settings())]
     except BlindspotError as error:  # its folder is gone, or the dataset's file
         st.warning(f"This model cannot run now: {as_text(explained(error))}")

@@ -83,7 +83,7 @@ def _estimate(entry: Diagnostic, runs: Sequence[RunRecord], repository: Reposito
 def untested(entry: Diagnostic, runs: Sequence[RunRecord]) -> Best:
     """As ``best_of``, without intervals and tests, which take time; for runs of which one has the headline score."""
     scored = tuple(run for run in runs if entry.headline in run.metrics)
-    return Best(entry, scored, entry.overview.columns.get(entry.headline, entry.headline), None, {}, None, "")
+    return Best(entry, scored, entry.title_of(entry.headline), None, {}, None, "")
 
 
 def _items(run: RunRecord) -> tuple[str, str]:

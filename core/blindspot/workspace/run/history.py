@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import FIT_ON, Diagnostic, all_diagnostics, find_diagnostic, in_words
+from blindspot.diagnostic import FIT_ON, all_diagnostics, find_diagnostic, in_words
 from blindspot.errors import BlindspotError
 from blindspot.runs import manifests, requesting
 from blindspot.runs.manifests import NOT_THERE
@@ -124,16 +124,11 @@ def _row(run: RunRecord) -> dict[str, object]:
         "model": run.plan.variant.label,
         "dataset": title_of(run.plan.dataset),
         "settings": in_words(run.plan.params) or NOT_THERE,
-        "score": f"{_called(entry, headline)} {run.metrics[headline]:.4f}" if entry and headline else NOT_THERE,
+        "score": f"{entry.title_of(headline)} {run.metrics[headline]:.4f}" if entry and headline else NOT_THERE,
         "time": f"{sum(run.timings.values()):.1f} s" if run.timings else NOT_THERE,
         "state": str(run.state),
         "run": run.run_id,
     }
-
-
-def _called(entry: Diagnostic, score: str) -> str:
-    """A score's title."""
-    return entry.overview.columns.get(score, score)
 
 
 def _chosen_records() -> list[RunRecord]:

@@ -302,7 +302,7 @@ scores are lower, and differences between models larger.
     compute = staticmethod(compute)
 
     def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        from blindspot.diagnostics.words.chunking.versus import item_scores
+        from blindspot.diagnostics.words.chunking.item_scores import item_scores
 
         return item_scores(runs, repository)
 

@@ -10,7 +10,7 @@ from blindspot.names import current
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Task, cannot_be, stored_runs
 from blindspot.studies.lab.matched import MatchedView, Pair, PairView, matched_view, pairs_of, requests_of
-from blindspot.studies.lab.page.progress import LabView, offer
+from blindspot.studies.lab.page.progress import LabView, offer, task_of_items
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets.tables import draw
@@ -19,12 +19,9 @@ from blindspot.variants import Variant
 
 def show(shown: LabView) -> None:
     """Sentences on every pair, the scores of one in every way, and the numbers of all."""
-    tasks = {task.label: task for task in shown.grid.tasks if task.entry.is_gate and all(task.entry.won)}
-    if not tasks:
-        st.info("Choose a task whose scores are made of items, such as EvalRank, above.", icon=":material/info:")
+    task = task_of_items(shown, "lab_matched_task")
+    if task is None:
         return
-    picked = st.selectbox("Task", list(tasks), key="lab_matched_task", persist_state="session")
-    task = tasks.get(str(picked), next(iter(tasks.values())))
     try:
         pairs = pairs_of(shown.grid.encoders, settings())
         entry, asked = requests_of(pairs, task.dataset, settings(), task.diagnostic)

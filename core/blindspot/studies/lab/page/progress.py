@@ -18,6 +18,7 @@ from blindspot.studies.lab.grid import (
     Grid,
     Measure,
     Scores,
+    Task,
     cannot_be,
     headlines,
     measures,
@@ -26,6 +27,7 @@ from blindspot.studies.lab.grid import (
     stored_runs,
 )
 from blindspot.studies.lab.page.form import address, fit_note
+from blindspot.studies.size.grid import measured_by_item
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, jobs, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
@@ -179,3 +181,13 @@ def _encoder_styles(grid: Grid) -> dict[str, Style]:
     variants = [Variant(encoder, "none") for encoder in grid.encoders]
     looks = variant_styles(variants)
     return {variant.label: looks[variant] for variant in variants}
+
+
+def task_of_items(shown: LabView, key: str) -> Task | None:
+    """The chosen task of those whose scores are made of items; without one, what to do and None."""
+    tasks = {task.label: task for task in shown.grid.tasks if task.entry in measured_by_item()}
+    if not tasks:
+        st.info("Choose a task whose scores are made of items, such as EvalRank, above.", icon=":material/info:")
+        return None
+    picked = st.selectbox("Task", list(tasks), key=key, persist_state="session")
+    return tasks.get(str(picked), next(iter(tasks.values())))

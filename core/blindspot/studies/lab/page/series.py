@@ -12,7 +12,7 @@ from blindspot.names import current
 from blindspot.references import read_otherwise
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Task, stored_runs
-from blindspot.studies.lab.page.progress import LabView, offer
+from blindspot.studies.lab.page.progress import LabView, offer, task_of_items
 from blindspot.studies.lab.series import PROMPTS, By, SeriesView, Ways, requests_of, series_view, ways
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository, settings
@@ -48,12 +48,9 @@ def prompts(shown: LabView) -> None:
 
 
 def _show(shown: LabView, by: By, prompts: Sequence[str]) -> None:
-    tasks = {task.label: task for task in shown.grid.tasks if task.entry.is_gate and all(task.entry.won)}
-    if not tasks:
-        st.info("Choose a task whose scores are made of items, such as EvalRank, above.", icon=":material/info:")
+    task = task_of_items(shown, f"lab_{by}_task")
+    if task is None:
         return
-    picked = st.selectbox("Task", list(tasks), key=f"lab_{by}_task", persist_state="session")
-    task = tasks.get(str(picked), next(iter(tasks.values())))
     every, left_out = _ways(shown.grid.encoders, by, prompts)
     if left_out:
         without = "no layers to read" if by is By.LAYER else "no prompt"

@@ -54,7 +54,7 @@ def _one(shown: LabView, measure: Measure) -> None:
     said = [f"{what[:1].upper()}{what[1:]}.", order[measure.direction]]
     if measure.is_described and measure.direction:
         said.append("It only describes the space, so it is not in the sentences above.")
-    if not any(parameter.name == "metric" for parameter in measure.task.entry.parameters):
+    if not measure.task.entry.has_metric:
         said.append("Cosine only.")
     if missing:
         dashes = " (–), rows and columns without a score left out" if cells > missing else ""
