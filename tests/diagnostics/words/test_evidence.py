@@ -15,7 +15,7 @@ from blindspot.diagnostics.words.evidence import of_analogies, of_categories
 from blindspot.diagnostics.words.item_scores import scores_of_categories
 from blindspot.numerics.statistics.compare import compare
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.pairs import Dependence, p_values
+from blindspot.numerics.statistics.pairs import ALLOWING, Dependence, p_values
 from blindspot.runs.findings import Level
 from blindspot.store.repository import Repository
 from tests.support.made_up_store import MadeUp, false_alarms, shown
@@ -194,7 +194,7 @@ def test_two_clusterings_are_compared_over_classes_as_findings_compare_them() ->
     store.about = pd.concat([store.about, again], ignore_index=True)
     a, b = (own["purity"] for own in scores_of_categories(store.runs, cast(Repository, store)))
     (test,) = compare([(a, b)])
-    assert (test.n, test.unit, test.test) == (CLASSES, "classes", "sign flips of classes")
+    assert (test.n, test.unit, test.test) == (CLASSES, "classes", f"sign flips of classes, {ALLOWING}")
     known = Dependence.of_groups(np.arange(CLASSES * SIZE) // SIZE, Unit.CLASSES)
     assert test.p == p_values((a.parts - b.parts)[:, np.newaxis], known)[0]
     assert a.value == a.parts.mean() == store.runs[0].metrics["purity"]

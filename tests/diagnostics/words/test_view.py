@@ -13,6 +13,7 @@ from blindspot.diagnostics.words.view import case_groups, case_shares, clusters_
 
 def test_outliers_by_group() -> None:
     rows = pd.DataFrame({"group_name": ["b", "b", "a"], "hit": [1.0, 0.0, 0.5], "opp": [1.0, 0.5, 0.75]})
+    rows = rows.assign(outlier=["x", "y", "z"], words=["v; w", "v; w", "t; u"])
     shares = case_shares(OUTLIERS, rows)
     assert {name: one.value for name, one in shares.items()} == {
         "all: accuracy": 0.5,
@@ -24,7 +25,8 @@ def test_outliers_by_group() -> None:
 
 def test_events_without_another_patient_are_left_out_of_fillers() -> None:
     columns = ("hit", "hit_verb", "hit_agent", "hit_fillers", "fillers")
-    rows = pd.DataFrame([(1.0, 1.0, 0.0, 1.0, 2), (0.0, 1.0, 0.5, np.nan, 0)], columns=columns).assign(verb=["x", "y"])
+    rows = pd.DataFrame([(1.0, 1.0, 0.0, 1.0, 2), (0.0, 1.0, 0.5, np.nan, 0)], columns=columns)
+    rows = rows.assign(verb=["x", "y"], agent=["v", "w"])
     assert [one.value for one in case_shares(EVENTS, rows).values()] == [0.5, 1.0, 0.25, 1.0]
     assert len(case_shares(EVENTS, rows[1:])) == 3
     assert list(case_groups(EVENTS, rows)) == ["cases", "right"]

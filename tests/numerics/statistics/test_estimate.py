@@ -57,7 +57,7 @@ def test_an_interval_of_one_of_many_says_so() -> None:
 
 def test_the_words_for_an_interval() -> None:
     found = Estimate(0.5, Interval(0.4604, 0.5555), "Wilson", Unit.VERBS, 22, 22.0)
-    assert ci(found, ".1%", more=found.independent) == " (95% CI 46.0 to 55.5%, 22 independent verbs)"
+    assert ci(found, ".1%", more=found.independent) == " (95% CI 46.0 to 55.5%, 22 independent verbs and agents)"
     assert ci_in_words(found.interval, "+.2f", of=DIFFERENCE) == "95% CI of the difference +0.46 to +0.56"
     assert interval(Interval(-0.25, 0.0), ".2f") == "−0.25 to 0.00"
     assert (ci(None), ci_in_words(None), interval(None)) == ("", "", "–")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -76,7 +77,10 @@ def test_numbers_are_written_as_templates_say() -> None:
         ("{A} before {scores:models .2f}", "{A} before {B} (0.50) and {C} (0.25)"),
         ("{orders:each {name} in {value:.0%}{value:ci .0%}}", "x in 50% and y in 13% (95% CI 8 to 19%)"),
         ("{kinds:list} over {value:units}, {p:p}", "a, b and c over 40 independent pairs, p ≤ 0.0001"),
+        ("{value:test}", "sign flips of the paired difference, allowing for rare large differences"),
     ):
         assert fill(template, facts) == text
+    of_texts = {"value": replace(ESTIMATE, method="Wilson, dyadic-robust")}
+    assert fill("{value:test}", of_texts) == "t of the dyadic-robust standard error", "signs of texts are not flipped"
     with pytest.raises(KeyError):
         fill("{value:.0%} of {texts:,}", facts)

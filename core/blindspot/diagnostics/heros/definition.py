@@ -310,7 +310,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
 - **Two models** are compared on the same originals by McNemar's exact test: of the originals that only one of the two
   puts in this order (a tie is half a yes), each would win about half if they were equally good; p is the two-sided
   binomial probability of a split at least as uneven, Holm-corrected for the number of orderings. Where originals share
-  texts, the signs of whole groups are flipped instead.
+  texts, the signs of whole groups are flipped instead, and made stricter where differences are skewed.
 - Everything is computed in float64. The cosine of a zero vector is 0.
 - Post-processing is fitted on all sentences, originals and rewrites.
 - An encoder must have a vector for every sentence.

@@ -434,8 +434,8 @@ the others follow in the order of the search. Their stored similarity is that of
 **Confidence intervals and tests.** Queries that differ only in case, spaces or punctuation form one group, and so do
 queries with the very same relevant documents; groups are independent. 95% intervals of scores are Wilson's with the
 effective number of queries, of differences a t interval of the paired differences. Two models, or a model and BM25,
-are compared by a permutation test that flips the signs of whole groups, corrected after Holm for all scores of two
-rankings. Below eight independent groups there is neither interval nor test.
+are compared by a permutation test that flips the signs of whole groups, made stricter where differences are skewed, and
+corrected after Holm for all scores of two rankings. Below eight independent groups there is neither interval nor test.
 """
     how_to_read = """
 - **nDCG@10** is 1 where the best documents are at the top in the order of their grades. Read it beside BM25's: a model

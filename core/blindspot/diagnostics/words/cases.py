@@ -1,12 +1,13 @@
 """Cases that a model gets right or wrong one by one, of outlier detection and thematic fit, as rows of the store.
 
-Cases of one group share words: the groups are independent.
+Cases are not independent where they share words: outliers of one group, or one outlier of several groups; events of one
+verb or one agent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import pandas as pd
@@ -16,7 +17,9 @@ from blindspot.diagnostics.words import outliers, thematic_fit
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.resampling import components
 from blindspot.store.records import RunRecord
+from blindspot.texts import numbered
 from blindspot.types import Float64
 
 
@@ -25,7 +28,9 @@ class CaseKind:
     """What the pages and findings say of the cases of a diagnostic, whose rows have a column ``hit`` from 0 to 1.
 
     Attributes:
-        group: column of the stored rows with what cases share; ``unit``: what these are.
+        group: column of the stored rows by whose values cases are listed.
+        shared: of the stored rows, the two things by which cases depend on each other.
+        units: what is independent: groups of cases, or else those things.
         title: of the headline score; ``cases``: one and several.
         does: what a model does with a share of so many cases, after its name: ``finds {} of {}``.
         view: of the page Words; the parameters ``<view>_of`` and ``<view>_by`` have dataset and model.
@@ -35,7 +40,8 @@ class CaseKind:
 
     entry: Diagnostic
     group: str
-    unit: Unit
+    shared: Callable[[pd.DataFrame], tuple[Sequence[str], Sequence[str]]]
+    units: tuple[Unit, Unit]
     title: str
     cases: tuple[str, str]
     does: str
@@ -51,13 +57,30 @@ class CaseKind:
             f"{self.view}_by": str(run.plan.variant),
         }
 
-    def dependence(self, groups: Sequence[str]) -> Dependence:
-        """Of cases by the group of each."""
-        return Dependence.of_texts(groups, unit=self.unit)
+    def dependence(self, rows: pd.DataFrame) -> Dependence:
+        """Of the cases in some rows."""
+        return Dependence.of_texts(*self.shared(rows))
 
-    def share(self, right: Float64, groups: Sequence[str]) -> Estimate:
+    def named(self, found: Estimate) -> Estimate:
+        """An estimate over cases, whose independent units have their names."""
+        return replace(found, unit=self.units[found.unit is Unit.TEXTS])
+
+    def share(self, right: Float64, rows: pd.DataFrame) -> Estimate:
         """The share of right cases with its interval."""
-        return statistics.share(right, self.dependence(groups))
+        return self.named(statistics.share(right, self.dependence(rows)))
+
+
+def _groups_and_outliers(rows: pd.DataFrame) -> tuple[Sequence[str], Sequence[str]]:
+    """The group of each case, of which those that share words are one, and its outlier."""
+    groups = rows.drop_duplicates("group_name")[["group_name", "words"]]
+    words = groups.assign(word=groups["words"].str.split("; ")).explode("word")
+    connected = components(*numbered("group " + words["group_name"], words["word"]))
+    number = dict(zip(words["group_name"], connected.tolist(), strict=True))
+    return [f"group {number[name]}" for name in rows["group_name"]], rows["outlier"].tolist()
+
+
+def _verbs_and_agents(rows: pd.DataFrame) -> tuple[Sequence[str], Sequence[str]]:
+    return ("to be " + rows["verb"]).tolist(), rows["agent"].tolist()
 
 
 def _outlier(row: pd.Series) -> tuple[tuple[str, str], ...]:
@@ -67,7 +90,8 @@ def _outlier(row: pd.Series) -> tuple[tuple[str, str], ...]:
 OUTLIERS = CaseKind(
     outliers.ENTRY,
     "group_name",
-    Unit.GROUPS,
+    _groups_and_outliers,
+    (Unit.CASES, Unit.GROUPS),
     "Outliers found",
     ("outlier", "outliers"),
     "finds {} of {}",
@@ -78,7 +102,8 @@ OUTLIERS = CaseKind(
 EVENTS = CaseKind(
     thematic_fit.ENTRY,
     "verb",
-    Unit.VERBS,
+    _verbs_and_agents,
+    (Unit.EVENTS, Unit.VERBS),
     "Typical patients nearer",
     ("event", "events"),
     "puts the typical patient nearer in {} of {}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -34,11 +35,14 @@ def _of(kind: CaseKind, found: Together, rows: Rows) -> Iterator[Evidence]:
     compared: list[AgainstBaseline] = []
     here = np.logical_and.reduce([~np.isnan(own) for own in right.values()]) if right else np.zeros(0, dtype=np.bool_)
     if here.any():
-        known = kind.dependence(rows.about[kind.group][here].tolist())
+        known = kind.dependence(rows.about[here])
         values = {run_id: own[here] for run_id, own in right.items()}
         runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
         chance = found.runs[0].metrics["chance"]
-        compared = against_baselines(runs, baselines, values, known, chance)
+        compared = [
+            replace(one, difference=kind.named(one.difference))
+            for one in against_baselines(runs, baselines, values, known, chance)
+        ]
     rivals = {one.run.run_id: one.compared for one in compared}
     for run in found.runs:
         if run.run_id in right:
@@ -53,10 +57,11 @@ def _share(kind: CaseKind, run: RunRecord, rows: Rows, baseline: Compared | None
     here = ~np.isnan(own)
     chance = run.metrics["chance"]
     least = chance + LEAST * (1 - chance)
-    known = kind.dependence(rows.about[kind.group][here].tolist())
+    known = kind.dependence(rows.about[here])
     found, p = share_against(own[here], known, least)
     if np.isnan(p):
         return
+    found = kind.named(found)
     wrong = np.flatnonzero(np.nan_to_num(own, nan=1.0) == 0)[:MOST_EXAMPLES]
     told = pd.concat([rows.about, rows.values[run.run_id][1].set_index("item_no")], axis=1)
     asked = Compared(Rival.ASKED, found.value - least, p)

@@ -140,14 +140,15 @@ def by_class(classes: Iterable[str]) -> Dependence:
 def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``Diagnostic.item_scores``, for the diagnostics of ``cases.KINDS``.
 
-    An item is a case that all of the runs have; groups of cases are independent.
+    An item is a case that all of the runs have.
     """
     kind = cases.KINDS[runs[0].plan.diagnostic]
     entry = kind.entry
     rows = repository.items(entry, [run.run_id for run in runs], texts=True)
     right = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
     about = rows.drop_duplicates("item_no").set_index("item_no").loc[right.index]
-    known, numbers = kind.dependence(about[kind.group].tolist()), right.index.to_numpy(dtype=np.int64)
+    known, numbers = kind.dependence(about), right.index.to_numpy(dtype=np.int64)
+    units = kind.units[known.unit is Unit.TEXTS]
 
     def texts() -> list[str]:
         return ["; ".join(text for _, text in kind.texts(row)) for _, row in about.iterrows()]
@@ -159,6 +160,6 @@ def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[d
     def score(run: RunRecord) -> ItemScores:
         values = right[run.run_id].to_numpy(dtype=np.float64)
         describe = partial(item, rows[rows["run_id"] == run.run_id].set_index("item_no"))
-        return scores(entry, entry.headline, kind.title, values, numbers, known, texts, describe=describe)
+        return scores(entry, entry.headline, kind.title, values, numbers, known, texts, units=units, describe=describe)
 
     return [{entry.headline: score(run)} for run in runs]

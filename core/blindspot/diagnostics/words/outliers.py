@@ -165,7 +165,8 @@ mean cosine with the other $n$ is computed; the model finds the outlier if it ha
   has none, all its cases are left out. Compare models on the words that all of them cover.
 - Names of several words are read with spaces in place of underscores. A model of word vectors takes the mean of the
   words that it has, so that it covers a name as soon as it has one of its words.
-- Intervals are over groups, since the cases of a group share its words.
+- Cases of one group, of groups that share words, and of one outlier are not independent: intervals are dyadic-robust
+  where most cases are connected by shared words.
 """
     how_to_read = """
 - It is an intruder test without raters. *People* shows it beside people's precision where there are votes.
@@ -173,8 +174,8 @@ mean cosine with the other $n$ is computed; the model finds the outlier if it ha
 - Look at what the model picks instead: often a word with a second meaning, or a rare one.
 """
     limits = """
-- Groups of 8-8-8 are few (8): their interval is wide. WikiSem500 was made from Wikidata and not checked by people
-  word by word; names that few models know are frequent in it.
+- Groups of 8-8-8 are few (8), and outliers of two of them are the same: the interval is wide. WikiSem500 was made from
+  Wikidata and not checked by people word by word; names that few models know are frequent in it.
 - Vectors of rare words stand out for being rare, not for their meaning.
 """
     citation = (

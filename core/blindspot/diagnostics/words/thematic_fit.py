@@ -160,7 +160,8 @@ model is right if the typical patient has the higher cosine with
   patients are left out of the mean, the atypical one too where it is typical of another event.
 
 Cosines within $10^{-6}$ are tied and count half; guessing reaches 0.5. Events with a word without a vector are left out
-and counted (*coverage*). Intervals are over verbs, since events of one verb share it.
+and counted (*coverage*). Events of one verb or one agent are not independent: intervals are
+dyadic-robust where most events are connected by these.
 """
     how_to_read = """
 - A model that knows only what goes with a verb is right by verb and by fillers; in DTFit both patients often go

@@ -37,7 +37,7 @@ def case_shares(kind: CaseKind, rows: pd.DataFrame) -> dict[str, Estimate]:
     for name, column in SHARES[kind.entry.id].items():
         counted = rows[rows["fillers"] > 0] if column == "hit_fillers" else rows
         if len(counted):
-            shares[name] = kind.share(counted[column].to_numpy(dtype=np.float64), counted[kind.group].tolist())
+            shares[name] = kind.share(counted[column].to_numpy(dtype=np.float64), counted)
     return shares
 
 

@@ -196,7 +196,7 @@ class Mean:
         return pairs.p_values(np.column_stack([a.parts - b.parts for a, b in of]), of[0][0].known, self.most)
 
     def test(self, known: Dependence, units: str) -> str:
-        return "t of the dyadic-robust standard error" if known.unit is Unit.TEXTS else f"sign flips of {units}"
+        return pairs.test_in_words(units, is_by_texts=known.unit is Unit.TEXTS)
 
     def gain(self, a: ItemScores, b: ItemScores) -> Float64:
         return a.parts - b.parts
@@ -312,7 +312,7 @@ class Outcomes(Mean):
         return np.array([pairs.mcnemar_by_units(a.parts, b.parts, a.known) for a, b in of])
 
     def test(self, known: Dependence, units: str) -> str:
-        return "McNemar's exact test" if known.is_of_singles else f"sign flips of {units}"
+        return "McNemar's exact test" if known.is_of_singles else super().test(known, units)
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,10 @@ class Unit(StrEnum):
     FAMILIES = "families of models"
     WORDS = "words"
     CLASSES = "classes"  # of words
-    GROUPS = "groups of words"
-    VERBS = "verbs"
+    CASES = "groups of cases"  # that share no word
+    GROUPS = "groups and outliers"  # cases that share one depend on each other
+    EVENTS = "groups of events"  # that share neither verb nor agent
+    VERBS = "verbs and agents"  # events that share one depend on each other
     PASSAGES = "passages"
 
 

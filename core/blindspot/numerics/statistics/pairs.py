@@ -43,6 +43,8 @@ AGREEING = 0.5  # share of a group whose pairs all agree, added where few units 
 FEWEST_CARRYING = 2.0  # units that carry the variance of a difference
 MANY = 60.0  # groups that differ, from which a sum of signs is about normal
 POWER = 0.8  # of the smallest difference that could have been detected
+ALLOWING = "allowing for rare large differences"  # beside flips of signs, which test symmetry alone
+DYADIC = "dyadic-robust"
 ENOUGH = 100  # groups on one side: significant in any test
 _ROUNDING = 1e-12
 
@@ -79,7 +81,7 @@ class Dependence:
         if freedom >= FEWEST:
             return cls(Unit.COMPONENTS, groups, left, right, len(sizes), freedom, enlarged, "")
         dyadic, larger = _of_texts(left, right)
-        if dyadic >= FEWEST:
+        if round(dyadic) >= FEWEST:  # 64 cases of eight groups, two of which share a word, have 6.97
             texts = len(np.unique(np.concatenate([left, right])))
             return cls(Unit.TEXTS, groups, left, right, texts, dyadic, larger, "")
         refusal = _refusal(left, right, max(freedom, dyadic, 0.0))
@@ -93,7 +95,7 @@ class Dependence:
         sizes = np.bincount(numbers).astype(np.float64)
         freedom, enlarged = _of_clusters(sizes)
         if freedom < FEWEST:
-            worth = f"worth {max(1, round(freedom + 1))} independent {unit}"
+            worth = f"worth {_too_few(freedom)} independent {unit}"
             refusal = f"they are {worth}, and fewer than {FEWEST + 1:.0f} do not say how sure it is"
         else:
             refusal = ""
@@ -154,7 +156,7 @@ class Dependence:
 
     @property
     def method(self) -> str:
-        return "dyadic-robust" if self.unit is Unit.TEXTS else f"robust to {self.unit}"
+        return DYADIC if self.unit is Unit.TEXTS else f"robust to {self.unit}"
 
     def sums(self, values: Float64) -> Float64:
         """Deviations of ``[m, k]`` from their means, summed by unit ``[u, k]``; for a text, over its pairs."""
@@ -250,6 +252,11 @@ def _of_texts(left: Int64, right: Int64) -> tuple[float, float]:
     return trace**2 / spread, max(enlarged, m / trace)
 
 
+def _too_few(freedom: float) -> int:
+    """What items are worth of which an interval was refused: fewer units than ``FEWEST`` and one."""
+    return max(1, min(round(freedom + 1), int(FEWEST)))
+
+
 def _refusal(left: Int64, right: Int64, freedom: float) -> str:
     """Why there is no interval: one sentence without a period."""
     m = len(left)
@@ -261,7 +268,7 @@ def _refusal(left: Int64, right: Int64, freedom: float) -> str:
     for text in (left[0], right[0]):
         if ((left == text) | (right == text)).all():
             return f"all {m:,} pairs share one text"
-    worth = counted(max(1, round(freedom + 1)), "independent group of pairs", "independent groups of pairs")
+    worth = counted(_too_few(freedom), "independent group of pairs", "independent groups of pairs")
     return f"the {m:,} pairs are worth {worth}, and fewer than {FEWEST + 1:.0f} do not say how sure a mean is"
 
 
@@ -464,6 +471,11 @@ def p_values(paired: Float64, dependence: Dependence, most: float | Float64 = 1.
     size = np.abs(paired.mean(axis=0))
     t = np.divide(size, error, out=np.zeros_like(size), where=error > 0)
     return np.asarray(2 * stdtr(dependence.freedom, -t))
+
+
+def test_in_words(of: str, *, is_by_texts: bool) -> str:
+    """The test of ``p_values``, whose signs are those ``of`` groups or differences."""
+    return f"t of the {DYADIC} standard error" if is_by_texts else f"sign flips of {of}, {ALLOWING}"
 
 
 def _p_of_groups(paired: Float64, groups: Int64, most: float | Float64) -> Float64:

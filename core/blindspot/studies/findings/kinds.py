@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from blindspot.diagnostic import Picker
+from blindspot.diagnostics.retrieval.long_texts.definition import TEST
+from blindspot.numerics.statistics.pairs import ALLOWING
 from blindspot.runs.findings.evidence import Evidence
 from blindspot.runs.findings.rule import Rule
 
@@ -193,7 +195,7 @@ EVALRANK: dict[str, Kind] = {
     **against_baseline(
         "at ranking the right match",
         "MRR {score:.3f} against {reached:.3f}, difference {value:+.3f}{value:ci +.3f}",
-        "sign-flip test over {value:units}",
+        "{value:test}, {value:units}",
         {"view": "A against B", str(Picker.BASELINE): "{B}"},
     ),
     "ties": Kind(
@@ -277,12 +279,12 @@ HEROS: dict[str, Kind] = {
     **against_baseline(
         "at telling rewrites that keep the meaning from rewrites that change it",
         "{score:.0%} of the comparisons right against {reached:.0%}, {value:+.0pp} points{value:ci +.0pp}",
-        "sign-flip test over {units}, {orderings:count comparison} each",
+        f"sign flips of the paired difference, {ALLOWING}, {{units}}, {{orderings:count comparison}} each",
         ORDERINGS,
     ),
     **against_words(
         "{reached:.0%} of the {judged} right by {best} against {score:.0%}, {value:+.0pp} points{value:ci +.0pp}",
-        "sign flips of {unit}",
+        f"sign flips of {{unit}}, {ALLOWING}",
         {"view": "words alone"},
     ),
 }
@@ -389,7 +391,7 @@ def cases(does: str, at: str, view: str) -> dict[str, Kind]:
             to_the_best,
             address,
         ),
-        **words_against_baseline(at, "sign flips of the paired difference, {value:units}", address),
+        **words_against_baseline(at, "{value:test}, {value:units}", address),
     }
 
 
@@ -439,9 +441,7 @@ CATEGORIZATION: dict[str, Kind] = {
         value,
         CLUSTERS,
     ),
-    **words_against_baseline(
-        "at sorting words by kind", "sign flips of the paired difference, {value:units}", CLUSTERS
-    ),
+    **words_against_baseline("at sorting words by kind", "{value:test}, {value:units}", CLUSTERS),
 }
 
 OUTLIERS = cases(
@@ -596,7 +596,7 @@ CLASSIFICATION: dict[str, Kind] = {
         "at {of_negation:?detecting negation|the task}",
         "a classifier gets {score:.1%} of the examples right against {reached:.1%}, {value:+.1pp} points"
         "{value:ci +.1pp}",
-        "sign flips of the paired difference, {value:units}",
+        "{value:test}, {value:units}",
         {**MISTAKES, "b": "{B}", "outcome": "won-by-b"},
     ),
 }
@@ -615,7 +615,7 @@ LEARNING_CURVE: dict[str, Kind] = {
 
 # --- Retrieval
 
-OF_QUERIES = "sign flips of groups of near-duplicate queries, {value:units}"
+OF_QUERIES = "{value:test}, {value:units}"
 NDCG = "nDCG@10 is {score:.3f} against {reached:.3f}"
 QUERIES = {"view": "queries", "a": "{A}"}
 
@@ -660,7 +660,7 @@ LONG_TEXTS: dict[str, Kind] = {
         "{A} finds a passage {is_lower:?less|more} similar to its query when the sentence that answers is last than "
         "when it is first: cosine {last:.4f} against {first:.4f}, a difference of {value:+.4f}{value:ci +.4f}; "
         "MRR {mrr_last:.3f} against {mrr_first:.3f}.",
-        "t test and sign flips of the paired difference, the larger p, {value:units}",
+        f"{TEST}, {{value:units}}",
         size,
         LONG,
         page="retrieval",

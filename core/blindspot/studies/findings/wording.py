@@ -5,6 +5,7 @@ A template is a text with facts in braces, and after a colon how they are writte
 - ``{value:.0%}``, ``{gap:+.2f}``, ``{n:,}``: a number, of an estimate its value; ``{gap:+.0pp}`` in percentage points;
 - ``{value:ci .0%}``: the interval of the value before it, in brackets after a space; nothing where it has none;
 - ``{value:units}``: what is independent, and how many; ``{p:p}``: a p-value;
+- ``{value:test}``: how a paired difference is tested;
 - ``{n:count text}``, ``{n:count query/queries}``: ``1 query``, ``200 queries``; ``{kinds:list}``: ``a, b and c``;
 - ``{weak:?hardly |}``: the first text if the fact is true, else the second; both may have facts in braces;
 - ``{orders:each the {near} in {share:.0%}}``: each set of facts by a template, listed;
@@ -21,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.numerics.statistics.estimate import Estimate, Measured
+from blindspot.numerics.statistics.pairs import DYADIC, test_in_words
 from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.runs.findings import Finding
 from blindspot.runs.findings.evidence import Evidence, Fact
@@ -143,6 +145,8 @@ def _written(fact: Fact, spec: str) -> str:
     match how:
         case "units" if isinstance(fact, Estimate):
             written = fact.independent
+        case "test" if isinstance(fact, Estimate):
+            written = test_in_words("the paired difference", is_by_texts=fact.method.endswith(DYADIC))
         case "ci" if isinstance(fact, Measured):
             written = ci(fact, *_scaled(rest))
         case "count":

@@ -13,6 +13,7 @@ from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import of_no_model
+from blindspot.numerics.statistics.pairs import ALLOWING
 from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
 from blindspot.runs.findings.baselines import VARIANTS, AgainstWords, corrected, in_words
@@ -125,7 +126,10 @@ def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[AgainstWords]
             "words alone": number(format="%.1f%%", help="The same by the best measure of shared words"),
             "difference": number(format="%+.1f", help="Model minus words, in percentage points"),
             "95% CI": text(help="Of the difference"),
-            "p": text(help="Sign flips of sentences, corrected for the choice of the best measure; of kinds also Holm"),
+            "p": text(
+                help=f"Sign flips of sentences, {ALLOWING}, corrected for the choice of the best measure; "
+                "of kinds also Holm"
+            ),
         },
     )
     st.caption("To read the sentences of a kind, open the view *sentences* and filter by columns of the dataset.")

@@ -30,7 +30,7 @@ from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
 from blindspot.numerics.similarity import Similarity, row_norms, unit_rows
 from blindspot.numerics.statistics.against import change_against
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.pairs import ALLOWING, Dependence
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 LATER, LONGER = PLACES[1:], LENGTHS[1:]
 FEW = 30  # passages that an interval takes: a few that lose much make those of fewer too narrow
+TEST = f"Student's t and sign flips over passages, {ALLOWING}, the largest p"  # of a moved answer (``evidence.moved``)
 UNKNOWN = -1  # tokens that are not read
 LACKING = -2.0  # stored where there is no such text
 NO_SUCH = f"; {LACKING:g}: there is none"
@@ -285,9 +286,8 @@ answers the other's query. The **change** is that from one sentence to more of t
 out of all of this: an answer behind the end is not seen, which is truncation and no bias. How many there are is said.
 
 **Intervals** are Student's t over passages, which are independent units; none below {FEW} passages. A moved answer is
-also tested by sign flips, and as if rare passages, none of which is here, changed much more; the largest p counts. So
-with few passages p can be above 0.05 where the interval leaves out 0. Each unrelated passage is in many pairs: its part
-counts twice, as in the variance of a U-statistic (Hoeffding 1948).
+tested by {TEST}: with few passages it can be above 0.05 where the interval leaves out 0. Each unrelated passage is in
+many pairs: its part counts twice, as in the variance of a U-statistic (Hoeffding 1948).
 """
     how_to_read = """
 - A change of the **cosine** below 0: the model overlooks what is at the end. That of **MRR** says what it costs in your

@@ -57,8 +57,7 @@ def evidence(material: Material) -> Iterator[Evidence]:
 
 
 def moved(values: Float64) -> tuple[Estimate, float]:
-    """The mean change of the cosine ``[m]`` when the answer is last, and p: the larger one of Student's t and of
-    ``pairs.p_values``, since rare passages may change much more; NaN without a test."""
+    """The mean change of the cosine ``[m]`` when the answer is last, and p of ``TEST``; NaN without a test."""
     found, p = change(LAST, values)
     if np.isnan(p):
         return found, p

@@ -10,7 +10,7 @@ import streamlit as st
 
 from blindspot.diagnostics.retrieval.long_texts import evidence
 from blindspot.diagnostics.retrieval.long_texts.arranged import LENGTHS
-from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, ENTRY, FEW, LATER, LONGER
+from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, ENTRY, FEW, LATER, LONGER, TEST
 from blindspot.diagnostics.retrieval.page.shown import RetrievalView
 from blindspot.encoders.catalog import passages_of
 from blindspot.figures.dots import dot, dots
@@ -76,8 +76,8 @@ def _changes(runs: Sequence[RunRecord], scheme: Scheme) -> None:
     )
     st.caption(
         "Cosine of query and passage less that with the answering sentence first, mean over passages. Bars: 95% CI "
-        f"over passages, none below {FEW}; p also allows for rare passages that change much more, so that with few "
-        "passages it can be above 0.05 where the interval leaves out 0. A model that averages words is at 0."
+        f"over passages, none below {FEW}. p: {TEST}. So with few passages it can be above 0.05 where the interval "
+        "leaves out 0. A model that averages words is at 0."
     )
     st.subheader("How long unrelated passages are", anchor=False)
     st.plotly_chart(

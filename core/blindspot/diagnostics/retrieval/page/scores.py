@@ -13,6 +13,7 @@ from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from blindspot.diagnostics.retrieval.view import HEAD, RankingScores, bars_in_words, ranking_scores, unjudged_in_words
 from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.compare import Verdict
+from blindspot.numerics.statistics.pairs import ALLOWING
 from blindspot.numerics.statistics.written import ci, interval, number, p_in_cell
 from blindspot.runs import manifests
 from blindspot.texts import counted
@@ -102,7 +103,7 @@ def _table(models: Mapping[Variant, RankingScores], bm25: RankingScores) -> None
                 **numbers,
                 "nDCG@10 − BM25": "%+.4f",
                 "95% CI": st.column_config.TextColumn(help="Of the difference from BM25"),
-                "p": st.column_config.TextColumn(help="Sign flips, corrected after Holm for all scores"),
+                "p": st.column_config.TextColumn(help=f"Sign flips, {ALLOWING}, corrected after Holm for all scores"),
                 "detectable": st.column_config.NumberColumn(
                     format="%.3f",
                     help="The smallest difference from BM25 that this test finds with 80% probability",

@@ -42,7 +42,8 @@ def outliers(shown: WordsView) -> None:
     st.caption(
         _counted(run, "cases")
         + f" Groups: {int(run.metrics['groups']):,}. Guessing finds {run.metrics['chance']:.1%}. Outlier position: 100 "
-        "if the outlier stands out most, 50 on average for guessing. Intervals are over groups."
+        "if the outlier stands out most, 50 on average for guessing. Groups that share "
+        "words, and cases of one outlier, depend on each other."
     )
     page_link("intruder", label="Beside people's precision: People", icon=":material/how_to_vote:")
     run = choose_variant(runs, "outliers_by")
@@ -75,7 +76,7 @@ def events(shown: WordsView) -> None:
     st.caption(
         _counted(run, "events")
         + f" Verbs: {int(m['verbs']):,}; of {int(m['with_fillers']):,} events the verb has another typical patient. "
-        "Guessing reaches 50%. Intervals are over verbs."
+        "Guessing reaches 50%. Events of one verb or one agent depend on each other."
     )
     _published()
     run = choose_variant(runs, "events_by")

@@ -70,7 +70,7 @@ def _cases(task: Task, runs: list[RunRecord]) -> str:
     share, number = f"**{percent(first.value, 1)}**", counted(int(m["cases"]), *kind.cases)
     said = f"{_name(runs[0])} {kind.does.format(share, number)} in {as_text(title_of(task.dataset))}"
     if first.interval is not None:
-        more = f"over {first.units:,} {kind.unit}; guessing {percent(m['chance'])}"
+        more = f"over {first.units:,} {kind.named(first).unit}; guessing {percent(m['chance'])}"
         said += ci(first, ".1%", more=more)
     else:
         said += f" (guessing {percent(m['chance'])})"
