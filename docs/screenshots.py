@@ -136,7 +136,7 @@ def show(page: Page, server: str, shot: Shot) -> None:
 
 
 def figures_on(page: Page, bottom: int = SIZE["height"]) -> list[str]:
-    """The numbers that stand in sentences above the bottom, in their order."""
+    """The numbers in sentences above the bottom, in their order."""
     texts = page.evaluate(SENTENCES, bottom)
     return [number for text in texts for number in re.findall(r"\d+(?:[.,]\d+)*%?", text)]
 

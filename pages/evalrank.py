@@ -1,4 +1,4 @@
-"""EvalRank: scores, the distribution of ranks, every pair, and what stands above a match."""
+"""EvalRank: scores, the distribution of ranks, every pair, and what ranks above a match."""
 
 from blindspot.diagnostics.evalrank.page import show
 

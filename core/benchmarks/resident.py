@@ -48,7 +48,7 @@ class Resident:
 
 
 def in_memory(items: int, queries: int) -> Resident:
-    """Rank in a new process that holds the items; raises ``BlindspotError`` if it failed."""
+    """Rank in a new process that has the items; raises ``BlindspotError`` if it failed."""
     return _in_child(items, queries)
 
 

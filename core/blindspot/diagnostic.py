@@ -642,7 +642,7 @@ def in_words(params: Mapping[str, str]) -> str:
     return ", ".join([*own, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
 
 
-# The module in ``blindspot.diagnostics`` that holds each ENTRY, in the order in which pages and commands list them.
+# The module in ``blindspot.diagnostics`` of each ENTRY, in the order in which pages and commands list them.
 MODULES = (
     "evalrank.definition",
     "heros.definition",

@@ -114,7 +114,7 @@ class SessionRoom:
 
 @dataclass(frozen=True)
 class Policy:
-    """What visitors may do; limits of None are none.
+    """What visitors may do; None is no limit.
 
     Attributes:
         own_encoders: name encoders by path or hub, upload and remove them.

@@ -1,7 +1,7 @@
 """Uploaded texts, kept in the cache with their original files.
 
-``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, under names of columns that
-``file:PATH`` recognizes: see ``OwnFile.written_rows``), ``original/<name>``, and ``upload.json``. Of a folder it holds
+``<cache>/uploads/<digest>/`` has ``<name>.jsonl`` (the texts as they were confirmed, under names of columns that
+``file:PATH`` recognizes: see ``OwnFile.written_rows``), ``original/<name>``, and ``upload.json``. Of a folder it has
 ``<name>/``, with the files that are read, and ``upload.json``.
 """
 
@@ -81,7 +81,7 @@ class Upload:
     """A stored upload.
 
     Attributes:
-        path: of the file that holds the confirmed columns.
+        path: of the file with the confirmed columns.
         name: of the file that was uploaded.
         original_sha256: of its bytes.
         kind: what it was read as.

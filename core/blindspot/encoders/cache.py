@@ -527,7 +527,7 @@ class _Chunk:
 
 
 def _read_chunk(path: Path, rows: Int64, family: _Family) -> _Chunk | None:
-    """The chunk at ``path`` if it holds exactly ``rows``, else None."""
+    """The chunk at ``path`` if it has exactly ``rows``, else None."""
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as stored:

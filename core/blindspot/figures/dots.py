@@ -45,7 +45,7 @@ def dots(
     Args:
         rows: columns ``DOT``; low and high are NaN without an interval.
         names: of the rows from top to bottom, also of those without a value; as in ``rows`` if left out.
-        spec: of the numbers beside the marks, which stand there as long as there are few.
+        spec: of the numbers beside the marks, which are there as long as there are few.
     """
     figure, labels, rows = go.Figure(), [], pd.DataFrame(rows, columns=DOT)
     variants = list(dict.fromkeys(rows["variant"]))

@@ -42,7 +42,7 @@ class Coded:
     lengths: Float64
 
     def first(self, width: int) -> Coded:
-        """Something that holds the first ``width`` codes, to be multiplied by just so many.
+        """Something with the first ``width`` codes, to be multiplied by just so many.
 
         Codes are multiplied by four; where these are not whole fours, the others are left out, else they are kept, so
         that rows are packed once for all widths.

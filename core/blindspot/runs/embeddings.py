@@ -156,7 +156,7 @@ class _Items:
         object.__setattr__(self, "covered_digest", self.run.plan.covered_digest)
 
 
-@lru_cache(maxsize=8)  # few: a step holds up to ``[d, d]`` numbers
+@lru_cache(maxsize=8)  # few: a step takes up to ``[d, d]`` numbers
 def _fitted(_digest: str, chain: TransformChain, settings: Settings, items: _Items) -> FittedChain:
     embedded = embedded_of(items.run, settings)
     corpus = embedded.matrix[items.numbers] if items.covered_digest else embedded.matrix

@@ -68,7 +68,7 @@ def run(
 ) -> RunOutcome:
     """Compute a run and store it, or find it in the store.
 
-    Computing holds no lock. Embeddings from before a cancel or a crash are reused.
+    Nothing is locked while it computes. Embeddings from before a cancel or a crash are reused.
 
     Args:
         keep_embeddings: for a stored run, encode again if its embeddings are gone (pages read them).

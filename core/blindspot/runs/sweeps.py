@@ -284,7 +284,7 @@ def _words(path: Path, key: str, value: object) -> tuple[str, ...]:
     words = value if isinstance(value, list) else [value]
     for word in words:
         if not isinstance(word, str):
-            raise InputError(f"{path}: '{key}' holds {word!r}", expected="a string or a list of strings")
+            raise InputError(f"{path}: '{key}' is {word!r}", expected="a string or a list of strings")
     return tuple(words)
 
 

@@ -237,7 +237,7 @@ class Demo:
             if mine + size + sum(bytes_ for to, bytes_ in arriving if to == page) > may.uploads_kept[0]:
                 return 413, "This page has sent too many files: reload it to start over."
             if in_all + size + sum(bytes_ for _, bytes_ in arriving) > may.uploads_kept[1]:
-                return 503, "This demo holds as many files as it can: try again in a few minutes."
+                return 503, "This demo has as many files as it can: try again in a few minutes."
         return None
 
 

@@ -42,7 +42,7 @@ def parsed(data: bytes) -> BackMsg | None:
     """A message, without what is not of the protocol; None if its type is none that our pages send.
 
     Raises:
-        InputError: it is no message, or holds more than a page sends.
+        InputError: it is no message, or has more than a page sends.
     """
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from streamlit.proto.BackMsg_pb2 import BackMsg

@@ -135,7 +135,7 @@ class Database:
                 raise
             raise _kind_of(error)(
                 f"cannot read or write the store {self.path}: {first_line(error)}",
-                remedy="free some space; if the file is damaged, move it away: what it holds can be computed again",
+                remedy="free some space; if the file is damaged, move it away: what is in it can be computed again",
             ) from error
 
     @contextmanager

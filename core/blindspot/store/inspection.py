@@ -34,7 +34,7 @@ def inspect(database: Database, patience: float) -> StoreFacts | None:
     if not database.path.exists():
         return None
     damaged = (
-        "check its permissions; if it is damaged, move it away: what it holds can be computed again, "
+        "check its permissions; if it is damaged, move it away: what is in it can be computed again, "
         "quickly where the embeddings are still in the cache"
     )
     with _read_only(database, patience, damaged) as connection:

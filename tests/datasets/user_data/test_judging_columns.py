@@ -239,7 +239,7 @@ def test_a_file_without_a_header_is_told_by_its_first_line(tmp_path: Path) -> No
     ).own
     assert own is not None
     assert not own.assumptions
-    with pytest.raises(UnclearColumns, match=r"holds a number, not a name: '0\.9'"):
+    with pytest.raises(UnclearColumns, match=r"has a number, not a name: '0\.9'"):
         find_dataset(pairs_file(tmp_path / "y.csv", "a dog,a hound,0.9", "a cat,a kitty,0.8", "a car,an auto,0.7"))
     numbered = pairs_file(tmp_path / "z.csv", "0,1,2", "a dog,a hound,80", "a cat,a kitty,1300", "a car,an auto,44")
     assert find_dataset(numbered).kind is DatasetKind.PAIR_SET

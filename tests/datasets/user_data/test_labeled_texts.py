@@ -207,7 +207,7 @@ HALVES = ["p", "q"] * 12
         (
             rows_of([f"c{i}" for i in range(TOO_MANY_CLASSES)] * 2),
             "column 'label': 100 classes in 200 rows; expected fewer than 100 classes, each with examples to learn "
-            "from; merge rare ones, or choose the column of the classes if this one holds ids, scores or texts",
+            "from; merge rare ones, or choose the column of the classes if this one has ids, scores or texts",
         ),
         (rows_of(HALVES[: MIN_ROWS - 1]), "has 19 labeled texts; expected at least 20"),
         (rows_of(["p"]), "has 1 labeled text; expected at least 20"),

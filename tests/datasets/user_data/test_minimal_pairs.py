@@ -217,7 +217,7 @@ def test_a_count_of_typos_is_no_rewrite(tmp_path: Path, ending: str) -> None:
     pairs = own.read(write(tmp_path, ending, beside_notes))
     assert isinstance(pairs, OwnPairs)
     beside = write(tmp_path, ending, [row | {"synonym": "s"} for row in rows])
-    with pytest.raises(InputError, match="column 'typos', read as typo: it holds numbers; expected texts; give it ano"):
+    with pytest.raises(InputError, match="column 'typos', read as typo: it has numbers; expected texts; give it ano"):
         own.read(beside)
 
 
@@ -292,7 +292,7 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "one original": (lambda folder: write(folder, "csv", ROWS[:1]), ["has 1 original; expected at least 2, since"]),
     "missing cell": (text("tsv", "original\ttypo\na\tb\nc\t\n"), ["line 3, column 'typo': nothing there", "a text"]),
     "a column of nothing": (text("csv", "original,typo\na,\nc,\n"), ["line 2, column 'typo': nothing there"]),
-    "numbers": (table({"original": ["a", "b"], "typo": ["c", "d"], "synonym": [1, 2]}), ["'synonym'", "holds numbers"]),
+    "numbers": (table({"original": ["a", "b"], "typo": ["c", "d"], "synonym": [1, 2]}), ["'synonym'", "has numbers"]),
     "original alone": (text("csv", "original,note\na,1\nb,2\n"), ["no two columns of text", "'original' (text)"]),
     "two for a subset": (
         text("csv", "original,Synonym,x,synonyms\na,b,c,d\ne,f,g,h\n"),
@@ -458,7 +458,7 @@ def test_a_mark_in_the_header_decides(tmp_path: Path) -> None:
     contents = found(write(tmp_path, "csv", rows_of(**columns)))
     assert list(contents.rewrites) == ["synonym", "notes"]
     assert reading(contents)["rewrite:Notes"] == ("notes", "by its name")
-    with pytest.raises(InputError, match="column 'rewrite:n', read as n: it holds numbers"):
+    with pytest.raises(InputError, match="column 'rewrite:n', read as n: it has numbers"):
         own.read(write(tmp_path, "csv", rows_of(**{"original": ORIGINALS, "rewrite:n": [1, 2, 3, 4, 5, 6]})))
     with pytest.raises(InputError, match="line 3, column 'rewrite:n': nothing there"):
         own.read(write(tmp_path, "csv", rows_of(**{"original": ["a", "b"], "rewrite:n": ["c", ""]})))

@@ -75,7 +75,7 @@ def test_a_label_of_few_whole_numbers_is_a_class_or_a_score(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["labels", "gold_label", "target"])
 def test_classes_by_other_names_are_not_passed_over(tmp_path: Path, name: str) -> None:
     reference = written(tmp_path, ("sentence1", "sentence2"), **{name: CODES})
-    with pytest.raises(UnclearKind, match=f"column '{name}' holds few whole numbers") as caught:
+    with pytest.raises(UnclearKind, match=f"column '{name}' has few whole numbers") as caught:
         find_dataset(reference)
     assert set(caught.value.readings) == {POSITIVE, LABELED}
     assert find_dataset(DatasetRef(reference).of_kind(LABELED)).kind is LABELED

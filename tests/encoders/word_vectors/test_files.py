@@ -317,12 +317,12 @@ def zipped(**files: str) -> bytes:
 GOOD = "a 1 2 3\nb 4 5 6\nc 7 8 9\n"
 BINARY = binary_bytes()
 REFUSED: dict[str, tuple[str | bytes, str]] = {
-    "blank": ("\n \n", "holds nothing"),
-    "infinity": (GOOD + "dog 1 -inf 3\ncat nan 1 1\n", "line 4: the vector of 'dog' holds an infinite value"),
-    "too large for float32": (GOOD + "dog 1 1e39 3\n", "line 4: the vector of 'dog' holds an infinite value"),
+    "blank": ("\n \n", "is empty"),
+    "infinity": (GOOD + "dog 1 -inf 3\ncat nan 1 1\n", "line 4: the vector of 'dog' contains an infinite value"),
+    "too large for float32": (GOOD + "dog 1 1e39 3\n", "line 4: the vector of 'dog' contains an infinite value"),
     "NaN in binary": (
         binary_bytes(("a", "dog"), np.array([[1, 2], [np.nan, 1]])),
-        "word 2: the vector of 'dog' holds NaN",
+        "word 2: the vector of 'dog' contains NaN",
     ),
     "long row": (GOOD + "dog 1 2 3 4\n", "line 4: 4 numbers in the row of 'dog'; expected 3"),
     "short and long": ("a 1 2 3\nb 4 5\nc 7 8 9 10\n", "line 2: 2 numbers in the row of 'b'"),
@@ -332,7 +332,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a word alone": (GOOD + "dog\n", "line 4: 0 numbers in the row of 'dog'"),
     "no numbers": (GOOD + "dog 1 x 3\n", "line 4: 1 numbers in the row of 'dog'; expected 3, as in other lines; 'x'"),
     "underscored": (GOOD + "dog 1 1_0 3\n", "line 4: 1 numbers in the row of 'dog'"),
-    "a number a line": ("1\n2\n", "holds no word vectors"),
+    "a number a line": ("1\n2\n", "has no word vectors"),
     "binary": (bytes(range(1, 256)) + bytes(99), "is a binary file of no known kind"),
     "UTF-16": (GOOD.encode("utf-16"), "is UTF-16"),
     "zip": (b"PK\x03\x04" + bytes(99), "is a damaged packed file, or cut short"),
@@ -360,7 +360,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "gzip of a pickle": (gzip.compress(pickle.dumps([1])), "is a pickle"),
     "gzip with 3 GB promised": (gzip.compress(b"1000000 750\n" + GOOD.encode()), "line 2: 3 numbers in the row of 'a'"),
     "gzip of binary with 3 GB promised": (gzip.compress(b"750000000 7\n" + BINARY[5:]), "at word 13 of 750,000,000"),
-    "gzip of nothing": (gzip.compress(b""), "holds nothing"),
+    "gzip of nothing": (gzip.compress(b""), "is empty"),
     "a line without an end": ("a" + " 0.1" * 10**6, "numbers a line"),
 }
 

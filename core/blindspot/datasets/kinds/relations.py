@@ -156,7 +156,7 @@ class Outliers(WordDataset):
 
     def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
         return InputError(
-            f"no case of '{self.id}' is left: of none do the outlier and the group's words all have vectors from "
+            f"no case of '{self.id}' is left: in none do the outlier and the group's words all have vectors from "
             f"{whose}",
             expected="an encoder that knows the words of the groups",
         )

@@ -16,7 +16,7 @@ SENTENCES = 100
 class Measured:
     """How many sentences a rule changed, and how many of these rewrites are right.
 
-    A rewrite is right if it is a sentence (or, of ``word_order`` and ``truncation``, is none any more) and if a reader
+    A rewrite is right if it is a sentence (of ``word_order`` and ``truncation``, is no sentence) and if a reader
     takes it to say the same as the original where the rule keeps the meaning, and something else where it does not.
     """
 

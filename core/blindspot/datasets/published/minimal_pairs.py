@@ -131,7 +131,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[_Row]]:
 def _unquoted(rows: list[_Row]) -> list[_Row]:
     """The rows without the quotes that a program wrote around cells that hold quotes, which it then doubled.
 
-    Only where every cell with a quote in it is of that form, and one of them holds doubled ones: else quotes are text.
+    Only where every cell with a quote in it is of that form, and one of them has doubled ones: else quotes are text.
     """
     quoted = [cell for row in rows for cell in row.cells if '"' in cell]
     is_written = all(

@@ -413,7 +413,7 @@ RELATIONS = {
             id="thematic-fit-dtfit",
             title="DTFit thematic fit",
             description="Is what an agent typically does something to nearer than what it hardly does, as an award is "
-            "to an actor who wins? It stands in for selectional preference, whose ratings cannot be had; one typical "
+            "to an actor who wins? It stands in for selectional preference, whose ratings are not public; one typical "
             "and one atypical patient per event, without ratings.",
             kind=DatasetKind.EVENTS,
             unit="word",

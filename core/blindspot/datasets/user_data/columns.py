@@ -143,7 +143,7 @@ class OwnSource(ABC):
     @property
     @abstractmethod
     def description(self) -> str:
-        """A sentence on what it holds."""
+        """A sentence on what is in it."""
 
     @property
     @abstractmethod

@@ -103,7 +103,7 @@ class OwnTable:
             return f"{judged.in_words(self.table, self.verdicts[0])} may say which rows are matches"
         if self.coded is not None:
             return (
-                f"column {self._names([self.coded])} holds few whole numbers, which may be classes (such as 0 for "
+                f"column {self._names([self.coded])} has few whole numbers, which may be classes (such as 0 for "
                 "entailment) or scores, higher for more similar"
             )
         if self.scores:
@@ -191,7 +191,7 @@ def _check_numeric(table: FileTable) -> None:
     for name, kind in zip(table.names, table.kinds, strict=True):
         if kind is ColumnKind.NUMBER and judged.is_number(name):
             raise UnclearColumns(
-                f"the first line of {table.path} holds a number, not a name: '{name[:40]}'",
+                f"the first line of {table.path} has a number, not a name: '{name[:40]}'",
                 expected="a first line that names the columns",
                 remedy="put a line such as text1,text2,score before it",
             )

@@ -421,7 +421,7 @@ def _check_classes(table: FileTable, column: int, labels: Sequence[str], too_man
         raise InputError(
             f"{place}: {len(found):,} classes in {len(labels):,} rows",
             expected=f"fewer than {too_many:,} classes, each with examples to learn from",
-            remedy="merge rare ones, or choose the column of the classes if this one holds ids, scores or texts",
+            remedy="merge rare ones, or choose the column of the classes if this one has ids, scores or texts",
         )
 
 

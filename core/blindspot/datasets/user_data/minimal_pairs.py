@@ -119,7 +119,7 @@ class OwnMinimalPairs(OwnFile):
         for role, number in numbers.items():
             if table.kinds[number] is ColumnKind.NUMBER:
                 raise InputError(
-                    f"{table.path}, column '{table.names[number]}', read as {role}: it holds numbers",
+                    f"{table.path}, column '{table.names[number]}', read as {role}: it has numbers",
                     expected="texts",
                     remedy="give it another name if it is something else",
                 )
@@ -284,7 +284,7 @@ def _negations(table: FileTable, named: Mapping[str, int], unnamed: list[int]) -
     if not {ORIGINAL, "synonym"} <= named.keys():
         names = " and ".join(f"'{table.names[number]}'" for number in unnamed)
         raise InputError(
-            f"{table.path}: the name of column {names} does not say which negation it holds",
+            f"{table.path}: the name of column {names} does not say which negation it has",
             expected="'Negation main' where the main clause is negated, 'Negation antonym' where it is the word that "
             "synonym and antonym replace",
             remedy="rename it",

@@ -28,7 +28,7 @@ SCORE_NAMES = (
     *("score", "gold", "goldscore", "similarity", "relatedness", "similarityscore", "relatednessscore"),
     *("humanscore", "meanscore", "rating", "meanrating", "simscore"),
 )
-WEAK_SCORE_NAMES = ("label",)  # often a class: a score only where the column holds numbers
+WEAK_SCORE_NAMES = ("label",)  # often a class: a score only where the column has numbers
 # --- queries and documents
 QUERY_NAMES = ("query", "querytext")
 DOCUMENT_NAMES = ("document", "doc", "documenttext", "doctext")
@@ -51,7 +51,7 @@ GRADE_NAMES = (
     *("relevance", "isrelevant", "relevant", "grade", "rel", "relevancegrade", "relevancelabel", "relevancescore"),
     *("judgment", "judgement"),
 )
-WEAK_GRADE_NAMES = ("score", "label")  # a grade only where the column holds whole numbers
+WEAK_GRADE_NAMES = ("score", "label")  # a grade only where the column has whole numbers
 QUERY_ID_NAMES = ("queryid", "qid", "query", "topic", "topicid", "questionid", "queryno")
 DOCUMENT_ID_NAMES = (
     *("corpusid", "docid", "docno", "pid", "passageid", "documentid", "document", "doc", "did", "corpus"),

@@ -91,7 +91,7 @@ class OwnPairs(OwnFile):
         if len(texts) >= 2 and table.separator and all(map(_is_sentence, texts[:2])):
             first = " and ".join(f"'{name[:40]}'" for name in texts[:2])
             raise InputError(
-                f"the first line of {table.path} holds texts, not names: {first}",
+                f"the first line of {table.path} has texts, not names: {first}",
                 expected="a first line that names the columns",
                 remedy="put a line such as query,match before it",
             )

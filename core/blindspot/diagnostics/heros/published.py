@@ -1,6 +1,6 @@
 """HEROS's published profiles, always marked as published and never mixed with measured ones.
 
-``assets/reference/heros.csv`` holds the 60 encoders of figures 1 and 2 of Chiang, Chuang, Glass and Lee 2023: their
+``assets/reference/heros.csv`` has the 60 encoders of figures 1 and 2 of Chiang, Chuang, Glass and Lee 2023: their
 mean normalized similarity per subset over HEROS's own 1,000 sentences. Sizes are from table 3. Of figure 2's models it
 has only GloVe; appendix C.2 says that base models have roughly 110M parameters, large ones roughly 335M
 (``approximate``), and gives no dimension. It does not say which of the two RankEncoder's are. Names that figure 1

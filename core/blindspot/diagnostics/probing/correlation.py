@@ -1,6 +1,6 @@
 """Correlation of probing scores with transfer scores over models (Eger 2019, figure 3), measured and published.
 
-``assets/reference/eger_probing.csv`` holds what the paper's text says of its figure 3, which draws the correlations of
+``assets/reference/eger_probing.csv`` has what the paper's text says of its figure 3, which draws the correlations of
 10 probing with 9 transfer tasks over the 11 encoders of Perone et al. (2018): the mean over all tasks, the highest and
 the lowest mean of a probing task. The numbers of the other tasks are not printed.
 """

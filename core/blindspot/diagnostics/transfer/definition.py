@@ -174,7 +174,7 @@ def _splits(dataset: LabeledTexts, seed: int) -> list[Split]:
 def _plan(dataset: LabeledTexts, seed: int) -> list[Split]:
     """Folds keep pairs together that share a text, directly or through other pairs.
 
-    If that leaves a class out or links more pairs than a fold holds (a few queries paired with many documents each),
+    If that leaves a class out or links more pairs than a fold takes (a few queries paired with many documents each),
     they only keep equal pairs together.
     """
     labels, same = dataset.labels, dataset.same

@@ -1,6 +1,6 @@
 """Table 1 of Schnabel, Labutov, Mimno and Joachims 2015: its published rows, and the columns that are computed here.
 
-``assets/reference/schnabel.csv`` holds the rows as printed (times 100): six embeddings of 50 dimensions, trained on a
+``assets/reference/schnabel.csv`` has the rows as printed (times 100): six embeddings of 50 dimensions, trained on a
 Wikipedia of 2008, without each set's words outside of their vocabularies. toefl, the selectional preferences (up and
 mrae, for which thematic fit stands in) and the average over all columns are not computed here. The source text of the
 table had its headings shifted: columns were identified by their number and by the average, the mean of the fourteen

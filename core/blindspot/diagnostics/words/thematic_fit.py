@@ -1,7 +1,7 @@
 """Thematic fit, which stands in for selectional preference: is the typical patient of an event nearer than another?
 
 Schnabel 2015, section 3.1, after Baroni, Dinu and Kruszewski 2014, correlates ratings of a noun as a verb's argument
-with its cosine with the mean vector of the verb's most associated nouns. Those ratings (UP, McRae) cannot be had.
+with its cosine with the mean vector of the verb's most associated nouns. Those ratings (UP, McRae) are not public.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ dyadic-robust where most events are connected by these.
 - Look at the events that a model gets wrong.
 """
     limits = """
-- It stands in for the **selectional preference** of Schnabel's table 1, whose ratings (UP, McRae) cannot be had. The
+- It stands in for the **selectional preference** of Schnabel's table 1, whose ratings (UP, McRae) are not public. The
   published correlations are of other data and another score: they do not compare with these accuracies.
 - The file says which patient is typical, not how typical people rate it: there is no correlation with ratings.
 - Verbs are compared in the past tense, as they are in the sentences.

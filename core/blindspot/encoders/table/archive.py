@@ -70,7 +70,7 @@ def peek_archive(path: Path, beside: Path) -> ArchiveHead:
     described = ", ".join(map(str, members))[:300] or "nothing"
     if len(matrices) != 1 or min(matrices[0].shape) < 1:
         raise InputError(
-            f"{path} has {len(matrices)} matrices of numbers: it holds {described}",
+            f"{path} has {len(matrices)} matrices of numbers: it has {described}",
             expected="one, [texts, numbers], and its texts, an array of strings",
             remedy=_REMEDY,
         )
@@ -81,7 +81,7 @@ def peek_archive(path: Path, beside: Path) -> ArchiveHead:
     texts = texts or [one for one in lists if one.dtype.kind in "iu" and one.name.removesuffix(".npy") in NAMES]
     if len(texts) > 1 or (not texts and not beside.is_file()):
         raise InputError(
-            f"{path} does not say which texts its {rows:,} rows are of: it holds {described}",
+            f"{path} does not say which texts its {rows:,} rows are of: it has {described}",
             expected=f"one array of {rows:,} strings in it, or {beside.name} beside it, a text per line",
             remedy=_REMEDY,
         )

@@ -192,7 +192,7 @@ def _check_finite(path: Path, rows: Float32, named: Any) -> None:
         return
     place, text = named(int(finite.argmin()))
     value = "NaN" if np.isnan(rows[int(finite.argmin())]).any() else "an infinite value"
-    raise InputError(f"{path}, {place}: the embedding of {text[:60]!r} holds {value}", expected="finite numbers")
+    raise InputError(f"{path}, {place}: the embedding of {text[:60]!r} contains {value}", expected="finite numbers")
 
 
 def _rows(path: Path) -> Iterator[_Row]:
@@ -358,7 +358,7 @@ def _parquet(path: Path) -> Iterator[_Row]:
             kind = schema.field("embedding").type
             is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
             if not is_list or not (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)):
-                raise InputError(f"{path}: the column embedding holds {kind}", expected="lists of numbers")
+                raise InputError(f"{path}: the column embedding has {kind}", expected="lists of numbers")
             _check_dimension(path, file.metadata)
             for batch in file.iter_batches(batch_size=ROWS_PER_BLOCK, columns=["text", "embedding"]):
                 batch.validate(full=True)

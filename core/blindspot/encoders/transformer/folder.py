@@ -282,7 +282,7 @@ def _transformers(path: Path, modules: Sequence[Module]) -> list[Path]:
 
 
 def _models_inside(path: Path) -> str:
-    """What to do where a folder holds folders of models, as that of a training's checkpoints; "" where it does not."""
+    """What to do where a folder has folders of models, as that of a training's checkpoints; "" where it does not."""
     inside = [folder for folder in path.iterdir() if (folder / "config.json").is_file()]
     if not inside:
         return ""
@@ -663,7 +663,7 @@ def settings_of(path: Path, reference: str, *, of_any_type: bool = False) -> Any
             f"'{reference}': {path} is no JSON: {error}", remedy="copy or download the folder again"
         ) from error
     if not of_any_type and not isinstance(value, dict):
-        raise InputError(f"'{reference}': {path} holds a {type(value).__name__}", expected="a JSON object")
+        raise InputError(f"'{reference}': {path} is a {type(value).__name__}", expected="a JSON object")
     return value
 
 

@@ -120,7 +120,7 @@ def positions_of(ids: Int64, lengths: Int64, uncounted: int | None) -> Int64:
 
     Args:
         lengths: ``[k] int64``, in tokens, none of them 0.
-        uncounted: the padding token of models like RoBERTa, which stands at its own number and counts the others from
+        uncounted: the padding token of models like RoBERTa, which is at its own number and counts the others from
             there on: 1 for ``<pad>``, then 2, 3, ... for a text's tokens, and 1 for a ``<pad>`` among them.
     """
     counted = np.ones(len(ids), dtype=np.int64) if uncounted is None else (ids != uncounted).astype(np.int64)
@@ -142,7 +142,7 @@ def _attention(
     """The usual attention, of ``[b, heads, t, d]``; with ``runs`` of one row's texts, each to itself.
 
     A mask of the row, as models with a sliding window make it, tells by the distance of two tokens alone whether one
-    sees the other: its square of a run's first text holds for the others.
+    sees the other: its square of a run's first text serves the others.
     """
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward

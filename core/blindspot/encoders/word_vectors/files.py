@@ -35,7 +35,7 @@ def peek(path: Path) -> VectorHead:
     with opened(path) as file:
         head = file.read(HEAD)
     if not head.strip():
-        raise InputError(f"{path} holds nothing", expected=FORMATS)
+        raise InputError(f"{path} is empty", expected=FORMATS)
     if head.startswith(FASTTEXT_MAGIC):
         return peek_fasttext(path, head)
     if is_keyed(head):
@@ -133,7 +133,7 @@ def _without_header(path: Path, head: bytes) -> VectorHead:
     if not any(0 < dimension <= numbers_at_end(line) for line in lines):
         shown = lines[0][:60].decode("utf-8", "replace")
         raise InputError(
-            f"{path} holds no word vectors: its first line is {shown!r}",
+            f"{path} has no word vectors: its first line is {shown!r}",
             expected=f"a word and its numbers in every line ({FORMATS})",
         )
     if dimension > LARGEST_DIMENSION:

@@ -44,7 +44,7 @@ def files_of(path: Path) -> tuple[Path, ...]:
 
 
 def peek_keyed(path: Path) -> VectorHead:
-    """Read the file but for a matrix beside it; raises ``InputError`` if it holds no word vectors."""
+    """Read the file but for a matrix beside it; raises ``InputError`` if it has no word vectors."""
     return _head(path, state_of(path))
 
 
@@ -89,7 +89,7 @@ def _words_and_matrix(path: Path, file: IO[bytes]) -> tuple[list[Any], Float32]:
             f"{path} has no vectors", expected=f"them in the file, or beside it in {path.name}.vectors.npy"
         )
     if not isinstance(words, list) or matrix is None:
-        raise InputError(f"{path} holds no words and vectors", expected=_EXPECTED, remedy=_REMEDY)
+        raise InputError(f"{path} has no words and vectors", expected=_EXPECTED, remedy=_REMEDY)
     if matrix.ndim != 2 or not len(words) <= len(matrix) or not 0 < matrix.shape[1] <= LARGEST_DIMENSION:
         raise InputError(
             f"{path} has {len(words):,} words and vectors of the shape {matrix.shape}", expected="a vector per word"

@@ -78,7 +78,7 @@ class Collector:
             bad = int(finite.argmin())
             value = "NaN" if np.isnan(rows[bad]).any() else "an infinite value"
             raise InputError(
-                f"{self.path}, {place(bad)}: the vector of {texts[bad][:60]!r} holds {value}",
+                f"{self.path}, {place(bad)}: the vector of {texts[bad][:60]!r} contains {value}",
                 expected="finite numbers",
                 remedy="remove the word or train the vectors again",
             )
@@ -97,7 +97,7 @@ class Collector:
 
     def table(self) -> WordTable:
         if not self.index:
-            raise InputError(f"{self.path} holds no word", expected=FORMATS)
+            raise InputError(f"{self.path} has no word", expected=FORMATS)
         self._matrix.flags.writeable = False
         return WordTable(self.index, self._matrix, self.duplicates, self.undecodable)
 

@@ -204,7 +204,7 @@ class Mean:
     def value(self, parts: Float64, before: float) -> float:  # noqa: ARG002 - it is that of the parts
         return float(parts.mean())
 
-    def among(self, places: Int64) -> Statistic:  # noqa: ARG002 - it holds nothing of the items
+    def among(self, places: Int64) -> Statistic:  # noqa: ARG002 - it has nothing of the items
         return self
 
 
@@ -337,7 +337,7 @@ class Correlation:
     def value(self, parts: Float64, before: float) -> float:  # noqa: ARG002 - influences do not tell it
         return before
 
-    def among(self, places: Int64) -> Statistic:  # noqa: ARG002 - it holds nothing of the items
+    def among(self, places: Int64) -> Statistic:  # noqa: ARG002 - it has nothing of the items
         return self
 
 

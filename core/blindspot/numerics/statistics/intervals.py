@@ -34,7 +34,7 @@ def chosen_among(models: int) -> int:
     """Of how many intervals that of the best of so many models is one, as ``level_of_each`` counts them.
 
     The better of two has its own: the best errs upward whenever one of them does, and hardly ever downward. Of five,
-    the best one's own interval holds the truth in 89% of cases (``docs/statistics.md``).
+    the best one's own interval covers the truth in 89% of cases (``docs/statistics.md``).
     """
     return models if models > 2 else 1
 

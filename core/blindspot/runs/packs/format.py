@@ -43,7 +43,7 @@ from blindspot.variants import Variant
 
 FORMAT, VERSION = "blindspot result pack", 1
 MOST_JSON = 2**26  # bytes of the manifest, own columns included
-MOST_PACKED, MOST_UNPACKED = 2**29, 2**31  # bytes of a Parquet file, and of what it holds
+MOST_PACKED, MOST_UNPACKED = 2**29, 2**31  # bytes of a Parquet file, and of what is in it
 LONGEST = 4_000  # characters of a reference or a name
 MOST_SCORES = 10_000
 RUN_ID, DIGEST = re.compile("[0-9a-f]{16}"), re.compile("[0-9a-f]{64}")

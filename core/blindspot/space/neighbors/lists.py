@@ -191,7 +191,7 @@ def _index(space: Space, metric: Similarity, approximate: bool) -> ExactIndex | 
     return _approximate(keyed) if approximate else _exact(keyed)
 
 
-@lru_cache(maxsize=6)  # each holds a copy of its vectors: 38 MB of 25,000 sentences in 384 dimensions
+@lru_cache(maxsize=6)  # each has a copy of its vectors: 38 MB of 25,000 sentences in 384 dimensions
 def _exact(keyed: _Keyed) -> ExactIndex:
     return ExactIndex(keyed.vectors, keyed.metric)
 

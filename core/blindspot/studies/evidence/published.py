@@ -1,11 +1,11 @@
 """Published correlations of intrinsic scores with tasks, for comparison with measured ones.
 
-``assets/reference/evidence.csv`` holds Spearman's rho times 100, as printed in tables 3 (words), 6 and 11 (sentences;
+``assets/reference/evidence.csv`` has Spearman's rho times 100, as printed in tables 3 (words), 6 and 11 (sentences;
 11 without post-processed models) and 7 (EvalRank's positive pairs from one source only) of Wang, Kuo and Li 2022. The
 paper does not give the number of models of table 7; its first three rows are table 6's, so it is 67. The paper's text
 mentions fewer strong correlations than table 3 has, and 7 tasks for the 8 columns of table 6; this follows the tables.
 
-``schnabel_tasks.csv`` holds tables 4 and 5 of Schnabel et al. 2015: F1 times 100 on noun phrase chunking and sentiment,
+``schnabel_tasks.csv`` has tables 4 and 5 of Schnabel et al. 2015: F1 times 100 on noun phrase chunking and sentiment,
 with p-values relative to the best embedding, as printed. In table 5 those of GloVe and TSCCA may be swapped: the one
 nearer to the best has the smaller p. Table 1 is in ``blindspot.diagnostics.words.schnabel_table``.
 """

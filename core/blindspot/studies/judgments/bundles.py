@@ -139,7 +139,7 @@ def secret_in(folder: Path) -> bytes:
     """The key of a server's pseudonyms, created when first needed: a rater has the same pseudonym in every file.
 
     Raises:
-        BlindspotError: it cannot be written, or the file holds no key.
+        BlindspotError: it cannot be written, or the file has no key.
     """
     path = folder / "pseudonyms.key"
     with _SECRETS:
@@ -252,7 +252,7 @@ def _members(data: bytes) -> dict[str, bytes]:
         raise InputError(f"the file has {len(data):,} bytes", expected=f"at most {MOST_BYTES:,}")
     # Counted in the bytes: zipfile would make an object for each of a million entries.
     if data.count(_ENTRY) > _MOST_ENTRIES:
-        raise InputError("the zip holds very many files", expected=_WANTED)
+        raise InputError("the zip has very many files", expected=_WANTED)
     try:
         with ZipFile(BytesIO(data)) as file:
             _check_names([entry.filename for entry in file.infolist()])
@@ -266,11 +266,11 @@ def _members(data: bytes) -> dict[str, bytes]:
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if not re.fullmatch(r"set\.json|(items|votes)\.(csv|parquet)", name):
-            raise InputError(f"the zip holds {name[:60]!a}", expected=f"nothing but {_WANTED}")
+            raise InputError(f"the zip has {name[:60]!a}", expected=f"nothing but {_WANTED}")
     for what in ("set", *Part):
         found = [name for name in names if name.partition(".")[0] == what]
         if len(found) != 1:
-            raise InputError(f"the zip holds {len(found) or 'no'} files of '{what}'", expected=_WANTED)
+            raise InputError(f"the zip has {len(found) or 'no'} files of '{what}'", expected=_WANTED)
 
 
 def _content(file: ZipFile, entry: ZipInfo) -> bytes:
@@ -298,7 +298,7 @@ def _described(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _wrong(f"{SET} is broken: {str(error)[:200]}") from error
     if not isinstance(value, dict):
-        raise _wrong(f"{SET} holds no object")
+        raise _wrong(f"{SET} has no object")
     version = value.get("version")
     if version != VERSION or isinstance(version, bool):
         raise InputError(
@@ -360,7 +360,7 @@ def _items(rows: Sequence[Sequence[Any]], variants: Sequence[Variant]) -> Iterat
     for number, (item_no, of_item) in enumerate(groupby(rows, key=lambda row: row[0])):
         lines = list(of_item)
         if item_no != number:
-            raise _wrong(f"item {item_no} stands where item {number} belongs")
+            raise _wrong(f"item {item_no} is where item {number} belongs")
         if len({tuple(line[:7]) for line in lines}) > 1:
             raise _wrong(f"the rows of item {item_no} differ in more than the option")
         if [line[7] for line in lines] != list(range(len(lines))):

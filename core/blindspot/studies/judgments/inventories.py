@@ -95,7 +95,7 @@ def of_simlex(pairs: Sequence[SimLexPair]) -> Inventory:
     about = (
         f"The {len(queries):,} words of SimLex-999 (Hill, Reichart and Korhonen 2015) with its parts of speech. "
         f"Concrete are those that people rated above {CONCRETE_ABOVE:g} on its scale from 1 to 5. "
-        f"{len(several)} stand there as several parts of speech, here as the first of them."
+        f"{len(several)} are there as several parts of speech, here as the first of them."
     )
     return Inventory(Ready.SIMLEX, "Words of SimLex-999", tuple(queries.values()), about)
 

@@ -100,7 +100,7 @@ class Bias:
 
     @property
     def own_among_wrong(self) -> float | None:
-        """Share of the wrong nearest candidates that are in the query's language; None of none."""
+        """Share of the wrong nearest candidates that are in the query's language; None without any."""
         return self.shares[Nearest.OWN] * self.queries / self.wrong if self.wrong else None
 
 

@@ -104,7 +104,7 @@ def offer(
     """
     try:
         described = dataset.entry()
-    except BlindspotError as error:  # a file of the user's that is gone, or holds something else now
+    except BlindspotError as error:  # a file of the user's that is gone, or has something else now
         st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
         st.text(explained(error))
         return

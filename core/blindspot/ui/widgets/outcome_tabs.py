@@ -37,7 +37,7 @@ def verdict(found: Outcomes, a: RunRecord, b: RunRecord, sentence: str) -> None:
 
 
 def outcome_tabs(found: Outcomes, means: str, *, on_change: Callable[[], None] | None = None) -> Bool:
-    """The tabs; which items the chosen one holds, ``[m] bool``.
+    """The tabs; which items the chosen one has, ``[m] bool``.
 
     Args:
         means: what wins an item, and what is right and wrong, as Markdown.

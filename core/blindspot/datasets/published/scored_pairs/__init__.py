@@ -88,7 +88,7 @@ def sick(path: Path) -> list[Row]:
 
 
 def semantic_relatedness(path: Path) -> list[Row]:
-    """STR: a CSV with a header, whose column ``Text`` holds both sentences on two lines, and ``Score`` 0 to 1."""
+    """STR: a CSV with a header, whose column ``Text`` has both sentences on two lines, and ``Score`` 0 to 1."""
     rows = []
     reader = csv.DictReader(io.StringIO(text_of(path), newline=""))
     for row in reader:

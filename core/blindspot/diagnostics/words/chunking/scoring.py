@@ -72,7 +72,7 @@ class Counts:
 
 
 def dependence_of(sentences: Iterable[str]) -> Dependence:
-    """Which sentences are independent: one that stands there twice has the same tags twice."""
+    """Which sentences are independent: one that is there twice has the same tags twice."""
     return Dependence.of_texts(sentences, unit=Unit.SENTENCES)
 
 

@@ -98,7 +98,7 @@ def events(shown: WordsView) -> None:
 
 
 def _published() -> None:
-    """What the paper has instead, on data that cannot be had."""
+    """What the paper has instead, on data that are not public."""
     with st.expander("Published selectional preferences, on other data", icon=":material/menu_book:"):
         rows = [
             {"embedding": name, "UP": 100 * row["up"], "McRae": 100 * row["mrae"]} for name, row in table_1().items()

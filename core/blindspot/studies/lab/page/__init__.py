@@ -66,7 +66,7 @@ def show() -> None:
         hidden_parts=() if len(families) >= FEWEST_FAMILIES else (EVIDENCE,),
     )
     with ui.errors_shown():
-        # What the form asks for decides the answer, and a whole answer stands above the form.
+        # What the form asks for decides the answer, and a whole answer is above the form.
         top, whole = st.container(), st.container()
         grid = form(picks)
         shown = progress.stored(grid) if grid else None

@@ -63,7 +63,7 @@ class Area:
         return np.asarray(inside, dtype=np.bool_)
 
     def around(self, a: Float64, b: Float64) -> Area | None:
-        """The smallest area that holds the same of these values, so that its ends are values; None if it holds none."""
+        """The smallest area that has the same of these values, so that its ends are values; None if it has none."""
         inside = self.holds(a, b)
         if not inside.any():
             return None
