@@ -263,6 +263,7 @@ NUMBERING_TEXTS = {
     "datasets.kinds.base": 1,
     "diagnostics.heros.words_alone": 1,
     "diagnostics.similarity.pairs": 1,
+    "diagnostics.words.cases": 1,
     "diagnostics.words.item_scores": 1,
     "store.repository": 1,
     "studies.judgments.tallies": 1,
@@ -286,6 +287,20 @@ def test_one_function_says_what_is_independent() -> None:
     )
     assert grouping - Counter(FROM_NUMBERS) == Counter()
     assert numbering - Counter(NUMBERING_TEXTS) == Counter()
+
+
+# What imports a module of ours that a string names: the registries of diagnostics and of commands, what is loaded late.
+LOADING = re.compile(r"import_module\((?:f?\"blindspot|self)")
+IMPORTING_BY_NAME = {"blindspot", "blindspot.cli.on_call", "blindspot.diagnostic", "blindspot.server.routes"}
+
+
+def test_one_source_root_one_schema_one_way_to_a_page_and_functions_are_no_strings() -> None:
+    assert not [path for path in (*ROOT.iterdir(), *(ROOT / "core").rglob("*")) if path.is_symlink()]
+    assert [path.name for path in (ROOT / "core/blindspot/store/migrations").iterdir()] == ["001_baseline.sql"]
+    texts = {name: sources.text(path) for name, path in modules().items()}
+    assert {name for name, text in texts.items() if LOADING.search(text)} == IMPORTING_BY_NAME
+    links = re.compile(r"st\.(?:page_link|switch_page)\(|query_params=")
+    assert {name for name, text in texts.items() if links.search(text)} == {"blindspot.ui.navigation"}
 
 
 LOOK = """
