@@ -11,7 +11,7 @@ from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.names import in_address
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import compare
-from blindspot.studies.findings.page.own import in_words
+from blindspot.studies.findings.own import in_words
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
 from blindspot.variants import Variant
 from tests.support.own_files import write
@@ -176,6 +176,21 @@ def test_own_material_comes_first(open_app: OpenApp, own: tuple[World, str, str]
     app = open_app(world.cache, "run")
     chosen = [app.multiselect(key=f"run_{what}").value for what in ("encoders", "transforms", "datasets")]
     assert chosen == [[model, "minilm"], ["none"], [dataset]]
+
+
+@pytest.mark.heavy
+def test_a_page_begins_with_own_data_of_its_kind(
+    open_app: OpenApp, own: tuple[World, str, str], tmp_path: Path
+) -> None:
+    world, pairs, model = own
+    rows = [{"text1": f"w{n}", "text2": f"w{n + 1}", "score": str(n % 5)} for n in range(40)]
+    rated = find_dataset(f"file:{write(tmp_path, 'csv', rows)}").id
+    last = world.run("similarity", model, rated)
+    try:
+        for page, dataset in (("evalrank", pairs), ("similarity", rated), ("neighbors", rated), ("heros", rated)):
+            assert open_app(world.cache, page).session_state["_picks"].dataset == dataset, page
+    finally:
+        world.repository.delete(last)
 
 
 @pytest.mark.heavy

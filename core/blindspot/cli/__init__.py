@@ -97,7 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = error.format_message()
         if not message:  # Typer has shown the help instead
             return error.exit_code
-        return _fail(f"{message} See: blindspot --help", error.exit_code, debug)
+        context = getattr(error, "ctx", None)  # that of a command, where the command is known
+        command = context.command_path if context else PROGRAM
+        return _fail(f"{message.rstrip('.')}. See: {command} --help", error.exit_code, debug)
     except Exception as error:  # noqa: BLE001 - the last line of defense; --debug shows the traceback
         return _fail(_unexpected(error), 1, debug)
     if code == INTERRUPTED:

@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, DatasetRef, family_of, title_of
 from blindspot.datasets.user_data.files import is_own
-from blindspot.diagnostic import Picker
+from blindspot.diagnostic import Picker, all_diagnostics
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
@@ -194,7 +194,7 @@ def shared_pickers(page: str) -> Picks:
     }
     _note_stale_link({picker: answers[picker] for picker in wanted})
     _follow_link({picker: answers[picker] for picker in wanted})
-    _begin_with_own(wanted, choices)
+    _begin_with_own(page, wanted, choices)
     with st.sidebar:
         return _remember(_drawn(wanted, choices, known))
 
@@ -210,18 +210,21 @@ def _own_first(known: Mapping[str, Variant]) -> list[str]:
     return sorted(known, key=lambda name: place_of(known[name].encoder))
 
 
-def _begin_with_own(wanted: Collection[Picker], choices: Collection[str]) -> None:
-    """Before anything is picked, pick the user's own dataset that was run last, where there is one."""
+def _begin_with_own(page: str, wanted: Collection[Picker], choices: Collection[str]) -> None:
+    """Before anything is picked, pick the user's own dataset that was run last, one of the page's kind if there is."""
     kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
     is_asked = option_in_address(st.query_params.get(Picker.DATASET), list(choices)) is not None
     if Picker.DATASET in kept or Picker.DATASET in st.session_state or is_asked:
         return
-    for name in reversed(repository().datasets()):
-        if name in choices and is_own(name) and is_readable(name):
-            kept[Picker.DATASET] = name
-            if Picker.DATASET in wanted:
-                st.session_state[Picker.DATASET] = name
-            return
+    kinds = {entry.dataset_kind for entry in all_diagnostics().values() if entry.page and entry.page.stem == page}
+    last = [name for name in reversed(repository().datasets()) if name in choices and is_own(name)]
+    own = (name for name in last if is_readable(name))
+    if first := next(own, None):
+        if kinds and first.entry().kind not in kinds:
+            first = next((name for name in own if name.entry().kind in kinds), first)
+        kept[Picker.DATASET] = first
+        if Picker.DATASET in wanted:
+            st.session_state[Picker.DATASET] = first
 
 
 def is_readable(dataset: DatasetRef) -> bool:

@@ -1,4 +1,4 @@
-"""Command ``findings``: blind spots, cautions and strengths of the stored runs, worst first."""
+"""Command ``findings``: is the newest own model better; blind spots, cautions and strengths, worst first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.default_models import check_were_run
 from blindspot.store.records import RunState
-from blindspot.studies.findings import collection
+from blindspot.studies.findings import collection, own
 from blindspot.studies.findings.collection import Selection
 from blindspot.texts import counted
 
@@ -30,7 +30,8 @@ def findings(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List blind spots, cautions and strengths of the stored runs, with the false discovery rate controlled at 5%.
+    """Say whether your newest model is better; list blind spots, cautions and strengths of the stored runs, with the
+    false discovery rate controlled at 5%.
 
     Uses the newest finished run with default parameters of each diagnostic, model and dataset, as the page Findings, or
     the runs you name.
@@ -47,11 +48,13 @@ def findings(
             raise InputError(f"run {run.run_id} is {run.state}", expected="a finished run")
     selection = Selection(variants, runs=tuple(run.run_id for run in named), postprocessed=postprocessed)
     collected = collection.collect(repository, settings, selection)
+    comparisons = [] if runs else own.of_store(selection.named(repository).variants, repository)
     output.warn(collected.failures)
     if as_json:
         output.print_json(
             {
                 "runs": list(collected.runs),
+                "comparisons": [one.as_json() for one in comparisons],
                 "hypotheses": collected.hypotheses,
                 "false_discovery_rate": ALPHA,
                 "findings": [one.as_json() for one in collected.discoveries],
@@ -62,6 +65,9 @@ def findings(
         output.print_text("No runs yet. Try: blindspot run evalrank --dataset demo-pairs --encoder minilm")
         return
     output.use_names(settings, repository)
+    for compared in comparisons:
+        for line in compared.said():
+            output.print_text(f"comparison: {line}")
     shown = collected.discoveries if show_all else collected.discoveries[:SHOWN]
     for one in shown:
         finding = one.finding

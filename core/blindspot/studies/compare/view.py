@@ -62,7 +62,7 @@ class TwoModels:
             "no_significant_difference": found.count(Verdict.ALIKE),
             "not_tested": found.count(Verdict.UNTESTED),
             "said": self.headline,
-            "rows": [_row(row) for row in found.rows],
+            "rows": [row_as_json(row) for row in found.rows],
             "missing": [
                 vars(one) | {"params": dict(one.params), "lacking": [str(variant) for variant in one.lacking]}
                 for one in found.missing
@@ -86,7 +86,8 @@ def _model(variant: Variant, cost: Cost) -> dict[str, Any]:
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def row_as_json(row: Row) -> dict[str, Any]:
+    """The numbers of a comparison's row; undefined ones are None."""
     share = row.difference.advantage_interval
     return {
         "diagnostic": row.entry.id,

@@ -14,6 +14,7 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.default_models import place_of
 from blindspot.runs.findings import Level
 from blindspot.runs.findings.baselines import BASELINES
+from blindspot.studies.findings import own as own_models
 from blindspot.studies.findings.among import NOT_TOLD_APART
 from blindspot.studies.findings.collection import Collected, Discovery, knows_no_meaning
 from blindspot.studies.findings.page import cards, own
@@ -80,7 +81,7 @@ def _list(picks: Picks) -> None:
     if found.runs:
         with row():
             report_buttons(picks, variants, found.runs, datasets=(dataset,) if dataset else ())
-    most = own.MOST if len(variants) == len(asked) else 1  # of a large store, which takes long
+    most = own_models.MOST if len(variants) == len(asked) else 1  # of a large store, which takes long
     own.comparisons(picks, asked, dataset, most)
     headline = st.container()
     with linked:

@@ -1,0 +1,122 @@
+"""Comparisons of the reader's own models, said before all findings, on the page and by the command: is mine better?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from blindspot.datasets.catalog import title_of
+from blindspot.numerics.statistics.compare import Verdict
+from blindspot.numerics.statistics.written import ci, number
+from blindspot.runs.comparison import spec_of
+from blindspot.runs.default_models import is_own, is_undeployed
+from blindspot.store.repository import Repository
+from blindspot.studies.compare.rows import Comparison, Row, compare, tested_by_variant
+from blindspot.studies.compare.view import row_as_json
+from blindspot.texts import counted
+from blindspot.variants import Variant
+
+MOST = 3  # comparisons
+LINES = 6  # of a comparison
+
+
+@dataclass(frozen=True)
+class OwnComparison:
+    """An own model against another; ``rows`` are those that decide, own datasets first."""
+
+    whole: Comparison
+    rows: Sequence[Row]
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """What is better or worse: who, and on what."""
+        names = self.whole.a.label, self.whole.b.label
+        apart = [row for row in self.rows if row.is_significant]
+        return [(f"{names[0]} is {row.verdict} than {names[1]}", in_words(row)) for row in apart[:LINES]]
+
+    @property
+    def without_difference(self) -> str:
+        """``no significant difference on 2 scores; 1 not tested``, after what more is better or worse; "" for none."""
+        more = sum(row.is_significant for row in self.rows) - LINES
+        alike = sum(row.verdict is Verdict.ALIKE for row in self.rows)
+        untested = sum(row.verdict is Verdict.UNTESTED for row in self.rows)
+        said = [f"{more} more better or worse"] if more > 0 else []
+        said += [f"no significant difference on {counted(alike, 'score')}"] if alike else []
+        return "; ".join([*said, f"{untested:,} not tested"] if untested else said)
+
+    def said(self) -> list[str]:
+        """As a command prints it, a line each."""
+        a, b = self.whole.a.label, self.whole.b.label
+        rest = f"{a} against {b}: {self.without_difference}."
+        return [*(f"{who} on {on}" for who, on in self.lines), *([rest] if self.without_difference else [])]
+
+    def as_json(self) -> dict[str, Any]:
+        """Undefined values are None."""
+        return {"a": str(self.whole.a), "b": str(self.whole.b), "rows": [row_as_json(row) for row in self.rows]}
+
+
+def comparisons(
+    variants: Sequence[Variant],
+    known: Sequence[Variant],
+    tested: Mapping[str, Collection[object]],
+    compared: Callable[[Variant, Variant], Comparison],
+    *,
+    baseline: Variant | None = None,
+    dataset: str = "",
+    most: int = MOST,
+) -> list[OwnComparison]:
+    """The newest of the own models with at most ``most`` others that it has a tested score in common with.
+
+    Args:
+        variants: to choose from.
+        known: all of the store, those that appeared first in front.
+        tested: by a variant's name, what it was run on.
+        compared: makes a comparison.
+        dataset: that alone, unless it is "".
+    """
+    together = [
+        (a, b)
+        for a, b in pairs(variants, known, baseline)
+        if not frozenset(tested.get(str(a), ())).isdisjoint(tested.get(str(b), ()))
+    ]
+    found = [compared(a, b) for a, b in together[:most]]
+    own = [
+        OwnComparison(one, [row for row in one.rows if row.decides and dataset in {"", row.dataset}]) for one in found
+    ]
+    return [one for one in own if one.rows]
+
+
+def of_store(variants: Sequence[Variant], repository: Repository) -> list[OwnComparison]:
+    """The comparisons of runs with default parameters."""
+    return comparisons(
+        variants, repository.variants(), tested_by_variant(repository, {}), lambda a, b: compare(a, b, repository, {})
+    )
+
+
+def pairs(
+    variants: Sequence[Variant], known: Sequence[Variant], baseline: Variant | None
+) -> list[tuple[Variant, Variant]]:
+    """The newest of the user's own models with each model to compare it with: the baseline, other own ones, others.
+
+    Args:
+        variants: to choose from; none of them is compared with its own post-processing.
+        known: all of the store, those that appeared first in front.
+    """
+    order = {variant: place for place, variant in enumerate(known)}
+    own = sorted((v for v in variants if is_own(v.encoder)), key=lambda v: -order.get(v, len(order)))
+    if not own:
+        return []
+    newest = own[0]
+    others = [v for v in variants if v.encoder != newest.encoder and not is_undeployed(v.encoder)]
+    others.sort(key=lambda v: (v != baseline, not is_own(v.encoder), -order.get(v, len(order))))
+    return [(newest, other) for other in others]
+
+
+def in_words(row: Row) -> str:
+    """``Retrieval, kb_beir: nDCG@10 0.819 against 0.740, +0.079 (95% CI +0.057 to +0.101).``"""
+    one = row.difference
+    spec = ".3f" if spec_of(one) == ".4f" else spec_of(one)
+    values = f"{one.label} {number(one.a, spec)} against {number(one.b, spec)}"
+    change = f"{number(one.value, f'+{spec}')}{ci(one.interval, f'+{spec}')}"
+    return f"{row.entry.title}, {title_of(row.dataset)}: {values}, {change}."

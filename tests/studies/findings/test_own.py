@@ -1,0 +1,43 @@
+"""Which comparisons of own models come before all findings, and what is said of them, by page and command alike."""
+
+from __future__ import annotations
+
+from blindspot.studies.compare.rows import compare
+from blindspot.studies.findings.own import LINES, OwnComparison, comparisons, pairs
+from blindspot.variants import Variant
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
+
+OLD, NEW, OTHER = Variant("dir:/m/old", "none"), Variant("dir:/m/new", "none"), Variant("minilm", "none")
+WHITENED, RANDOM = Variant("dir:/m/new", "whiten"), Variant("random-projection-64", "none")
+KNOWN = [OLD, OTHER, RANDOM, NEW, WHITENED]
+
+
+def test_the_newest_own_model_meets_the_baseline_then_own_ones_then_others() -> None:
+    assert pairs([OTHER, OLD, NEW, RANDOM], KNOWN, None) == [(NEW, OLD), (NEW, OTHER)]
+    assert pairs([OTHER, OLD, NEW], KNOWN, OTHER) == [(NEW, OTHER), (NEW, OLD)]
+    assert pairs([NEW, WHITENED], KNOWN, None) == []
+    assert pairs([OTHER, RANDOM], KNOWN, None) == []
+
+
+def test_models_without_a_score_in_common_are_not_compared() -> None:
+    def never(_a: Variant, _b: Variant) -> None:
+        raise AssertionError
+
+    assert comparisons([OLD, NEW], KNOWN, {str(OLD): {1}, str(NEW): {2}}, never) == []  # type: ignore[arg-type]
+
+
+def test_every_row_is_said_once(module_world: World) -> None:
+    module_world.add(GramEncoder("trigrams", 3), GramEncoder("letters", 1))
+    for name in ("trigrams", "letters"):
+        for diagnostic, dataset in (("evalrank", "demo-pairs"), ("heros", "demo-minimal")):
+            module_world.run(diagnostic, name, dataset)
+    a, b = Variant("trigrams", "none"), Variant("letters", "none")
+    whole = compare(a, b, module_world.repository, {})
+    one = OwnComparison(whole, [row for row in whole.rows if row.decides])
+    assert len(one.lines) == sum(row.is_significant for row in one.rows)
+    assert len(one.as_json()["rows"]) == len(one.rows) > 0
+    assert len(one.said()) == len(one.lines) + bool(one.without_difference)
+    assert all(a.label in line and b.label in line for line in one.said())
+    many = OwnComparison(whole, [row.turned for row in one.rows] * 9)
+    assert ("more better or worse" in many.without_difference) == (9 * len(one.lines) > LINES)
