@@ -117,6 +117,17 @@ def falsely_safe(world: Flat | World, repetitions: int, seed: int) -> float:
     return found / repetitions
 
 
+def highest_covered(world: Flat | World, repetitions: int, seed: int) -> float:
+    """The share of draws in which the interval of the highest precision of all thresholds holds the truth there."""
+    rng, held = np.random.default_rng(seed), 0
+    for _ in range(repetitions):
+        best = wished(world.draw(rng), 0.99).best
+        assert best.precision is not None
+        assert best.precision.interval is not None
+        held += best.precision.interval.low <= world.precision(best.threshold) <= best.precision.interval.high
+    return held / repetitions
+
+
 def optimism(world: World, repetitions: int, seed: int) -> tuple[float, float]:
     """How much higher the precision at the chosen threshold, and that of pairs held out, is than the truth there, on
     average."""

@@ -8,10 +8,12 @@ from tests.numerics.thresholds.coverage import (
     FLAT,
     GRID,
     WORLDS,
+    Flat,
     World,
     covered,
     covered_at_once,
     falsely_safe,
+    highest_covered,
     optimism,
 )
 
@@ -62,3 +64,10 @@ def test_pairs_held_out_are_not_optimistic() -> None:
     chosen, honest = optimism(World(60, 0.5, 1.0, 0.8), 150, 5)
     assert chosen > 0.02
     assert honest < 0.01
+
+
+@pytest.mark.slow
+def test_the_highest_precision_has_an_interval_that_allows_for_the_choice() -> None:
+    share = highest_covered(Flat(60, 0.5, 0.8), 300, 3)
+    print(f"highest precision of 60 pairs that a model tells nothing about: {share:.3f}")
+    assert share >= 0.95

@@ -130,6 +130,9 @@ def test_no_threshold_reaches_the_wish() -> None:
     assert found.high is None
     assert found.best.precision is not None
     assert found.best.precision.value < 0.99
+    assert found.best.precision.of_many == 393, "as many thresholds as call eight pairs or more"
+    assert found.best.precision.low is not None
+    assert found.best.precision.low < 0.3, "it was chosen as the highest of them"
 
 
 def test_safe_is_where_nothing_below_a_start_failed() -> None:

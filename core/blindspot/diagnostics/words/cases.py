@@ -17,9 +17,7 @@ from blindspot.diagnostics.words import outliers, thematic_fit
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.resampling import components
 from blindspot.store.records import RunRecord
-from blindspot.texts import numbered
 from blindspot.types import Float64
 
 
@@ -74,7 +72,7 @@ def _groups_and_outliers(rows: pd.DataFrame) -> tuple[Sequence[str], Sequence[st
     """The group of each case, of which those that share words are one, and its outlier."""
     groups = rows.drop_duplicates("group_name")[["group_name", "words"]]
     words = groups.assign(word=groups["words"].str.split("; ")).explode("word")
-    connected = components(*numbered("group " + words["group_name"], words["word"]))
+    connected = Dependence.of_texts("group " + words["group_name"], words["word"]).groups
     number = dict(zip(words["group_name"], connected.tolist(), strict=True))
     return [f"group {number[name]}" for name in rows["group_name"]], rows["outlier"].tolist()
 

@@ -16,7 +16,7 @@ Arrays in, arrays out, float64.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -161,7 +161,8 @@ class Wished:
         low: end of the threshold's 95% interval; None where every threshold is ruled out.
         high: its other end, where the wish is safe; None where no threshold is. Of a group, both hold for all groups at
             once.
-        best: the highest precision of a threshold that calls ``FEWEST_CALLED`` pairs.
+        best: at the threshold of the highest precision among those that call ``FEWEST_CALLED`` pairs; its intervals
+            hold for all of these at once.
         held_out: precision of pairs at the threshold that others chose; None where these find none.
     """
 
@@ -197,10 +198,21 @@ def wished(pairs: LabeledPairs, precision: float, among: int = 1) -> Wished:
     low = _first(thresholds, lambda t: (found := interval(t)) is None or found.high >= precision)
     high = safe(pairs, precision, among)
     point = pairs.point(float(thresholds[reached[0]])) if len(reached) else None
-    best = pairs.point(float(thresholds[int(np.argmax(curve.precision[enough]))]))
+    best = _chosen(pairs, float(thresholds[int(np.argmax(curve.precision[enough]))]), len(thresholds))
     if point is not None and (low is None or low > point.threshold):  # not among the thresholds that were tried
         low = point.threshold
     return Wished(precision, point, low, high, best, held_out(pairs, precision))
+
+
+def _chosen(pairs: LabeledPairs, threshold: float, among: int) -> Point:
+    """What is called from a threshold on that was chosen among so many for its precision, whose interval is exact:
+    Wilson's end is too high at such levels."""
+    level = level_of_each(among)
+    point = pairs.point(threshold, level=level)
+    if point.precision is None or point.precision.refusal:
+        return point
+    called = pairs.similarity >= threshold
+    return replace(point, precision=exact_share(pairs.same[called].astype(float), pairs.dependence(called), level))
 
 
 def safe(pairs: LabeledPairs, precision: float, among: int = 1) -> float | None:

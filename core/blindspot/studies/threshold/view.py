@@ -108,9 +108,9 @@ def carried(measured: Measured, a: Variant, b: Variant, rule: Rule, threshold: f
 def in_words(found: Wished) -> str:
     """The answer in a sentence, as Markdown."""
     if found.point is None:
-        best = found.best.precision  # of many: without the interval of a single one
-        reached = "–" if best is None else f"{best.value:.3f}"
-        most = f"the highest of these pairs is {reached}, at {found.best.threshold:.3f}"
+        best = found.best.precision
+        where = f", from {found.best.threshold:.3f} on" if best and best.interval else ""  # without one, no name
+        most = f"the highest on these pairs is {ends(best)}{where}"
         return f"**No threshold reaches a precision of {found.precision:g}** with eight pairs or more; {most}."
     point = found.point
     of_these = "–" if point.precision is None else f"{point.precision.value:.3f}"
@@ -257,7 +257,13 @@ def _point_fields(point: Point) -> dict[str, Any]:
 def _estimate_fields(estimate: Estimate | None) -> dict[str, Any] | None:
     if estimate is None:
         return None
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "independent": estimate.independent}
+    return {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "of_many": estimate.of_many,
+        "independent": estimate.independent,
+    }
 
 
 def _calibration_fields(found: Calibration) -> dict[str, Any]:
