@@ -90,6 +90,7 @@ class Dataset(ABC):
         own_columns: further columns of its file, an entry per row; not part of the content, since no diagnostic reads
             them.
 
+        lacks: what is wrong if no row is left, and what is expected (``nothing_left``).
         headings: of ``rows``.
         counted: name of its rows in the coverage of a run ("pairs"); "" where they are its items.
         stored_as: its rows are in the store's table ``dataset_<stored_as>``; "" where none are kept.
@@ -104,6 +105,10 @@ class Dataset(ABC):
     own_columns: tuple[OwnColumn, ...] = field(default=(), kw_only=True)
 
     kind: ClassVar[DatasetKind]
+    lacks: ClassVar[tuple[str, str]] = (
+        "none of the {items:,} words of '{id}' has a vector from {whose}",
+        "an encoder that knows the words of this {}",
+    )
     headings: ClassVar[tuple[str, ...]]
     counted: ClassVar[str] = ""
     stored_as: ClassVar[str] = ""
@@ -200,11 +205,9 @@ class Dataset(ABC):
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
         """The error if no row is left: ``covered`` items have a vector from ``whose`` encoder."""
-        del covered
-        return InputError(
-            f"none of the {len(self.items):,} words of '{self.id}' has a vector from {whose}",
-            expected=f"an encoder that knows the words of this {self.kind.in_words}",
-        )
+        what, expected = self.lacks
+        facts = {"id": self.id, "covered": covered, "items": len(self.items), "whose": whose}
+        return InputError(what.format_map(facts), expected=expected.format(self.kind.in_words))
 
     def _complete(self, covered: Bool) -> Bool:
         """Which rows have all their items inside ``covered``, ``[m] bool``."""

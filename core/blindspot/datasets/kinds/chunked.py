@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.base import DatasetKind, WordDataset
 from blindspot.datasets.kinds.labeled_texts import SPLITS
-from blindspot.errors import InputError
 from blindspot.types import Bool, Int8, Int32, Int64
 
 UNKNOWN = -1  # of a token whose word has no vector
@@ -40,6 +39,10 @@ class ChunkedSentences(WordDataset):
 
     kind = DatasetKind.CHUNKED
     headings = ("sentence", "split", "phrases")
+    lacks = (
+        "no word of the sentences of '{id}' has a vector from {whose}",
+        "an encoder that knows words of English text",
+    )
     counted = "sentences"
     stored_as = "chunked_sentence"
 
@@ -55,12 +58,6 @@ class ChunkedSentences(WordDataset):
         counts = {self.counted: sentences, f"{self.counted}_covered": sentences}
         words = {"items": len(covered), "items_covered": int(np.count_nonzero(covered))}
         return counts | {"tokens": len(self.words), "tokens_covered": tokens} | words
-
-    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
-        return InputError(
-            f"no word of the sentences of '{self.id}' has a vector from {whose}",
-            expected="an encoder that knows words of English text",
-        )
 
     def _complete(self, covered: Bool) -> Bool:
         """Every sentence, as long as a single word has a vector."""

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Rows, names
-from blindspot.errors import InputError
 from blindspot.texts import same_text
 from blindspot.types import Bool, Int8, Int32, Int64
 
@@ -65,6 +64,10 @@ class LabeledTexts(Dataset):
 
     kind = DatasetKind.LABELED_TEXTS
     headings = tuple(column.name for column in fields(LabeledRow))
+    lacks = (
+        "no example of '{id}' is left: none has a vector for its text from {whose}",
+        "an encoder that knows the dataset's texts",
+    )
     counted = "examples"
     stored_as = "labeled_text"
     item_columns = ("firsts", "seconds")
@@ -109,12 +112,6 @@ class LabeledTexts(Dataset):
     def counts(self) -> LabeledCounts:
         """Takes a moment for 100,000 texts."""
         return LabeledCounts.of(self)
-
-    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
-        return InputError(
-            f"no example of '{self.id}' is left: none has a vector for its text from {whose}",
-            expected="an encoder that knows the dataset's texts",
-        )
 
     def numbers(self, label: str = "", overlapping: bool = False) -> Int64:
         """Numbers of the examples to page through, ``[k] int64``.

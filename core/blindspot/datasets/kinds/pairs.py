@@ -10,8 +10,16 @@ from typing import Any
 import numpy as np
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
-from blindspot.errors import InputError
 from blindspot.types import Int32, Int64
+
+
+def no_pair(done: str) -> tuple[str, str]:
+    """``Dataset.lacks`` where no pair has both of its texts."""
+    return (
+        f"no pair of '{{id}}' can be {done}: {{covered:,}} of {{items:,}} items have a vector from {{whose}}, and no "
+        "pair has both of its texts among them",
+        "an encoder that knows the dataset's texts",
+    )
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,7 @@ class PairSet(Dataset):
 
     kind = DatasetKind.PAIR_SET
     headings = ("pair", "query", "match")
+    lacks = no_pair("ranked")
     counted = "pairs"
     stored_as = "pair"
     item_columns = ("queries", "matches")
@@ -67,9 +76,6 @@ class PairSet(Dataset):
     @cached_property
     def asking(self) -> Int64:
         return np.unique(self.queries).astype(np.int64)
-
-    def nothing_left(self, covered: int, whose: str) -> InputError:
-        return no_pair(self, covered, whose, "ranked")
 
     @cached_property
     def counts(self) -> PairCounts:
@@ -110,12 +116,3 @@ class PairSet(Dataset):
 
     def related(self, item: int) -> dict[int, str]:
         return {int(match): "match" for match in self.matches[self.queries == item] if match != item}
-
-
-def no_pair(dataset: Dataset, covered: int, whose: str, done: str) -> InputError:
-    """The error if no pair has both of its texts among the ``covered`` items."""
-    return InputError(
-        f"no pair of '{dataset.id}' can be {done}: {covered:,} of {len(dataset.items):,} items have "
-        f"a vector from {whose}, and no pair has both of its texts among them",
-        expected="an encoder that knows the dataset's texts",
-    )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from blindspot.datasets.kinds.base import DatasetKind, WordDataset, names
-from blindspot.errors import InputError
 from blindspot.types import Bool, Int32, Int64
 
 
@@ -38,6 +37,10 @@ class Analogies(WordDataset):
 
     kind = DatasetKind.ANALOGIES
     headings = ("a", "b", "c", "right")
+    lacks = (
+        "no question of '{id}' is left: none has vectors of all its four words from {whose}",
+        "an encoder that knows the words of the questions",
+    )
     counted = "questions"
     stored_as = "analogy"
     item_columns = ("questions", "answers")
@@ -50,12 +53,6 @@ class Analogies(WordDataset):
     def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> Analogies:
         own_words = int(np.count_nonzero(covered[: self.own_words]))
         return replace(super()._reduced(items, covered, rows, numbers), own_words=own_words)
-
-    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
-        return InputError(
-            f"no question of '{self.id}' is left: none has vectors of all its four words from {whose}",
-            expected="an encoder that knows the words of the questions",
-        )
 
     def rows(self, start: int, stop: int) -> Sequence[tuple[str, ...]]:
         """The three words of a question and the right one."""
@@ -137,6 +134,10 @@ class Outliers(WordDataset):
 
     kind = DatasetKind.OUTLIERS
     headings = ("group", "outlier", "words")
+    lacks = (
+        "no case of '{id}' is left: in none do the outlier and the group's words all have vectors from {whose}",
+        "an encoder that knows the words of the groups",
+    )
     counted = "cases"
     stored_as = "outlier"
     item_columns = ("outliers",)
@@ -153,13 +154,6 @@ class Outliers(WordDataset):
     def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> Outliers:
         kept = super()._reduced(items, covered, rows, numbers)
         return replace(kept, members=np.where(kept.members < 0, np.int32(-1), numbers[kept.members]))
-
-    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
-        return InputError(
-            f"no case of '{self.id}' is left: in none do the outlier and the group's words all have vectors from "
-            f"{whose}",
-            expected="an encoder that knows the words of the groups",
-        )
 
     def words_of(self, case: int) -> list[str]:
         """The words of a case's group."""
@@ -199,6 +193,10 @@ class Events(WordDataset):
 
     kind = DatasetKind.EVENTS
     headings = ("agent", "verb", "typical patient", "atypical patient")
+    lacks = (
+        "no event of '{id}' is left: none has vectors of its verb, agent and both patients from {whose}",
+        "an encoder that knows the words of the events",
+    )
     counted = "events"
     stored_as = "event"
     item_columns = ("agents", "verbs", "typical", "atypical")
@@ -206,12 +204,6 @@ class Events(WordDataset):
     @property
     def content_parts(self) -> list[str]:
         return self._parts([self.agents, self.verbs, self.typical, self.atypical])
-
-    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
-        return InputError(
-            f"no event of '{self.id}' is left: none has vectors of its verb, agent and both patients from {whose}",
-            expected="an encoder that knows the words of the events",
-        )
 
     def rows(self, start: int, stop: int) -> Sequence[tuple[str, ...]]:
         """Agent, verb and the two patients."""

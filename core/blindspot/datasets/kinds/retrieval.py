@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.passages import Cut, Cutter
-from blindspot.errors import InputError
 from blindspot.types import Bool, Int32, Int64, digest_of_strings
 
 SHOWN = 3  # relevant documents of a query in a table
@@ -73,6 +72,11 @@ class RetrievalDataset(Dataset):
 
     kind = DatasetKind.RETRIEVAL
     headings = ("query", "text", "relevant", "relevant documents")
+    lacks = (
+        "no query of '{id}' can be answered: {covered:,} of its {items:,} texts have a vector from {whose}, and no "
+        "query has one together with all of its relevant documents",
+        "an encoder that knows the dataset's texts",
+    )
     counted = "queries"
     stored_as = "retrieval"
     item_columns = ("queries",)
@@ -177,13 +181,6 @@ class RetrievalDataset(Dataset):
             unanswered=int((self.relevant_counts == 0).sum()),
             same_documents=int((shared[self.documents] > 1).sum()),
             grades=tuple(np.unique(self.grades).tolist()),
-        )
-
-    def nothing_left(self, covered: int, whose: str) -> InputError:
-        return InputError(
-            f"no query of '{self.id}' can be answered: {covered:,} of its {len(self.items):,} texts have a vector from "
-            f"{whose}, and no query has one together with all of its relevant documents",
-            expected="an encoder that knows the dataset's texts",
         )
 
     def _complete(self, covered: Bool) -> Bool:

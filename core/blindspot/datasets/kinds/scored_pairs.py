@@ -10,7 +10,6 @@ import numpy as np
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, names
 from blindspot.datasets.kinds.pairs import no_pair
-from blindspot.errors import InputError
 from blindspot.types import Float64, Int32
 
 
@@ -33,6 +32,7 @@ class ScoredPairs(Dataset):
 
     kind = DatasetKind.SCORED_PAIRS
     headings = ("pair", "set", "score", "first text", "second text")
+    lacks = no_pair("compared")
     counted = "pairs"
     stored_as = "scored_pair"
     item_columns = ("firsts", "seconds")
@@ -52,9 +52,6 @@ class ScoredPairs(Dataset):
         ends = zip(self.set_numbers.tolist(), self.firsts.tolist(), self.seconds.tolist(), strict=True)
         for (of, first, second), score in zip(ends, self.scores.tolist(), strict=True):
             yield self.sets[of] if len(self.sets) > 1 else "", self.items[first], self.items[second], repr(score)
-
-    def nothing_left(self, covered: int, whose: str) -> InputError:
-        return no_pair(self, covered, whose, "compared")
 
     @property
     def scale(self) -> tuple[float, float]:
