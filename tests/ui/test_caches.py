@@ -192,7 +192,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             tabulate(tmp_path / "own.csv", b"a,b\nc,d\ne,g\n", header=True),
         ],
         type(file): [file, changed, tmp_path / "gone.txt"],
-        PairTable: [PairTable(frame), PairTable(frame.rename(columns={columns[0]: "4567 similarity"}))],
+        PairTable: [part(PairTable, rows={run_id: None}) for run_id in ("0123", "4567")],
         QueryTable: [part(QueryTable, rows={run_id: frame}) for run_id in ("0", "1")],
         Others: [Others(one, None, None) for one in (run, other)],
         TrainingSet: [TrainingSet("a", 1, frozenset({"x", text}), frozenset()) for text in ("y", "z")],

@@ -14,9 +14,9 @@ import pytest
 from blindspot.datasets.word_frequency import zipf_of
 from blindspot.diagnostics.evalrank import browsing as pair_browsing
 from blindspot.diagnostics.evalrank.browsing import NEED_B, Compared, Which
-from blindspot.diagnostics.evalrank.pairs import PairTable
+from blindspot.diagnostics.evalrank.pairs import PairTable, RunRows
 from blindspot.files.export import as_file
-from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
+from blindspot.numerics.ranking.problem import RankCounts
 from blindspot.texts import lexical_overlap
 from blindspot.variants import Variant
 from tests.support.tables import each
@@ -40,16 +40,16 @@ def make_table(seed: int, pairs: int = 40) -> PairTable:
             "match": [texts[i] for i in matches],
         }
     )
+    rows = {}
     for run in RUNS:
-        greater, ties = rng.geometric(0.3, pairs) - 1.0, rng.integers(0, 3, pairs) * (rng.random(pairs) < 0.3)
-        out = rng.random(pairs) < LEFT_OUT
-        greater = np.where(out, np.nan, greater)
-        for way, above in (("", greater), ("filtered ", np.maximum(greater - 1, 0))):
-            frame[f"{run} {way}rank"] = 1 + above + ties / 2
-            frame[f"{run} {way}reciprocal rank"] = expected_reciprocal_rank(above, ties)
-        frame[f"{run} similarity"] = np.where(out, np.nan, rng.random(pairs))
-        frame[f"{run} ties"] = np.where(out, np.nan, ties)
-    return PairTable(frame)
+        greater, ties = rng.geometric(0.3, pairs) - 1, rng.integers(0, 3, pairs) * (rng.random(pairs) < 0.3)
+        of_run, similarity = rng.random(pairs) >= LEFT_OUT, rng.random(pairs)
+        raw, filtered = (
+            RankCounts(similarity[of_run], above[of_run], ties[of_run])
+            for above in (greater, np.maximum(greater - 1, 0))
+        )
+        rows[run] = RunRows(frame["item_no"].to_numpy()[of_run], raw, filtered)
+    return PairTable(frame, rows)
 
 
 def described(table: PairTable, b: str | None = "bb", *, filtered: bool = False) -> pd.DataFrame:
@@ -77,20 +77,19 @@ def keep(row: pd.Series, which: Which) -> bool:
 def test_every_pair_is_described_by_its_stored_row(filtered: bool) -> None:
     table = make_table(0)
     frame = described(table, filtered=filtered)
-    way = "filtered " if filtered else ""
+    every = {run: table.ranks(run, filtered=filtered) for run in RUNS}
+    reciprocal = {run: table.reciprocal_ranks(run, filtered=filtered) for run in RUNS}
+    (_, ties), similarity = table.counts("aa", filtered=False), table.similarity("bb")
     assert len(frame) == len(table.frame)
-    for row, (_, stored) in zip(frame.to_dict("records"), table.frame.iterrows(), strict=True):
+    for place, (row, (_, stored)) in enumerate(zip(frame.to_dict("records"), table.frame.iterrows(), strict=True)):
         assert (row["pair"], row["query"], row["match"]) == (stored["item_no"], stored["query"], stored["match"])
-        a, b = stored[f"aa {way}rank"], stored[f"bb {way}rank"]
-        ranks = [rank for run in RUNS if not math.isnan(rank := stored[f"{run} {way}rank"])]
+        a, b = every["aa"][place], every["bb"][place]
+        ranks = [rank for run in RUNS if not math.isnan(rank := every[run][place])]
         np.testing.assert_equal(row["worst rank"], max(ranks, default=math.nan))
         np.testing.assert_equal([row["rank in A"], row["rank in B"]], [a, b])
         np.testing.assert_equal(row["rank difference"], a - b)
-        lead = stored[f"bb {way}reciprocal rank"] - stored[f"aa {way}reciprocal rank"]
-        np.testing.assert_equal(row["1/rank difference"], lead)
-        np.testing.assert_equal(
-            [row["similarity in B"], row["ties in A"]], [stored["bb similarity"], stored["aa ties"]]
-        )
+        np.testing.assert_equal(row["1/rank difference"], reciprocal["bb"][place] - reciprocal["aa"][place])
+        np.testing.assert_equal([row["similarity in B"], row["ties in A"]], [similarity[place], ties[place]])
         np.testing.assert_equal(row["overlap"], lexical_overlap([stored["query"]], [stored["match"]])[0])
         assert row["words in match"] == len(stored["match"].split())
 
@@ -152,13 +151,14 @@ def test_a_file_has_the_rows_of_the_table_in_its_order_with_the_stored_numbers()
     variants = {"aa": Variant("x", "none"), "bb": Variant("y", "center")}
     out = pair_browsing.for_export(found, table, variants, ["overlap", "words in query"])
     assert out["item_no"].tolist() == found["pair"].tolist()
-    stored = table.frame.set_index("item_no")
     for row in out.to_dict("records"):
-        one = stored.loc[row["item_no"]]
+        place = table.numbers.tolist().index(row["item_no"])
+        one = table.frame.iloc[place]
         assert (row["query"], row["match_no"]) == (one["query"], one["match_no"])
-        np.testing.assert_equal(row["rank x~none"], one["aa rank"])
-        np.testing.assert_equal(row["filtered_reciprocal_rank y~center"], one["bb filtered reciprocal rank"])
-        np.testing.assert_equal(row["ties y~center"], one["bb ties"])
+        np.testing.assert_equal(row["rank x~none"], table.ranks("aa", filtered=False)[place])
+        reciprocal = table.reciprocal_ranks("bb", filtered=True)[place]
+        np.testing.assert_equal(row["filtered_reciprocal_rank y~center"], reciprocal)
+        np.testing.assert_equal(row["ties y~center"], table.counts("bb", filtered=False)[1][place])
     for read, ending in ((pyarrow.csv.read_csv, ".csv"), (pyarrow.parquet.read_table, ".parquet")):
         again = read(io.BytesIO(as_file(out, ending))).to_pandas()
         pd.testing.assert_frame_equal(again, out, check_dtype=False)

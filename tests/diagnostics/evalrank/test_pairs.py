@@ -161,8 +161,8 @@ def test_the_pair_table_is_the_export_side_by_side(
         exported = pd.read_parquet(file)
         for column in ("item_no", "query_no", "match_no", "query", "match"):
             assert table.frame[column].tolist() == exported[column].tolist()
-        assert table.frame[f"{run.run_id} similarity"].tolist() == exported["similarity"].tolist()
-        assert table.frame[f"{run.run_id} ties"].tolist() == exported["ties"].tolist()
+        assert table.similarity(run.run_id).tolist() == exported["similarity"].tolist()
+        assert table.counts(run.run_id, filtered=False)[1].tolist() == exported["ties"].tolist()
         raw = 1 + exported["greater"] + exported["ties"] / 2
         filtered = 1 + exported["greater_filtered"] + exported["ties_filtered"] / 2
         assert table.ranks(run.run_id, filtered=False).tolist() == raw.tolist()

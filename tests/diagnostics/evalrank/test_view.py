@@ -8,7 +8,7 @@ import pytest
 
 from blindspot.datasets.training_overlap import training_set
 from blindspot.diagnostics.evalrank.definition import ENTRY
-from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import pair_table
 from blindspot.diagnostics.evalrank.view import Others, TrustView, overlap_view, ranked_again, trust_view
 from blindspot.store.records import RunRecord
 from tests.support.commands import Command
@@ -67,18 +67,18 @@ def test_the_overlap_with_training_parts_the_pairs_of_all_runs_alike(small: Worl
     small.add(GramEncoder("bigrams", 2))
     runs = [small.run("evalrank", encoder, "small-pairs") for encoder in ("trigrams", "bigrams")]
     ids = [run.run_id for run in runs]
-    rows, frame = rows_of_runs(ENTRY, ids, small.repository), pair_table(ENTRY, ids, small.repository).frame
+    table = pair_table(ENTRY, ids, small.repository)
     training = training_set("mine", [(DOG_IS.upper(), DOG), (CAT,)])
-    view = overlap_view(rows, frame, training)
+    view = overlap_view(table, training)
     assert (view.pairs, view.both, view.any_text) == (9, 2, 5)
     for run_id in ids:
         seen = {"all": range(9), "seen": (0, 2), "rest": (1, 3, 4, 5, 6, 7, 8)}
         for filtered in (False, True):
-            ranks, hits = rows[run_id].reciprocal_ranks(filtered), rows[run_id].hits_at_1(filtered)
+            ranks, hits = (of(filtered) for of in (table.rows[run_id].reciprocal_ranks, table.rows[run_id].hits_at_1))
             for part, inside in seen.items():
                 score = view.scores[run_id][part].by(filtered)
                 assert score.pairs == len(inside)
                 assert score.mrr == pytest.approx(sum(ranks[i] for i in inside) / len(inside))
                 assert score.hits_at_1 == pytest.approx(sum(hits[i] for i in inside) / len(inside))
-    none = overlap_view(rows, frame, replace(training, pairs=frozenset(), texts=frozenset()))
+    none = overlap_view(table, replace(training, pairs=frozenset(), texts=frozenset()))
     assert none.as_json(ids[0])["scores"]["seen"]["raw"] == {"mrr": None, "hits@1": None, "pairs": 0}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import pair_table
 from blindspot.diagnostics.frequency.hubness import nearest_lists, random_vectors
 from blindspot.diagnostics.frequency.view import Hubs, bands_view, hubs_view, told
 from blindspot.numerics.neighbors.hubness import Hubness
@@ -87,11 +87,11 @@ def test_the_classifier_is_told_over_all_thresholds() -> None:
 def test_bands_have_every_pair_once_by_either_side_and_by_both(world: World, filtered: bool) -> None:
     world.add(GramEncoder(), SMALL_PAIRS)
     run = world.run("evalrank", "trigrams", SMALL_PAIRS.id)
-    pairs, rows = (of(find_diagnostic("evalrank"), [run.run_id], world.repository) for of in (pair_table, rows_of_runs))
-    view = bands_view(pairs, rows, np.arange(1, N), ZIPF[1:], filtered=filtered)
+    pairs = pair_table(find_diagnostic("evalrank"), [run.run_id], world.repository)
+    view = bands_view(pairs, np.arange(1, N), ZIPF[1:], filtered=filtered)
     kept = (pairs.frame[["query_no", "match_no"]] > 0).all(axis=1).to_numpy()
     assert view.left_out == np.count_nonzero(~kept) > 0
-    scores = rows[run.run_id].reciprocal_ranks(filtered=filtered)[kept]
+    scores = pairs.reciprocal_ranks(run.run_id, filtered=filtered)[kept]
     sides, cells = view.sides[run.run_id], view.cells[run.run_id]
     for part in (sides[sides["side"] == "query"], sides[sides["side"] == "match"], cells):
         here = part[part["pairs"] > 0]

@@ -14,7 +14,7 @@ from blindspot.datasets.catalog import OWN_FILE, SOURCES, DatasetEntry, title_of
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.user_data.files import is_own, path_of
 from blindspot.diagnostic import find_diagnostic, in_words
-from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import pair_table
 from blindspot.diagnostics.evalrank.uncertainty import WITH_INTERVAL, Estimated, groups, in_cell
 from blindspot.diagnostics.evalrank.view import Others, overlap_view, ranked_again, sts_benchmark, trust_view
 from blindspot.numerics.statistics.estimate import Estimate
@@ -125,8 +125,7 @@ def overlap(
         texts = sts_benchmark(scored_pairs(SOURCES["evalrank-sent-sources"], settings))
     else:
         texts = training_overlap.read_file(path_of(training) if is_own(training) else Path(training))
-    of_run = rows_of_runs(entry, [run.run_id], repository)
-    view = overlap_view(of_run, pair_table(entry, [run.run_id], repository).frame, texts)
+    view = overlap_view(pair_table(entry, [run.run_id], repository), texts)
     if training != STS_TRAIN:  # naming a file says that a model was trained on it
         training_overlap.remember(settings.training, run.plan.dataset_digest, texts, view.found)
     if as_json:

@@ -104,9 +104,7 @@ def _of_pairs(
     of_sources = kind == pairs.Kind.SOURCE and kind not in own
     sources = _sources(record, table.frame, settings) if of_sources else None
     groups = pairs.group_pairs(kind, table.frame, own.get(kind), sources)
-    raw, filtered = (
-        of_pairs_view(table, groups, repository, filtered=filtered)[record.run_id] for filtered in (False, True)
-    )
+    raw, filtered = (of_pairs_view(table, groups, filtered=filtered)[record.run_id] for filtered in (False, True))
     both = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
     note = f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable."
     return _Scores(groups.axis, both.to_dict("records"), list(raw.columns), note)

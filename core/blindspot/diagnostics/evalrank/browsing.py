@@ -85,8 +85,8 @@ def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], 
     sides = {"A": compared.a} | ({} if compared.b is None else {"B": compared.b})
     for side, run_id in sides.items():
         out[f"rank in {side}"] = ranks[run_id]
-        out[f"similarity in {side}"] = table.frame[f"{run_id} similarity"].to_numpy()
-        out[f"ties in {side}"] = table.frame[f"{run_id} ties"].to_numpy()
+        out[f"similarity in {side}"] = table.similarity(run_id)
+        out[f"ties in {side}"] = table.counts(run_id, filtered=False)[1]
     if compared.b is not None:
         out["rank difference"] = out["rank in A"] - out["rank in B"]
         reciprocal = [table.reciprocal_ranks(i, filtered=compared.filtered) for i in (compared.a, compared.b)]
@@ -154,12 +154,16 @@ def for_export(
 
     Names are those of the store; those of a run end in its variant (``variants`` by run id).
     """
-    rows = table.frame.set_index("item_no").loc[found["pair"]]
+    rows = np.searchsorted(table.numbers, found["pair"])
     out = found[["pair", "query_no", "match_no", "query", "match"]].rename(columns={"pair": "item_no"})
     out = out.reset_index(drop=True)
     for run_id, variant in variants.items():
-        for name in ("rank", "filtered rank", "reciprocal rank", "filtered reciprocal rank", "similarity", "ties"):
-            out[f"{name.replace(' ', '_')} {variant}"] = rows[f"{run_id} {name}"].to_numpy()
+        for filtered, way in ((False, ""), (True, "filtered_")):
+            out[f"{way}rank {variant}"] = table.ranks(run_id, filtered=filtered)[rows]
+        for filtered, way in ((False, ""), (True, "filtered_")):
+            out[f"{way}reciprocal_rank {variant}"] = table.reciprocal_ranks(run_id, filtered=filtered)[rows]
+        out[f"similarity {variant}"] = table.similarity(run_id)[rows]
+        out[f"ties {variant}"] = table.counts(run_id, filtered=False)[1][rows]
     for name in features:
         out[name.replace(" ", "_")] = found[name].to_numpy()
     return out

@@ -6,7 +6,7 @@ Reads only; similarities are float64.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -113,71 +113,6 @@ def around_match(
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class PairTable:
-    """Every pair of a dataset with its rank in several runs.
-
-    ``frame`` has ``item_no, query_no, match_no, query, match`` and, per run, ``<run_id> similarity`` and raw as well as
-    filtered (``<run_id> filtered rank`` ...) ``<run_id> rank``, ``reciprocal rank`` (both expected), ``greater`` and
-    ``ties`` (items above the match, and tied with it).
-    """
-
-    frame: pd.DataFrame
-
-    @cached_property
-    def dependence(self) -> Dependence:
-        """Which pairs are independent."""
-        return Dependence.of_texts(self.frame["query"], self.frame["match"])
-
-    @property
-    def run_ids(self) -> tuple[str, ...]:
-        """In the order of the table."""
-        ends = " similarity"
-        return tuple(name.removesuffix(ends) for name in self.frame.columns if name.endswith(ends))
-
-    def ranks(self, run_id: str, *, filtered: bool) -> Float64:
-        """Shown ranks, ``[m] float64``, NaN for pairs that the run did not rank."""
-        return np.asarray(self.frame[f"{run_id} {'filtered rank' if filtered else 'rank'}"], dtype=np.float64)
-
-    def reciprocal_ranks(self, run_id: str, *, filtered: bool) -> Float64:
-        """Expected 1/rank, ``[m] float64``, NaN for pairs that the run did not rank."""
-        name = f"{run_id} {'filtered ' if filtered else ''}reciprocal rank"
-        return np.asarray(self.frame[name], dtype=np.float64)
-
-    def counts(self, run_id: str, *, filtered: bool) -> tuple[Float64, Float64]:
-        """Items above the match and items tied with it, ``[m] float64`` each, NaN for pairs that the run lacks."""
-        way = f"{run_id} {'filtered ' if filtered else ''}"
-        greater, ties = (np.asarray(self.frame[f"{way}{name}"], dtype=np.float64) for name in ("greater", "ties"))
-        return greater, ties
-
-
-def pair_table(entry: Diagnostic, run_ids: Sequence[str], repository: Repository) -> PairTable:
-    """The stored rows of runs over one dataset, side by side.
-
-    A pair that a run did not rank, for lack of a vector, has NaN there; pairs that no run ranked are left out.
-    """
-    rows = repository.items(entry, run_ids, texts=False)
-    texts = repository.items(entry, run_ids[:1], texts=True)
-    if not rows["item_no"].isin(texts["item_no"]).all():  # the first run ranked fewer pairs than another
-        texts = repository.items(entry, run_ids, texts=True).drop_duplicates("item_no", ignore_index=True)
-    frame = texts[["item_no", "query_no", "match_no", "query", "match"]].copy()
-    numbers, items = frame["item_no"].to_numpy(), rows["item_no"].to_numpy()
-    places = rows.groupby("run_id").indices  # once: a comparison of all rows per run took longest
-    columns = {}
-    for run_id in run_ids:
-        of_run = places.get(run_id, np.empty(0, dtype=np.int64))
-        one = rows.iloc[of_run]
-        if not np.array_equal(items[of_run], numbers):
-            one = one.set_index("item_no").reindex(numbers)
-        for way, suffix in (("", ""), ("filtered ", "_filtered")):
-            greater, ties = one[f"greater{suffix}"].to_numpy(), one[f"ties{suffix}"].to_numpy()
-            columns[f"{run_id} {way}rank"] = 1 + greater + ties / 2
-            columns[f"{run_id} {way}reciprocal rank"] = expected_reciprocal_rank(greater, ties)
-            columns[f"{run_id} {way}greater"], columns[f"{run_id} {way}ties"] = greater, ties
-        columns[f"{run_id} similarity"] = one["similarity"].to_numpy()
-    return PairTable(pd.concat([frame, pd.DataFrame(columns, index=frame.index)], axis=1))
-
-
 @dataclass(frozen=True)
 class MeanScore:
     """MRR and Hits@1 over some pairs; NaN over none."""
@@ -249,3 +184,62 @@ def rows_of_runs(entry: Diagnostic, run_ids: Sequence[str], repository: Reposito
     places = rows.groupby("run_id").indices
     none = np.empty(0, dtype=np.int64)
     return {run_id: RunRows.of(rows.iloc[places.get(run_id, none)]) for run_id in run_ids}
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """Every pair of a dataset that some run ranked, and what the runs say of them.
+
+    Attributes:
+        frame: ``item_no`` (ascending), ``query_no, match_no, query, match``.
+        rows: of each run by its id, in the order of the runs.
+    """
+
+    frame: pd.DataFrame
+    rows: Mapping[str, RunRows]
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """Which pairs are independent."""
+        return Dependence.of_texts(self.frame["query"], self.frame["match"])
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        return tuple(self.rows)
+
+    @cached_property
+    def numbers(self) -> Int64:
+        """``[m]``, ascending."""
+        return self.frame["item_no"].to_numpy(dtype=np.int64)
+
+    def ranks(self, run_id: str, *, filtered: bool) -> Float64:
+        """Shown ranks, ``[m] float64``, NaN for pairs that the run did not rank."""
+        return self._of_all(run_id, self.rows[run_id].counts(filtered).shown)
+
+    def reciprocal_ranks(self, run_id: str, *, filtered: bool) -> Float64:
+        """Expected 1/rank, ``[m] float64``, NaN for pairs that the run did not rank."""
+        return self._of_all(run_id, self.rows[run_id].reciprocal_ranks(filtered))
+
+    def counts(self, run_id: str, *, filtered: bool) -> tuple[Float64, Float64]:
+        """Items above the match and items tied with it, ``[m] float64`` each, NaN for pairs that the run lacks."""
+        found = self.rows[run_id].counts(filtered)
+        return self._of_all(run_id, found.greater), self._of_all(run_id, found.ties)
+
+    def similarity(self, run_id: str) -> Float64:
+        """Of query and match, ``[m] float64``, NaN for pairs that the run did not rank."""
+        return self._of_all(run_id, self.rows[run_id].raw.similarity)
+
+    def _of_all(self, run_id: str, values: Float64 | Int64) -> Float64:
+        out = np.full(len(self.frame), np.nan)
+        out[np.searchsorted(self.numbers, self.rows[run_id].item_no)] = values
+        return out
+
+
+def pair_table(entry: Diagnostic, run_ids: Sequence[str], repository: Repository) -> PairTable:
+    """The stored rows of runs over one dataset; pairs that no run ranked are left out."""
+    rows = rows_of_runs(entry, run_ids, repository)
+    texts = repository.items(entry, run_ids[:1], texts=True)
+    if not np.isin(np.concatenate([own.item_no for own in rows.values()]), texts["item_no"]).all():
+        texts = repository.items(entry, run_ids, texts=True)  # the first run ranked fewer pairs than another
+        texts = texts.drop_duplicates("item_no").sort_values("item_no", ignore_index=True)
+    return PairTable(texts[["item_no", "query_no", "match_no", "query", "match"]], rows)

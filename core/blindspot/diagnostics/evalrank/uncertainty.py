@@ -170,10 +170,9 @@ def _together(table: PairTable, run_ids: Sequence[str]) -> list[tuple[list[str],
 
 def _scores(table: PairTable, run_ids: Sequence[str], ranked: Bool, metrics: Sequence[str]) -> Scores:
     frame = table.frame[ranked]
-    numbers = frame["item_no"].to_numpy(dtype=np.int64)
     values = {run: {metric: pair_values(table, run, metric)[ranked] for metric in metrics} for run in run_ids}
     pairs = list(zip(frame["query"], frame["match"], strict=True))
-    return scores_of(values, table.dependence.among(ranked), numbers, pairs)
+    return scores_of(values, table.dependence.among(ranked), table.numbers[ranked], pairs)
 
 
 @dataclass(frozen=True)

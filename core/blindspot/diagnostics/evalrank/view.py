@@ -16,7 +16,7 @@ from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
 from blindspot.diagnostics.evalrank.kinds import scores_by_kind
-from blindspot.diagnostics.evalrank.pairs import MeanScore, PairTable, RunRows, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import MeanScore, PairTable, rows_of_runs
 from blindspot.diagnostics.evalrank.trust import (
     Choice,
     as_toolkit,
@@ -157,20 +157,17 @@ def ranked_again(run: RunRecord, settings: Settings, repository: Repository, *, 
 # --- kinds of pair
 
 
-def kinds_view(
-    pairs: PairTable, groups: Grouping, repository: Repository, *, filtered: bool
-) -> dict[str, pd.DataFrame]:
+def kinds_view(pairs: PairTable, groups: Grouping, *, filtered: bool) -> dict[str, pd.DataFrame]:
     """The scores of each run on each kind of pair (``kinds.scores_by_kind``), by run id."""
-    about = pairs.frame["item_no"].to_numpy(), pairs.dependence
-    rows = rows_of_runs(ENTRY, pairs.run_ids, repository)
-    return {run_id: scores_by_kind(groups, own, *about, filtered=filtered) for run_id, own in rows.items()}
+    about = pairs.numbers, pairs.dependence
+    return {run_id: scores_by_kind(groups, own, *about, filtered=filtered) for run_id, own in pairs.rows.items()}
 
 
 def gains_view(pairs: PairTable, groupings: Mapping[str, Grouping], a: str, b: str, *, filtered: bool) -> Gains:
     """On which kinds of pair, of several groupings by name, run B gains and loses most against run A."""
     score = "mrr_filtered" if filtered else "mrr"
     of = {run_id: own[score] for some in uncertainty.groups(pairs, [a, b], [score]) for run_id, own in some.items()}
-    return gains(groupings, pairs.frame["item_no"].to_numpy(np.int64), of[a], of[b])
+    return gains(groupings, pairs.numbers, of[a], of[b])
 
 
 # --- overlap with a training set
@@ -236,19 +233,13 @@ class OverlapView:
         }
 
 
-def overlap_view(rows: Mapping[str, RunRows], frame: pd.DataFrame, training: TrainingSet) -> OverlapView:
-    """The overlap of runs' pairs with a training set.
-
-    Args:
-        rows: by run id.
-        frame: of the runs' ``PairTable``.
-    """
-    found = overlap(frame["query"].tolist(), frame["match"].tolist(), training)
-    numbers = frame["item_no"].to_numpy()
+def overlap_view(pairs: PairTable, training: TrainingSet) -> OverlapView:
+    """The overlap of runs' pairs with a training set."""
+    found, numbers = overlap(pairs.frame["query"].tolist(), pairs.frame["match"].tolist(), training), pairs.numbers
     parts = {"all": numbers, "seen": numbers[found.both], "rest": numbers[~found.both]}
     parts["no_text"] = numbers[~found.any_text]
     scores = {}
-    for run_id, own in rows.items():
+    for run_id, own in pairs.rows.items():
         inside = {name: np.isin(own.item_no, part) for name, part in parts.items()}
         scores[run_id] = {n: PartScore(own.score(False, among), own.score(True, among)) for n, among in inside.items()}
     return OverlapView(training, found, scores)

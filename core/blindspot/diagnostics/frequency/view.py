@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot.diagnostics.evalrank.kinds import Bands, by_bands, scores_by_kind
-from blindspot.diagnostics.evalrank.pairs import PairTable, RunRows
+from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.frequency import classes
 from blindspot.diagnostics.frequency.hubness import Lists
 from blindspot.numerics.neighbors.hubness import Chance, Hubness, Tail, by_chance, tail
@@ -221,16 +221,15 @@ class BandsView:
         return float(np.nanmax([0.0, *enough]))
 
 
-def bands_view(
-    pairs: PairTable, rows: Mapping[str, RunRows], items: Int64, zipf: Float64, *, filtered: bool
-) -> BandsView:
+def bands_view(pairs: PairTable, items: Int64, zipf: Float64, *, filtered: bool) -> BandsView:
     """The pairs whose texts are both among ``items [k]``, ascending, with their frequencies ``zipf [k]``."""
-    item_no, query, match = (pairs.frame[name].to_numpy() for name in ("item_no", "query_no", "match_no"))
+    query, match = (pairs.frame[name].to_numpy() for name in ("query_no", "match_no"))
     inside = np.isin(query, items) & np.isin(match, items)
     known = pairs.dependence.among(inside)
     bands = by_bands(*(zipf[np.searchsorted(items, side[inside])] for side in (query, match)))
+    rows = pairs.rows.items()
     sides, cells = (
-        {run: scores_by_kind(groups, rows[run], item_no[inside], known, filtered=filtered) for run in pairs.run_ids}
+        {run: scores_by_kind(groups, own, pairs.numbers[inside], known, filtered=filtered) for run, own in rows}
         for groups in (bands.sides, bands.cells)
     )
     return BandsView(bands, sides, cells, int(np.count_nonzero(~inside)))

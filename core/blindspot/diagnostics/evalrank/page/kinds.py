@@ -130,7 +130,7 @@ def _scores(
 ) -> tuple[Grouping, dict[str, pd.DataFrame]]:
     """The groups of pairs, and a table of scores per run."""
     groups = _grouping(pairs, kind, of_column, _column, _sources)
-    return groups, kinds_view(pairs, groups, repository(), filtered=filtered)
+    return groups, kinds_view(pairs, groups, filtered=filtered)
 
 
 @cached(16, shared=True, keys=BY_RUNS)

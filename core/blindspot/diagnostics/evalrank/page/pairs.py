@@ -20,7 +20,7 @@ from blindspot.diagnostics.evalrank import browsing
 from blindspot.diagnostics.evalrank.browsing import MEANING, NEED_B, Compared, Which
 from blindspot.diagnostics.evalrank.figures.pairs import rank_scatter
 from blindspot.diagnostics.evalrank.page.shown import EvalRankView, features, sources_of
-from blindspot.diagnostics.evalrank.pairs import RankedItem, around_match
+from blindspot.diagnostics.evalrank.pairs import PairTable, RankedItem, around_match
 from blindspot.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
 from blindspot.figures.html_tables import TableRow, is_long, ranking_table
 from blindspot.figures.theme import MANY_VARIANTS
@@ -324,7 +324,8 @@ def _downloads(found: pd.DataFrame, shown: EvalRankView, own: Sequence[OwnColumn
 def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
     """What each variant ranks above the match of one pair, and why."""
     table = shown.pairs
-    pair = table.frame[table.frame["item_no"] == selected].iloc[0]
+    place = int(np.searchsorted(table.numbers, selected))
+    pair = table.frame.iloc[place]
     with st.container(border=True, key="drill"):
         query_and_match(pair)
         _gold(shown, selected)
@@ -344,7 +345,7 @@ def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
         for column, run in zip(st.columns(len(runs)), runs, strict=True):
             with column:
                 st.markdown(f"**{as_text(run.plan.variant.label)}**")
-                _above(run, pair, of_words=of_words, queries=queries)
+                _above(run, table, place, of_words=of_words, queries=queries)
         why = "whether it is a frequent word (Zipf 5 or more)" if of_words else "words it shares with the query, length"
         st.caption(
             "▲ above the match, ● the match, = tied with it, ▽ below it. Underlined: words that the query lacks. "
@@ -369,7 +370,7 @@ def _gold(shown: EvalRankView, selected: int) -> None:
     found = sources_of(shown.pairs, entry)
     if found is None:
         return
-    place = int(np.flatnonzero(shown.pairs.frame["item_no"] == selected)[0])
+    place = int(np.searchsorted(shown.pairs.numbers, selected))
     highest = dict(zip(found.names, found.highest, strict=True))
     scores = [f"{s.score:.4g} of {highest[s.source]:.4g} in {as_text(s.source)}" for s in found.of(place)]
     st.caption(f"Gold score: {', '.join(scores)}." if scores else "Gold score: not in the known source sets.")
@@ -380,18 +381,18 @@ def _occurrences(run: RunRecord, queries: bytes) -> Occurrences:
     return occurrences(run, np.frombuffer(queries, dtype=np.int64), settings(), repository())
 
 
-def _above(run: RunRecord, pair: pd.Series, *, of_words: bool, queries: Int64 | None) -> None:
-    raw, filtered = pair[f"{run.run_id} rank"], pair[f"{run.run_id} filtered rank"]
-    if pd.isna(raw):
+def _above(run: RunRecord, table: PairTable, place: int, *, of_words: bool, queries: Int64 | None) -> None:
+    raw, filtered = (table.ranks(run.run_id, filtered=filtered)[place] for filtered in (False, True))
+    if np.isnan(raw):
         st.caption("Not ranked: no vector for query or match.")
         return
-    st.markdown(
-        f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {pair[f'{run.run_id} similarity']:.4f}"
-    )
+    similarity = table.similarity(run.run_id)[place]
+    st.markdown(f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {similarity:.4f}")
     if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
         st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what outranks the match.")
         return
     try:
+        pair = table.frame.iloc[place]
         items = around_match(run, int(pair["query_no"]), int(pair["match_no"]), settings(), repository())
     except EmbeddingsGone as gone:
         encode_again(gone, run, key=f"again_{run.run_id}")

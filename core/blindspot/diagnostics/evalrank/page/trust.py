@@ -14,12 +14,12 @@ from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.training_overlap import TrainingSet
-from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY
+from blindspot.diagnostics.evalrank.definition import CANDIDATES
 from blindspot.diagnostics.evalrank.figures.choices import choices_table
 from blindspot.diagnostics.evalrank.page import comparability
 from blindspot.diagnostics.evalrank.page.pairs import encode_again
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
-from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.trust import Choice, as_toolkit, with_other_candidates
 from blindspot.diagnostics.evalrank.view import (
     STS_BENCHMARK,
@@ -286,7 +286,7 @@ def _read(path: Path) -> TrainingSet:
 
 @cached(8, shared=True, keys={**BY_RUNS, TrainingSet: lambda training: training.digest})
 def _overlap(pairs: PairTable, training: TrainingSet) -> OverlapView:
-    return overlap_view(rows_of_runs(ENTRY, pairs.run_ids, repository()), pairs.frame, training)
+    return overlap_view(pairs, training)
 
 
 PARTS = {

@@ -13,7 +13,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank.kinds import LABELS, MEASURES, UNKNOWN
 from blindspot.diagnostics.evalrank.page import comparability
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, choose_filtered, pairs_of
-from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
+from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.frequency.figures.bands import Cell, band_matrix
 from blindspot.diagnostics.frequency.page.shown import MOST_VARIANTS, FrequencyView
 from blindspot.diagnostics.frequency.view import BandsView, bands_view
@@ -123,8 +123,7 @@ def _offer(shown: FrequencyView, lacking: Sequence[Variant]) -> None:
 
 @cached(16, "Sorting the pairs …", keys={**BY_RUNS, FrequencyView: lambda shown: shown.key})
 def _scores(pairs: PairTable, shown: FrequencyView, filtered: bool) -> BandsView:
-    rows = rows_of_runs(ENTRY, pairs.run_ids, repository())
-    return bands_view(pairs, rows, shown.spaces[0].items, shown.frequencies.zipf, filtered=filtered)
+    return bands_view(pairs, shown.spaces[0].items, shown.frequencies.zipf, filtered=filtered)
 
 
 def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: BandsView) -> None:
