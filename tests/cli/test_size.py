@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from blindspot.datasets.catalog import limits_of
 from tests.support.commands import Command
 
 SMALL = ("size", "--encoder", "random-projection", "--data", "demo-pairs")
@@ -26,6 +27,7 @@ def test_a_grid_as_a_table_and_as_json(blindspot: Command) -> None:
     assert again[3]["value"] == pytest.approx(floats["value"])  # all are compared again
     said = blindspot.out(*SMALL, "--dims", "16,8", "--precisions", "float32,binary", "--max-drop", "1")
     assert found["answer"][0] in " ".join(said.split())
+    assert limits_of(["demo-pairs"])[0] in " ".join(said.split())
 
 
 @pytest.mark.parametrize(

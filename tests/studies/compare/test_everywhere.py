@@ -61,6 +61,9 @@ def test_what_scores_on_the_data_do_not_say_is_said_with_them(filled: World, bli
     assert limits == f"{title_of('demo-pairs')}: {find_dataset('demo-pairs').limits}"
     assert limits in blindspot.out("run", "geometry", "--encoder", A.encoder, "--dataset", "demo-pairs")
     assert limits in blindspot.out("compare", str(A), str(B))
+    ranked = filled.run("evalrank", str(A), "demo-pairs").run_id
+    for command in ("scores", "trust", "kinds"):
+        assert limits in blindspot.out("runs", command, ranked), command
     assert limits in blindspot.out("findings", "--all")
     assert limits in summary(gather(filled.repository, filled.settings, Selection()))
     assert limits in Run.of(run, Place(filled.settings, is_kept=True)).notes

@@ -64,6 +64,7 @@ def scores(
         output.print_text(said)
     if len(found) > 1:
         output.print_text("These runs ranked different pairs, so their scores are not comparable.")
+    output.print_limits([runs[0].plan.dataset])
 
 
 def _scored(estimate: Estimate) -> dict[str, object]:
@@ -103,6 +104,7 @@ def trust(
             for c in found.choices
         ],
     )
+    output.print_limits([run.plan.dataset])
 
 
 STS_TRAIN = "stsb-train"

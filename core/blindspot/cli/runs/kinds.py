@@ -86,6 +86,7 @@ def kinds(
         [[output.cell(row[name]) for name in found.shown] for row in rows],
     )
     print(found.note)
+    output.print_limits([record.plan.dataset])
 
 
 def _known(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:

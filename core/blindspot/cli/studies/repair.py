@@ -16,7 +16,7 @@ from blindspot.numerics.statistics.tolerance import TOLERATED
 from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.studies.repair import export, fitting, task
 from blindspot.studies.repair.fitting import Method
-from blindspot.studies.repair.results import Report, answer
+from blindspot.studies.repair.results import Part, Report, answer
 from blindspot.studies.repair.task import RepairTask
 from blindspot.types import CancelToken
 
@@ -90,6 +90,7 @@ def repair(
         return
     output.use_names(settings, repository, [asked.encoder])
     _print(found, max_drop)
+    output.print_limits(measured.dataset for part in Part for measured in found.of(part))
     for folder in folders:
         output.print_text(f"Written to {folder}.")
 

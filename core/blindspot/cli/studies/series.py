@@ -80,6 +80,7 @@ def matched(
     output.print_rows(f"{entry.title}: {found.title} at matched dimensions", found.rows)
     for sentence in found.in_words:
         output.print_text(sentence)
+    output.print_limits(run.plan.dataset for run in runs.values())
 
 
 def _computed(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done]:
@@ -112,6 +113,7 @@ def _series(
         return
     output.use_names(settings, repository, [one.model for one in every])
     _print(found)
+    output.print_limits(run.plan.dataset for run in runs.values())
 
 
 def _print(found: SeriesView) -> None:

@@ -78,6 +78,7 @@ def size(
         return
     output.use_names(settings, repository, [grid.encoder])
     _print(result, max_drop, measured)
+    output.print_limits([result.full.run.plan.dataset])
 
 
 def _words(text: str) -> list[str]:

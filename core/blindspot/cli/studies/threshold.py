@@ -68,6 +68,7 @@ def threshold(
             f"This threshold with {variants[1].label}: precision {ends(over.b.precision)}, recall "
             f"{ends(over.b.recall)}; {int(over.flipped.sum()):,} pairs are called otherwise."
         )
+    output.print_limits([measured.dataset])
 
 
 def _measured(

@@ -23,6 +23,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import known_datasets, link_to
 from blindspot.ui.resources import allowed, cached, repository, scheme, settings
+from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named, tab_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 
@@ -88,6 +89,7 @@ def _training() -> None:
         st.caption("Choose two different steps to see what changed between them.")
     else:
         _items(one)
+    tables.show_limits([series.dataset])
 
 
 def _empty() -> None:
