@@ -86,10 +86,12 @@ class Meaning(StrEnum):
 
 # The one place that says which subsets keep the meaning; * is any ending.
 MEANINGS = {
-    Meaning.KEPT: ("synonym", "typo", "paraphrase", "entailed", "kept_*"),
+    Meaning.KEPT: ("synonym*", "typo", "paraphrase*", "entailed", "entailment", "positive", "kept_*"),
     Meaning.CHANGED: (
-        "antonym",
-        "negation*",
+        "antonym*",
+        "negat*",  # negated, negation_main, negative
+        "hard_negative*",
+        "contradict*",
         "random_mlm",
         "opposite*",
         "foil",

@@ -242,7 +242,6 @@ def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: i
             "item": items,
             "query": [texts[item] for item in items],
             "shared": [f"{count} of {k}" for count in one.shared[shown]],
-            "Jaccard": one.jaccard[shown],
             "RBO": one.rbo[shown],
             "nearest in A": first[a],
             "nearest in B": first[b],
@@ -258,13 +257,13 @@ def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: i
         drawn=(str(a), str(b), k),
         column_config={
             "item": column.NumberColumn(width=60),
-            "query": column.TextColumn(width=280),
-            "Jaccard": column.NumberColumn(format="%.3f", width=70),
-            "RBO": column.NumberColumn(format="%.3f", width=70, help="Rank-biased overlap"),
-            "nearest in A": column.TextColumn(width=250, help=f"{a.label}. {FROM_CHANGE}"),
-            "nearest in B": column.TextColumn(width=250, help=f"{b.label}. {FROM_CHANGE}"),
+            "query": column.TextColumn(width=210),
+            "shared": column.TextColumn(width=70, help="Decides the Jaccard index, too"),
+            "RBO": column.NumberColumn(format="%.3f", width=60, help="Rank-biased overlap"),
+            "nearest in A": column.TextColumn(width=195, help=f"{a.label}. {FROM_CHANGE}"),
+            "nearest in B": column.TextColumn(width=195, help=f"{b.label}. {FROM_CHANGE}"),
         },
     )
     lowest = int(np.count_nonzero(one.shared == one.shared.min()))
     alike = f" {lowest:,} queries share no more than {one.shared.min()}." if lowest > 1 else ""
-    pages.turn(f"Lowest Jaccard first, then lowest rank-biased overlap.{alike} Select a row to make it the query.")
+    pages.turn(f"Fewest shared first, then lowest rank-biased overlap.{alike} Select a row to make it the query.")

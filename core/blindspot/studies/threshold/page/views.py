@@ -83,7 +83,9 @@ def show_groups(shown: Shown) -> None:
     groups = _grouped(source.measured, source.a, shown.rule, shown.found.precision, by)
     for sentence in view.moves(groups):
         st.markdown(as_text(sentence))
-    if any(one.own and one.own.point for one in groups):
+    if len(groups) == 1:
+        st.caption("All pairs are in one group: there is nothing to compare.")
+    elif any(one.own and one.own.point for one in groups):
         top = float(shown.pairs.similarity.max())
         st.plotly_chart(figures.of_groups(groups, shown.found, top, ways[by], shown.scheme), key="threshold_groups")
         st.caption(
