@@ -160,6 +160,14 @@ def test_the_ends_of_a_spread_have_their_intervals_or_no_name() -> None:
     untested = tuple(replace(point, test=few if point.test else None) for point in points)
     (said, *_) = replace(view_of(a=(0.5,)), series=(replace(one, points=untested),)).in_words
     assert "from 0.4000 to 0.7000, a spread" in said
+    (said,) = replace(view_of(a=(0.5,)), by=By.LAYER, series=(replace(one, points=untested),)).in_words
+    assert said == (
+        "a: the highest MRR of 3 layers is 0.7000, that of the last layer, the model itself, 0.5000; "
+        "not tested: too few."
+    )
+    low_is_better = replace(one, points=points, direction=-1)
+    (said,) = replace(view_of(a=(0.5,)), by=By.LAYER, series=(low_is_better,)).in_words
+    assert said.startswith("a: MRR is lowest at layer 1, 0.4000: −0.1000 over the last layer")
 
 
 def test_the_last_layer_as_the_best_one_says_how_many_differ_from_it() -> None:

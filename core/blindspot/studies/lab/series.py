@@ -239,7 +239,14 @@ class SeriesView:
         if not tried:
             return [f"{one.name}: nothing to compare with is computed yet."]
         if self.by is By.LAYER:
-            what = f"{one.name}: {self.title} is highest at layer {best.member.label}, {number(best.value, '.4f')}"
+            end = "highest" if one.direction > 0 else "lowest"
+            if best.test is not None and best.test.interval is None:  # the best of many without a name
+                said = (
+                    f"{one.name}: the {end} {self.title} of {tried + 1} layers is {number(best.value, '.4f')}, that of"
+                )
+                own = f"the last layer, the model itself, {number(one.itself.value, '.4f')}"
+                return [f"{said} {own}; {sure(best.test, tried)}."]
+            what = f"{one.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, '.4f')}"
             if best.test is None:
                 others = f"{changed} of {counted(tried, 'other layer')} differ{'s' * (changed == 1)} significantly"
                 said = f"{what}, the last one, which is the model itself; {others} from it"
@@ -254,7 +261,8 @@ class SeriesView:
             place = self.places(one)
             out.append(
                 f"Among {len(self.series)} models it is in place {place.own} where each is as it is, {place.highest} "
-                f"with its best prompt and the others' worst, {place.lowest} with its worst and the others' best."
+                f"with its best prompt and the others' worst, {place.lowest} with its worst and the others' best; "
+                "differences between models are not tested here."
             )
         return out
 
