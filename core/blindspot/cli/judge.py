@@ -34,7 +34,7 @@ from blindspot.errors import InputError
 from blindspot.files.typed_tables import TableFormat
 from blindspot.files.writing import check_new_folder, read_limited, write_atomically
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import interval, number, p_in_cell
+from blindspot.numerics.statistics.written import interval
 from blindspot.runs.at_work import at_work
 from blindspot.runs.training_data.from_run import Wishes
 from blindspot.runs.training_data.making import HELD_OUT
@@ -50,7 +50,7 @@ from blindspot.studies.judgments.rules import RANKS, Closeness, Rule
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.tallies import tally
 from blindspot.studies.judgments.types import ItemSet, Task
-from blindspot.studies.judgments.view import Results, results_view, share_rows
+from blindspot.studies.judgments.view import Results, results_view, rows_of_tests, share_rows
 from blindspot.variants import Variant
 
 app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task: items, votes, results.")
@@ -269,20 +269,11 @@ def _print(items: ItemSet, view: Results, automatic: Automatic | None) -> None:
         for row, score in zip(share_rows({"": scores}, automatic), scores.variants, strict=True)
     ]
     output.print_rows(f"{items.title} ({items.set_id}, {items.task.value})", rows)
-    tests = [
-        {
-            "A": t.first.label,
-            "B": t.second.label,
-            "A - B": "–" if t.difference is None else number(100 * t.difference, "+.1f"),
-            "95% CI": interval(t.interval, "+.1f", 100),
-            "p (Holm)": p_in_cell(t.p_corrected, t.p_value),
-            "p": p_in_cell(t.p_value),
-            "compared": f"{t.compared:,}",
-            "left out": f"{t.left_out:,}",
-        }
-        for t in view.tests
-    ]
-    output.print_rows("Tests of the difference, clustered by queries and raters", tests)
+    output.print_rows(
+        "Tests of the difference, clustered by queries and raters",
+        rows_of_tests(view.tests, lambda variant: variant.label),
+        dict.fromkeys(("A − B", "from", "to"), "+.1f"),
+    )
     repeated = view.tally.repeated
     output.print_text(
         f"{scores.votes:,} votes of {scores.raters:,} raters on {scores.items:,} of {len(items.items):,} items; "

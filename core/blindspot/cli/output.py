@@ -104,10 +104,15 @@ def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
 
 
-def print_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Print a table of rows, each its cells by heading; nothing where there are none."""
+def print_rows(title: str, rows: Sequence[Mapping[str, object]], specs: Mapping[str, str] = {}) -> None:
+    """Print a table of rows, each its cells by heading; nothing where there are none.
+
+    Args:
+        specs: how numbers are written, by heading; others with four digits, and truths as *yes* or not at all.
+    """
     if rows:
-        print_table(title, list(rows[0]), [list(row.values()) for row in rows])
+        written = [[cell(value, specs.get(name, ".4f")) for name, value in row.items()] for row in rows]
+        print_table(title, list(rows[0]), written)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -137,6 +142,10 @@ def number(metric: Score, value: float) -> str:
 
 def cell(value: object, spec: str = ".4f") -> str:
     """A value in a table of scores; a dash for a missing one."""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if isinstance(value, int) and spec == ",":
+        return f"{value:,}"
     if not isinstance(value, float):
         return "–" if value is None else str(value)
     return "–" if math.isnan(value) else f"{value:{spec}}"

@@ -8,7 +8,7 @@ import pytest
 
 from blindspot.studies.judgments.automatic import Automatic
 from blindspot.studies.judgments.tallies import tally
-from blindspot.studies.judgments.view import results_view, share_rows
+from blindspot.studies.judgments.view import results_view, rows_of_tests, share_rows
 from tests.support.judgment_samples import comparative_set, votes
 
 ITEMS = comparative_set(3)
@@ -40,6 +40,14 @@ def test_json_has_scores_tests_agreement_and_breakdowns() -> None:
     assert list(said["breakdown"]) == ["band", "k", "part-of-speech", "concreteness"]
     assert list(said["breakdown"]["k"]) == ["1", "5", "50"]
     assert said["automatic"] is None
+
+
+def test_rows_of_tests_are_in_percent_and_say_why_there_is_no_verdict() -> None:
+    rows = rows_of_tests(VIEW.tests, str)
+    for row, test in zip(rows, VIEW.tests, strict=True):
+        assert (row["A"], row["compared"], row["left out"]) == (str(test.first), test.compared, test.left_out)
+        assert row["A − B"] == (None if test.difference is None else 100 * test.difference)
+        assert row.get("no verdict", "") == test.refusal
 
 
 def test_rows_have_the_automatic_rater_beside_people() -> None:

@@ -50,6 +50,9 @@ def test_scores_and_tests_are_the_diagnostics_own(made: tuple[World, SizeView]) 
     assert [cell.difference for cell in smaller] == tests
     assert [cell.p_corrected for cell in smaller] == [test.p_corrected for test in tests]
     assert any(cell.is_worse for cell in smaller), "8 bits are too few"
+    rows = found.rows(None)
+    assert [(row["score"], row["lost"]) for row in rows[1:]] == [(cell.value, cell.lost) for cell in smaller]
+    assert (rows[0]["change"], rows[0]["lost"], "own ms" in rows[0]) == (None, None, False)
     for cell in smaller:
         (both,) = paired_tests(found.entry, [(cell.run, found.full.run)], world.repository)
         least = min(both, key=lambda test: test.p or 0.0)

@@ -13,7 +13,6 @@ from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.files.writing import check_new_folder
 from blindspot.numerics.statistics.tolerance import TOLERATED
-from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.studies.repair import export, fitting, task
 from blindspot.studies.repair.fitting import Method
 from blindspot.studies.repair.results import Part, Report, answer
@@ -96,13 +95,8 @@ def repair(
 
 
 def _print(found: Report, tolerated: float) -> None:
-    rows = [
-        {"measured on": f"{one.part}: {one.title}", "n": f"{one.items:,} {one.unit}"}
-        | {name: output.cell(getattr(one, name), ".3f") for name in ("before", "after", "random", "shuffled")}
-        | {"change": one.change.in_words, "p (Holm)": p_in_cell(one.p_corrected, one.p)}
-        for one in found.measures
-    ]
-    output.print_rows(f"{found.chain}: before and after", rows)
+    specs = dict.fromkeys(("before", "after", "random", "shuffled"), ".3f")
+    output.print_rows(f"{found.chain}: before and after", found.rows, specs)
     for sentence in answer(found, tolerated):
         output.print_text(sentence)
     for reason, count in found.left_out.items():

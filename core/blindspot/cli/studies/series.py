@@ -11,14 +11,13 @@ import typer
 from blindspot.cli import computing, output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store, takes_parameters
 from blindspot.datasets.catalog import DatasetRef
-from blindspot.numerics.statistics.written import interval
 from blindspot.runs.computing import Done, Failed, failure
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.lab.matched import matched_view, pairs_of
 from blindspot.studies.lab.matched import requests_of as matched_requests
-from blindspot.studies.lab.series import PROMPTS, By, SeriesView, p_of_one, requests_of, series_view, ways
+from blindspot.studies.lab.series import PROMPTS, By, SeriesView, requests_of, series_view, ways
 
 ENCODER_HELP = "model, such as minilm or dir:PATH; repeat for several"
 DATA_HELP = "a dataset id, or a file or folder of your own"
@@ -117,13 +116,7 @@ def _series(
 
 
 def _print(found: SeriesView) -> None:
-    rows = [
-        {"model": one.name, found.by.value: point.member.label, found.title: f"{point.value:.4f}"}
-        | {"95% CI": interval(point.interval, ".4f"), "p (corrected)": p_of_one(point.test, len(one.points) - 1)}
-        for one in found.series
-        for point in one.points
-    ]
-    output.print_rows(f"{found.entry.title}: {found.title} by {found.by}", rows)
+    output.print_rows(f"{found.entry.title}: {found.title} by {found.by}", found.rows, {"difference": "+.4f"})
     for sentence in found.in_words:
         output.print_text(sentence)
     if found.by is By.PROMPT:

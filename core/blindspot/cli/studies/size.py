@@ -10,18 +10,18 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store, takes_parameters
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.tolerance import TOLERATED
-from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs import pipeline
 from blindspot.studies.lab.grid import cannot_be
 from blindspot.studies.size import speed
 from blindspot.studies.size.grid import PRECISIONS, USUAL_DIMENSIONS, USUAL_PRECISIONS, By, grid_of
-from blindspot.studies.size.view import Cell, SizeView, answer, size_view
+from blindspot.studies.size.view import SizeView, answer, size_view
 from blindspot.types import CancelToken
 
 DIMENSIONS_HELP = "numbers of dimensions, separated by commas; larger ones than the model's are left out"
 RESCORE_HELP = (
     "also compare so many best of every search in codes again in float32, separated by commas; evalrank and retrieval"
 )
+SPECS = {"MB per million": ",", "change": "+.4f", "changed": ".1%", "lost": ".1%", "faiss ms": ".2f", "own ms": ".2f"}
 PRECISIONS_HELP = f"precisions, separated by commas, of {', '.join(PRECISIONS)}"
 
 
@@ -94,26 +94,8 @@ def _numbers(text: str, of: str = "number of dimensions", such: str = "384,128,3
 
 
 def _print(found: SizeView, tolerance: float, measured: speed.Measured | None) -> None:
-    rows = [_row(cell, found, measured) for cell in found.cells]
-    output.print_rows(f"{found.entry.title}: {found.title} by size", rows)
+    output.print_rows(f"{found.entry.title}: {found.title} by size", found.rows(measured), SPECS)
     for sentence in answer(found, tolerance):
         output.print_text(sentence)
     if measured:
         output.print_text(f"{measured.in_words} ms: faiss / Blindspot's own search.")
-
-
-def _row(cell: Cell, found: SizeView, measured: speed.Measured | None) -> dict[str, str]:
-    timing = measured.of(cell.setting) if measured else None
-    faiss = "–" if timing is None or timing.faiss_ms is None else f"{timing.faiss_ms:.2f}"
-    limit = cell.loses_at_most
-    return {
-        "setting": cell.setting.label,
-        "MB per million": f"{cell.setting.bytes_per_text:,}",
-        found.title: f"{cell.value:.4f}",
-        "95% CI": interval(cell.interval, ".4f"),
-        "p (Holm)": p_in_cell(cell.p_corrected, cell.p),
-        "loses at most": "–" if cell.is_full or limit is None else f"{limit:.4f}",
-        "lost": "–" if cell.is_full else f"{cell.lost:.1%}",
-        "front": "yes" if cell in found.front else "",
-        "ms": "–" if timing is None else f"{faiss} / {timing.own_ms:.2f}",
-    }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.studies.judgments import scoring, verdict
 from blindspot.studies.judgments.agreement import Agreement, agreement
 from blindspot.studies.judgments.automatic import Automatic
@@ -127,6 +128,26 @@ def share_rows(groups: Mapping[str, Scores], automatic: Automatic | None = None)
         )
         for group, scores in groups.items()
         for s in scores.variants
+    ]
+
+
+def rows_of_tests(tests: Sequence[PairTest], name: Callable[[Variant], str]) -> list[dict[str, object]]:
+    """A row per test, for tables, with shares in percent; why there is none only where one lacks a verdict."""
+    lacking = any(t.refusal for t in tests)
+    return [
+        {
+            "A": name(t.first),
+            "B": name(t.second),
+            "A − B": None if t.difference is None else 100 * t.difference,
+            "from": 100 * t.interval.low if t.interval else None,
+            "to": 100 * t.interval.high if t.interval else None,
+            "p, Holm": p_in_cell(t.p_corrected, t.p_value),
+            "p": p_in_cell(t.p_value),
+            "compared": t.compared,
+            "left out": t.left_out,
+            **({"no verdict": t.refusal} if lacking else {}),
+        }
+        for t in tests
     ]
 
 

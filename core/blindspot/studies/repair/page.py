@@ -14,11 +14,10 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
 from blindspot.diagnostics.heros.training import sides
 from blindspot.errors import BlindspotError, InputError
-from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.runs.training_data.examples import sources
 from blindspot.studies.repair import figures, task
 from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method
-from blindspot.studies.repair.results import Ends, Part, Report, answer
+from blindspot.studies.repair.results import Part, Report, answer
 from blindspot.studies.repair.task import RepairTask
 from blindspot.texts import counted
 from blindspot.ui import headline
@@ -166,25 +165,9 @@ def _is_of_today(report: Report) -> bool:
 
 
 def _table(report: Report) -> None:
-    rows = [
-        {
-            "measured on": one.title,
-            "n": f"{one.items:,} {one.unit}",
-            "before": one.before,
-            "after": one.after,
-            "change (95% CI)": one.change.in_words,
-            "p (Holm)": "" if one.p_corrected is None else p_in_cell(one.p_corrected, one.p),
-            "over random": _over(one.over_random),
-            "over shuffled": _over(one.over_shuffled),
-            "random": one.random,
-            "shuffled": one.shuffled,
-        }
-        for part in Part
-        for one in report.of(part)
-    ]
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     tables.draw(
-        rows,
+        report.rows,
         key="repair_table",
         placeholder="–",
         height="content",
@@ -199,10 +182,6 @@ def _table(report: Report) -> None:
         },
     )
     ask_tolerated("repair_drop", "Of a score elsewhere. It decides the verdict.")
-
-
-def _over(found: Ends | None) -> str:
-    return "–" if found is None else found.in_words
 
 
 def _use(report: Report) -> None:

@@ -11,7 +11,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.tolerance import TOLERATED
-from blindspot.numerics.statistics.written import interval, number
+from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.texts import counted
 
 VERSION = 2  # of the file
@@ -153,6 +153,26 @@ class Report:
 
     def of(self, part: Part) -> list[Measure]:
         return [one for one in self.measures if one.part is part]
+
+    @property
+    def rows(self) -> list[dict[str, object]]:
+        """A row per measure, part by part, for tables."""
+        return [
+            {
+                "measured on": one.title,
+                "n": f"{one.items:,} {one.unit}",
+                "before": one.before,
+                "after": one.after,
+                "change (95% CI)": one.change.in_words,
+                "p (Holm)": "" if one.p_corrected is None else p_in_cell(one.p_corrected, one.p),
+                "over random": None if one.over_random is None else one.over_random.in_words,
+                "over shuffled": None if one.over_shuffled is None else one.over_shuffled.in_words,
+                "random": one.random,
+                "shuffled": one.shuffled,
+            }
+            for part in Part
+            for one in self.of(part)
+        ]
 
     @property
     def gains(self) -> bool:

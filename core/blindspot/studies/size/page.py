@@ -13,7 +13,6 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.comparison import Changes, changes
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import cannot_be, stored_runs
@@ -250,10 +249,9 @@ def _bytes(grid: Grid) -> None:
 
 def _table(grid: Grid, found: SizeView) -> None:
     measured = speed.read(settings())
-    rows = [_row(cell, found, measured) for cell in found.cells]
     number = st.column_config.NumberColumn
     tables.draw(
-        rows,
+        found.rows(measured),
         key="size_table",
         placeholder="–",
         column_config={
@@ -289,25 +287,6 @@ def _table(grid: Grid, found: SizeView) -> None:
                 st.rerun()
     if measured is not None:
         st.caption(as_text(measured.in_words))
-
-
-def _row(cell: Cell, found: SizeView, measured: speed.Measured | None) -> dict[str, object]:
-    timing = measured.of(cell.setting) if measured else None
-    return {
-        "dimensions": cell.setting.dimension,
-        "precision": cell.setting.way,
-        "MB per million": cell.setting.bytes_per_text,
-        "score": cell.value,
-        "95% CI": interval(cell.interval, ".4f"),
-        "change": None if cell.is_full else cell.value - found.full.value,
-        "p (Holm)": "" if cell.p_corrected is None else p_in_cell(cell.p_corrected, cell.p),
-        "loses at most": None if cell.is_full else cell.loses_at_most,
-        "changed": None if cell.is_full else cell.changed,
-        "lost": None if cell.is_full else cell.lost,
-        "Pareto": cell in found.front,
-        **({"faiss ms": timing.faiss_ms if timing else None} if measured else {}),
-        **({"own ms": timing.own_ms if timing else None} if measured else {}),
-    }
 
 
 @fragment  # what is above is not drawn again

@@ -24,6 +24,7 @@ from blindspot.numerics.statistics.estimate import Sure
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, exact_share
 from blindspot.numerics.statistics.tolerance import Drop, drop
+from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.comparison import ends, headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -158,6 +159,28 @@ class SizeView:
             if not out or cell.value > out[-1].value:
                 out.append(cell)
         return tuple(out)
+
+    def rows(self, measured: speed.Measured | None) -> list[dict[str, object]]:
+        """A row per setting, for tables; ``measured`` are search times, where there are any."""
+        return [self._row(cell, measured) for cell in self.cells]
+
+    def _row(self, cell: Cell, measured: speed.Measured | None) -> dict[str, object]:
+        timing = measured.of(cell.setting) if measured else None
+        times = {"faiss ms": timing.faiss_ms if timing else None, "own ms": timing.own_ms if timing else None}
+        return {
+            "dimensions": cell.setting.dimension,
+            "precision": cell.setting.way,
+            "MB per million": cell.setting.bytes_per_text,
+            "score": cell.value,
+            "95% CI": interval(cell.interval, ".4f"),
+            "change": None if cell.is_full else cell.value - self.full.value,
+            "p (Holm)": "" if cell.p_corrected is None else p_in_cell(cell.p_corrected, cell.p),
+            "loses at most": None if cell.is_full else cell.loses_at_most,
+            "changed": None if cell.is_full else cell.changed,
+            "lost": None if cell.is_full else cell.lost,
+            "Pareto": cell in self.front,
+            **(times if measured else {}),
+        }
 
     def lost_items(self, place: int) -> list[LostItem]:
         """What the setting at ``place`` loses: items that most settings lose first, then the largest loss."""

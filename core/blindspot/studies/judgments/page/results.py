@@ -12,7 +12,6 @@ from blindspot import ui
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
-from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.studies.judgments import figures, scoring, verdict
 from blindspot.studies.judgments.automatic import Automatic
 from blindspot.studies.judgments.page import missed, reference, training, without_people
@@ -22,7 +21,7 @@ from blindspot.studies.judgments.page.votes import Votes
 from blindspot.studies.judgments.scoring import By, PairTest, Scores
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import Task
-from blindspot.studies.judgments.view import Results, share_rows
+from blindspot.studies.judgments.view import Results, rows_of_tests, share_rows
 from blindspot.texts import counted
 from blindspot.ui.boundary import fragment, repeated
 from blindspot.ui.markdown import as_text
@@ -171,37 +170,15 @@ def _table(rows: pd.DataFrame, task: Task, *, key: str) -> None:
     tables.draw(frame, placeholder="–", key=key, column_config=dict.fromkeys(shares.values(), percent))
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
 # --- tests
 
 
 def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) -> None:
-    frame = pd.DataFrame(
-        [
-            {
-                "A": names[t.first],
-                "B": names[t.second],
-                "A − B": _percent(t.difference),
-                "from": _percent(t.interval.low if t.interval else None),
-                "to": _percent(t.interval.high if t.interval else None),
-                "p, Holm": p_in_cell(t.p_corrected, t.p_value),
-                "p": p_in_cell(t.p_value),
-                "compared": t.compared,
-                "left out": t.left_out,
-                "no verdict": t.refusal,
-            }
-            for t in tests
-        ]
-    )
-    if not any(t.refusal for t in tests):
-        frame = frame.drop(columns="no verdict")
+    rows = rows_of_tests(tests, lambda variant: names[variant])
     unit = "queries" if task is Task.INTRUDER else "questions"
     column = st.column_config.NumberColumn
     tables.draw(
-        frame,
+        rows,
         placeholder="–",
         key="judged_tests",
         column_config={
