@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from blindspot.diagnostics.words.versus import by_class
 from scipy.stats import norm
 
 from blindspot.diagnostics.words.cases import EVENTS, OUTLIERS
 from blindspot.diagnostics.words.categorization import categorise
+from blindspot.diagnostics.words.item_scores import by_class
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence, p_values, share
 from blindspot.types import CancelToken, Float64, Int64, no_progress
