@@ -39,7 +39,6 @@ LARGE = [case for case in CASES if case.is_large]
 IN_A_CHILD = ("words: dataset with escape sequences",)
 PATIENCE_SECONDS = 60  # a test that hangs says so
 MOST_MEMORY = 2**30  # bytes, of a process that reads all the large ones, imports included
-OF_THE_DEMO = ("--encoder", "random-projection", "--dataset", "demo-minimal")
 UPLOADED_AS = {"vectors", "table"}
 
 

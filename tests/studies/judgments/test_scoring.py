@@ -23,10 +23,6 @@ from tests.support.judgment_samples import A, comparative_set, intruder_set, ran
 from tests.support.tables import each
 
 
-def own_of(items, item_no: int, variant: int) -> int:
-    return items.items[item_no].own[variant]
-
-
 def other_than(option: int) -> int:
     return (option + 1) % 4
 
