@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from importlib import metadata
 
 import pytest
@@ -34,6 +35,12 @@ INDIRECT = {  # imported, and brought by something that is declared, in a versio
     "llvmlite": "numba",
     "google": "streamlit",
 }
+
+
+@cache
+def distributions() -> dict[str, set[str]]:
+    """By module, the projects that have it; reading what all have takes half a second."""
+    return {module: {canonical(n) for n in names} for module, names in metadata.packages_distributions().items()}
 
 
 def imported() -> set[str]:
@@ -65,14 +72,14 @@ def test_all_is_every_extra() -> None:
 
 @pytest.mark.heavy
 def test_what_is_imported_is_declared() -> None:
-    of_module = {module: {canonical(n) for n in names} for module, names in metadata.packages_distributions().items()}
+    of_module = distributions()
     for module in imported() - OF_USERS - INDIRECT.keys():
         assert of_module[module] & RANGES.keys(), module
 
 
 @each("extra", EXTRAS)
 def test_errors_name_the_extra_that_brings_a_library(extra: str) -> None:
-    of_module = {module: {canonical(n) for n in names} for module, names in metadata.packages_distributions().items()}
+    of_module = distributions()
     for module in EXTRAS[extra] - INDIRECT.keys():
         assert {RANGES[name][0] for name in of_module[module]} == {extra}, module
     declared = {canonical(one.name) for one in project()[extra]}
