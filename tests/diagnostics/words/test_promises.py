@@ -149,7 +149,7 @@ def test_words_of_a_class_are_dependent(classes: int, both: float) -> None:
     def draw() -> Float64:
         middles, wide = rng.normal(size=(classes, 20)), 0.9 * np.exp(0.5 * rng.normal(size=classes))
         vectors = (middles[of] + middles[other]) / 2 + wide[of][:, np.newaxis] * rng.normal(size=(n, 20))
-        found = categorise(vectors, membership, no_progress, CancelToken(), range(3))
+        found = categorise(vectors, membership, no_progress, CancelToken())
         return membership[np.arange(n), found.named[found.clusters]].astype(np.float64)
 
     truth = float(np.mean([draw().mean() for _ in range(150)]))
