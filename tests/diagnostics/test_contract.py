@@ -46,6 +46,7 @@ from blindspot.types import CancelToken, Float32, Int64, no_progress
 from blindspot.ui.navigation import places
 from blindspot.workspace.overview.best import best_of
 from tests.support import sources
+from tests.support.pages import table, written
 from tests.support.run_history import choose_rows
 
 ENCODER = "random-projection-64"
@@ -313,7 +314,7 @@ def _shuffled(dataset: Any, seed: int) -> Int64:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("runs", [0, 1, 2])
+@pytest.mark.parametrize("runs", [0, 1])
 def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: int) -> None:
     cache = _copy(case, tmp_path)
     repository = Repository.at(cache / case.settings.store.name)
@@ -325,6 +326,26 @@ def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: i
     assert not app.error
     if runs and case.entry.page is not None:
         assert [*app.get("plotly_chart"), *app.dataframe]
+
+
+@pytest.mark.heavy
+def test_its_page_and_compare_say_of_two_models_what_their_test_says(open_app: OpenApp, case: Case) -> None:
+    """In words: the numbers are those of ``test_every_surface_says_of_two_models_what_their_test_says``."""
+    entry, models = case.entry, [str(run.plan.variant) for run in case.runs]
+    repository = Repository.at(case.settings.store)
+    (row,) = rows.compare(*(run.plan.variant for run in case.runs), repository, {}).rows
+    repository.database.close()
+    compare = table(open_app(case.settings.cache, "compare", view="numbers", model=models), "independent observations")
+    shown, test = compare.to_dict("records")[0], row.difference
+    assert shown["independent observations"] == f"{test.n:,} {test.unit}"
+    assert shown[f"{case.runs[0].plan.variant.label} is"] == row.in_words
+    app = open_app(case.settings.cache, entry.deeper, data=in_address(case.runs[0].plan.dataset), model=models)
+    assert not app.error
+    if entry.page is None:  # findings and *Compare* are all there is
+        return
+    assert [*app.get("plotly_chart"), *app.dataframe]
+    if test.verdict is Verdict.ALIKE:
+        assert str(Verdict.ALIKE) in written(app).lower()
 
 
 def test_its_run_can_be_looked_at_in_the_history(open_app: OpenApp, case: Case) -> None:

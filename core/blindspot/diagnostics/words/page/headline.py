@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words.cases import KINDS
@@ -12,7 +14,7 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import ci, percent
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
-from blindspot.ui.headline import NAMED, Rival, in_words, rivals
+from blindspot.ui.headline import Rival, in_words, rivals
 from blindspot.ui.headline import show as draw
 from blindspot.ui.markdown import as_text
 
@@ -52,15 +54,11 @@ def _categories(task: Task, runs: list[RunRecord]) -> str:
     said = f"{_name(runs[0])} puts **{percent(first['purity'], 1)}** of {int(first['words']):,} words in "
     said += f"{as_text(title_of(task.dataset))} into a cluster of their own category ({_starts(runs[0])}; chance "
     said += f"{percent(first['chance'])})"
-    others = [
-        f"**{as_text(run.plan.variant.label)}** {percent(run.metrics['purity'], 1)} ({_starts(run)})"
-        for run in runs[1:]
-    ]
-    more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
-    named = f" Others, without a significance test: {', '.join(others[:NAMED])}{more}." if others else ""
+    starts = {run.plan.variant.label: _starts(run) for run in runs[1:]}
+    others = [replace(one, score=f"{one.score} ({starts[one.label]})") for one in _rivals(task, runs)]
     return (
-        f"{said}.{named} Of {len(SEEDS)} random starts of k-means the tightest clustering counts: where the ranges "
-        "overlap, a difference can be luck."
+        f"{in_words(said, others, 'better', 'worse')} Of {len(SEEDS)} random starts of k-means the tightest clustering "
+        "counts: where the ranges overlap, a difference can be luck."
     )
 
 
