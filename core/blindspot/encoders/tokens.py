@@ -73,9 +73,9 @@ def merged(found: TokenParts, groups: Sequence[int], tokens: Sequence[Token]) ->
     return TokenParts(tuple(tokens), parts, shares)
 
 
-def without_idle(found: TokenParts) -> TokenParts:
+def without_idle(parts: TokenParts) -> TokenParts:
     """Without tokens that the tokenizer adds and the encoder leaves out, if any others remain."""
-    kept = [i for i, token in enumerate(found.tokens) if token.role is not Role.ADDED or found.shares[i]]
+    kept = [i for i, token in enumerate(parts.tokens) if token.role is not Role.ADDED or parts.shares[i]]
     if not kept:
-        return found
-    return TokenParts(tuple(found.tokens[i] for i in kept), found.parts[kept], found.shares[kept])
+        return parts
+    return TokenParts(tuple(parts.tokens[i] for i in kept), parts.parts[kept], parts.shares[kept])

@@ -32,9 +32,12 @@ class Shown:
     columns: Int64
 
     @classmethod
-    def of(cls, found: Contributions) -> Shown:
+    def of(cls, contributions: Contributions) -> Shown:
         """The words of each text that contribute most, in the text's order, without what is cut off."""
-        return cls(_most(found.words[0], found.of_words[0]), _most(found.words[1], found.of_words[1]))
+        return cls(
+            _most(contributions.words[0], contributions.of_words[0]),
+            _most(contributions.words[1], contributions.of_words[1]),
+        )
 
 
 def _most(words: Sequence[Token], values: Float64) -> Int64:
@@ -43,7 +46,7 @@ def _most(words: Sequence[Token], values: Float64) -> Int64:
     return np.sort(read[order[:MOST_WORDS]])
 
 
-def token_map(found: Contributions, scheme: Scheme, label: str, *, is_narrow: bool = False) -> str:
+def token_map(contributions: Contributions, scheme: Scheme, label: str, *, is_narrow: bool = False) -> str:
     """A table as HTML: a row per word of the first text, a column per word of the second, colored around zero.
 
     The last row and column have what each word contributes in all. Narrow screens scroll sideways.
@@ -52,33 +55,34 @@ def token_map(found: Contributions, scheme: Scheme, label: str, *, is_narrow: bo
         label: names the table for screen readers.
         is_narrow: whether another one is beside it.
     """
-    shown = Shown.of(found)
-    cells = found.cells[np.ix_(shown.rows, shown.columns)]
+    shown = Shown.of(contributions)
+    cells = contributions.cells[np.ix_(shown.rows, shown.columns)]
     largest = float(np.nanmax(np.abs(cells), initial=0.0)) or 1.0
     has_numbers = len(shown.columns) <= MOST_NUMBERS[is_narrow]
     edge = f"border:1px solid {LINE[scheme]}"
     side = f"color:{faint(scheme)};font-weight:400;white-space:nowrap"
-    total = "sum" if found.way is Way.SUM else "alone"
-    head = "".join(_above(found.words[1][j], scheme) for j in shown.columns)
+    total = "sum" if contributions.way is Way.SUM else "alone"
+    head = "".join(_above(contributions.words[1][j], scheme) for j in shown.columns)
     rows = []
     for i, row in zip(shown.rows, cells, strict=True):
-        first = found.words[0][i]
+        first = contributions.words[0][i]
         tds = "".join(
-            _cell(float(value), largest, first, found.words[1][j], has_numbers, scheme)
+            _cell(float(value), largest, first, contributions.words[1][j], has_numbers, scheme)
             for j, value in zip(shown.columns, row, strict=True)
         )
         rows.append(
             f'<tr><th scope="row" title="{_title(first)}" style="position:sticky;left:0;background:{GROUND[scheme]};'
             f"text-align:right;padding:2px 6px;"
             f'{_of_role(first, scheme)};font-weight:400;white-space:nowrap">{_name(first)}</th>{tds}'
-            f'<td style="{side};padding:2px 6px;text-align:right">{number(float(found.of_words[0][i]))}</td></tr>'
+            f'<td style="{side};padding:2px 6px;text-align:right">'
+            f"{number(float(contributions.of_words[0][i]))}</td></tr>"
         )
     sums = "".join(
         f'<td style="{side};padding:4px 0;text-align:center"><span style="display:inline-block;line-height:1.1;'
-        f'{"" if has_numbers else _UPRIGHT}">{number(float(found.of_words[1][j]))}</span></td>'
+        f'{"" if has_numbers else _UPRIGHT}">{number(float(contributions.of_words[1][j]))}</span></td>'
         for j in shown.columns
     )
-    corner = number(found.cosine) if found.way is Way.SUM else ""
+    corner = number(contributions.cosine) if contributions.way is Way.SUM else ""
     return (
         f'<div style="overflow-x:auto"><table aria-label="{escape(label)}" style="border-collapse:collapse;'
         f'font-size:0.8rem;font-variant-numeric:tabular-nums;color:{ink(scheme)}">'
@@ -133,22 +137,22 @@ def number(value: float) -> str:
     return "0.000" if written == "-0.000" else written.replace("-", "\N{MINUS SIGN}")
 
 
-def sentences(found: Contributions, names: tuple[str, str]) -> list[str]:
+def sentences(contributions: Contributions, names: tuple[str, str]) -> list[str]:
     """What counts most, plain text; ``names`` of the two texts.
 
     The strongest pairs of words (by sum), the words that only one text has, then the words that lower the similarity,
     or without which it rises.
     """
     pairs = []
-    if found.way is Way.SUM:
-        flat = np.argsort(-found.cells, axis=None, kind="stable")[:SAID]
-        for i, j in zip(*np.unravel_index(flat, found.cells.shape), strict=True):
-            if found.cells[i, j] > 0:
-                first, second = _quoted(found.words[0][i]), _quoted(found.words[1][j])
-                pairs.append(f"{first} with {second} contributes {_precise(float(found.cells[i, j]))}")
-    keys = [{near_duplicate_key(word.text) for word in words} for words in found.words]
+    if contributions.way is Way.SUM:
+        flat = np.argsort(-contributions.cells, axis=None, kind="stable")[:SAID]
+        for i, j in zip(*np.unravel_index(flat, contributions.cells.shape), strict=True):
+            if contributions.cells[i, j] > 0:
+                first, second = _quoted(contributions.words[0][i]), _quoted(contributions.words[1][j])
+                pairs.append(f"{first} with {second} contributes {_precise(float(contributions.cells[i, j]))}")
+    keys = [{near_duplicate_key(word.text) for word in words} for words in contributions.words]
     of_one, lowering = [], []
-    for side, (words, values) in enumerate(zip(found.words, found.of_words, strict=True)):
+    for side, (words, values) in enumerate(zip(contributions.words, contributions.of_words, strict=True)):
         read = [
             (word, float(value))
             for word, value in zip(words, values, strict=True)
@@ -156,12 +160,12 @@ def sentences(found: Contributions, names: tuple[str, str]) -> list[str]:
         ]
         alone = [one for one in read if near_duplicate_key(one[0].text) not in {"", *keys[1 - side]}]
         alone = sorted(alone, key=lambda one: -abs(one[1]))[:SAID]
-        of_one += [_said(word, value, f"only in the {names[side]}", found.way) for word, value in alone]
+        of_one += [_said(word, value, f"only in the {names[side]}", contributions.way) for word, value in alone]
         lowering += [
             (value, word, names[side]) for word, value in read if value < -LEAST and (word, value) not in alone
         ]
     lowest = sorted(lowering, key=lambda one: one[0])[:SAID]
-    return [*pairs, *of_one, *(_said(word, value, f"in the {name}", found.way) for value, word, name in lowest)]
+    return [*pairs, *of_one, *(_said(word, value, f"in the {name}", contributions.way) for value, word, name in lowest)]
 
 
 def _said(word: Token, value: float, where: str, way: Way) -> str:
@@ -179,18 +183,20 @@ def _precise(value: float) -> str:
     return f"{value:.{3 if abs(value) >= 0.01 else 4}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def left_out(found: Contributions, names: tuple[str, str]) -> list[str]:
+def left_out(contributions: Contributions, names: tuple[str, str]) -> list[str]:
     """What the map does not show, or what counts for nothing, plain text."""
-    shown = Shown.of(found)
+    shown = Shown.of(contributions)
     out = []
-    for words, values, kept, name in zip(found.words, found.of_words, (shown.rows, shown.columns), names, strict=True):
+    for words, values, kept, name in zip(
+        contributions.words, contributions.of_words, (shown.rows, shown.columns), names, strict=True
+    ):
         cut = sum(word.role is Role.CUT for word in words)
         if cut:
             out.append(f"The {name} is longer than the model reads: the last {counted(cut, 'word')} count for nothing.")
         more = len(words) - cut - len(kept)
         if more:
             others = float(np.nansum(values) - np.nansum(values[kept]))
-            rest = f", the other {more} add up to {number(others)}" if found.way is Way.SUM else ""
+            rest = f", the other {more} add up to {number(others)}" if contributions.way is Way.SUM else ""
             out.append(f"Shown: the {len(kept)} words of the {name} that contribute most{rest}.")
         unknown = [word.text for word in words if word.role is Role.UNKNOWN]
         if unknown:

@@ -78,8 +78,8 @@ class MatrixFile:
     def _place(self, row: int) -> int:
         return self._start + row * self._bytes_per_row
 
-    def _write(self, data: bytes | memoryview, place: int) -> None:
-        self._file.seek(place)
+    def _write(self, data: bytes | memoryview, index: int) -> None:
+        self._file.seek(index)
         left = memoryview(data)
         while left:
             left = left[self._file.write(left) :]

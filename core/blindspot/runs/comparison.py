@@ -93,7 +93,7 @@ def item_scores(
     label: str,
     parts: Float64,
     numbers: Int64,
-    known: Dependence,
+    dependence: Dependence,
     texts: Callable[[], Sequence[str]],
     *,
     value: float | None = None,
@@ -111,7 +111,7 @@ def item_scores(
     mean = float(parts.mean()) if value is None else value
     better, ends = (of.higher_is_better, of.range) if of else (higher_is_better, (0.0, 1.0))
     return ItemScores(
-        score, label, mean, parts, numbers, known, better, ends, statistic, texts, units, family, describe
+        score, label, mean, parts, numbers, dependence, better, ends, statistic, texts, units, family, describe
     )
 
 

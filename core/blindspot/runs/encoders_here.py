@@ -222,10 +222,10 @@ def _known_references(settings: Settings, repository: Repository) -> list[str]:
     return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
 
 
-def own_references(known: Iterable[str], settings: Settings) -> list[str]:
+def own_references(references: Iterable[str], settings: Settings) -> list[str]:
     """Of ``known_references`` those that a user added or ran and that can encode, the newest first; not their layers,
     what they are after prompts or joined with others, where they are there themselves."""
-    own = list(takewhile(is_own, known))
+    own = list(takewhile(is_own, references))
     return [one for one in own if set(own).isdisjoint(made_of(one)) and can_encode(one, settings)]
 
 

@@ -118,8 +118,8 @@ class Hosts:
         if scope["type"] not in {"http", "websocket"} or self._is_ours(dict(scope["headers"]).get(b"host", b"")):
             await self._app(scope, receive, send)
         else:
-            said = "This app does not answer to this name: BLINDSPOT_HOSTS sets those that it answers to."
-            await PlainTextResponse(said, status_code=400)(scope, receive, send)
+            text = "This app does not answer to this name: BLINDSPOT_HOSTS sets those that it answers to."
+            await PlainTextResponse(text, status_code=400)(scope, receive, send)
 
     def _is_ours(self, host: bytes) -> bool:
         try:

@@ -130,20 +130,20 @@ class Gate:
         path = self._item.path.parent / named
         return path if path.exists() else named
 
-    def _conclude(self, found: Verdict, undecided: str) -> Verdict:
+    def _conclude(self, verdict: Verdict, undecided: str) -> Verdict:
         __tracebackhide__ = True
         from blindspot.studies.gate.verdict import Outcome
         from blindspot.studies.gate.written import as_text
 
-        line = f"{found.outcome}: {' '.join(found.sentences)}"
+        line = f"{verdict.outcome}: {' '.join(verdict.sentences)}"
         self._item.user_properties.append((MARK, line))
-        if found.outcome is Outcome.FAILED or (found.outcome is Outcome.UNDECIDED and undecided == "fail"):
-            pytest.fail(as_text(found), pytrace=False)
-        if found.outcome is Outcome.UNDECIDED:
+        if verdict.outcome is Outcome.FAILED or (verdict.outcome is Outcome.UNDECIDED and undecided == "fail"):
+            pytest.fail(as_text(verdict), pytrace=False)
+        if verdict.outcome is Outcome.UNDECIDED:
             if undecided == "skip":
                 pytest.skip(line)
             self._item.warn(UndecidedWarning(line))
-        return found
+        return verdict
 
 
 _GATE = pytest.StashKey[Gate]()

@@ -44,21 +44,21 @@ def subject_first(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
     return sorted(runs, key=lambda run: run.plan.variant not in subject)
 
 
-def in_words(said: str, rivals: Sequence[Rival], more: str, less: str) -> str:
+def in_words(text: str, rivals: Sequence[Rival], more: str, less: str) -> str:
     """The sentence, as Markdown.
 
     Args:
-        said: of the baseline, without a full stop.
+        text: of the baseline, without a full stop.
         more, less: what significantly more and less of the score is called, as in "more pairs".
     """
     verdicts = [_verdict(rival, more, less) for rival in rivals]
     if len(rivals) == 1:
-        return f"{said}; {_named(rivals[0])}, {verdicts[0]}."
+        return f"{text}; {_named(rivals[0])}, {verdicts[0]}."
     groups = {verdict: [r for r, own in zip(rivals, verdicts, strict=True) if own == verdict] for verdict in verdicts}
     if len(rivals) > NAMED:
         counts = ", ".join(f"{len(own):,} {verdict}" for verdict, own in groups.items())
-        return f"{said}. Of {len(rivals):,} other models: {counts}."
-    return ". ".join([said, *(f"{v.capitalize()}: {', '.join(map(_named, own))}" for v, own in groups.items())]) + "."
+        return f"{text}. Of {len(rivals):,} other models: {counts}."
+    return ". ".join([text, *(f"{v.capitalize()}: {', '.join(map(_named, own))}" for v, own in groups.items())]) + "."
 
 
 def _verdict(rival: Rival, more: str, less: str) -> str:

@@ -46,7 +46,7 @@ def choose_protocol(picks: Picks) -> Picks:
         "arithmetic of EvalRank's published toolkit, rounding included; only its scores can be compared with those "
         "that the toolkit gave others."
     )
-    return replace(picks, protocol=one_of("Protocol", PROTOCOLS, "protocol", about, place=options()))
+    return replace(picks, protocol=one_of("Protocol", PROTOCOLS, "protocol", about, container=options()))
 
 
 def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:

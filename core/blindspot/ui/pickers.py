@@ -316,9 +316,9 @@ def _usual_baseline(known: Iterable[Variant]) -> Variant | None:
     return next((variant for variant in plain if not is_undeployed(variant.encoder)), plain[0] if plain else None)
 
 
-def _hides_postprocessed(known: Iterable[Variant]) -> bool:
+def _hides_postprocessed(variants: Iterable[Variant]) -> bool:
     """Whether some page may leave variants out."""
-    plain = [variant.transform == "none" for variant in known]
+    plain = [variant.transform == "none" for variant in variants]
     return sum(plain) > 1 and not all(plain)
 
 

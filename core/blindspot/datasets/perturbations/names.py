@@ -35,8 +35,8 @@ def names_of(text: str) -> list[Name]:
     Other names, such as those of companies and products, cannot be told from titles, events and things without a list;
     exchanged for each other, they made nonsense of half the texts of mixed sources.
     """
-    found = english.words(text)
-    if not found or (sum(word.is_capital for word in found) > TITLE_CASE * len(found) and len(found) > 3):
+    words = english.words(text)
+    if not words or (sum(word.is_capital for word in words) > TITLE_CASE * len(words) and len(words) > 3):
         return []
     starts = english.starts(text)
     return [name for match in _NAME.finditer(text) if (name := _name(text, match, starts))]

@@ -29,20 +29,20 @@ def insert(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PL
         return Passed("it is negated already")
     if english.is_question(text):
         return Passed("a question")
-    found = english.words(text)
+    words = english.words(text)
     starts = english.starts(text)
-    for number, word in enumerate(found):
+    for number, word in enumerate(words):
         if word.start in starts:
             continue
-        before, after = found[number - 1], found[number + 1] if number + 1 < len(found) else None
-        if _is_auxiliary(before, word, after) and not _is_subordinate(found[: number + 1], text, _ODD):
+        before, after = words[number - 1], words[number + 1] if number + 1 < len(words) else None
+        if _is_auxiliary(before, word, after) and not _is_subordinate(words[: number + 1], text, _ODD):
             if after is not None and after.lower in _ADDED:
                 return Passed("only, just or also after the verb, which a negation would turn around")
             if after is not None and after.lower in _SURE:
                 return Passed(f"'{after.lower}' after the verb, which no negation comes before")
             new = "cannot" if word.lower == "can" else f"{word.text} not"
             return Changed(english.replaced(text, word.start, word.end, new), f"{word.text} → {new}")
-        if new := _with_do(found, number, text):
+        if new := _with_do(words, number, text):
             return Changed(english.replaced(text, word.start, word.end, new), f"{word.text} → {new}")
     return Passed("no auxiliary, and no verb of the list where a verb must be")
 
@@ -109,8 +109,8 @@ def remove(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PL
     """The only negation of a text taken away: ``is not``, ``doesn't``, ``never``, ``no longer``."""
     if not is_negated(text):
         return Passed("no negation in it")
-    found = english.words(text)
-    marks = [n for n, word in enumerate(found) if is_negated(word.text)]
+    words = english.words(text)
+    marks = [n for n, word in enumerate(words) if is_negated(word.text)]
     if len(marks) > 1:
         return Passed("more than one negation")
     if not marks:
@@ -120,9 +120,9 @@ def remove(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PL
     if polar := _POLAR.search(text):
         return Passed(f"'{polar[0].lower()}', which asks for a negation")
     (number,) = marks
-    word = found[number]
-    before = found[number - 1] if number else None
-    after = found[number + 1] if number + 1 < len(found) else None
+    word = words[number]
+    before = words[number - 1] if number else None
+    after = words[number + 1] if number + 1 < len(words) else None
     if word.lower.endswith("n't"):
         positive = _CONTRACTED.get(word.lower, word.lower[:-3])
         return _positive(text, word.start, word.end, english.like(positive, word.text), after)

@@ -22,32 +22,32 @@ def role_swap(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001,
         return Passed("a question")
     if any(mark in text for mark in ",;:"):
         return Passed("more than one clause, by its punctuation")
-    found = english.words(text)
-    verb = next((n for n in range(1, min(len(found), MOST_IN_PHRASE + 1)) if _is_verb(found, n)), 0)
-    if not verb or not _is_phrase(found[:verb], is_first=True):
+    words = english.words(text)
+    verb = next((n for n in range(1, min(len(words), MOST_IN_PHRASE + 1)) if _is_verb(words, n)), 0)
+    if not verb or not _is_phrase(words[:verb], is_first=True):
         return Passed("no simple subject with a listed verb")
-    base = english.pasts().get(found[verb].lower) or english.thirds()[found[verb].lower]
+    base = english.pasts().get(words[verb].lower) or english.thirds()[words[verb].lower]
     if base in lexicon.SYMMETRIC:
         return Passed(f"'{base}' means the same both ways")
     if base in lexicon.COMPLEMENT:
         return Passed(f"'{base}', whose object may have a complement")
     if base in lexicon.STATES:
         return Passed(f"'{base}', whose subject and object have no roles to exchange")
-    end = _end_of_object(found, verb + 1)
-    thing = found[verb + 1 : end]
-    if not thing or not _is_phrase(thing, is_first=False) or _goes_on(found, end):
+    end = _end_of_object(words, verb + 1)
+    thing = words[verb + 1 : end]
+    if not thing or not _is_phrase(thing, is_first=False) or _goes_on(words, end):
         return Passed("no simple object after the verb")
     if thing[-1].lower in numbers.UNITS:
         return Passed("a measure for an object")
-    if found[verb].lower in english.thirds() and not (_is_singular(found[:verb]) and _is_singular(thing)):
+    if words[verb].lower in english.thirds() and not (_is_singular(words[:verb]) and _is_singular(thing)):
         return Passed("the verb would have to change, too")
-    subject = text[found[0].start : found[verb - 1].end]
+    subject = text[words[0].start : words[verb - 1].end]
     object_ = text[thing[0].start : thing[-1].end]
     if subject.lower() == object_.lower():
         return Passed("subject and object are the same")
-    first, last = _as_subject(object_), _as_object(subject, found[0])
+    first, last = _as_subject(object_), _as_object(subject, words[0])
     changed = (
-        f"{text[: found[0].start]}{first}{text[found[verb - 1].end : thing[0].start]}{last}{text[thing[-1].end :]}"
+        f"{text[: words[0].start]}{first}{text[words[verb - 1].end : thing[0].start]}{last}{text[thing[-1].end :]}"
     )
     return Changed(changed, f"{subject} ⇄ {object_}")
 

@@ -40,18 +40,18 @@ def padding(text: str, context: Context) -> Changed | Passed:
     return Changed(f"{text.rstrip()} {added}", f"{PADDING} neutral sentences after it")
 
 
-def _at(place: int, text: str, context: Context) -> Changed | Passed:
-    """The text as sentence ``place`` of ten, the nine others neutral and in one order for all places."""
+def _at(index: int, text: str, context: Context) -> Changed | Passed:
+    """The text as sentence ``index`` of ten, the nine others neutral and in one order for all places."""
     if why := _why_not(text):
         return Passed(why)
     others = context.random.sample(NEUTRAL, PLACES - 1)
-    among = [*others[: place - 1], text.strip(), *others[place - 1 :]]
-    return Changed(" ".join(among), f"place {place} of {PLACES}, among neutral sentences")
+    among = [*others[: index - 1], text.strip(), *others[index - 1 :]]
+    return Changed(" ".join(among), f"place {index} of {PLACES}, among neutral sentences")
 
 
-def position(place: int) -> Change:
+def position(index: int) -> Change:
     """The rule of a place from 1 to 10."""
-    return partial(_at, place)
+    return partial(_at, index)
 
 
 def _why_not(text: str) -> str:

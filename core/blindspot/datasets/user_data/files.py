@@ -197,9 +197,9 @@ def _check_numeric(table: FileTable) -> None:
             )
 
 
-def _about_splits(table: FileTable, found: OwnFile) -> tuple[str, ...]:
+def _about_splits(table: FileTable, file: OwnFile) -> tuple[str, ...]:
     """What to say where rows to train and to test on are taken alike."""
-    splits = {} if SPLIT in found.used else labeled_texts.splits_in(table)
+    splits = {} if SPLIT in file.used else labeled_texts.splits_in(table)
     return tuple(
         f"the rows of every split are used ({', '.join(words)} in column '{name}'); to test on some, keep only those"
         for name, words in splits.items()
@@ -207,11 +207,11 @@ def _about_splits(table: FileTable, found: OwnFile) -> tuple[str, ...]:
     )
 
 
-def _about_texts(table: FileTable, found: OwnFile) -> Iterator[str]:
+def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
     """What to say of texts that are probably none: marks of missing cells, wrongly decoded ones, a pair as a header."""
     texts = [
         number
-        for number, one in enumerate(found.columns)
+        for number, one in enumerate(file.columns)
         if one.kind is ColumnKind.TEXT and one.use not in NO_ROLE and one.use not in _NO_TEXTS
     ]
     for number in texts:
@@ -226,7 +226,7 @@ def _about_texts(table: FileTable, found: OwnFile) -> Iterator[str]:
         if wrong := next(filter(_is_misread, cells), ""):
             name = table.names[number][:40]
             yield f"texts of column '{name}' seem to be UTF-8 that was read as something else: {wrong[:40]!r}"
-    guessed = [number for number in texts if found.columns[number].why in (guess.FIRST, guess.SECOND)]
+    guessed = [number for number in texts if file.columns[number].why in (guess.FIRST, guess.SECOND)]
     if table.separator and len(guessed) == 2 and all(_may_be_a_row(table, number) for number in guessed):
         names = " and ".join(f"'{table.names[number][:40]}'" for number in guessed)
         yield (
@@ -255,12 +255,12 @@ def _may_be_a_row(table: FileTable, number: int) -> bool:
     return min(lengths) <= len(table.names[number]) <= max(lengths) and median(lengths) <= LONGEST_WORD
 
 
-def _check_left_out(found: OwnFile) -> None:
+def _check_left_out(file: OwnFile) -> None:
     """Refuse to pass over texts that belong to those that are read, by their name: negatives of a query, and the third
     of numbered texts."""
-    if found.kind not in _OF_PAIRS:
+    if file.kind not in _OF_PAIRS:
         return
-    texts = [one for one in found.columns if one.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)]
+    texts = [one for one in file.columns if one.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)]
     used = {_stem(one.name) for one in texts if one.use not in NO_ROLE}
     for one in texts:
         is_negative = not guess.words(one.name).isdisjoint(guess.NEGATIVE_WORDS)
@@ -268,7 +268,7 @@ def _check_left_out(found: OwnFile) -> None:
         if (is_negative and (is_left_out or one.use == MATCH)) or (is_left_out and _stem(one.name) in used):
             what = "not be used" if is_left_out else "be read as the match"
             raise UnclearColumns(
-                f"{found.path}: column '{one.name[:40]}' would {what}",
+                f"{file.path}: column '{one.name[:40]}' would {what}",
                 expected="to know what it is for",
                 remedy="name the columns that are meant, for example with --query-column and --match-column; or, with "
                 "negatives, --query-column, --document-column and --negatives-column",

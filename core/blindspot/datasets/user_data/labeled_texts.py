@@ -260,8 +260,8 @@ class OwnLabeledTexts(OwnFile):
         return labeled_texts(dataset_id, self.classes, self.examples)
 
 
-def _text_use(use: str, found: Mapping[str, int]) -> str:
-    return FIRST if use == TEXT and SECOND in found else use
+def _text_use(use: str, columns: Mapping[str, int]) -> str:
+    return FIRST if use == TEXT and SECOND in columns else use
 
 
 # --- which columns

@@ -350,21 +350,21 @@ def _triplets(table: FileTable, keys: Sequence[str]) -> dict[str, int]:
 _NEGATIVE = re.compile(r"(?:hard|random)?(?:neg|negative)s?(?:passage|document)?s?\d*")
 
 
-def _check_ungraded(table: FileTable, found: Mapping[str, int]) -> None:
+def _check_ungraded(table: FileTable, columns: Mapping[str, int]) -> None:
     """Refuse to take every document for relevant beside a column that may say how relevant it is."""
-    if RELEVANCE in found or NEGATIVES in found or table.kinds[found[DOCUMENT]] is ColumnKind.TEXTS:
+    if RELEVANCE in columns or NEGATIVES in columns or table.kinds[columns[DOCUMENT]] is ColumnKind.TEXTS:
         return
-    besides = set(found.values())
+    besides = set(columns.values())
     verdicts, scores = ([n for n in of(table) if n not in besides] for of in (judged.verdicts_in, guess.scores))
     if not (unclear := [*verdicts, *scores]):
         return
-    columns = (
-        f"query={quote(table.names[found[QUERY]], safe='')}&document={quote(table.names[found[DOCUMENT]], safe='')}"
+    named = (
+        f"query={quote(table.names[columns[QUERY]], safe='')}&document={quote(table.names[columns[DOCUMENT]], safe='')}"
     )
-    ways = f'"file:{table.path}?{columns}" takes every document for relevant'
+    ways = f'"file:{table.path}?{named}" takes every document for relevant'
     if graded := [n for n in scores if _are_grades(table, n) and not guess.is_distance(table.names[n])]:
         grade = quote(table.names[graded[0]], safe="")
-        ways += f'; "file:{table.path}?{columns}&relevance={grade}" takes its numbers for grades, relevant from 1 on'
+        ways += f'; "file:{table.path}?{named}&relevance={grade}" takes its numbers for grades, relevant from 1 on'
     else:
         ways += "; else add a column relevance of whole numbers, 0 for a document that is not relevant"
     raise UnclearColumns(
@@ -391,10 +391,10 @@ def _are_grades(table: FileTable, number: int) -> bool:
     return all(_whole(cell) is not None for cell in table.cells[number])
 
 
-def _has_scores(table: FileTable, found: Mapping[str, int]) -> bool:
+def _has_scores(table: FileTable, columns: Mapping[str, int]) -> bool:
     """Whether these are rather scored pairs: a score that is no grade."""
     score = first_named([column_key(name) for name in table.names], WEAK_GRADE_NAMES)
-    return RELEVANCE not in found and score is not None and table.kinds[score] is ColumnKind.NUMBER
+    return RELEVANCE not in columns and score is not None and table.kinds[score] is ColumnKind.NUMBER
 
 
 # --- what is in them

@@ -263,18 +263,18 @@ def worst_kind(axis: Axis, hits: Float64) -> Worst:
     return Worst(place, min(1.0, float(p[place]) * len(axis.groups)))
 
 
-def _table(hits: Float64, known: Dependence, rounded: np.ufunc) -> tuple[int, int]:
+def _table(hits: Float64, dependence: Dependence, rounded: np.ufunc) -> tuple[int, int]:
     """First-ranked matches, and pairs, as whole numbers of independent ones."""
-    n = max(1, int(worth_of(hits, known)))
+    n = max(1, int(worth_of(hits, dependence)))
     return int(rounded(round(float(hits.mean()) * n, 9))), n
 
 
-def worth_of(values: Float64, known: Dependence) -> float:
+def worth_of(values: Float64, dependence: Dependence) -> float:
     """How many independent observations a mean of ``values [m]`` from 0 to 1 is worth, at most as many as there are."""
     column = values[:, np.newaxis]
-    variance, carried = float(known.variances(column)[0]), float(known.carried_by(column)[0])
-    n = worth(float(values.mean()), float(values.var()), variance, carried, known.effective)
-    return min(n, float(known.units), float(len(values)))
+    variance, carried = float(dependence.variances(column)[0]), float(dependence.carried_by(column)[0])
+    n = worth(float(values.mean()), float(values.var()), variance, carried, dependence.effective)
+    return min(n, float(dependence.units), float(len(values)))
 
 
 def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRanked | None) -> Evidence:
@@ -402,19 +402,19 @@ def _outranked(
     run: RunRecord,
     ranked: Ranked,
     first: FirstRanked,
-    found: Estimate,
+    estimate: Estimate,
     against: tuple[Compared, ...],
     lost: Sequence[int],
     facts: Mapping[str, Fact] = MappingProxyType({}),
 ) -> Evidence:
-    """``found``: of the missed pairs; ``lost``: the places of the examples."""
+    """``estimate``: of the missed pairs; ``lost``: the places of the examples."""
     examples, item = _examples(ranked, lost, first, run)
     missed = int(np.count_nonzero(first.items >= 0))
     return Evidence(
         f"outranked-by-{by}",
         (run,),
-        found,
-        max(1, round(found.effective)),
+        estimate,
+        max(1, round(estimate.effective)),
         against=against,
         facts={"missed": missed, "missed_share": _missed_share(ranked, run), "item": item, **facts},
         examples=examples,

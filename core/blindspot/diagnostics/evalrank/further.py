@@ -206,10 +206,10 @@ def warning(run: RunRecord, settings: Settings, repository: Repository) -> str:
         scores = scores_by_group(run, pairs, rows, settings, repository)
     except BlindspotError:  # nothing can be ranked again: the misses were counted from what is kept
         scores = {}
-    said = (
+    text = (
         f"{run.plan.variant.label}: in {percent(found.close / found.missed)} of {found.in_words} "
         "the text ranked first is a near-duplicate of the query or the match, and may be as right an answer"
     )
     for name, score in scores.items():
-        said += f"; without other texts of the same '{name}' MRR is {score.mrr:.3f}, filtered"
-    return f"{said}."
+        text += f"; without other texts of the same '{name}' MRR is {score.mrr:.3f}, filtered"
+    return f"{text}."

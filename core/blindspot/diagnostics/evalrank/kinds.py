@@ -85,7 +85,7 @@ def scores_by_kind(
     groups: Grouping,
     rows: RunRows,
     item_numbers: Int64,
-    known: Dependence,
+    dependence: Dependence,
     *,
     filtered: bool,
 ) -> pd.DataFrame:
@@ -93,7 +93,7 @@ def scores_by_kind(
 
     Args:
         item_numbers: ``[m]``, numbers of the groups' pairs; a pair that the run did not rank is in no mean.
-        known: which of these pairs are independent.
+        dependence: which of these pairs are independent.
 
     Returns:
         A row per group: ``side, label, pairs, independent, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``:
@@ -102,7 +102,7 @@ def scores_by_kind(
     """
     values = rows.aligned(item_numbers, filtered)
     by_measure = {measure: values[measure].to_numpy(dtype=np.float64) for measure in MEASURES}
-    return pd.DataFrame(statistics.scores(groups, by_measure, known, "pairs"))
+    return pd.DataFrame(statistics.scores(groups, by_measure, dependence, "pairs"))
 
 
 # --- by the frequency of query and match: each side alone, and both together

@@ -177,8 +177,8 @@ def as_toolkit(transform: str) -> str:
 def other_coverage(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
     """The newest run of the same variant on all that it covers, if ``run`` is on what all cover, or the reverse."""
     plan = run.plan
-    found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=plan.params)
-    others = [r for r in found if r.plan.covered_digest != run.plan.covered_digest]
+    runs = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=plan.params)
+    others = [r for r in runs if r.plan.covered_digest != run.plan.covered_digest]
     return next((r for r in others if r.plan.own_covered != run.plan.own_covered), None)
 
 
@@ -196,8 +196,8 @@ def candidates_in(run: RunRecord) -> str:
 def other_candidates(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
     """The newest run of the same on the same texts, with other candidates, if any."""
     plan, params = run.plan, with_other_candidates(run.plan.params)
-    found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=params)
-    return next((r for r in found if r.plan.covered_digest == plan.covered_digest), None)
+    runs = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=params)
+    return next((r for r in runs if r.plan.covered_digest == plan.covered_digest), None)
 
 
 # --- fewer candidates

@@ -187,10 +187,10 @@ def what_if(
         base.dataset, vectors, metric, base.candidates, exclusions, no_progress, cancel, pairs=base.sample
     )
     pairs = base.pairs.iloc[base.sample]
-    known = Dependence.of_texts(pairs["query"], pairs["match"])
+    dependence = Dependence.of_texts(pairs["query"], pairs["match"])
     return WhatIf(
-        Change(known, _of(base.rows.raw, base.sample), raw),
-        Change(known, _of(base.rows.filtered, base.sample), filtered),
+        Change(dependence, _of(base.rows.raw, base.sample), raw),
+        Change(dependence, _of(base.rows.filtered, base.sample), filtered),
     )
 
 

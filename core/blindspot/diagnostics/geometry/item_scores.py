@@ -22,8 +22,8 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     rows = repository.items(ENTRY, ids, texts=False)
     wide = rows.pivot(index="item_no", columns="run_id", values="squared_distance").dropna()
     ends = ends.loc[wide.index]
-    known = Dependence.of_texts(ends["query"], ends["match"])
-    units = "groups of pairs that share no text" if known.unit is Unit.COMPONENTS else ""
+    dependence = Dependence.of_texts(ends["query"], ends["match"])
+    units = "groups of pairs that share no text" if dependence.unit is Unit.COMPONENTS else ""
     numbers = wide.index.to_numpy(dtype=np.int64)
 
     def texts() -> list[str]:
@@ -32,6 +32,6 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     def score(run_id: str) -> ItemScores:
         values = wide[run_id].to_numpy(dtype=np.float64)
         of = Unbounded(4.0)
-        return scores(ENTRY, ENTRY.headline, "Alignment", values, numbers, known, texts, statistic=of, units=units)
+        return scores(ENTRY, ENTRY.headline, "Alignment", values, numbers, dependence, texts, statistic=of, units=units)
 
     return [{ENTRY.headline: score(run_id)} for run_id in ids]

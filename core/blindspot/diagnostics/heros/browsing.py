@@ -259,10 +259,10 @@ def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.Dat
     return described.sort_values(order, ascending=not descending, kind="stable", na_position="last", key=key)
 
 
-def same_texts(found: Sentences, place: int) -> list[str]:
-    """Per rewrite of the original in row ``place``: ``unchanged``, the first subset with the same text, or ""."""
-    items = found.rewrite_items[place].tolist()
-    original = int(found.original_items[place])
+def same_texts(found: Sentences, index: int) -> list[str]:
+    """Per rewrite of the original in row ``index``: ``unchanged``, the first subset with the same text, or ""."""
+    items = found.rewrite_items[index].tolist()
+    original = int(found.original_items[index])
     return [
         "unchanged" if item == original else found.subsets[items.index(item)] if items.index(item) < i else ""
         for i, item in enumerate(items)

@@ -215,8 +215,8 @@ def compute(
     )
 
 
-def _share(name: str, outcomes: Float64, known: Dependence) -> dict[str, float]:
-    found = sure_share(outcomes, known)
+def _share(name: str, outcomes: Float64, dependence: Dependence) -> dict[str, float]:
+    found = sure_share(outcomes, dependence)
     return {name: found.value} | _ends(name, found.interval)
 
 

@@ -33,8 +33,8 @@ def _of_bytes(texts: bytes, columns: int) -> Dependence:
     numbers = np.frombuffer(texts, dtype=np.int64).reshape(-1, columns)
     pairs = np.repeat(numbers[:, 0], columns - 1), numbers[:, 1:].ravel()
     groups = components(*pairs)[:: columns - 1]  # the pairs of an original are in one
-    known = Dependence.of_groups(groups, Unit.SENTENCES)
-    return known if known.is_of_singles else Dependence.of_groups(groups, Unit.SENTENCE_GROUPS)
+    dependence = Dependence.of_groups(groups, Unit.SENTENCES)
+    return dependence if dependence.is_of_singles else Dependence.of_groups(groups, Unit.SENTENCE_GROUPS)
 
 
 def of_singles(n: int) -> Dependence:

@@ -289,14 +289,14 @@ def _against_words(
 # --- words and tests
 
 
-def _p_of_more(outcomes: Float64, known: Dependence, chance: float) -> float:
+def _p_of_more(outcomes: Float64, dependence: Dependence, chance: float) -> float:
     """Exact binomial test of ``outcomes [m]`` against ``chance``, for the effective number of independent ones."""
     if not len(outcomes):
         return 1.0
-    n = observations(outcomes, known)
+    n = observations(outcomes, dependence)
     return p_of_more(float(outcomes.sum()) * n / len(outcomes), n, chance)
 
 
-def _counted(known: Dependence) -> str:
+def _counted(dependence: Dependence) -> str:
     """``150 sentences``, or ``450 independent groups of sentences`` with what they are worth."""
-    return f"{known.units:,} {known.unit}" if known.is_of_singles else known.independent
+    return f"{dependence.units:,} {dependence.unit}" if dependence.is_of_singles else dependence.independent

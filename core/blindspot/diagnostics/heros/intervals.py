@@ -23,7 +23,7 @@ class Intervals:
 
 
 def intervals(
-    embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: Float64, known: Dependence
+    embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: Float64, dependence: Dependence
 ) -> Intervals | None:
     """How sure the means are of originals like these; None of too few that share no text.
 
@@ -37,13 +37,13 @@ def intervals(
 
     Args:
         cosines: ``[n, subsets]``, cosine of each original and its rewrites.
-        known: of the originals.
+        dependence: of the originals.
     """
-    if known.refusal:
+    if dependence.refusal:
         return None
     n, half = len(cosines), len(cosines) // 2
     first = np.arange(n) < half
-    halves = known.among(first), known.among(~first)
+    halves = dependence.among(first), dependence.among(~first)
     asking = dataset.rows_as_queries(dataset.originals, len(embeddings))
     units = [unit_rows(embeddings, rows) for rows in (asking[:half], dataset.originals[half:])]
     sizes = np.array([half, n - half])
@@ -56,8 +56,8 @@ def intervals(
     both = float(((within[0].T @ within[0]) * (within[1].T @ within[1])).sum() / np.prod(sizes**2.0))
     both *= halves[0].enlarged * halves[1].enlarged
     moved = np.concatenate([o * n / k for o, k in zip(own, sizes, strict=True)])
-    variance = both + sum(max(each - both, 0.0) for each in over) + _shared_by_halves(moved, known, first)
-    reach = _reach(moved, variance, known)
+    variance = both + sum(max(each - both, 0.0) for each in over) + _shared_by_halves(moved, dependence, first)
+    reach = _reach(moved, variance, dependence)
     ends = Interval(max(-1.0, cos_avg - reach), min(1.0, cos_avg + reach))
     room, change = 1.0 - cos_avg, 1.0 - cosines.mean(axis=0)
     influence = (change - (1.0 - cosines)) / room - change / room**2 * moved[:, np.newaxis]
@@ -67,21 +67,21 @@ def intervals(
             float(part.variances(column[inside][:, np.newaxis])[0]) * (inside.sum() / n) ** 2
             for part, inside in zip(halves, (first, ~first), strict=True)
         ]
-        variance = sum(of_halves) + _shared_by_halves(column, known, first)
-        reach = _reach(column, variance, known) / mean if mean > 0 else 0.0
+        variance = sum(of_halves) + _shared_by_halves(column, dependence, first)
+        reach = _reach(column, variance, dependence) / mean if mean > 0 else 0.0
         found.append(Interval(1 - mean * float(np.exp(reach)), 1 - mean * float(np.exp(-reach))))
     return Intervals(ends, found)
 
 
-def _shared_by_halves(influence: Float64, known: Dependence, first: Bool) -> float:
+def _shared_by_halves(influence: Float64, dependence: Dependence, first: Bool) -> float:
     """What groups with originals in both halves add to the variance of a mean of ``influence [n]``, at least 0."""
     parts = [np.where(side, influence - influence[side].mean(), 0.0) for side in (first, ~first)]
-    sums = sums_within(np.stack(parts, axis=1), known.groups)
+    sums = sums_within(np.stack(parts, axis=1), dependence.groups)
     return max(0.0, 2 * float(sums[:, 0] @ sums[:, 1]) / len(influence) ** 2)
 
 
-def _reach(influence: Float64, variance: float, known: Dependence) -> float:
+def _reach(influence: Float64, variance: float, dependence: Dependence) -> float:
     """How far an interval reaches out, from the influence of each original ``[n]`` and the variance of the mean."""
-    squared = sums_within(influence[:, np.newaxis], known.groups).ravel() ** 2
+    squared = sums_within(influence[:, np.newaxis], dependence.groups).ravel() ** 2
     carried = float(squared.sum() ** 2 / (squared**2).sum()) if squared.any() else np.inf
-    return float(quantile(max(min(known.freedom - 1, 1.5 * carried - 1), 1.0))) * float(np.sqrt(variance))
+    return float(quantile(max(min(dependence.freedom - 1, 1.5 * carried - 1), 1.0))) * float(np.sqrt(variance))

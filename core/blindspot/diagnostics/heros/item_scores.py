@@ -34,7 +34,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
 
 
 def _scores(
-    run: RunRecord, of: Cosines, numbers: Int64, known: Dependence, repository: Repository
+    run: RunRecord, of: Cosines, numbers: Int64, dependence: Dependence, repository: Repository
 ) -> dict[str, ItemScores]:
     @cache
     def texts() -> pd.DataFrame:
@@ -49,10 +49,10 @@ def _scores(
         return found
 
     def describe(subsets: Sequence[str], said: Callable[[int], str]) -> Callable[[int], Item]:
-        def item(place: int) -> Item:
-            row = texts().iloc[place]
+        def item(index: int) -> Item:
+            row = texts().iloc[index]
             rewrites = ((subset_in_words(subset), str(row[subset])) for subset in subsets)
-            return Item((("original", str(row[_ORIGINAL])), *rewrites), said(place))
+            return Item((("original", str(row[_ORIGINAL])), *rewrites), said(index))
 
         return item
 
@@ -67,7 +67,7 @@ def _scores(
             f"{subset_in_words(near).capitalize()} nearer than {subset_in_words(far)}",
             outcomes,
             numbers,
-            known,
+            dependence,
             originals,
             statistic=Outcomes(),
             higher_is_better=True if is_right else None,
@@ -81,7 +81,7 @@ def _scores(
             "Right rewrite nearest of all",
             parts,
             numbers,
-            known,
+            dependence,
             originals,
             family=ACCURACY,
             describe=describe(of.subsets, partial(_nearest, of)),
@@ -92,11 +92,11 @@ def _scores(
 _ORIGINAL = " original"  # no subset has a space at its beginning
 
 
-def _nearer(outcomes: Float64, ordering: Ordering, place: int) -> str:
-    if outcomes[place] == 0.5:
+def _nearer(outcomes: Float64, ordering: Ordering, index: int) -> str:
+    if outcomes[index] == 0.5:
         return "tie"
-    return f"{subset_in_words(ordering.near if outcomes[place] else ordering.far)} nearer"
+    return f"{subset_in_words(ordering.near if outcomes[index] else ordering.far)} nearer"
 
 
-def _nearest(of: Cosines, place: int) -> str:
-    return f"{subset_in_words(of.subsets[int(of.values[place].argmax())])} nearest"
+def _nearest(of: Cosines, index: int) -> str:
+    return f"{subset_in_words(of.subsets[int(of.values[index].argmax())])} nearest"

@@ -131,7 +131,7 @@ class SentencesView:
 
 
 def sentences_view(
-    found: Sentences, runs: Sequence[RunRecord], wish: Filter, also: Bool | None = None
+    sentences: Sentences, runs: Sequence[RunRecord], wish: Filter, also: Bool | None = None
 ) -> SentencesView:
     """The originals that ``wish`` keeps, and ``also [n] bool`` where it is given, in the dataset's order.
 
@@ -139,9 +139,9 @@ def sentences_view(
         runs: A, and B if there is one.
     """
     a, b = runs[0].run_id, runs[1].run_id if len(runs) > 1 else None
-    kept = browsing.kept(found, wish, a, b)
-    described = browsing.described(found, a, b, wish.above, wish.subset)
-    return SentencesView(found, runs, wish, described[kept if also is None else kept & also])
+    kept = browsing.kept(sentences, wish, a, b)
+    described = browsing.described(sentences, a, b, wish.above, wish.subset)
+    return SentencesView(sentences, runs, wish, described[kept if also is None else kept & also])
 
 
 # --- how much similarities vary

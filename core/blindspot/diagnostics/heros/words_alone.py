@@ -71,16 +71,16 @@ def outcomes(cosines: Cosines) -> Float64:
     return np.asarray(np.mean([cosines.outcomes(ordering) for ordering in orderings], axis=0))
 
 
-def of_words(found: Sentences) -> Alone:
+def of_words(sentences: Sentences) -> Alone:
     """The score's outcomes by each measure of words."""
-    n, k = len(found.originals), len(found.subsets)
-    firsts = [text for text in found.originals for _ in range(k)]
-    seconds = [text for rewrites in found.rewrites for text in rewrites]
+    n, k = len(sentences.originals), len(sentences.subsets)
+    firsts = [text for text in sentences.originals for _ in range(k)]
+    seconds = [text for rewrites in sentences.rewrites for text in rewrites]
     measured = similarities(firsts, seconds)
-    alone = {words: Cosines(found.subsets, values.reshape(n, k)) for words, values in measured.items()}
-    original, rewrites = numbered(found.originals, seconds)
+    alone = {words: Cosines(sentences.subsets, values.reshape(n, k)) for words, values in measured.items()}
+    original, rewrites = numbered(sentences.originals, seconds)
     known = of_numbers(np.column_stack([original, rewrites.reshape(n, k)]))
-    return Alone({words: outcomes(own) for words, own in alone.items()}, known, by_chance(found.subsets), alone)
+    return Alone({words: outcomes(own) for words, own in alone.items()}, known, by_chance(sentences.subsets), alone)
 
 
 def by_chance(subsets: Sequence[str]) -> float:

@@ -330,12 +330,12 @@ def _by_passages(
     return found, replace(best, passages=passages.best_passages(of_passages, cut.starts, queries, best, metric))
 
 
-def _condensed(judged: Judged, found: Places, tau: float) -> Places:
+def _condensed(judged: Judged, places: Places, tau: float) -> Places:
     """Places among the judged documents; where only equal scores tie, the number of documents above tells them."""
-    scores = found.scores if tau else -found.greater.astype(np.float64)
-    among_judged, away = condensed(judged, scores, tau), found.greater == NOT_RETRIEVED
+    scores = places.scores if tau else -places.greater.astype(np.float64)
+    among_judged, away = condensed(judged, scores, tau), places.greater == NOT_RETRIEVED
     greater, ties = np.where(away, NOT_RETRIEVED, among_judged.greater), np.where(away, 0, among_judged.ties)
-    return Places(greater, ties, found.scores)
+    return Places(greater, ties, places.scores)
 
 
 def _rounded(best: Top) -> Top:
@@ -353,18 +353,18 @@ def _unjudged(best: Top, judged: Judged) -> Int64:
     return np.asarray((~np.array(known)).sum(axis=1), dtype=np.int64)
 
 
-def _tied(found: Places, judged: Judged, relevant: Bool) -> Bool:
+def _tied(places: Places, judged: Judged, relevant: Bool) -> Bool:
     """Whether a query has a relevant document that is tied with another document, ``[q]``."""
     out = np.zeros(len(judged.starts) - 1, dtype=np.bool_)
-    out[judged.queries[relevant & (found.ties > 0)]] = True
+    out[judged.queries[relevant & (places.ties > 0)]] = True
     return out
 
 
-def _judgments(dataset: RetrievalDataset, found: Places, judged: Judged) -> list[str]:
+def _judgments(dataset: RetrievalDataset, places: Places, judged: Judged) -> list[str]:
     """Per query the judged documents as JSON: id, grade, documents above it (null: not retrieved), tied with it."""
     ids = [dataset.document_ids[i] for i in dataset.judged.tolist()]
-    above = [None if greater == NOT_RETRIEVED else greater for greater in found.greater.tolist()]
-    rows = list(zip(ids, dataset.grades.tolist(), above, found.ties.tolist(), strict=True))
+    above = [None if greater == NOT_RETRIEVED else greater for greater in places.greater.tolist()]
+    rows = list(zip(ids, dataset.grades.tolist(), above, places.ties.tolist(), strict=True))
     ends = judged.starts.tolist()
     return [json.dumps(rows[start:stop]) for start, stop in pairwise(ends)]
 

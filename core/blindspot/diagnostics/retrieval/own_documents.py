@@ -79,31 +79,31 @@ class Asked:
         """Number of queries whose own document is left out."""
         return int((self.own >= 0).sum())
 
-    def without_own(self, found: Places, best: Top, in_order: bool, tau: float) -> tuple[Places, Top]:
+    def without_own(self, places: Places, best: Top, in_order: bool, tau: float) -> tuple[Places, Top]:
         """Places and best documents as if no query's own document were there.
 
         Args:
-            found: of ``judged``.
+            places: of ``judged``.
             in_order: whether documents of equal scores have an order.
             tau: two scores no further apart are tied, where they have none.
         """
         if not self.left_out:
-            return found, best
-        greater, ties = found.greater.copy(), found.ties.copy()
+            return places, best
+        greater, ties = places.greater.copy(), places.ties.copy()
         for place in np.flatnonzero(self.own >= 0).tolist():
             rows = np.arange(self.judged.starts[place], self.judged.starts[place + 1])
             is_own = self.judged.documents[rows] == self.own[place]
             (mine,) = rows[is_own]
             if greater[mine] != NOT_RETRIEVED:
                 others = rows[~is_own & (greater[rows] != NOT_RETRIEVED)]
-                ahead = found.scores[mine] - found.scores[others]
-                above = found.greater[mine] < found.greater[others] if in_order else ahead > tau
+                ahead = places.scores[mine] - places.scores[others]
+                above = places.greater[mine] < places.greater[others] if in_order else ahead > tau
                 greater[others] -= above
                 if not in_order:
                     ties[others] -= np.abs(ahead) <= tau
             greater[mine], ties[mine] = NOT_RETRIEVED, 0
         kept = ~self.is_added
-        return Places(greater[kept], ties[kept], found.scores[kept]), self._shortened(best)
+        return Places(greater[kept], ties[kept], places.scores[kept]), self._shortened(best)
 
     def _shortened(self, best: Top) -> Top:
         """The lists without the own documents; -1 takes the last place."""

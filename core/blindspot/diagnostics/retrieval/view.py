@@ -97,13 +97,13 @@ class AgainstView:
         if test.p_corrected is None:
             return f"Not tested: {test.refusal}."
         verdict = test.verdict if test.verdict is Verdict.ALIKE else f"B is significantly {test.verdict}"
-        said = (
+        text = (
             f"{TITLES[HEAD]} changes by {number(test.value, '+.3f')}{ci(test.interval, '+.3f')} on average: {verdict} "
             f"(corrected {p_in_words(test.p_corrected, test.p)})."
         )
         if test.detectable is None:
-            return f"{said} Too few queries differ for this test to find any difference."
-        return f"{said} This test finds a difference of {number(test.detectable, '.3f')} or more with 80% probability."
+            return f"{text} Too few queries differ for this test to find any difference."
+        return f"{text} This test finds a difference of {number(test.detectable, '.3f')} or more with 80% probability."
 
 
 def against_view(table: QueryTable, a: Side, b: Side) -> AgainstView:

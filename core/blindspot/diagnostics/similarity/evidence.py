@@ -112,10 +112,10 @@ class _Pairs:
         return examples, str(self.places[few[0]])
 
 
-def _of_dataset(found: Together, rows: Rows) -> Iterator[Evidence]:
+def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
     gold = rows.about["gold"].to_numpy(dtype=np.float64)
     every = Dependence.of_texts(*(rows.about[name].fillna("") for name in ("first", "second")))
-    similarity = {run.run_id: rows.numbers(run.run_id, "similarity") for run in found.every}
+    similarity = {run.run_id: rows.numbers(run.run_id, "similarity") for run in group.every}
 
     @cache
     def known(shared: bytes) -> Dependence:
@@ -138,10 +138,10 @@ def _of_dataset(found: Together, rows: Rows) -> Iterator[Evidence]:
         return table, words_alone.of_table(table)
 
     negated = _negated(rows.about)
-    best = dict(_compared(found, rows, similarity, pairs, moved))
+    best = dict(_compared(group, rows, similarity, pairs, moved))
     by_words = {
         run.run_id: words_alone.against(pairs(run, here).similarity, values, table, known(here.tobytes()))
-        for run in found.runs
+        for run in group.runs
         if run.plan.variant.encoder not in BASELINES and np.count_nonzero(here := rows.has(run.run_id)) > 1
         for table, values in [alone(here.tobytes())]
     }
@@ -153,7 +153,7 @@ def _of_dataset(found: Together, rows: Rows) -> Iterator[Evidence]:
         values = [similarity[one.best.run_id][here]] if one and rows.has(one.best.run_id)[here].all() else []
         return compared, [*values, *([alone(here.tobytes())[1][words.best]] if words else [])]
 
-    for run in found.runs:
+    for run in group.runs:
         here = rows.has(run.run_id)
         own = pairs(run, here)
         if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity):
@@ -168,7 +168,7 @@ def _of_dataset(found: Together, rows: Rows) -> Iterator[Evidence]:
             yield from _ends(own, others)
         if negated is not None:
             yield from _negation(own, negated[here])
-    for run in found.runs:
+    for run in group.runs:
         compared, _ = rivals(run)
         if one := best.get(run.run_id):
             here = rows.has(run.run_id) & rows.has(one.best.run_id)
@@ -178,14 +178,14 @@ def _of_dataset(found: Together, rows: Rows) -> Iterator[Evidence]:
 
 
 def _compared(
-    found: Together,
+    group: Together,
     rows: Rows,
     similarity: Mapping[str, Float64],
     pairs: Callable[[RunRecord, Bool], _Pairs],
     moved: Callable[[str, bytes], tuple[float, Float64]],
 ) -> Iterator[tuple[str, AgainstBaseline]]:
     """Runs against the best baseline, by run id; p is corrected for its choice, as by ``against_baselines``."""
-    for run, base in found.against_best("spearman"):
+    for run, base in group.against_best("spearman"):
         here = rows.has(run.run_id) & rows.has(base.run_id)
         own, other = pairs(run, here), similarity[base.run_id][here]
         if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity) or not np.ptp(other):
@@ -193,7 +193,7 @@ def _compared(
         (rho, of_run), (low, of_base) = (moved(one.run_id, here.tobytes()) for one in (run, base))
         difference, p = change_against(rho - low, of_run - of_base, own.known)
         if not np.isnan(p):
-            p = for_choice(p, len(found.baselines))
+            p = for_choice(p, len(group.baselines))
             chance = Compared(Rival.CHANCE, rho, correlation_against(rho, of_run, own.known, 0.0)[1])
             yield run.run_id, AgainstBaseline(rho, low, difference, p, chance, run, base)
 
@@ -218,12 +218,12 @@ def _order(own: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) 
 
 
 def _against_baseline(
-    own: _Pairs, other: _Pairs, found: AgainstBaseline, others: Sequence[Compared]
+    own: _Pairs, other: _Pairs, against: AgainstBaseline, others: Sequence[Compared]
 ) -> Iterable[Evidence]:
     """The pairs that a worse run misjudges and the baseline does not are its examples."""
     worse = np.abs(_misjudged(own)) - np.abs(_misjudged(other))
-    examples, item = own.telling(found.compared.behind, worse)
-    return found.evidence(others, examples, item=item)
+    examples, item = own.telling(against.compared.behind, worse)
+    return against.evidence(others, examples, item=item)
 
 
 # --- the ends of the scale
@@ -285,8 +285,8 @@ def _below(ordered: Float64, values: Float64) -> Float64:
     return np.asarray((left + right) / (2 * len(ordered)))
 
 
-def _share(found: Estimate) -> Interval | None:
-    ends = found.interval
+def _share(estimate: Estimate) -> Interval | None:
+    ends = estimate.interval
     return None if ends is None else Interval(max(0.0, ends.low), min(1.0, ends.high))
 
 

@@ -60,9 +60,9 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
         predicted = table.similarity[run.run_id]
         of = Agreement(predicted, gold)
 
-        def describe(place: int) -> Item:
-            two = (("first text", str(frame["first"].iloc[place])), ("second text", str(frame["second"].iloc[place])))
-            return Item(two, f"{of.fitted[place]:.2f} (people: {gold[place]:.2f})")
+        def describe(index: int) -> Item:
+            two = (("first text", str(frame["first"].iloc[index])), ("second text", str(frame["second"].iloc[index])))
+            return Item(two, f"{of.fitted[index]:.2f} (people: {gold[index]:.2f})")
 
         return scores(
             ENTRY,

@@ -120,29 +120,29 @@ class Answers:
     compared: Sequence[AgainstBaseline]
 
     @classmethod
-    def of(cls, found: Together, rows: Rows) -> Answers:
+    def of(cls, group: Together, rows: Rows) -> Answers:
         about = rows.about
         texts = [about[name].fillna("").tolist() for name in ("first", "second") if about[name].notna().any()]
-        known = Dependence.of_texts(*texts)
+        dependence = Dependence.of_texts(*texts)
         label = about["label"].to_numpy(dtype=object)
         predicted = {
-            run.run_id: rows.words(run.run_id, "predicted") for run in found.every if run.run_id in rows.values
+            run.run_id: rows.words(run.run_id, "predicted") for run in group.every if run.run_id in rows.values
         }
         here = np.logical_and.reduce([rows.has(run_id) for run_id in predicted])
         if not here.any():
-            return cls(label, known, predicted, [])
+            return cls(label, dependence, predicted, [])
         right = {run_id: (answers == label)[here].astype(np.float64) for run_id, answers in predicted.items()}
-        runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
-        majority = found.runs[0].metrics.get("majority", 0.0)
-        compared = against_baselines(runs, baselines, right, known.among(here), majority)
-        return cls(label, known, predicted, compared)
+        runs, baselines = ([run for run in some if run.run_id in right] for some in (group.runs, group.baselines))
+        majority = group.runs[0].metrics.get("majority", 0.0)
+        compared = against_baselines(runs, baselines, right, dependence.among(here), majority)
+        return cls(label, dependence, predicted, compared)
 
 
-def _of_rows(found: Together, rows: Rows, answers: Answers) -> Iterator[Evidence]:
+def _of_rows(group: Together, rows: Rows, answers: Answers) -> Iterator[Evidence]:
     best = {one.run.run_id: answers.predicted[one.best.run_id] for one in answers.compared}
-    for run in found.runs:
+    for run in group.runs:
         if run.run_id in answers.predicted:
-            yield from _classes(run, rows, answers, best.get(run.run_id), len(found.baselines))
+            yield from _classes(run, rows, answers, best.get(run.run_id), len(group.baselines))
     for compared in answers.compared:
         yield from _against_baseline(compared, rows, answers)
 
@@ -206,14 +206,14 @@ def _informed(
     return float(apart.mean()), float(statistics.p_values(apart[:, np.newaxis], known, float(np.abs(weight).max()))[0])
 
 
-def _against_baseline(found: AgainstBaseline, rows: Rows, answers: Answers) -> list[Evidence]:
+def _against_baseline(against: AgainstBaseline, rows: Rows, answers: Answers) -> list[Evidence]:
     """The surest mistakes that the baseline does not make are the examples of a run that is worse."""
     label, predicted = answers.label, answers.predicted
     examples: tuple[Example, ...] = ()
-    if found.p < ALPHA and found.score < found.reached:
-        mistakes = (predicted[found.run.run_id] != label) & (predicted[found.best.run_id] == label)
-        examples = _surest(found.run, rows, label, mistakes)
-    return found.evidence(examples=examples, of_negation=found.run.plan.dataset == DEMO)
+    if against.p < ALPHA and against.score < against.reached:
+        mistakes = (predicted[against.run.run_id] != label) & (predicted[against.best.run_id] == label)
+        examples = _surest(against.run, rows, label, mistakes)
+    return against.evidence(examples=examples, of_negation=against.run.plan.dataset == DEMO)
 
 
 def _surest(run: RunRecord, rows: Rows, label: np.ndarray[Any, Any], wrong: Bool) -> tuple[Example, ...]:

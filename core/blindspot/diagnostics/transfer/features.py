@@ -48,8 +48,8 @@ def compact(rows: Float32) -> Any:
 def _dense(rows: Any, which: Int64) -> Float32:
     """A copy of the rows ``which``."""
     part = rows[which]
-    found: Float32 = part if isinstance(part, np.ndarray) else part.toarray()
-    return found
+    vectors: Float32 = part if isinstance(part, np.ndarray) else part.toarray()
+    return vectors
 
 
 @dataclass(frozen=True, eq=False)

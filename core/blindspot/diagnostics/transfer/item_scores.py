@@ -21,10 +21,10 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     tested = outcomes(entry, [run.run_id for run in runs], repository)
     units = "" if tested.known.is_of_singles or len(tested.second) else "groups of same texts"
 
-    def item(run: RunRecord, place: int) -> Item:
-        two = (("second text", str(tested.second[place])),) if len(tested.second) else ()
-        gold, said = tested.labels[place], tested.predicted[run.run_id][place]
-        return Item((("text", str(tested.first[place])), *two, ("class", tested.classes[gold])), tested.classes[said])
+    def item(run: RunRecord, index: int) -> Item:
+        two = (("second text", str(tested.second[index])),) if len(tested.second) else ()
+        gold, said = tested.labels[index], tested.predicted[run.run_id][index]
+        return Item((("text", str(tested.first[index])), *two, ("class", tested.classes[gold])), tested.classes[said])
 
     def score(run: RunRecord) -> ItemScores:
         return scores(

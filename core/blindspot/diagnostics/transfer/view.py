@@ -109,14 +109,14 @@ def choices(one: Crossed) -> list[dict[str, str | float | None]]:
     ]
 
 
-def per_class(found: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
+def per_class(outcomes: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
     """A row per class: its examples, precision, recall and F1 of each side, and the difference of two.
 
     Args:
         sides: run ids by "A" and, with two runs, "B".
     """
-    scores = {side: class_scores(found.table(run_id)) for side, run_id in sides.items()}
-    rows = pd.DataFrame({"class": list(found.classes), "examples": scores["A"].examples})
+    scores = {side: class_scores(outcomes.table(run_id)) for side, run_id in sides.items()}
+    rows = pd.DataFrame({"class": list(outcomes.classes), "examples": scores["A"].examples})
     for side, one in scores.items():
         mark = f" {side}" if len(sides) > 1 else ""
         rows[f"precision{mark}"], rows[f"recall{mark}"], rows[f"F1{mark}"] = one.precision, one.recall, one.f1
@@ -125,10 +125,10 @@ def per_class(found: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
     return rows
 
 
-def mistakes(found: Outcomes, sides: Mapping[str, str], most: int) -> pd.DataFrame:
+def mistakes(outcomes: Outcomes, sides: Mapping[str, str], most: int) -> pd.DataFrame:
     """The most frequent mistakes of all sides together: ``gold, predicted``, and how often by each side."""
-    counts = {side: found.table(run_id) for side, run_id in sides.items()}
+    counts = {side: outcomes.table(run_id) for side, run_id in sides.items()}
     total = np.sum(list(counts.values()), axis=0)
     wrong = sorted(((i, j) for i, j in np.argwhere(total).tolist() if i != j), key=lambda cell: -total[cell])
-    names = [(found.classes[i], found.classes[j], *(of[i, j] for of in counts.values())) for i, j in wrong[:most]]
+    names = [(outcomes.classes[i], outcomes.classes[j], *(of[i, j] for of in counts.values())) for i, j in wrong[:most]]
     return pd.DataFrame(names, columns=["gold", "predicted", *sides])

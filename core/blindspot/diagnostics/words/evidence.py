@@ -58,20 +58,20 @@ def of_categories(material: Material) -> Iterator[Evidence]:
 # --- analogies
 
 
-def _analogies(found: Together, rows: Rows) -> Iterator[Evidence]:
+def _analogies(group: Together, rows: Rows) -> Iterator[Evidence]:
     about = rows.about
     left, right = word_pairs(about)
     section = about["section"].to_numpy(dtype=object)
     hits = {
         run.run_id: expected_hit(rows.numbers(run.run_id, "greater"), rows.numbers(run.run_id, "ties"), 1)
-        for run in found.every
+        for run in group.every
         if run.run_id in rows.values
     }
 
     def asked(run: RunRecord, here: Bool) -> _Asked:
         return _Asked(run, rows, np.flatnonzero(here).astype(np.int64), hits[run.run_id][here], left[here], right[here])
 
-    best = {run.run_id: base for run, base in found.against_best("accuracy") if base.run_id in hits}
+    best = {run.run_id: base for run, base in group.against_best("accuracy") if base.run_id in hits}
 
     def rivals(run: RunRecord, here: Bool) -> list[Compared]:
         """The best baseline on the questions that both were asked among those ``here``; nothing without one."""
@@ -83,9 +83,9 @@ def _analogies(found: Together, rows: Rows) -> Iterator[Evidence]:
             return [Compared(Rival.BASELINE, np.nan, np.nan)]
         apart = hits[run.run_id][both] - hits[base][both]
         change, p = change_against(float(apart.mean()), *of_ends(apart, left[both], right[both]))
-        return [Compared(Rival.BASELINE, change.value, for_choice(p, len(found.baselines)))]
+        return [Compared(Rival.BASELINE, change.value, for_choice(p, len(group.baselines)))]
 
-    for run in found.runs:
+    for run in group.runs:
         if run.run_id not in hits:
             continue
         here = rows.has(run.run_id)
@@ -99,18 +99,18 @@ def _analogies(found: Together, rows: Rows) -> Iterator[Evidence]:
     here = np.logical_and.reduce([rows.has(run_id) for run_id in hits])
     if here.any():
         values = {run_id: own[here] for run_id, own in hits.items()}
-        candidates = found.runs[0].metrics.get("candidates", 0.0) - 3  # without the words of the question
+        candidates = group.runs[0].metrics.get("candidates", 0.0) - 3  # without the words of the question
         chance = 1 / max(2.0, candidates)
-        for compared in _by_pairs(found, values, left[here], right[here], chance):
+        for compared in _by_pairs(group, values, left[here], right[here], chance):
             yield from against_baseline(compared, _pairs_of_words(compared.difference))
 
 
 def _by_pairs(
-    found: Together, values: dict[str, Float64], left: Int64, right: Int64, chance: float
+    group: Together, values: dict[str, Float64], left: Int64, right: Int64, chance: float
 ) -> list[AgainstBaseline]:
     """As ``against_baselines``, of questions that share pairs of words."""
     out = []
-    for run, best in found.against_best("accuracy"):
+    for run, best in group.against_best("accuracy"):
         if run.run_id not in values or best.run_id not in values:
             continue
         apart = values[run.run_id] - values[best.run_id]
@@ -120,7 +120,7 @@ def _by_pairs(
             moved, known = of_ends(values[run.run_id], left, right)
             _, p_chance = bounded_against(own, moved, known, known.units, chance)
             of_chance = Compared(Rival.CHANCE, own - chance, p_chance)
-            p = for_choice(p, len(found.baselines))
+            p = for_choice(p, len(group.baselines))
             out.append(AgainstBaseline(own, low, difference, p, of_chance, run, best))
     return out
 
@@ -163,9 +163,9 @@ class _Asked:
         )
 
 
-def _pairs_of_words(found: Estimate) -> str:
+def _pairs_of_words(estimate: Estimate) -> str:
     """What is independent, where texts are pairs of words."""
-    return found.independent.replace(Unit.TEXTS, "pairs of words")
+    return estimate.independent.replace(Unit.TEXTS, "pairs of words")
 
 
 def _all_questions(asked: _Asked, baselines: Sequence[Compared]) -> Iterator[Evidence]:
@@ -265,14 +265,16 @@ def _categories(found: Together, material: Material) -> Iterator[Evidence]:
         yield from against_baseline(one)
 
 
-def _purity(run: RunRecord, right: Float64, known: Dependence, baselines: Sequence[Compared]) -> Iterator[Evidence]:
+def _purity(
+    run: RunRecord, right: Float64, dependence: Dependence, baselines: Sequence[Compared]
+) -> Iterator[Evidence]:
     chance = run.metrics["chance"]
     least = chance + LEAST * (1 - chance)
-    found, p = share_against(right, known, least)
+    found, p = share_against(right, dependence, least)
     if np.isnan(p):
         return
     asked = Compared(Rival.ASKED, found.value - least, p)
-    against = (asked, share_and_chance(right, known, chance), *baselines)
+    against = (asked, share_and_chance(right, dependence, chance), *baselines)
     yield Evidence("purity", (run,), found, found.units, against=against, facts={"chance": chance, "least": least})
 
 
@@ -301,7 +303,7 @@ def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> Iterato
 # --- both
 
 
-def against_baseline(found: AgainstBaseline, pairs_of_words: str = "") -> list[Evidence]:
-    made, interval = found.evidence(pairs_of_words=pairs_of_words), found.difference.interval
+def against_baseline(against: AgainstBaseline, pairs_of_words: str = "") -> list[Evidence]:
+    made, interval = against.evidence(pairs_of_words=pairs_of_words), against.difference.interval
     # With few classes the exact test may not see what the interval does: then nothing is said.
     return made[:1] if interval is not None and interval.low > 0 else made

@@ -30,21 +30,21 @@ def of_cases(material: Material) -> Iterator[Evidence]:
         yield from _of(kind, group, rows_of(kind.entry, group.every, material.repository))
 
 
-def _of(kind: CaseKind, found: Together, rows: Rows) -> Iterator[Evidence]:
-    right = {run.run_id: rows.numbers(run.run_id, "hit") for run in found.every if run.run_id in rows.values}
+def _of(kind: CaseKind, group: Together, rows: Rows) -> Iterator[Evidence]:
+    right = {run.run_id: rows.numbers(run.run_id, "hit") for run in group.every if run.run_id in rows.values}
     compared: list[AgainstBaseline] = []
     here = np.logical_and.reduce([~np.isnan(own) for own in right.values()]) if right else np.zeros(0, dtype=np.bool_)
     if here.any():
-        known = kind.dependence(rows.about[here])
+        dependence = kind.dependence(rows.about[here])
         values = {run_id: own[here] for run_id, own in right.items()}
-        runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
-        chance = found.runs[0].metrics["chance"]
+        runs, baselines = ([run for run in some if run.run_id in right] for some in (group.runs, group.baselines))
+        chance = group.runs[0].metrics["chance"]
         compared = [
             replace(one, difference=kind.named(one.difference))
-            for one in against_baselines(runs, baselines, values, known, chance)
+            for one in against_baselines(runs, baselines, values, dependence, chance)
         ]
     rivals = {one.run.run_id: one.compared for one in compared}
-    for run in found.runs:
+    for run in group.runs:
         if run.run_id in right:
             yield from _share(kind, run, rows, rivals.get(run.run_id))
     for one in compared:
@@ -57,8 +57,8 @@ def _share(kind: CaseKind, run: RunRecord, rows: Rows, baseline: Compared | None
     here = ~np.isnan(own)
     chance = run.metrics["chance"]
     least = chance + LEAST * (1 - chance)
-    known = kind.dependence(rows.about[here])
-    found, p = share_against(own[here], known, least)
+    dependence = kind.dependence(rows.about[here])
+    found, p = share_against(own[here], dependence, least)
     if np.isnan(p):
         return
     found = kind.named(found)
@@ -70,7 +70,7 @@ def _share(kind: CaseKind, run: RunRecord, rows: Rows, baseline: Compared | None
         (run,),
         found,
         found.units,
-        against=(asked, share_and_chance(own[here], known, chance), *([baseline] if baseline else [])),
+        against=(asked, share_and_chance(own[here], dependence, chance), *([baseline] if baseline else [])),
         facts={"cases": int(here.sum()), "chance": chance, "least": least},
         examples=tuple(
             Example(kind.texts(told.loc[place]), f"answer: {kind.answer(told.loc[place])}") for place in wrong

@@ -48,7 +48,7 @@ class OfWordPairs(Mean):
         apart = a.parts - b.parts
         return change_against(float(apart.mean()), *of_ends(apart, self.left, self.right), level=level)
 
-    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
+    def test(self, dependence: Dependence, units: str) -> str:  # noqa: ARG002
         return f"t of the paired difference over {units}"
 
     def among(self, places: Int64) -> OfWordPairs:
@@ -73,9 +73,9 @@ def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> li
 
     answers = rows.pivot(index="item_no", columns="run_id", values="predicted").loc[wide.index]
 
-    def item(run_id: str, place: int) -> Item:
-        one = asked.iloc[place]
-        said = one["d"] if wide[run_id].iloc[place] > 0 else answers[run_id].iloc[place]
+    def item(run_id: str, index: int) -> Item:
+        one = asked.iloc[index]
+        said = one["d"] if wide[run_id].iloc[index] > 0 else answers[run_id].iloc[index]
         return Item((("question", f"{one.a} is to {one.b} as {one.c} is to"), ("answer", str(one.d))), str(said))
 
     def score(run_id: str) -> ItemScores:
@@ -108,8 +108,8 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
     rows = repository.items(entry, [run.run_id for run in runs], texts=True)
     of_runs = {str(run_id): categorization.placed(own) for run_id, own in rows.groupby("run_id")}
 
-    def item(own: pd.DataFrame, place: int) -> Item:
-        one = own.iloc[place]
+    def item(own: pd.DataFrame, index: int) -> Item:
+        one = own.iloc[index]
         return Item((("word", str(one["word"])), ("class", str(one["classes"]))), f"among: {one['cluster_class']}")
 
     def score(run: RunRecord) -> ItemScores:
@@ -153,8 +153,8 @@ def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[d
     def texts() -> list[str]:
         return ["; ".join(text for _, text in kind.texts(row)) for _, row in about.iterrows()]
 
-    def item(own: pd.DataFrame, place: int) -> Item:
-        row = own.loc[numbers[place]]
+    def item(own: pd.DataFrame, index: int) -> Item:
+        row = own.loc[numbers[index]]
         return Item(kind.texts(row), kind.answer(row))
 
     def score(run: RunRecord) -> ItemScores:

@@ -283,13 +283,13 @@ def _field(name: str, value: str) -> Any:
             remedy="put the key into an environment variable and name that: key_env=NAME",
         )
     try:
-        found = json.loads(value)
-        _as_json(found)
+        content = json.loads(value)
+        _as_json(content)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"body.{name} is not JSON", expected='a number, true, false, or a text in quotes, as in "search_query"'
         ) from error
-    return found
+    return content
 
 
 def _as_json(value: Any) -> str:

@@ -116,13 +116,13 @@ def secrets_of(reference: ServedReference) -> dict[str, str]:
 def said(data: bytes, reference: ServedReference) -> str:
     """A server's message; "" for none."""
     try:
-        found = json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError):
         return in_words(data, "", reference) if data.strip() else ""
     for name in ("error", "message", "detail"):
-        if isinstance(found, dict) and name in found:
-            found = found[name]
-    return safe(found if isinstance(found, str) else json.dumps(found), reference)
+        if isinstance(content, dict) and name in content:
+            content = content[name]
+    return safe(content if isinstance(content, str) else json.dumps(content), reference)
 
 
 def in_words(data: bytes, content_type: str, reference: ServedReference) -> str:

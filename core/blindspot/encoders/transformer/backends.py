@@ -228,10 +228,10 @@ def check_same(
         )
 
 
-def difference(expected: Float32, found: Float32) -> float:
+def difference(expected: Float32, vectors: Float32) -> float:
     """Largest difference of a component, relative to the length of the expected vector."""
     lengths = np.linalg.norm(expected.astype(np.float64), axis=1, keepdims=True)
-    return float((np.abs(expected.astype(np.float64) - found) / np.where(lengths > 0, lengths, 1)).max())
+    return float((np.abs(expected.astype(np.float64) - vectors) / np.where(lengths > 0, lengths, 1)).max())
 
 
 # --- graphs

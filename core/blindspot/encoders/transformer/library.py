@@ -137,21 +137,21 @@ def why_not(model: Any, prompt: str) -> str:
     return ""
 
 
-def difference(expected: Float32, found: Float32) -> float:
+def difference(expected: Float32, vectors: Float32) -> float:
     """Largest difference of a component, relative to the length of the expected vector; infinite where none can be
     compared."""
-    if expected.shape != found.shape:
+    if expected.shape != vectors.shape:
         return float("inf")
     wide = expected.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    worst = float((np.abs(wide - found) / np.where(lengths > 0, lengths, 1)).max(initial=0.0))
+    worst = float((np.abs(wide - vectors) / np.where(lengths > 0, lengths, 1)).max(initial=0.0))
     return worst if np.isfinite(worst) else float("inf")
 
 
-def cosine_distance(expected: Float32, found: Float32) -> float:
+def cosine_distance(expected: Float32, vectors: Float32) -> float:
     """The largest of the rows of ``[n, d]`` from each other; 1 from a zero vector."""
     rows = np.arange(len(expected))
-    both = np.concatenate([expected, found])
+    both = np.concatenate([expected, vectors])
     return 1.0 - float(similarity_of_pairs(both, rows, rows + len(expected), Similarity.COS).min())
 
 

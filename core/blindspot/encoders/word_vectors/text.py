@@ -99,7 +99,7 @@ def _parsed(path: Path, lines: list[bytes], places: list[int], dimension: int) -
     return words, out
 
 
-def _split(path: Path, line: bytes, place: int, dimension: int) -> tuple[bytes, bytes]:
+def _split(path: Path, line: bytes, index: int, dimension: int) -> tuple[bytes, bytes]:
     """Word and numbers of any line, the numbers separated by single spaces."""
     fields = line.rsplit(None, dimension)
     if line[:1].isspace() and len(fields) == dimension:
@@ -117,7 +117,7 @@ def _split(path: Path, line: bytes, place: int, dimension: int) -> tuple[bytes, 
         elif stranger:
             remedy = f"{_shown(stranger)} before them is not a number"
         raise InputError(
-            f"{path}, line {place}: {count} numbers in the row of {_shown(every[0])}",
+            f"{path}, line {index}: {count} numbers in the row of {_shown(every[0])}",
             expected=f"{dimension}, as in other lines",
             remedy=remedy,
         )

@@ -139,8 +139,12 @@ def put_together(
 def _facts(parts: Parts, start: int) -> dict[str, Any]:
     name = f"{parts.name(start)}.json"
     try:
-        found = json.loads(parts.folder.read(name, MOST_FACTS))
-        return {"sha256": str(found["sha256"]), "seconds": float(found["seconds"]), "device": str(found["device"])}
+        content = json.loads(parts.folder.read(name, MOST_FACTS))
+        return {
+            "sha256": str(content["sha256"]),
+            "seconds": float(content["seconds"]),
+            "device": str(content["device"]),
+        }
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(parts, name, "has no facts of a part") from error
 

@@ -140,13 +140,13 @@ class Comparison:
         return sum(row.decides and row.verdict is verdict for row in self.rows)
 
 
-def check_two(a: Variant, b: Variant, known: Collection[Variant]) -> None:
+def check_two(a: Variant, b: Variant, variants: Collection[Variant]) -> None:
     """Refuse what cannot be compared.
 
     Raises:
         InputError: a variant without any finished run, with the nearest that has one; A is B.
     """
-    check_were_run((a, b), known)
+    check_were_run((a, b), variants)
     if a == b:
         raise InputError(f"A and B are both {a}", expected="two different variants")
 
@@ -295,26 +295,26 @@ def _missing(found: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Miss
 # --- in words
 
 
-def headline(found: Comparison, a: str, b: str) -> str:
+def headline(comparison: Comparison, a: str, b: str) -> str:
     """One sentence, about B where ``is_about_b``; ``a`` and ``b`` are the names of the two."""
-    deciding = [row for row in found.rows if row.decides]
+    deciding = [row for row in comparison.rows if row.decides]
     if not deciding:
         return f"{a} and {b} have no score in common yet."
     verdicts = (Verdict.BETTER, Verdict.WORSE, Verdict.ALIKE, Verdict.UNTESTED)
-    better, worse, alike, untested = (found.count(verdict) for verdict in verdicts)
-    if found.is_about_b:
+    better, worse, alike, untested = (comparison.count(verdict) for verdict in verdicts)
+    if comparison.is_about_b:
         a, b, better, worse = b, a, worse, better
     of = f"of {counted(len(deciding), 'score')}"
     if untested == len(deciding):
         return f"{a} and {b} have {counted(untested, 'score')} in common, and no test for any of them."
     if better or worse:
         verdict, count = ("better", better) if better else ("worse", worse)
-        said = f"{a} is significantly {verdict} than {b} on {count} {of}"
-        said += f" and worse on {worse}" if better and worse else ""
-        said += f"; no significant difference on {alike}" if alike else ""
+        text = f"{a} is significantly {verdict} than {b} on {count} {of}"
+        text += f" and worse on {worse}" if better and worse else ""
+        text += f"; no significant difference on {alike}" if alike else ""
     else:
-        said = f"No significant difference between {a} and {b} on {alike} {of}"
-    return f"{said}; {untested} not tested." if untested else f"{said}."
+        text = f"No significant difference between {a} and {b} on {alike} {of}"
+    return f"{text}; {untested} not tested." if untested else f"{text}."
 
 
 def holding_in_words(significant: Sequence[Row]) -> str:
@@ -371,11 +371,12 @@ RANGES = (
 )
 
 
-def method_in_words(found: Comparison) -> str:
+def method_in_words(comparison: Comparison) -> str:
     """Method of the verdicts."""
     return (
-        f"Differences are percentages of the score's range: {RANGES} To the right, {found.told.a.label} is better. "
+        f"Differences are percentages of the score's range: {RANGES} To the right, {comparison.told.a.label} is "
+        "better. "
         "Intervals are 95%, for each difference alone; tests are paired over the same items, with p-values "
         "Holm-corrected for a diagnostic's main scores. Scores that only describe the space are shown but not counted "
-        f"as better or worse. {holding_in_words([row for row in found.rows if row.is_significant])}"
+        f"as better or worse. {holding_in_words([row for row in comparison.rows if row.is_significant])}"
     ).rstrip()

@@ -179,21 +179,21 @@ def in_words(found: TwoCorrelations) -> str:
     """The comparison in a few sentences, with its limits."""
     if found.difference is None or found.first_rho is None or found.second_rho is None:
         return f"{found.first.phrase} and {found.second.phrase} cannot be compared on {found.task.phrase}: {found.why}."
-    said = (
+    text = (
         f"Over the {found.n} models of {counted(found.families, 'family', 'families')} with all three scores, "
         f"{found.first.phrase} correlates with {found.task.phrase} at {found.first_rho:.2f}, {found.second.phrase} at "
         f"{found.second_rho:.2f}: a difference of {found.difference:+.2f}"
     )
     if found.interval is None:
-        return f"{said}. It describes these models only ({found.why})."
+        return f"{text}. It describes these models only ({found.why})."
     ends = f"{ci_in_words(found.estimate, '+.2f')}, over families"
     if found.interval.low <= 0 <= found.interval.high:
         return (
-            f"{said} ({ends}). No significant difference: these models do not show which of the two predicts "
+            f"{text} ({ends}). No significant difference: these models do not show which of the two predicts "
             f"{found.task.phrase} better, nor that they are equally good."
         )
     better = found.first if found.difference > 0 else found.second
     return (
-        f"{said} ({ends}). {better.phrase} predicts {found.task.phrase} significantly better for models like these. "
+        f"{text} ({ends}). {better.phrase} predicts {found.task.phrase} significantly better for models like these. "
         "The interval covers this one pair and task; of many comparisons, one in twenty excludes 0 by chance."
     )

@@ -101,13 +101,13 @@ def headline_in_words(cells: Sequence[Cell]) -> str:
             f"{counted(many, 'correlation')} with {task.phrase}: {ends}. Any of them can be chance: do not "
             "choose a model by them."
         )
-    said = f"Over {models}, the highest of {counted(many, 'correlation')} with {task.phrase} is {_rho(best, many)}"
-    said += f", the lowest {_rho(low, many)}." if many > 1 else "."
+    text = f"Over {models}, the highest of {counted(many, 'correlation')} with {task.phrase} is {_rho(best, many)}"
+    text += f", the lowest {_rho(low, many)}." if many > 1 else "."
     if not sure:
-        return said
+        return text
     above, below = sum(one.low > 0 for one in sure), sum(one.high < 0 for one in sure)
     return (
-        f"{said} Of {counted(len(sure), 'correlation')} with an interval, {above} are above 0, {below} below 0, and "
+        f"{text} Of {counted(len(sure), 'correlation')} with an interval, {above} are above 0, {below} below 0, and "
         f"{len(sure) - above - below} could be 0."
     )
 
@@ -150,10 +150,10 @@ def cell_in_words(cell: Cell) -> str:
     families = counted(cell.families, "family", "families")
     if cell.rho is None:
         return f"{what}: no correlation, {cell.why}."
-    said = f"{what}: rho {number(cell.rho)} over {cell.n} models of {families}"
+    text = f"{what}: rho {number(cell.rho)} over {cell.n} models of {families}"
     if cell.interval is None:
-        return f"{said} ({cell.why})."
-    return f"{said}{ci(cell.interval)}, from leaving each family out."
+        return f"{text} ({cell.why})."
+    return f"{text}{ci(cell.interval)}, from leaving each family out."
 
 
 def points(table: ScoreTable, evaluator: Measure, task: Measure, *, ranks: bool) -> list[Point]:

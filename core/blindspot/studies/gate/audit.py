@@ -114,11 +114,11 @@ def audited(
     training: Iterable[TrainingSet],
     score: str,
     reached: Sequence[Reached],
-    known: Dependence,
+    dependence: Dependence,
     tolerance: float,
     alpha: float,
 ) -> Audit:
-    """Everything about a set; ``known`` is what is independent among its evaluated rows."""
+    """Everything about a set; ``dependence`` is what is independent among its evaluated rows."""
     rows = rows_of(dataset)
     said: dict[tuple[str, ...], set[object]] = {}
     for row in rows:
@@ -126,16 +126,16 @@ def audited(
     seen = [(one.name, sum(all(compared(text) in one.texts for text in row.texts) for row in rows)) for one in training]
     return Audit(
         len(rows),
-        round(known.effective),
-        known.independent,
-        known.refusal,
+        round(dependence.effective),
+        dependence.independent,
+        dependence.refusal,
         len(rows) - sum(len(found) for found in said.values()),
         sum(len(found) > 1 for found in said.values()),
         _tied(dataset),
         tuple(seen),
         score,
         tuple(reached),
-        visible_drops(known, tolerance, alpha),
+        visible_drops(dependence, tolerance, alpha),
     )
 
 
@@ -185,16 +185,16 @@ def _tied(dataset: Dataset) -> tuple[int, str]:
     return 0, ""
 
 
-def visible_drops(known: Dependence, tolerance: float, alpha: float) -> tuple[Visible, ...]:
+def visible_drops(dependence: Dependence, tolerance: float, alpha: float) -> tuple[Visible, ...]:
     """What the set sees of a share of right answers, for each share in ``CHANGING``.
 
     Half of the items that change are then right before, half after: no drop on average.
     """
-    n = max(round(known.effective), 1)
+    n = max(round(dependence.effective), 1)
     return tuple(
         Visible(
             changing,
-            None if known.refusal else _as_good(n, changing, tolerance, alpha).visible,
+            None if dependence.refusal else _as_good(n, changing, tolerance, alpha).visible,
             _as_good(ENOUGH, changing, tolerance, alpha).needed,
         )
         for changing in CHANGING

@@ -179,18 +179,18 @@ def make(
 def in_words(items: ItemSet) -> str:
     """How many items there are, what was skipped and why, what the vocabulary lacks."""
     manifest = items.manifest
-    said = f"{len(items.items):,} items of {manifest.get('queries', 0):,} queries."
+    text = f"{len(items.items):,} items of {manifest.get('queries', 0):,} queries."
     if skipped := manifest.get("skipped"):
         unit = "queries" if items.task is Task.INTRUDER else "questions"
-        said += (
+        text += (
             f" Skipped {unit}: "
             + ", ".join(f"{rules.in_words(reason)} {count:,}" for reason, count in skipped.items())
             + "."
         )
     if missing := manifest.get("unknown"):
         more = manifest["unknown_total"] - len(missing)
-        said += f" Not in the vocabulary: {', '.join(missing)}" + (f" and {more:,} more." if more else ".")
-    return said
+        text += f" Not in the vocabulary: {', '.join(missing)}" + (f" and {more:,} more." if more else ".")
+    return text
 
 
 def as_json(items: ItemSet) -> dict[str, Any]:

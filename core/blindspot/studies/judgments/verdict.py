@@ -34,15 +34,15 @@ def headline(scores: Scores, tests: Sequence[PairTest], name: _Name) -> str:
         listed = _listed(untold, best, tests, name)
         return f"{led} leads. No verdict yet against {listed}. {_guessing(best)}".rstrip()
     if not level:
-        said = f"Best is {led}, significantly better than {_listed(apart, best, tests, name)}."
+        text = f"Best is {led}, significantly better than {_listed(apart, best, tests, name)}."
     elif not apart:
-        said = f"No significant difference: {led} leads {_listed(level, best, tests, name)}."
+        text = f"No significant difference: {led} leads {_listed(level, best, tests, name)}."
     else:
-        said = (
+        text = (
             f"Best is {led}, significantly better than {_listed(apart, best, tests, name)}; no significant difference "
             f"from {_listed(level, best, tests, name)}."
         )
-    return f"{said} {_guessing(best)}"
+    return f"{text} {_guessing(best)}"
 
 
 def _value(score: VariantScore) -> float:

@@ -321,7 +321,7 @@ class Scores:
 
 
 def score_cells(
-    requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Measure]
+    requests: Sequence[RunRequest], runs: Mapping[RunRequest, RunRecord], wanted: Sequence[Measure]
 ) -> Scores:
     """The table of a grid: encoders in the order of the requests, settings by measure, transform, then metric."""
     encoders = tuple(dict.fromkeys(request.variant.encoder for request in requests))
@@ -334,7 +334,7 @@ def score_cells(
         for request in sorted(own, key=lambda r: chains[r.variant.transform]):
             setting = _setting(measure, request)
             column = places.setdefault(setting, len(places))
-            run = found.get(request)
+            run = runs.get(request)
             if run is not None and measure.score in run.metrics:
                 cells.append((rows[request.variant.encoder], column, run.metrics[measure.score]))
     values = np.full((len(encoders), len(places)), np.nan)
@@ -361,24 +361,24 @@ class Change:
 
 
 def changes(
-    requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Measure]
+    requests: Sequence[RunRequest], runs: Mapping[RunRequest, RunRecord], wanted: Sequence[Measure]
 ) -> list[Change]:
     """Every stored score that is not an encoder's plain one and can be compared with it, measure by measure.
 
     Scores that describe a space count only where no other is there.
     """
-    own = [(measure, change) for measure in wanted for change in _changes(requests, found, measure)]
+    own = [(measure, change) for measure in wanted for change in _changes(requests, runs, measure)]
     decisive = [change for measure, change in own if not measure.is_described]
     return decisive or [change for _, change in own]
 
 
-def _changes(requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], measure: Measure) -> list[Change]:
+def _changes(requests: Sequence[RunRequest], runs: Mapping[RunRequest, RunRecord], measure: Measure) -> list[Change]:
     own = [r for r in requests if Task(r.diagnostic, r.dataset) == measure.task]
-    known = [r for r in own if r in found and measure.score in found[r].metrics]
+    known = [r for r in own if r in runs and measure.score in runs[r].metrics]
     first = metric_of(own[0]) if own else ""
     plain = {r.variant.encoder: r for r in known if r.variant.transform == "none" and metric_of(r) == first}
     return [
-        Change(measure, _setting(measure, r), _setting(measure, before), found[r], found[before])
+        Change(measure, _setting(measure, r), _setting(measure, before), runs[r], runs[before])
         for r in known
         if (before := plain.get(r.variant.encoder)) is not None and before != r
     ]

@@ -252,21 +252,21 @@ class PairView:
         scores = (self.own.test.a, self.own.test.b)[:: first or 1]
         written = " and ".join(number(score, ".4f") for score in scores)
         verb = "is ahead of" if self.own.ahead else "is level with"
-        said = f"{one} {verb} {other} at their own sizes, {self.own.test.label} {written} ({self.own.sure})."
+        text = f"{one} {verb} {other} at their own sizes, {self.own.test.label} {written} ({self.own.sure})."
         if not self.matched:
-            return f"{said} No matched size is computed yet."
+            return f"{text} No matched size is computed yet."
         many = len(self.matched)
         if not (turned := self.reversed):
             kept = sum(row.ahead == self.own.ahead for row in self.matched)
             where = (
                 "the comparison" if many == 1 else f"all {many} comparisons" if kept == many else f"{kept} of {many}"
             )
-            return f"{said} With matched dimensions the order is the same in {where}."
+            return f"{text} With matched dimensions the order is the same in {where}."
         places = "; ".join(
             f"{self.pair.label(row.match)}: {self.name(row.ahead)} by {number(abs(row.test.value), '.4f')} ({row.sure})"
             for row in turned
         )
-        return f"{said} With matched dimensions the order is reversed in {len(turned)} of {many}: {places}."
+        return f"{text} With matched dimensions the order is reversed in {len(turned)} of {many}: {places}."
 
 
 @dataclass(frozen=True)

@@ -249,14 +249,14 @@ class SeriesView:
             what = f"{one.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, '.4f')}"
             if best.test is None:
                 others = f"{changed} of {counted(tried, 'other layer')} differ{'s' * (changed == 1)} significantly"
-                said = f"{what}, the last one, which is the model itself; {others} from it"
-                return [f"{said}{f' after correction for {tried}' * (tried > 1)}."]
+                text = f"{what}, the last one, which is the model itself; {others} from it"
+                return [f"{text}{f' after correction for {tried}' * (tried > 1)}."]
             gain = number(best.value - one.itself.value, "+.4f")
             return [f"{what}: {gain} over the last layer, the model itself ({sure(best.test, tried)})."]
         least, most = (_end(point, one.itself) for point in (one.worst, best))
-        said = f"{one.name}: {self.title} is from {least} to {most}, a spread of {number(one.spread, '.4f')}"
-        said = f"{said}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
-        out = [f"{said} after correction for {tried}."]
+        text = f"{one.name}: {self.title} is from {least} to {most}, a spread of {number(one.spread, '.4f')}"
+        text = f"{text}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
+        out = [f"{text} after correction for {tried}."]
         if len(self.series) > 1:
             place = self.places(one)
             out.append(

@@ -101,10 +101,10 @@ def _about(score: Score) -> list[str]:
     ]
 
 
-def nearest_bars(found: Sequence[Bias], scheme: Scheme) -> go.Figure:
+def nearest_bars(biases: Sequence[Bias], scheme: Scheme) -> go.Figure:
     """What the nearest sentence of a pool is, a bar per language of the queries; colors with patterns."""
     styles = dict(zip(Nearest, looks(len(Nearest), scheme), strict=True))
-    shown = sorted(found, key=lambda bias: bias.shares[Nearest.OWN])
+    shown = sorted(biases, key=lambda bias: bias.shares[Nearest.OWN])
     names = [escape(name_of(one.language)) for one in shown]
     figure = go.Figure()
     for kind, style in styles.items():

@@ -111,7 +111,7 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
     offered = _offered()
     _begin_with_computed(offered)
     name = one_named(
-        "Sentences", offered, index=0, key="lang_set", name=lambda one: PARALLEL[one].family.title, place=left
+        "Sentences", offered, index=0, key="lang_set", name=lambda one: PARALLEL[one].family.title, container=left
     )
     sets = PARALLEL[name or offered[0]]
     encoder = choose_model("lang_enc", middle)
@@ -122,7 +122,7 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
         key=f"lang_{sets.prefix}",
         default=USUAL[sets.family.id],
         name=name_of,
-        place=left,
+        container=left,
         help="Languages that are computed already are shown in any case.",
     )
     every = right.toggle(f"All {len(sets.codes)}", key="lang_all", bind="query-params")

@@ -124,16 +124,16 @@ class Tested:
         known = self.known.of_some(np.flatnonzero(inside)[rows])
         return self._measure(FIRST, "items", lambda found: is_first(leads(found), place), known)
 
-    def _leads(self, found: Map, inside: Bool) -> Float64:
+    def _leads(self, linear: Map, inside: Bool) -> Float64:
         anchor, positive, negative = (one[inside] for one in (self.rows.anchor, self.rows.positive, self.rows.negative))
-        return found.leads(self.vectors.matrix, Triplets(anchor, positive, negative))
+        return linear.leads(self.vectors.matrix, Triplets(anchor, positive, negative))
 
-    def _measure(self, kind: str, items: str, scores: Callable[[Map], Float64], known: Dependence) -> Measure:
+    def _measure(self, kind: str, items: str, scores: Callable[[Map], Float64], dependence: Dependence) -> Measure:
         before, after = scores(self.maps.nothing), scores(self.maps.repair)
         random, shuffled = (
             np.mean([scores(one) for one in several], axis=0) for several in (self.maps.random, self.maps.shuffled)
         )
-        change, over_random, over_shuffled = changes(after, (before, random, shuffled), known)
+        change, over_random, over_shuffled = changes(after, (before, random, shuffled), dependence)
         return Measure(
             self.part,
             self.vectors.dataset.id,
@@ -142,11 +142,11 @@ class Tested:
             items,
             change.b,
             change.a,
-            _ends(change, known),
+            _ends(change, dependence),
             over_random.b,
             over_shuffled.b,
-            _ends(over_random, known),
-            _ends(over_shuffled, known),
+            _ends(over_random, dependence),
+            _ends(over_shuffled, dependence),
             change.p,
         )
 
@@ -166,8 +166,8 @@ def is_first(leads: Float64, item: Int64) -> Float64:
 def held_out(examples: Examples, maps: Maps) -> Iterator[Measure]:
     """All held-out triplets, then items with several negatives, then the triplets of each kind if there are several."""
     given = examples.tested
-    known = Dependence.of_groups(examples.component, Unit.TRIPLETS)
-    tested = Tested(Part.HELD_OUT, maps, examples.vectors, examples.test, known)
+    dependence = Dependence.of_groups(examples.component, Unit.TRIPLETS)
+    tested = Tested(Part.HELD_OUT, maps, examples.vectors, examples.test, dependence)
     yield tested.in_order("", np.ones(len(given), dtype=np.bool_))
     number = {pair: place for place, pair in enumerate(dict.fromkeys((one.anchor, one.positive) for one in given))}
     item = np.array([number[one.anchor, one.positive] for one in given], dtype=np.int64)
@@ -182,8 +182,8 @@ def other_kinds_of_the_same(examples: Examples, maps: Maps) -> Iterator[Measure]
     """The triplets of the same dataset's other kinds that share no text with what was trained on, by kind."""
     given = examples.elsewhere
     rows = examples.vectors.triplets(given)
-    known = Dependence.of_groups(examples.elsewhere_component, Unit.TRIPLETS)
-    tested = Tested(Part.KINDS, maps, examples.vectors, rows, known)
+    dependence = Dependence.of_groups(examples.elsewhere_component, Unit.TRIPLETS)
+    tested = Tested(Part.KINDS, maps, examples.vectors, rows, dependence)
     for kind, inside in _kinds(given, even_one=True):
         yield tested.in_order(kind, inside)
 
@@ -229,20 +229,20 @@ def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tupl
                 yield said.format(subset_in_words(kind)), np.array([one == kind for one in kinds], dtype=np.bool_)
 
 
-def changes(after: Float64, others: Sequence[Float64], known: Dependence) -> list[PairedTest]:
+def changes(after: Float64, others: Sequence[Float64], dependence: Dependence) -> list[PairedTest]:
     """Of a score from 0 to 1, ``after [m]``, against each of the others."""
-    now = share_by_item("right", after, known)
-    return compare([(now, share_by_item("right", other, known)) for other in others])
+    now = share_by_item("right", after, dependence)
+    return compare([(now, share_by_item("right", other, dependence)) for other in others])
 
 
-def _ends(test: PairedTest, known: Dependence | None = None) -> Ends:
+def _ends(test: PairedTest, dependence: Dependence | None = None) -> Ends:
     """A difference with its interval.
 
     Where all items are ``known`` to be alike, it is that of the share of units that can differ, none of n having done
     so (Clopper and Pearson 1934): their mean difference is no larger.
     """
-    if known is not None and not known.refusal and not test.wins and not test.losses:
-        most = 1 - (ALPHA / 2) ** (1 / known.effective)
+    if dependence is not None and not dependence.refusal and not test.wins and not test.losses:
+        most = 1 - (ALPHA / 2) ** (1 / dependence.effective)
         return Ends(0.0, -most, most)
     if test.interval is None:
         return Ends(test.value, refusal=test.refusal or "it has no interval")
@@ -322,8 +322,8 @@ def neighbors_kept(vectors: Vectors, maps: Maps) -> Measure:
         return np.array([len(np.intersect1d(a, b)) / k for a, b in zip(own, found, strict=True)])
 
     after, random = kept(maps.repair), np.mean([kept(one) for one in maps.random], axis=0)
-    known = Dependence.of_groups(vectors.dataset.same_texts[asking], Unit.TEXTS)
-    change, over_random = changes(after, (np.ones(len(asking)), random), known)
+    dependence = Dependence.of_groups(vectors.dataset.same_texts[asking], Unit.TEXTS)
+    change, over_random = changes(after, (np.ones(len(asking)), random), dependence)
     return Measure(
         Part.DAMAGE,
         vectors.dataset.id,
@@ -339,10 +339,10 @@ def neighbors_kept(vectors: Vectors, maps: Maps) -> Measure:
     )
 
 
-def nearest(found: Map, vectors: Vectors, asking: Int64, places: Int64, k: int) -> Int64:
+def nearest(linear: Map, vectors: Vectors, asking: Int64, places: Int64, k: int) -> Int64:
     """The k most similar other texts of each text that asks, ``[q, k]`` in no order."""
-    among = found.documents(vectors.matrix[places]).astype(np.float32)
-    asked = found.queries(vectors.matrix[asking]).astype(np.float32)
+    among = linear.documents(vectors.matrix[places]).astype(np.float32)
+    asked = linear.queries(vectors.matrix[asking]).astype(np.float32)
     out = np.empty((len(asking), k), dtype=np.int64)
     own = np.searchsorted(places, asking)
     at_once = max(1, _SCORES_AT_ONCE // len(places))

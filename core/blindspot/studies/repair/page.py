@@ -70,7 +70,7 @@ def _form(picked: Picks) -> RepairTask | None:
     encoder = choose_model("repair_enc", left)
     usual = [Method.LOW_RANK.value, Method.WEIGHTS.value, Method.QUERIES.value]
     about = "\n".join(f"- {name}: {IN_WORDS[Method(name)]}" for name in usual)
-    method = one_of("Map", usual, "repair_method", about, place=right)
+    method = one_of("Map", usual, "repair_method", about, container=right)
     with ui.options():
         rank = one_of("Rank", RANKS, "repair_rank", "Of the low-rank map.", default=RANK)
         keep = one_of(

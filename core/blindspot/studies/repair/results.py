@@ -211,9 +211,9 @@ class Report:
         }
 
     @classmethod
-    def of_json(cls, found: Mapping[str, Any]) -> Report:
+    def of_json(cls, facts: Mapping[str, Any]) -> Report:
         """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is no report of this version."""
-        content = dict(found)
+        content = dict(facts)
         if content.pop("version") != VERSION:
             raise ValueError("another version")
         measures = tuple(_measure(one) for one in content.pop("measures"))
@@ -221,8 +221,8 @@ class Report:
         return cls(**content, measures=measures, kinds=kinds, tested_on=tested_on)
 
 
-def _measure(found: Mapping[str, Any]) -> Measure:
-    content = dict(found)
+def _measure(facts: Mapping[str, Any]) -> Measure:
+    content = dict(facts)
     for name in ("change", "over_random", "over_shuffled"):
         content[name] = None if content[name] is None else Ends(**content[name])
     return Measure(**{**content, "part": Part(content["part"])})

@@ -126,12 +126,12 @@ def gather(
     return Report(tuple(ordered), selection, tuple(runs), findings, tuple(comparisons), costs)
 
 
-def _on(found: Comparison, datasets: Sequence[str]) -> Comparison:
+def _on(comparison: Comparison, datasets: Sequence[str]) -> Comparison:
     """The part of a comparison on some datasets, all where none is named; p-values stay corrected for the whole."""
     if not datasets:
-        return found
-    rows = tuple(row for row in found.rows if row.dataset in datasets)
-    return replace(found, rows=rows, missing=tuple(one for one in found.missing if one.dataset in datasets))
+        return comparison
+    rows = tuple(row for row in comparison.rows if row.dataset in datasets)
+    return replace(comparison, rows=rows, missing=tuple(one for one in comparison.missing if one.dataset in datasets))
 
 
 def score_table(runs: RunsOf) -> Table:

@@ -43,13 +43,13 @@ def _looks(report: Report, scheme: Scheme) -> Mapping[Variant, Style]:
     return styles(report.variants, scheme, report.variants, undeployed(report.variants))
 
 
-def differences(report: Report, found: Comparison) -> Draw | None:
+def differences(report: Report, comparison: Comparison) -> Draw | None:
     """The forest plot of the page Compare; None where it would have no row."""
-    if not forest_rows(found.rows):
+    if not forest_rows(comparison.rows):
         return None
 
     def draw(scheme: Scheme) -> go.Figure:
-        looks, told = _looks(report, scheme), found.told
+        looks, told = _looks(report, scheme), comparison.told
         names, both = (told.a.label, told.b.label), (looks[told.a], looks[told.b])
         return forest(told.rows, names, both, scheme)
 

@@ -143,18 +143,20 @@ def _example(example: Example) -> str:
 # --- A against B
 
 
-def _comparison(found: Comparison, figure: str) -> str:
+def _comparison(comparison: Comparison, figure: str) -> str:
     """A sentence, a figure, a table, and the results that could not be compared."""
-    said = f"<p>{escape(headline(found, found.a.label, found.b.label))}</p>"
+    text = f"<p>{escape(headline(comparison, comparison.a.label, comparison.b.label))}</p>"
     missing = "".join(
         f"<li>{escape(one.entry.title)} on {escape(title_of(one.dataset))}: {escape(one.why)}</li>"
-        for one in found.missing
+        for one in comparison.missing
     )
     table = (
-        f"{to_html(comparison_table(found))}<p class=faint>{escape(method_in_words(found))}</p>" if found.rows else ""
+        f"{to_html(comparison_table(comparison))}<p class=faint>{escape(method_in_words(comparison))}</p>"
+        if comparison.rows
+        else ""
     )
-    title = f"<h3>{escape(found.a.label)} against {escape(found.b.label)}</h3>"
-    return f"{title}{said}{figure}{table}{f'<p>Not compared:</p><ul>{missing}</ul>' if missing else ''}"
+    title = f"<h3>{escape(comparison.a.label)} against {escape(comparison.b.label)}</h3>"
+    return f"{title}{text}{figure}{table}{f'<p>Not compared:</p><ul>{missing}</ul>' if missing else ''}"
 
 
 # --- method, manifest, commands

@@ -399,5 +399,5 @@ def _keep(lines: tuple[str, ...]) -> None:
         st.session_state[_SAID] = (False, as_text(explained(error)))
         return
     pick_dataset(upload.reference)
-    said = f"{as_text(upload.name)} was added with {counted(len(rows), 'row')} and is now selected."
-    st.session_state[_SAID] = (True, said)
+    text = f"{as_text(upload.name)} was added with {counted(len(rows), 'row')} and is now selected."
+    st.session_state[_SAID] = (True, text)

@@ -354,14 +354,14 @@ def _disagreements(matrices: Sequence[Float64], answers: Sequence[Answer]) -> tu
     return tuple(found[:MOST_DISAGREED])
 
 
-def _contributions(found: Contributions) -> dict[str, Any]:
+def _contributions(contributions: Contributions) -> dict[str, Any]:
     def row(values: Float64) -> list[float | None]:
         return [_known(value) for value in values.tolist()]
 
     return {
-        "way": found.way.value,
-        "cosine": found.cosine,
-        "words": [[token.text for token in words] for words in found.words],
-        "of_words": [row(values) for values in found.of_words],
-        "cells": [row(values) for values in found.cells],
+        "way": contributions.way.value,
+        "cosine": contributions.cosine,
+        "words": [[token.text for token in words] for words in contributions.words],
+        "of_words": [row(values) for values in contributions.of_words],
+        "cells": [row(values) for values in contributions.cells],
     }

@@ -136,8 +136,8 @@ def _number(rewrite: Rewrite, model: int) -> str:
     cut = " cut off" if rewrite.cut[model] else ""
     if not rewrite.above[model]:
         return f"{value:.3f}{cut}"
-    said = "more similar than a rewrite that keeps the meaning"
-    return f'<b>{value:.3f}</b><span class="try-above" title="{said}" aria-label="{said}">{ABOVE}</span>{cut}'
+    text = "more similar than a rewrite that keeps the meaning"
+    return f'<b>{value:.3f}</b><span class="try-above" title="{text}" aria-label="{text}">{ABOVE}</span>{cut}'
 
 
 def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:

@@ -127,11 +127,11 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
     alike = cosines(own, theirs[:, :d])
     middle, least = float(np.median(alike)), float(alike.min())
     figures |= {"median_cosine": middle, "least_cosine": least}
-    said = (
+    text = (
         f"The cosine with the reference's vector is {middle:.5f} in the median and at least {least:.3f}.{about_ranks}"
     )
     if middle >= AGREES and least >= ALIKE:
-        return Result("agreement", State.OK, said, "", figures)
+        return Result("agreement", State.OK, text, "", figures)
     worst = kinds[int(np.argmin(alike))]
     most = f"The text that differs most is of the kind “{worst}”."
     is_wrong = middle < DIFFERS or least < DIFFERS
@@ -141,17 +141,17 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
     if is_explained:
         advice = f"The other checks say what differs. {most}"
     elif between < ANOTHER and middle < UNRELATED:
-        said = f"Another model: {said} Cosines between texts have a correlation of {between:.2f} with the reference's."
+        text = f"Another model: {text} Cosines between texts have a correlation of {between:.2f} with the reference's."
         advice = (
             "The vectors are not the reference's in any way that is known: check which model the server has loaded."
         )
     else:
-        said = (
-            f"Something differs: {said} Cosines between texts have a correlation of {between:.2f} with the "
+        text = (
+            f"Something differs: {text} Cosines between texts have a correlation of {between:.2f} with the "
             "reference's: it is a similar model, or gets other texts."
         )
         advice = f"No other check explains it: compare weights, prompt and template, and tokenizer. {most}"
-    return Result("agreement", State.WRONG if is_wrong else State.LOOK, said, advice, figures)
+    return Result("agreement", State.WRONG if is_wrong else State.LOOK, text, advice, figures)
 
 
 def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
@@ -175,8 +175,8 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
         rows = [row[document + t] for t in documents] + [row[query + t] for t in queries]
         places = judged.places(vectors[rows], found, Similarity.COS, no_progress, CancelToken())
         scores[name] = graded.score(found, places, dataset.grades)[SCORE]
-    known = Dependence.of_groups(_groups(dataset), Unit.QUERIES)
-    items = {name: share_by_item(SCORE, values, known) for name, values in scores.items()}
+    dependence = Dependence.of_groups(_groups(dataset), Unit.QUERIES)
+    items = {name: share_by_item(SCORE, values, dependence) for name, values in scores.items()}
     none = items.pop("none")
     tests = dict(zip(items, decide(compare([(one, none) for one in items.values()], len(items))), strict=True))
     figures = {

@@ -187,19 +187,19 @@ def result(aspect: str, found: Fit) -> Result:
         return Result(aspect, State.UNCHECKED, "The reference does not show its layers.", "", figures)
     named = found.candidates[best]
     if named.aspect == aspect:
-        said = (
+        text = (
             f"Fits {named.name} (median cosine {found.medians[best]:.4f}), not the published set-up ({published:.4f})."
         )
-        return Result(aspect, State.WRONG, said, ADVICE[aspect], figures)
+        return Result(aspect, State.WRONG, text, ADVICE[aspect], figures)
     others = [m for c, m in zip(found.candidates, found.medians, strict=True) if c.aspect == aspect]
     if not found.is_explained:
-        said = (
+        text = (
             f"Nothing fits: the published set-up has a median cosine of {published:.3f}"
             + (f", the best other one {max(others):.3f}." if others else ".")
         )  # fmt: skip
-        return Result(aspect, State.UNCHECKED, said, "", figures)
+        return Result(aspect, State.UNCHECKED, text, "", figures)
     if named.aspect:
         return Result(aspect, State.OK, f"As published; what differs is the {named.aspect}.", "", figures)
-    said = f"The published set-up fits best (median cosine {published:.5f}"
-    said += f"; the next, {max(others):.3f})." if others else ")."
-    return Result(aspect, State.OK, said, "", figures)
+    text = f"The published set-up fits best (median cosine {published:.5f}"
+    text += f"; the next, {max(others):.3f})." if others else ")."
+    return Result(aspect, State.OK, text, "", figures)

@@ -164,18 +164,18 @@ def limit(found: Limit, declared: int, theirs: Limit | None) -> Result:
         )
         return Result("limit", State.UNCHECKED, why, "", figures)
     if found.refused:
-        said = f"Texts of more than {found.tried:,} frequent words are refused: {found.refused}"
+        text = f"Texts of more than {found.tried:,} frequent words are refused: {found.refused}"
     elif found.part != BEGINNING:
-        said = f"Of longer texts, about {found.words:,} words are read, at their {found.part}."
+        text = f"Of longer texts, about {found.words:,} words are read, at their {found.part}."
     elif found.words is None:
-        said = f"Adding words still changes the vector at {found.tried:,} words."
+        text = f"Adding words still changes the vector at {found.tried:,} words."
     else:
-        said = f"After {found.words:,} frequent words, adding more does not change the vector."
+        text = f"After {found.words:,} frequent words, adding more does not change the vector."
     verdict, compared = _compared(found, declared, theirs)
     if found.part != BEGINNING and verdict in {State.WRONG, State.LOOK}:
-        return Result("limit", verdict, f"{said} {compared}".strip(), OTHER_PART, figures)
+        return Result("limit", verdict, f"{text} {compared}".strip(), OTHER_PART, figures)
     advice = {State.WRONG: CUT, State.LOOK: f"Compare with the model's card. {CUT}"}.get(verdict, "")
-    return Result("limit", verdict, f"{said} {compared}".strip(), advice, figures)
+    return Result("limit", verdict, f"{text} {compared}".strip(), advice, figures)
 
 
 def _by_part(theirs: Limit | None) -> tuple[State, str]:
@@ -229,18 +229,18 @@ def sensitivity(check: str, vectors: Float32, probes: Sequence[Probe], reference
     own = 1 - cosines(vectors[both[:, 0]], vectors[both[:, 1]])
     seen = int((own > SAME).sum())
     figures = {"pairs": len(both), "told_apart": seen, "median": float(np.median(own))}
-    said = f"{seen} of {len(both)} pairs of texts that differ in {what} have different vectors."
+    text = f"{seen} of {len(both)} pairs of texts that differ in {what} have different vectors."
     if reference is None:
-        return Result(check, State.OK, said, "", figures)
+        return Result(check, State.OK, text, "", figures)
     theirs = 1 - cosines(reference[both[:, 0]], reference[both[:, 1]])
     figures["reference_told_apart"] = int((theirs > SAME).sum())
     lost, gained = (own <= SAME) & (theirs > OTHER), (own > OTHER) & (theirs <= SAME)
-    said += f" By the reference {int((theirs > SAME).sum())}."
+    text += f" By the reference {int((theirs > SAME).sum())}."
     if lost.sum() * 2 > len(both):
         advice = f"The server {does} before the model sees them. Turn that off, or use the published tokenizer."
-        return Result(check, State.WRONG, said, advice, figures)
+        return Result(check, State.WRONG, text, advice, figures)
     if gained.sum() * 2 > len(both):
         advice = "The reference does not see this difference: compare the tokenizer's settings on the server."
-        return Result(check, State.WRONG, said, advice, figures)
+        return Result(check, State.WRONG, text, advice, figures)
     differing = int((lost | gained).sum())
-    return Result(check, State.LOOK if differing > 1 else State.OK, said, "", figures)
+    return Result(check, State.LOOK if differing > 1 else State.OK, text, "", figures)

@@ -97,12 +97,12 @@ class Report:
         wrong, look = self.of(State.WRONG), self.of(State.LOOK)
         done = len(self.results) - len(self.of(State.UNCHECKED))
         if wrong:
-            said = f"{counted(len(wrong), 'check')} of {done} found something wrong: {_named(wrong)}"
+            text = f"{counted(len(wrong), 'check')} of {done} found something wrong: {_named(wrong)}"
         elif look:
-            said = f"Nothing is certainly wrong in {done} checks; look at {_named(look)}"
+            text = f"Nothing is certainly wrong in {done} checks; look at {_named(look)}"
         else:
-            said = f"All {done} checks are fine"
-        return f"{said}{'' if self.reference else ', without a reference'}."
+            text = f"All {done} checks are fine"
+        return f"{text}{'' if self.reference else ', without a reference'}."
 
     def to_json(self) -> dict[str, Any]:
         found = asdict(self)
@@ -112,23 +112,23 @@ class Report:
         return found
 
     @classmethod
-    def of_json(cls, found: Mapping[str, Any]) -> Report:
+    def of_json(cls, facts: Mapping[str, Any]) -> Report:
         """Raises ``KeyError``, ``TypeError`` or ``ValueError`` for what ``to_json`` did not make."""
         results = tuple(
             Result(r["check"], State(r["verdict"]), r["evidence"], r["advice"], r["figures"])
-            for r in found["results"]
+            for r in facts["results"]
             if r["check"] in TITLES
         )
         return cls(
-            encoder=str(found["encoder"]),
-            reference=str(found["reference"]),
+            encoder=str(facts["encoder"]),
+            reference=str(facts["reference"]),
             results=results,
-            worst=tuple((str(w["text"]), str(w["kind"]), float(w["cosine"])) for w in found["worst"]),
-            texts=int(found["texts"]),
-            requests=int(found["requests"]),
-            seconds=float(found["seconds"]),
-            identity=str(found["identity"]),
-            made=str(found["made"]),
+            worst=tuple((str(w["text"]), str(w["kind"]), float(w["cosine"])) for w in facts["worst"]),
+            texts=int(facts["texts"]),
+            requests=int(facts["requests"]),
+            seconds=float(facts["seconds"]),
+            identity=str(facts["identity"]),
+            made=str(facts["made"]),
         )
 
 

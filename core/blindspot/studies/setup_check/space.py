@@ -38,12 +38,12 @@ def space(own: Float32, theirs: Float32) -> Result:
     if middle >= FITS:
         return Result("space", State.OK, "Axes and origin are the reference's.", "", figures)
     if differing <= ALIKE:
-        said = _axes(own, theirs, figures)
+        text = _axes(own, theirs, figures)
         advice = (
             "Rankings within these vectors are right, but they must not be mixed with the reference's: undo what "
             "reorders, negates or rotates the dimensions."
         )
-        return Result("space", State.WRONG, said, advice, figures)
+        return Result("space", State.WRONG, text, advice, figures)
     plain = float(np.median(apart(unit(own), unit(theirs))))
     for with_scales in (False, True):
         found = _shifted(own, theirs, with_scales=with_scales)
@@ -51,14 +51,14 @@ def space(own: Float32, theirs: Float32) -> Result:
             continue
         figures |= {"residual": found.residual, "shift": found.shift}
         if with_scales:
-            said = f"Each of the reference's dimensions has another scale and origin (residual {found.residual:.1e})"
+            text = f"Each of the reference's dimensions has another scale and origin (residual {found.residual:.1e})"
             advice = "The vectors were standardized: turn that off, or use the transform zscore here."
         else:
-            said = f"The reference's less one vector of length {found.shift:.2g} (residual {found.residual:.1e})"
+            text = f"The reference's less one vector of length {found.shift:.2g} (residual {found.residual:.1e})"
             advice = "The vectors were centered: turn that off, or use the transform center here."
-        return Result("space", State.WRONG, f"{said}, not the published ones.", advice, figures)
-    said = "No other axes, origin or scale of the reference's dimensions explains the difference."
-    return Result("space", State.OK, said, "", figures)
+        return Result("space", State.WRONG, f"{text}, not the published ones.", advice, figures)
+    text = "No other axes, origin or scale of the reference's dimensions explains the difference."
+    return Result("space", State.OK, text, "", figures)
 
 
 def _axes(own: Float32, theirs: Float32, figures: dict[str, object]) -> str:

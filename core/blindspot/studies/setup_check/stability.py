@@ -34,16 +34,16 @@ def finite(vectors: Float32, probes: Sequence[Probe], *, is_partial: bool) -> Re
     figures = {"not_finite": missing, "zero": int(zero.sum()), "texts": len(probes)}
     if missing and not is_partial:
         row = int(np.flatnonzero(~whole)[0])
-        said = f"{missing} of {len(probes)} vectors have NaN or infinity, the first for {probes[row].text[:40]!r}."
+        text = f"{missing} of {len(probes)} vectors have NaN or infinity, the first for {probes[row].text[:40]!r}."
         return Result(
-            "finite", State.WRONG, said, "Use a wider precision (bfloat16 or float32) on the server.", figures
+            "finite", State.WRONG, text, "Use a wider precision (bfloat16 or float32) on the server.", figures
         )
     if zero.any():
         row = int(np.flatnonzero(zero)[0])
-        said = f"{int(zero.sum())} of {len(probes)} vectors are all zero, the first for {probes[row].text[:40]!r}."
-        return Result("finite", State.LOOK, said, "Texts without a vector have no cosine: leave them out.", figures)
-    said = f"{len(probes) - missing} vectors of {vectors.shape[1]:,} numbers."
-    return Result("finite", State.OK, said + (f" {missing} texts have no vector." if missing else ""), "", figures)
+        text = f"{int(zero.sum())} of {len(probes)} vectors are all zero, the first for {probes[row].text[:40]!r}."
+        return Result("finite", State.LOOK, text, "Texts without a vector have no cosine: leave them out.", figures)
+    text = f"{len(probes) - missing} vectors of {vectors.shape[1]:,} numbers."
+    return Result("finite", State.OK, text + (f" {missing} texts have no vector." if missing else ""), "", figures)
 
 
 def repeat(first: Float32, again: Float32, one: Float32, requests: Sequence[int], text: str) -> Result:
@@ -139,18 +139,18 @@ def order(found: Matched, texts: Sequence[str], against: str) -> Result:
     """Order of the vectors in a batch; ``against``: what the batch was compared with."""
     figures = {"texts": len(texts), "elsewhere": found.count}
     if not found.count:
-        said = f"Each of {len(texts)} texts in a batch is most like its own vector, by {against}."
-        return Result("order", State.OK, said, "", figures)
+        text = f"Each of {len(texts)} texts in a batch is most like its own vector, by {against}."
+        return Result("order", State.OK, text, "", figures)
     places = [f"{row + 1} → {int(found.rows[row]) + 1}" for row in np.flatnonzero(found.moved)[:PLACES_SHOWN].tolist()]
     more = " …" if found.count > PLACES_SHOWN else ""
-    said = (
+    text = (
         f"{found.count} of {len(texts)} vectors of a batch belong to another text, by {against} "
         f"(text → place: {', '.join(places)}{more})."
     )
     advice = (
         "Vectors come back in another order than the texts: order them by the reply's index, or send one at a time."
     )
-    return Result("order", State.WRONG, said, advice, figures)
+    return Result("order", State.WRONG, text, advice, figures)
 
 
 def batch(alone: Float32, together: Float32, texts: Sequence[str]) -> Result:
@@ -158,7 +158,7 @@ def batch(alone: Float32, together: Float32, texts: Sequence[str]) -> Result:
     moved: Float64 = 1 - cosines(alone, together)
     most, row = float(moved.max()), int(moved.argmax())
     figures = {"texts": len(texts), "most": most, "median": float(np.median(moved)), "worst": texts[row]}
-    said = (
+    text = (
         f"In a batch of {len(texts)} texts, vectors moved by {np.median(moved):.1e} in the median and at most "
         f"{most:.1e} (1 - cosine)."
     )
@@ -166,7 +166,7 @@ def batch(alone: Float32, together: Float32, texts: Sequence[str]) -> Result:
         "A text's vector depends on what else is in its batch. The usual causes: padding that is not masked in the "
         "layers or counted in the mean, and activations quantized per batch. Until that is fixed, send texts alone."
     )  # fmt: skip
-    return Result("batch", _graded(most), said, advice, figures)
+    return Result("batch", _graded(most), text, advice, figures)
 
 
 def asked(changes: Float64, texts: Sequence[str], number: int, elsewhere: int, how: str, cure: str) -> Result:
@@ -181,19 +181,19 @@ def asked(changes: Float64, texts: Sequence[str], number: int, elsewhere: int, h
     most, row = float(changes.max()), int(changes.argmax())
     changed = int((changes > MOVED).sum())
     figures = {"texts": len(texts), "changed": changed, "elsewhere": elsewhere, "most": most, "worst": texts[row]}
-    said = (
+    text = (
         f"{number:,} texts asked for twice, {how}: the {len(texts)} that were also asked for alone moved by at most "
         f"{most:.1e} (1 - cosine)."
     )
     if most <= MOVED:
-        return Result("asked", State.OK, said, "", figures)
+        return Result("asked", State.OK, text, "", figures)
     others = f", {elsewhere:,} answers of them are other texts' vectors" if elsewhere else ""
-    said = f"{said[:-1]}; {changed} have another vector than alone{others}."
+    text = f"{text[:-1]}; {changed} have another vector than alone{others}."
     advice = "Runs ask so, and their scores are wrong. "
     advice += f"Until the server is mended, {cure} helps: write it into the reference." if cure else (
         "Neither smaller requests nor one at a time help: ask for each text alone (batch=1), and look at the server."
     )  # fmt: skip
-    return Result("asked", _graded(most), said, advice, figures)
+    return Result("asked", _graded(most), text, advice, figures)
 
 
 def moved(a: Float32, b: Float32) -> Float64:
@@ -232,17 +232,17 @@ def distinct(vectors: Float32, probes: Sequence[Probe], limit: int | None, refer
     ]
     figures: dict[str, object] = {"texts": int(counts.sum()), "pairs": len(pairs)}
     if not pairs:
-        said = f"Of {int(counts.sum())} texts, no two that should differ have the same vector."
-        return Result("distinct", State.OK, said, "", figures)
+        text = f"Of {int(counts.sum())} texts, no two that should differ have the same vector."
+        return Result("distinct", State.OK, text, "", figures)
     twins = [(i, j) for i, j in pairs if probes[i].pair == probes[j].pair != -1 and probes[i].kind is Kind.TWIN]
     if len(twins) == sum(p.kind is Kind.TWIN for p in probes) // 2:
-        said = f"All {len(twins)} pairs of texts that differ in their last word alone have exactly the same vector."
+        text = f"All {len(twins)} pairs of texts that differ in their last word alone have exactly the same vector."
         advice = "The last word is not read: compare the tokenizer's settings, or what the client cuts off."
-        return Result("distinct", State.WRONG, said, advice, figures)
+        return Result("distinct", State.WRONG, text, advice, figures)
     i, j = pairs[0]
     figures["example"] = [probes[i].text, probes[j].text]
     cause = _cause(probes[i], probes[j])
-    said = (
+    text = (
         f"{len(pairs)} pairs of different texts have exactly the same vector, for example {_ends(probes[i].text)} and "
         f"{_ends(probes[j].text)}{cause}."
     )
@@ -250,7 +250,7 @@ def distinct(vectors: Float32, probes: Sequence[Probe], limit: int | None, refer
         "The usual cause is a cache that mistakes one text for another (a key made of a text's beginning, length or "
         "lower-cased letters). Turn the cache off, and check again."
     )
-    return Result("distinct", State.WRONG, said, advice, figures)
+    return Result("distinct", State.WRONG, text, advice, figures)
 
 
 def _differ_in_spelling(a: Probe, b: Probe) -> bool:

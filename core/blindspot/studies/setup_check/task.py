@@ -119,8 +119,8 @@ def path_of(asked: SetupCheck, settings: Settings) -> Path:
 def find(encoder: str, reference: str, settings: Settings) -> Report | None:
     """The last report; None if there is none that can be read."""
     try:
-        found = json.loads(path_of(SetupCheck(encoder, reference), settings).read_text("utf-8"))
-        return Report.of_json(found)
+        content = json.loads(path_of(SetupCheck(encoder, reference), settings).read_text("utf-8"))
+        return Report.of_json(content)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -78,8 +78,8 @@ def _alone(vectors: Float32) -> Result:
     figures = {"dimension": d, "zero": idle}
     if not idle:
         return Result("dimension", State.OK, f"{d:,} dimensions.", "", figures)
-    said = f"{d:,} dimensions, of which {idle:,} at one end are zero in all vectors."
-    return Result("dimension", State.LOOK, said, f"{PADDED} Compare with the model's card.", figures)
+    text = f"{d:,} dimensions, of which {idle:,} at one end are zero in all vectors."
+    return Result("dimension", State.LOOK, text, f"{PADDED} Compare with the model's card.", figures)
 
 
 def dimension(vectors: Float32, reference: Float32 | None) -> Result:
@@ -94,8 +94,8 @@ def dimension(vectors: Float32, reference: Float32 | None) -> Result:
     if idle and d - idle == full:
         used = np.flatnonzero(vectors.any(axis=0))
         figures |= {"zero": idle, "prefix": float(np.median(cosines(vectors[:, used], reference)))}
-        said = f"{d:,} dimensions: the reference has {full:,}, and {idle:,} at one end are zero in all vectors."
-        return Result("dimension", State.WRONG, said, f"{PADDED} Ask for {full:,} dimensions.", figures)
+        text = f"{d:,} dimensions: the reference has {full:,}, and {idle:,} at one end are zero in all vectors."
+        return Result("dimension", State.WRONG, text, f"{PADDED} Ask for {full:,} dimensions.", figures)
     if d > full:
         advice = "This is another model than the reference: check the model's name on the server."
         return Result("dimension", State.WRONG, f"{d:,} dimensions; the reference has {full:,}.", advice, figures)
@@ -109,19 +109,19 @@ def _cut(vectors: Float32, reference: Float32, alike: float, figures: dict[str, 
     """Of vectors of fewer dimensions, whose median cosine with the reference's first is ``alike``."""
     d, full = vectors.shape[1], reference.shape[1]
     if alike < PREFIX:
-        said = f"{d:,} dimensions; they are not the first of the reference's {full:,} (median cosine {alike:.3f})."
-        return Result("dimension", State.WRONG, said, "This looks like another model than the reference.", figures)
+        text = f"{d:,} dimensions; they are not the first of the reference's {full:,} (median cosine {alike:.3f})."
+        return Result("dimension", State.WRONG, text, "This looks like another model than the reference.", figures)
     own = np.linalg.norm(vectors.astype(np.float64), axis=1)
     renormalized = bool(np.abs(own - 1).max() < UNIT)
     was_unit = bool(np.abs(np.linalg.norm(reference.astype(np.float64), axis=1) - 1).max() < UNIT)
     figures["renormalized"] = renormalized
-    said = f"The first {d:,} of the reference's {full:,} dimensions (median cosine {alike:.4f})"
+    text = f"The first {d:,} of the reference's {full:,} dimensions (median cosine {alike:.4f})"
     if was_unit and not renormalized:
         advice = "Normalize after cutting; and cut only models trained for it (Matryoshka)."
-        said += f", not normalized again: lengths are {own.min():.3g} to {own.max():.3g}."
-        return Result("dimension", State.WRONG, said, advice, figures)
+        text += f", not normalized again: lengths are {own.min():.3g} to {own.max():.3g}."
+        return Result("dimension", State.WRONG, text, advice, figures)
     advice = "Fine for models trained for it (Matryoshka); others lose much. Ask for all dimensions to compare."
-    return Result("dimension", State.LOOK, f"{said}{', normalized again' if renormalized else ''}.", advice, figures)
+    return Result("dimension", State.LOOK, f"{text}{', normalized again' if renormalized else ''}.", advice, figures)
 
 
 def grid(vectors: Float32) -> str:

@@ -14,7 +14,7 @@ from blindspot.studies.size.view import KindLost, SizeView
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")  # by how many best are compared again, from none
 
 
-def score_by_bytes(found: SizeView, scheme: Scheme, marked: str = "") -> go.Figure:
+def score_by_bytes(view: SizeView, scheme: Scheme, marked: str = "") -> go.Figure:
     """The score of every setting by the MB of a million texts, a line per precision, and the Pareto front.
 
     Args:
@@ -22,7 +22,7 @@ def score_by_bytes(found: SizeView, scheme: Scheme, marked: str = "") -> go.Figu
     """
     figure = go.Figure()
     styles = dict(zip(PRECISIONS, looks(len(PRECISIONS), scheme), strict=True))
-    front = found.front
+    front = view.front
     if len(front) > 1:
         figure.add_scatter(
             x=[cell.setting.bytes_per_text for cell in front],
@@ -33,10 +33,10 @@ def score_by_bytes(found: SizeView, scheme: Scheme, marked: str = "") -> go.Figu
             opacity=0.35,
             hoverinfo="skip",
         )
-    depths = sorted({0, *(cell.setting.rescored for cell in found.cells)})
-    ways = dict.fromkeys((cell.setting.precision, cell.setting.rescored) for cell in found.cells)
+    depths = sorted({0, *(cell.setting.rescored for cell in view.cells)})
+    ways = dict.fromkeys((cell.setting.precision, cell.setting.rescored) for cell in view.cells)
     for precision, rescored in sorted(ways, key=lambda way: (PRECISIONS.index(way[0]), way[1])):
-        own = [cell for cell in found.cells if (cell.setting.precision, cell.setting.rescored) == (precision, rescored)]
+        own = [cell for cell in view.cells if (cell.setting.precision, cell.setting.rescored) == (precision, rescored)]
         own.sort(key=lambda cell: cell.setting.bytes_per_text)
         style = styles[precision]
         figure.add_scatter(
@@ -65,9 +65,9 @@ def score_by_bytes(found: SizeView, scheme: Scheme, marked: str = "") -> go.Figu
             customdata=[[cell.setting.label] for cell in own],
             hovertemplate="%{customdata[0]}<br>%{x:,} MB per million texts<br>%{y:.4f}<extra></extra>",
         )
-    figure.add_hline(found.full.value, line={"color": faint(scheme), "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="MB per million texts", **log_axis([cell.setting.bytes_per_text for cell in found.cells]))
-    figure.update_yaxes(title=escape(found.title))
+    figure.add_hline(view.full.value, line={"color": faint(scheme), "width": 1, "dash": "dot"})
+    figure.update_xaxes(title="MB per million texts", **log_axis([cell.setting.bytes_per_text for cell in view.cells]))
+    figure.update_yaxes(title=escape(view.title))
     return apply_layout(figure, scheme, height=380, variants=len(figure.data))
 
 

@@ -21,18 +21,18 @@ _BAND = 0.18  # opacity
 ROW = 30  # pixels of a group
 
 
-def curves(points: Sequence[Point], found: Wished, scheme: Scheme) -> go.Figure:
+def curves(points: Sequence[Point], wished: Wished, scheme: Scheme) -> go.Figure:
     """Precision and recall by threshold with pointwise bands; the wish, its threshold and that one's interval."""
     figure = go.Figure()
     precision, recall = looks(2, scheme)
     x = np.array([point.threshold for point in points])
     _line(figure, x, [point.precision for point in points], "precision", precision)
     _line(figure, x, [point.recall for point in points], "recall", recall)
-    figure.add_hline(found.precision, line={"color": faint(scheme), "width": 1, "dash": "dot"})
-    if found.low is not None:
-        end = float(x.max()) if found.high is None else found.high
-        figure.add_vrect(found.low, end, line_width=0, fillcolor=faint(scheme), opacity=0.15)
-    _mark(figure, found.point, ink(scheme))
+    figure.add_hline(wished.precision, line={"color": faint(scheme), "width": 1, "dash": "dot"})
+    if wished.low is not None:
+        end = float(x.max()) if wished.high is None else wished.high
+        figure.add_vrect(wished.low, end, line_width=0, fillcolor=faint(scheme), opacity=0.15)
+    _mark(figure, wished.point, ink(scheme))
     return _layout(figure, scheme, 380)
 
 
@@ -131,7 +131,7 @@ def _layout(figure: go.Figure, scheme: Scheme, height: int) -> go.Figure:
     return apply_layout(figure, scheme, height=height)
 
 
-def reliability(found: Mapping[str, Calibration], scheme: Scheme) -> go.Figure:
+def reliability(calibrations: Mapping[str, Calibration], scheme: Scheme) -> go.Figure:
     """The share of same pairs by their cross-fitted probability, a point per bin; perfect is the diagonal."""
     figure = go.Figure()
     figure.add_scatter(
@@ -142,7 +142,7 @@ def reliability(found: Mapping[str, Calibration], scheme: Scheme) -> go.Figure:
         line={"color": faint(scheme), "width": 1, "dash": "dot"},
         hoverinfo="skip",
     )
-    for (way, one), style in zip(found.items(), looks(len(found), scheme), strict=True):
+    for (way, one), style in zip(calibrations.items(), looks(len(calibrations), scheme), strict=True):
         value = [b.same.value for b in one.bins]
         figure.add_scatter(
             x=[b.predicted for b in one.bins],
@@ -167,11 +167,11 @@ def reliability(found: Mapping[str, Calibration], scheme: Scheme) -> go.Figure:
     return apply_layout(figure, scheme, height=400)
 
 
-def probabilities(found: Mapping[str, Calibration], low: float, high: float, scheme: Scheme) -> go.Figure:
+def probabilities(calibrations: Mapping[str, Calibration], low: float, high: float, scheme: Scheme) -> go.Figure:
     """Probability by similarity, a line per way."""
     figure = go.Figure()
     x = np.linspace(low, high, 400)
-    for (way, one), style in zip(found.items(), looks(len(found), scheme), strict=True):
+    for (way, one), style in zip(calibrations.items(), looks(len(calibrations), scheme), strict=True):
         figure.add_scatter(
             x=x,
             y=one.fitted.probability(x),
@@ -186,7 +186,7 @@ def probabilities(found: Mapping[str, Calibration], low: float, high: float, sch
     return apply_layout(figure, scheme, height=400)
 
 
-def of_groups(groups: Sequence[OfGroup], found: Wished, top: float, axis: str, scheme: Scheme) -> go.Figure:
+def of_groups(groups: Sequence[OfGroup], wished: Wished, top: float, axis: str, scheme: Scheme) -> go.Figure:
     """The threshold of each group with its interval, and that of all pairs; an interval without an end has an arrow.
 
     Args:
@@ -223,8 +223,8 @@ def of_groups(groups: Sequence[OfGroup], found: Wished, top: float, axis: str, s
         customdata=[names[place] for place, _ in here],
         hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
     )
-    if found.point is not None:
-        figure.add_vline(found.point.threshold, line={"color": ink(scheme), "width": 1.5})
+    if wished.point is not None:
+        figure.add_vline(wished.point.threshold, line={"color": ink(scheme), "width": 1.5})
     figure.update_yaxes(
         title=escape(axis, quote=False),
         tickvals=list(range(len(names))),
@@ -232,6 +232,6 @@ def of_groups(groups: Sequence[OfGroup], found: Wished, top: float, axis: str, s
         range=[len(names) - 0.5, -0.5],
         showgrid=False,
     )
-    figure.update_xaxes(title=f"threshold for a precision of {found.precision:g}")
+    figure.update_xaxes(title=f"threshold for a precision of {wished.precision:g}")
     figure.update_layout(showlegend=False)
     return apply_layout(figure, scheme, height=110 + ROW * len(names))

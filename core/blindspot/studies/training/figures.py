@@ -20,22 +20,22 @@ FEW_RANKS = 12  # so many have a tick each
 FEW_STEPS = 16  # so many have a tick each
 
 
-def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = ()) -> go.Figure:
+def score_over_steps(evaluated: Evaluated, scheme: Scheme, marked: Sequence[str] = ()) -> go.Figure:
     """The headline score at every step, with 95% intervals.
 
     Args:
         marked: labels of steps to be marked by a line, such as the two that are compared.
     """
-    series, (look, *_) = found.series, looks(1, scheme)
+    series, (look, *_) = evaluated.series, looks(1, scheme)
     figure = go.Figure()
     figure.add_scatter(
-        x=_x(found),
-        y=found.values.tolist(),
+        x=_x(evaluated),
+        y=evaluated.values.tolist(),
         error_y={
             "type": "data",
             "symmetric": False,
-            "array": [one.interval.high - one.value if one.interval else 0.0 for one in found.estimates],
-            "arrayminus": [one.value - one.interval.low if one.interval else 0.0 for one in found.estimates],
+            "array": [one.interval.high - one.value if one.interval else 0.0 for one in evaluated.estimates],
+            "arrayminus": [one.value - one.interval.low if one.interval else 0.0 for one in evaluated.estimates],
             "thickness": 1.5,
             "width": 4,
         },
@@ -44,36 +44,38 @@ def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = (
         line={"color": look.color, "width": 2},
         marker={"color": look.color, "size": 8},
         customdata=[
-            [title_of(label), ci(one, ".4f")] for label, one in zip(series.labels, found.estimates, strict=True)
+            [title_of(label), ci(one, ".4f")] for label, one in zip(series.labels, evaluated.estimates, strict=True)
         ],
         hovertemplate="%{customdata[0]}: %{y:.4f}%{customdata[1]}<extra></extra>",
     )
     for label in dict.fromkeys(marked):
-        figure.add_vline(_x(found)[series.place(label)], line={"color": faint(scheme), "width": 1, "dash": "dot"})
-    figure.update_yaxes(title=score_title(found))
+        figure.add_vline(_x(evaluated)[series.place(label)], line={"color": faint(scheme), "width": 1, "dash": "dot"})
+    figure.update_yaxes(title=score_title(evaluated))
     figure.update_layout(showlegend=False)
-    _steps_axis(figure, found)
+    _steps_axis(figure, evaluated)
     return apply_layout(figure, scheme, height=250)
 
 
-def items_over_steps(found: Evaluated, shown: Sequence[int], chosen: int | None, scheme: Scheme) -> go.Figure:
+def items_over_steps(evaluated: Evaluated, shown: Sequence[int], chosen: int | None, scheme: Scheme) -> go.Figure:
     """A line per item: its rank, or its part of the score, over the steps; equal lines are drawn a little apart.
 
     Args:
         shown: numbers of the items to draw.
         chosen: the number of the one to bring out, or None.
     """
-    places = {int(number): place for place, number in enumerate(found.numbers)}
+    places = {int(number): place for place, number in enumerate(evaluated.numbers)}
     figure, (look, other, *_) = go.Figure(), looks(2, scheme)
     numbers = [n for n in dict.fromkeys([*shown, *([chosen] if chosen is not None else [])]) if n in places]
-    unit = "rank " if found.is_rank else ""
+    unit = "rank " if evaluated.is_rank else ""
     aside = dict(zip(numbers, np.linspace(-SPREAD, SPREAD, len(numbers)).tolist(), strict=True))
     for number in sorted(numbers, key=lambda n: n == chosen):  # the chosen one on top
         is_chosen = number == chosen
-        values = found.shown[places[number]]
-        drawn = values if is_chosen else values * (1 + aside[number]) if found.is_rank else values + aside[number] / 2
+        values = evaluated.shown[places[number]]
+        drawn = (
+            values if is_chosen else values * (1 + aside[number]) if evaluated.is_rank else values + aside[number] / 2
+        )
         figure.add_scatter(
-            x=_x(found),
+            x=_x(evaluated),
             y=[_known(value) for value in drawn.tolist()],
             mode="lines+markers",
             name=str(number),
@@ -81,13 +83,13 @@ def items_over_steps(found: Evaluated, shown: Sequence[int], chosen: int | None,
             line={"color": other.color if is_chosen else look.color, "width": 4 if is_chosen else 1.5},
             marker={"size": 9 if is_chosen else 5},
             customdata=[
-                [title_of(label), f"{value:,.6g}"] for label, value in zip(found.series.labels, values, strict=True)
+                [title_of(label), f"{value:,.6g}"] for label, value in zip(evaluated.series.labels, values, strict=True)
             ],
-            text=[_one_line(found.texts[places[number]])] * len(values),
+            text=[_one_line(evaluated.texts[places[number]])] * len(values),
             hovertemplate=f"%{{text}}<br>%{{customdata[0]}}: {unit}%{{customdata[1]}}<extra></extra>",
         )
-    if found.is_rank:
-        known = found.shown[[places[n] for n in numbers]] if numbers else found.shown
+    if evaluated.is_rank:
+        known = evaluated.shown[[places[n] for n in numbers]] if numbers else evaluated.shown
         figure.update_yaxes(title="rank of the match (1 is best)", **log_axis([1.0, *known.ravel().tolist()]))
         top = float(np.nanmax(known)) if known.size and not np.isnan(known).all() else 1.0
         if top <= FEW_RANKS:
@@ -95,30 +97,30 @@ def items_over_steps(found: Evaluated, shown: Sequence[int], chosen: int | None,
             figure.update_yaxes(tickvals=ticks, ticktext=[str(tick) for tick in ticks])
         figure.update_yaxes(range=[np.log10(max(top, 2.0) * 1.15), np.log10(0.88)])
     else:
-        figure.update_yaxes(title=f"{found.series.score} of an item")
+        figure.update_yaxes(title=f"{evaluated.series.score} of an item")
     figure.update_layout(showlegend=False, hoverlabel={"font": {"color": ink(scheme)}})
-    _steps_axis(figure, found)
+    _steps_axis(figure, evaluated)
     return apply_layout(figure, scheme, height=330)
 
 
-def score_title(found: Evaluated) -> str:
+def score_title(evaluated: Evaluated) -> str:
     """Name of the score, for people."""
-    return found.series.entry.title_of(found.series.score)
+    return evaluated.series.entry.title_of(evaluated.series.score)
 
 
-def _x(found: Evaluated) -> list[int]:
-    return list(found.series.numbers or range(1, len(found.series.labels) + 1))
+def _x(evaluated: Evaluated) -> list[int]:
+    return list(evaluated.series.numbers or range(1, len(evaluated.series.labels) + 1))
 
 
-def _steps_axis(figure: go.Figure, found: Evaluated) -> None:
+def _steps_axis(figure: go.Figure, evaluated: Evaluated) -> None:
     """Numbers of steps where all have one; otherwise names, evenly apart."""
-    if found.series.numbers:
+    if evaluated.series.numbers:
         figure.update_xaxes(title="step of the training")
-        if len(found.series.numbers) <= FEW_STEPS:
-            figure.update_xaxes(tickvals=_x(found))
+        if len(evaluated.series.numbers) <= FEW_STEPS:
+            figure.update_xaxes(tickvals=_x(evaluated))
         return
-    names = [escape(title_of(label)) for label in found.series.labels]
-    figure.update_xaxes(title="", tickvals=_x(found), ticktext=names)
+    names = [escape(title_of(label)) for label in evaluated.series.labels]
+    figure.update_xaxes(title="", tickvals=_x(evaluated), ticktext=names)
 
 
 def _known(value: float) -> Any:

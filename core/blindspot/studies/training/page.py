@@ -73,10 +73,10 @@ def _training() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = one_named("Training", list(by_name), index=0, key="training", name=str, width=280) or next(iter(by_name))
         series = _series(by_name[name])
-        place = st.container(horizontal=True, vertical_alignment="bottom")
+        container = st.container(horizontal=True, vertical_alignment="bottom")
     found = _read(series.training, tuple(step.run.run_id for step in series.steps), series)
     labels = series.labels
-    with place:
+    with container:
         before = one_named("From", labels, index=0, key="training_from", name=title_of, width=180)
         after = one_named("To", labels, index=len(labels) - 1, key="training_to", name=title_of, width=180)
     first, last = (series.steps[series.place(label or labels[0])] for label in (before, after))

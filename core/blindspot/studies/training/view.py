@@ -49,16 +49,16 @@ class StepsView:
             return f"{score} is {first:.4f} at {self.before.title}."
         steps = f"{first:.4f} at {self.before.title} to {last:.4f} at {self.after.title}"
         if self.test is not None and self.test.p is not None and self.test.p >= ALPHA:
-            said = f"**No significant change of {score}**, from {steps}"
+            text = f"**No significant change of {score}**, from {steps}"
         else:
             verb = "rose" if last > first else "fell" if last < first else "stayed the same"
-            said = f"**{score} {verb} from {steps}**"
+            text = f"**{score} {verb} from {steps}**"
         also = ""
         if self.evaluated.is_rank and len(self.lost):
             were_first = (self.lost["before"] <= 1) & (self.lost["after"] > 1)
             also = f" ({int(were_first.sum()):,} of them from first place)"
         return (
-            f"{said}{self._sure()}. Of {counted(self.items, 'item', self.unit)}, **{len(self.lost):,} were lost**"
+            f"{text}{self._sure()}. Of {counted(self.items, 'item', self.unit)}, **{len(self.lost):,} were lost**"
             f"{also} and **{len(self.won):,} won**."
         )
 

@@ -27,7 +27,7 @@ def one_named(
     key: str,
     name: Callable[[str], str],
     index: int | None = None,
-    place: DeltaGenerator | None = None,
+    container: DeltaGenerator | None = None,
     says_missing: bool = True,
     **look: Any,
 ) -> str | None:
@@ -42,16 +42,16 @@ def one_named(
     """
     default = () if index is None or not options else (options[index],)
     _take(key, options, default, in_address, several=False)
-    chosen = (place or cast("DeltaGenerator", st)).selectbox(
+    chosen = (container or cast("DeltaGenerator", st)).selectbox(
         label, options, index, key=key, format_func=name, persist_state="session", **look
     )
     _give(key, () if chosen is None else (chosen,), default, in_address, chosen)
     if says_missing:
-        _say_missing(key, None if chosen is None else name(chosen), chosen, place)
+        _say_missing(key, None if chosen is None else name(chosen), chosen, container)
     return chosen
 
 
-def _say_missing(key: str, called: str | None, chosen: str | None, place: DeltaGenerator | None) -> None:
+def _say_missing(key: str, called: str | None, chosen: str | None, container: DeltaGenerator | None) -> None:
     """Say what a link names and is no option, as long as what is chosen instead stays.
 
     What is no option may have no name here: it is called as models are, of a path the last part.
@@ -66,7 +66,7 @@ def _say_missing(key: str, called: str | None, chosen: str | None, place: DeltaG
         return
     shown = "" if called is None else f"; {called} is shown instead"
     said = as_text(f"The link names {from_address(Variant.parse(missing).label)}, which is not here{shown}.")
-    (place or cast("DeltaGenerator", st)).caption(f":orange[:material/link_off:] {said}")
+    (container or cast("DeltaGenerator", st)).caption(f":orange[:material/link_off:] {said}")
 
 
 def begin_with(key: str, value: Callable[[], str | Sequence[str] | None]) -> None:
@@ -106,7 +106,7 @@ def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[s
     return value
 
 
-def number_named(label: str, *, key: str, place: DeltaGenerator | None = None, **look: Any) -> int | None:
+def number_named(label: str, *, key: str, container: DeltaGenerator | None = None, **look: Any) -> int | None:
     """A box for a whole number from 0, empty at first; as ``one_named``.
 
     Streamlit drops a bound number from the link to a page whose box has the same key, since it was the other page's.
@@ -115,7 +115,7 @@ def number_named(label: str, *, key: str, place: DeltaGenerator | None = None, *
     _take(key, numbers, (), str, several=False)
     if isinstance(asked := st.session_state.get(key), str):
         st.session_state[key] = int(asked)
-    number: int | None = (place or cast("DeltaGenerator", st)).number_input(
+    number: int | None = (container or cast("DeltaGenerator", st)).number_input(
         label, min_value=0, value=None, step=1, key=key, persist_state="session", **look
     )
     _give(key, () if number is None else (str(number),), (), str, number)
@@ -129,12 +129,12 @@ def some_named(
     key: str,
     name: Callable[[str], str],
     default: Sequence[str] = (),
-    place: DeltaGenerator | None = None,
+    container: DeltaGenerator | None = None,
     **look: Any,
 ) -> list[str]:
     """A multiselect of ``options``, as ``one_named``."""
     _take(key, options, tuple(default), in_address, several=True)
-    chosen = (place or cast("DeltaGenerator", st)).multiselect(
+    chosen = (container or cast("DeltaGenerator", st)).multiselect(
         label, options, default or None, key=key, format_func=name, persist_state="session", **look
     )
     _give(key, tuple(chosen), tuple(default), in_address, chosen)

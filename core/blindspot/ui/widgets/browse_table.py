@@ -196,12 +196,12 @@ class BrowseTable:
         pages.turn(hint)
 
     def chosen(
-        self, found: pd.DataFrame, dataset: str, numbers: Collection[int], left_out: str, last: int | None = None
+        self, rows: pd.DataFrame, dataset: str, numbers: Collection[int], left_out: str, last: int | None = None
     ) -> int | None:
         """The box with the chosen number, and buttons to the previous and next row of the table. Details come below it.
 
         Args:
-            found: all rows of the table, in order.
+            rows: all rows of the table, in order.
             numbers: all that can be chosen, in the table or not.
             left_out: why other numbers cannot, to follow "Pair 7".
             last: the dataset's highest number; that of ``numbers`` if None.
@@ -210,7 +210,7 @@ class BrowseTable:
             The chosen number; None where none of ``numbers`` is chosen, with the reason on the page.
         """
         last = max(numbers, default=0) if last is None else last
-        place = self._place(found, self.wanted(dataset))
+        place = self._place(rows, self.wanted(dataset))
         with st.container(horizontal=True, vertical_alignment="center"):
             value = number_named(
                 self.unit.capitalize(),
@@ -219,10 +219,10 @@ class BrowseTable:
                 label_visibility="collapsed",
                 width=220,
             )
-            self._step("Previous", found, None if place is None else place - 1)
-            self._step("Next", found, 0 if place is None else place + 1)
+            self._step("Previous", rows, None if place is None else place - 1)
+            self._step("Next", rows, 0 if place is None else place + 1)
             if place is not None:
-                st.caption(f"{place + 1:,} of {len(found):,} in the table", width="content")
+                st.caption(f"{place + 1:,} of {len(rows):,} in the table", width="content")
             if value is None:
                 st.caption("For details, choose a row above or type its number.", width="content")
         self._scroll_to_details()
@@ -250,19 +250,19 @@ class BrowseTable:
     def _turns(self) -> str:
         return f"_{self.name}_turns"
 
-    def _turn_to(self, found: pd.DataFrame, wanted: int | None) -> None:
+    def _turn_to(self, rows: pd.DataFrame, wanted: int | None) -> None:
         """Turn the table to the page of a row that was not chosen in it."""
         state = st.session_state
         if wanted == state.get(self._turned_to):
             return
         state[self._turned_to] = wanted
         state[self._turns] = state.get(self._turns, 0) + 1
-        if (place := self._place(found, wanted)) is not None:
+        if (place := self._place(rows, wanted)) is not None:
             state[f"{self.name}_page"] = place // ROWS_PER_PAGE + 1
 
-    def _place(self, found: pd.DataFrame, number: int | None) -> int | None:
+    def _place(self, rows: pd.DataFrame, number: int | None) -> int | None:
         """The table's row with a number; None where there is none."""
-        places = (found[self.number] == number).to_numpy().nonzero()[0]
+        places = (rows[self.number] == number).to_numpy().nonzero()[0]
         return int(places[0]) if len(places) else None
 
     def _choose(self, number: int) -> None:
@@ -278,9 +278,9 @@ class BrowseTable:
         state[f"{self._clicks}_seen"] = clicks
         _scroll(key=f"{self.name}_scroll", data={"name": self.name, "click": clicks})
 
-    def _step(self, label: str, found: pd.DataFrame, to: int | None) -> None:
+    def _step(self, label: str, rows: pd.DataFrame, to: int | None) -> None:
         """A button that chooses another row of the table."""
-        number = int(found[self.number].iloc[to]) if to is not None and 0 <= to < len(found) else None
+        number = int(rows[self.number].iloc[to]) if to is not None and 0 <= to < len(rows) else None
         st.button(
             label,
             key=f"{label.lower()}_{self.unit}",

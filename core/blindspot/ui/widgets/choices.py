@@ -20,7 +20,7 @@ def one_of(
     help: str | None = None,
     *,
     default: Option | None = None,
-    place: DeltaGenerator | None = None,
+    container: DeltaGenerator | None = None,
     on_change: Callable[[], None] | None = None,
 ) -> Option:
     """Exactly one option, the first unless ``default`` is given; screen and address show its ``str``.
@@ -31,7 +31,7 @@ def one_of(
     usual = next(iter(by_name)) if default is None else str(default)
     if st.session_state.get(key) not in (None, *by_name):
         st.session_state[key] = usual
-    chosen = (place or st).segmented_control(
+    chosen = (container or st).segmented_control(
         label, list(by_name), default=usual, required=True, key=key, bind="query-params", help=help, on_change=on_change
     )
     return by_name.get(str(chosen), by_name[usual])

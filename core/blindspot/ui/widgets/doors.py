@@ -31,10 +31,10 @@ def doors(*, are_open: bool) -> bool:
     """
     if st.session_state.pop(_GONE, False):
         switch_to("models")
-    place = st.empty()
+    container = st.empty()
     if not are_open:
         return False
-    with place.container(border=True, key="doors"):
+    with container.container(border=True, key="doors"):
         words, picture = st.columns([2, 3], gap="large")
         with words:
             st.markdown(DEMO)

@@ -77,7 +77,7 @@ def _cell(row: Mapping[Hashable, Any], score: str, plural: str) -> str:
 
 
 def say_gains(
-    found: Gains,
+    gains: Gains,
     a: str,
     b: str,
     unit: str,
@@ -97,12 +97,12 @@ def say_gains(
         sides: by ``Group.side`` what has the kind, to follow the grouping's name, such as " of the match".
     """
     a, b = as_text(a), as_text(b)
-    if not found.tested:
+    if not gains.tested:
         st.markdown(f"No kind of {unit} has enough {plural} to tell **{b}** (B) from **{a}** (A) on it.")
         return
     said = [
         f"{verb} most on {_in_words(one, unit, plural, sides or {})}"
-        for verb, one in (("gains", found.gain), ("loses", found.loss))
+        for verb, one in (("gains", gains.gain), ("loses", gains.loss))
         if one is not None
     ]
     if said:
@@ -110,12 +110,12 @@ def say_gains(
     else:
         st.markdown(f"**{b}** (B) neither gains nor loses significantly against **{a}** (A) on any kind of {unit}.")
     st.caption(
-        f"{counted(len(found.tested), 'kind')} of {unit} tested at once; p is corrected for all of them (Holm). "
+        f"{counted(len(gains.tested), 'kind')} of {unit} tested at once; p is corrected for all of them (Holm). "
         f"Differences are in {score}, with 95% CIs that hold for all of them at once. Kinds of fewer than {FEW} "
         f"{plural} are not tested."
     )
     with st.expander("A against B on every kind", icon=":material/table:"):
-        _table_of_gains(found, plural, score, key, sides or {})
+        _table_of_gains(gains, plural, score, key, sides or {})
 
 
 def _in_words(one: Gain, unit: str, plural: str, sides: Mapping[str, str]) -> str:
@@ -124,7 +124,7 @@ def _in_words(one: Gain, unit: str, plural: str, sides: Mapping[str, str]) -> st
     return f"{name} ({number(one.test.value, '+.3f')}, {sure}{counted(one.rows, unit, plural)})"
 
 
-def _table_of_gains(found: Gains, plural: str, score: str, key: str, sides: Mapping[str, str]) -> None:
+def _table_of_gains(gains: Gains, plural: str, score: str, key: str, sides: Mapping[str, str]) -> None:
     rows = [
         {
             "by": f"{one.by}{sides.get(one.group.side, '')}",
@@ -134,7 +134,7 @@ def _table_of_gains(found: Gains, plural: str, score: str, key: str, sides: Mapp
             "95% CI": "" if one.test.interval is None else interval(one.test.interval, "+.4f"),
             "p (Holm)": p_in_cell(one.test.p_corrected, one.test.p),
         }
-        for one in found.tested
+        for one in gains.tested
     ]
     numbers = st.column_config.NumberColumn
     config = {"B − A": numbers(format="%+.4f", help=score)}

@@ -45,8 +45,8 @@ def dataset_shown(entries: Sequence[Diagnostic], picks: Picks, usual: str = "") 
     newest = [run for entry in entries for run in repository().finished(entry, metrics=[], limit=1)]
     if found := max(newest, key=lambda run: run.started_at).plan.dataset if newest else DatasetRef(usual):
         kinds = " or a ".join(dict.fromkeys(entry.dataset_kind.in_words for entry in entries))
-        said = f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {kinds}. Shown: "
-        offer_switch(f"{said}{tables.dataset_title(found)}.", found)
+        text = f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {kinds}. Shown: "
+        offer_switch(f"{text}{tables.dataset_title(found)}.", found)
     return found
 
 
@@ -58,22 +58,22 @@ def readable(entries: Sequence[Diagnostic], picks: Picks) -> Picks | None:
     return replace(picks, dataset=dataset_shown(entries, picks, DEFAULT_DATASET))
 
 
-def offer_switch(said: str, dataset: str) -> None:
+def offer_switch(text: str, dataset: str) -> None:
     """Say (as Markdown) what another dataset than the picked one has to do with the page, and offer to pick it."""
     with row():
-        st.caption(said, width="content")
+        st.caption(text, width="content")
         st.button("Switch dataset", key="pick_shown", type="tertiary", on_click=pick_dataset, args=(dataset,))
 
 
-def offer_others(said: str, offered: Mapping[str, str], *, key: str) -> None:
+def offer_others(text: str, offered: Mapping[str, str], *, key: str) -> None:
     """Say that the picked dataset is of another kind, and offer datasets of the catalog to pick instead.
 
     Args:
-        said: Markdown.
+        text: Markdown.
         offered: what follows the title, by dataset.
     """
     with st.container(border=True, key=key):
-        st.markdown(said)
+        st.markdown(text)
         with st.container(horizontal=True):
             for name, what in offered.items():
                 label = f"{title_of(name)} ({what})" if what else title_of(name)

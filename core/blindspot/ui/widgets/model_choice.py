@@ -22,12 +22,12 @@ def own_at_first(most: int = MOST_OWN) -> list[str]:
     return [*own, USUAL_MODEL] if len(own) == 1 else own
 
 
-def choose_model(key: str, place: DeltaGenerator) -> str:
+def choose_model(key: str, container: DeltaGenerator) -> str:
     """Let the reader choose one model with vectors; at first the newest own one."""
     names = known_references(settings(), repository(), rankings=False)
     begin_with(key, lambda: next(iter(_own(names)), None))
     usual = names.index(USUAL_MODEL)
-    return one_named("Model", names, index=usual, key=key, name=current().model, place=place) or USUAL_MODEL
+    return one_named("Model", names, index=usual, key=key, name=current().model, container=container) or USUAL_MODEL
 
 
 def _own(names: Sequence[str]) -> list[str]:

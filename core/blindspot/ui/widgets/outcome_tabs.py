@@ -23,26 +23,26 @@ _TITLES = {
 }
 
 
-def verdict(found: Outcomes, a: RunRecord, b: RunRecord, sentence: str) -> None:
+def verdict(outcomes: Outcomes, a: RunRecord, b: RunRecord, sentence: str) -> None:
     """The sentence above a comparison's figure, counts first.
 
     Args:
         sentence: Markdown with places for ``{a}`` and ``{b}``, the models, ``{won}``, ``{lost}`` (by A), ``{alike}``.
     """
-    n = found.counts
+    n = outcomes.counts
     counts = {"won": n[Outcome.WON_BY_A], "lost": n[Outcome.WON_BY_B]}
     counts["alike"] = n[Outcome.BOTH_WRONG] + n[Outcome.BOTH_RIGHT]
     names = {side: f"**{as_text(run.plan.variant.label)}**" for side, run in (("a", a), ("b", b))}
     st.markdown(sentence.format(**names, **{name: f"**{count:,}**" for name, count in counts.items()}))
 
 
-def outcome_tabs(found: Outcomes, means: str, *, on_change: Callable[[], None] | None = None) -> Bool:
+def outcome_tabs(outcomes: Outcomes, means: str, *, on_change: Callable[[], None] | None = None) -> Bool:
     """The tabs; which items the chosen one has, ``[m] bool``.
 
     Args:
         means: what wins an item, and what is right and wrong, as Markdown.
     """
-    counts = {ALL: len(found.codes)} | {str(outcome): n for outcome, n in found.counts.items()}
+    counts = {ALL: len(outcomes.codes)} | {str(outcome): n for outcome, n in outcomes.counts.items()}
     titles = {ALL: "All"} | {str(outcome): title for outcome, title in _TITLES.items()}
     chosen = tab_named(
         "A against B",
@@ -52,4 +52,4 @@ def outcome_tabs(found: Outcomes, means: str, *, on_change: Callable[[], None] |
         help=means,
         on_change=on_change,
     )
-    return np.ones(len(found.codes), dtype=np.bool_) if chosen == ALL else found.of(Outcome(chosen))
+    return np.ones(len(outcomes.codes), dtype=np.bool_) if chosen == ALL else outcomes.of(Outcome(chosen))

@@ -41,7 +41,7 @@ def only_rows(
     columns: Sequence[OwnColumn],
     rows: Int64,
     *,
-    place: DeltaGenerator | None = None,
+    container: DeltaGenerator | None = None,
     on_change: Callable[[], None] | None = None,
 ) -> Bool:
     """A filter per column. Returns which of the rows have one of the values chosen in each, ``[k] bool``.
@@ -55,14 +55,14 @@ def only_rows(
         key = key_of(name)
         if key in st.session_state:  # another file's column may have this name
             st.session_state[key] = [value for value in st.session_state[key] if value in groups]
-        chosen = (place or cast("DeltaGenerator", st)).multiselect(
+        chosen = (container or cast("DeltaGenerator", st)).multiselect(
             as_text(name),
             list(groups),
             key=key,
             bind="query-params",
             placeholder="all",
             help="A column of the dataset. Only rows with one of the chosen values are shown.",
-            width=240 if place is None else "stretch",
+            width=240 if container is None else "stretch",
             on_change=on_change,
         )
         if chosen:

@@ -33,8 +33,8 @@ def picks_that_fit(
     """
     if dataset := missing_runs.dataset_shown([entry], picks):
         return replace(picks, dataset=dataset)
-    said = f"{tables.dataset_title(picks.dataset)} {lacks}, or add your own on the page *Data*."
-    missing_runs.offer_others(said, offered, key=key)
+    text = f"{tables.dataset_title(picks.dataset)} {lacks}, or add your own on the page *Data*."
+    missing_runs.offer_others(text, offered, key=key)
     return None
 
 
@@ -51,7 +51,7 @@ def first_of(runs: Sequence[RunRecord], most: int, how: str = "the best") -> lis
     return list(runs[:most])
 
 
-def choose_own(label: str, texts: str, key: str, *, place: DeltaGenerator | None = None) -> bool:
+def choose_own(label: str, texts: str, key: str, *, container: DeltaGenerator | None = None) -> bool:
     """Whether each model counts on the texts that it covers itself, rather than all on common ones.
 
     Args:
@@ -62,7 +62,7 @@ def choose_own(label: str, texts: str, key: str, *, place: DeltaGenerator | None
         f"Word vectors lack some texts. common: the {texts} that all models cover, so that scores are comparable. own: "
         f"for each model the {texts} that it covers itself, not comparable."
     )
-    return one_of(label, ["common", "own"], key, about, place=place) == "own"
+    return one_of(label, ["common", "own"], key, about, container=container) == "own"
 
 
 def by_variant(runs: Mapping[Key, Sequence[RunRecord]], own: bool) -> dict[Key, dict[Variant, RunRecord]]:

@@ -195,18 +195,18 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
     if kind is None:
         _ask(table)
         return None
-    place = st.empty()
+    container = st.empty()
     columns = _COLUMNS.get(kind, _columns)(table, kind, key)
     if columns is None:
         return None
     _show_columns(table, kind, columns)
     contents = _read(table, kind, tuple(columns.items()))
     if what := _left_open(table, kind):
-        place.warning(as_text(f"{what}. Check the columns below, and the kind."), icon=":material/help:")
+        container.warning(as_text(f"{what}. Check the columns below, and the kind."), icon=":material/help:")
     if contents.doubt:
         doubt = as_text(f"{contents.doubt[0].upper()}{contents.doubt[1:]}")
         other = OWN_KINDS[DatasetKind.RETRIEVAL].title
-        place.warning(
+        container.warning(
             f"{doubt} Then read them as {other}: as pairs, a match is ranked among all texts, other queries too.",
             icon=":material/help:",
         )
@@ -448,14 +448,14 @@ def _remove(reference: str, upload: Upload | None, purge: bool) -> None:
     try:
         if purge:
             found = own_datasets.purge(reference, settings(), repository())
-            said = f"Deleted for {title}: {as_text(found.in_words)}."
+            text = f"Deleted for {title}: {as_text(found.in_words)}."
         elif upload is not None:
             uploads.remove(upload, upload_settings())
-            said = f"{title} was deleted. Its results stay."
+            text = f"{title} was deleted. Its results stay."
         else:
             return
     except BlindspotError as error:
         st.session_state[_SAID] = (False, as_text(explained(error)), "")
         return
-    st.session_state[_SAID] = (True, said, "")
+    st.session_state[_SAID] = (True, text, "")
     pick_dataset(DEFAULT_DATASET)

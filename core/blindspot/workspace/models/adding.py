@@ -34,7 +34,7 @@ _WANTED = "_models_wanted"  # the check that a button started: a rerun of the pa
 _UPLOADS = "_models_uploads"  # number of uploads: a new key empties the field after each
 
 
-def by_reference(found: Library, picks: Picks) -> None:
+def by_reference(library: Library, picks: Picks) -> None:
     """Draw the field for a model, and below it what was found; a model is checked before anything runs."""
     if not allowed().changes:
         st.info(
@@ -43,18 +43,18 @@ def by_reference(found: Library, picks: Picks) -> None:
         return
     st.subheader("Add a model", anchor=False)
     with errors_shown():
-        _by_reference(found, picks)
+        _by_reference(library, picks)
 
 
-def other_ways(found: Library, picks: Picks) -> None:
+def other_ways(library: Library, picks: Picks) -> None:
     """Draw the forms for a model on a server, and for files to upload."""
     if not allowed().changes:
         return
     st.subheader("Add a model from a server, or upload one", anchor=False)
     with errors_shown():
-        _by_address(found, picks)
+        _by_address(library, picks)
     with errors_shown():
-        _by_upload(found, picks)
+        _by_upload(library, picks)
 
 
 def added() -> str:
@@ -63,7 +63,7 @@ def added() -> str:
     return reference or ""
 
 
-def _by_reference(found: Library, picks: Picks) -> None:
+def _by_reference(library: Library, picks: Picks) -> None:
     if typed := st.session_state.pop(TYPED_MODEL, ""):
         st.session_state["reference"] = typed
         _want(BY_REFERENCE)
@@ -90,7 +90,7 @@ def _by_reference(found: Library, picks: Picks) -> None:
             _check(BY_REFERENCE, reference, lambda: encoders_here.add(reference, settings(), repository()))
         else:
             st.session_state[_OUTCOME] = (BY_REFERENCE, None, "Type where the model is, then press Check.")
-    _outcome(BY_REFERENCE, found, picks)
+    _outcome(BY_REFERENCE, library, picks)
     with st.expander("Every form of reference", icon=":material/list:"):
         st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in _by_path()))
 
@@ -99,7 +99,7 @@ def _by_path() -> list[SchemeEntry | RankingEntry]:
     return [*SCHEMES.values(), *(entry for name, entry in RANKINGS.items() if name != BM25)]
 
 
-def _by_address(found: Library, picks: Picks) -> None:
+def _by_address(library: Library, picks: Picks) -> None:
     """Draw the form for a model on a server: its connection can be tested before it is added."""
     with st.form("served_form"):
         st.markdown("Connect to a model on a server")
@@ -172,7 +172,7 @@ def _by_address(found: Library, picks: Picks) -> None:
             _test(reference)
         else:
             _check(BY_ADDRESS, model, lambda: encoders_here.add(reference, settings(), repository()))
-    _outcome(BY_ADDRESS, found, picks)
+    _outcome(BY_ADDRESS, library, picks)
 
 
 def _test(reference: str) -> None:
@@ -186,7 +186,7 @@ def _test(reference: str) -> None:
     )
 
 
-def _by_upload(found: Library, picks: Picks) -> None:
+def _by_upload(library: Library, picks: Picks) -> None:
     number = st.session_state.setdefault(_UPLOADS, 0)
     with st.container(border=True, key="upload_box"):
         files = st.file_uploader(
@@ -210,7 +210,7 @@ def _by_upload(found: Library, picks: Picks) -> None:
         st.session_state[_UPLOADS] = number + 1
         title = " and ".join(name for name, _ in named)
         _check(BY_UPLOAD, title, lambda: encoders_here.add_upload(named, settings(), repository()))
-    _outcome(BY_UPLOAD, found, picks)
+    _outcome(BY_UPLOAD, library, picks)
 
 
 def _want(origin: str) -> None:
@@ -235,7 +235,7 @@ def _check(origin: str, title: str, add: Callable[[], CheckedEncoder]) -> None:
     st.rerun()
 
 
-def _outcome(origin: str, found: Library, picks: Picks) -> None:
+def _outcome(origin: str, library: Library, picks: Picks) -> None:
     """Draw the outcome of the last check: the model and a button to run it, or the error."""
     asked_by, reference, error = st.session_state.get(_OUTCOME, ("", None, ""))
     if asked_by != origin:
@@ -243,7 +243,7 @@ def _outcome(origin: str, found: Library, picks: Picks) -> None:
     if error:
         st.error(error, icon=":material/error:")
         return
-    encoder = found.find(reference) if reference else None
+    encoder = library.find(reference) if reference else None
     if encoder is None:  # removed since
         return
     with st.container(border=True, key=f"found_{origin}"):

@@ -121,9 +121,9 @@ def _at_first(entry: Diagnostic, board: Leaderboard) -> None:
     tables.board_table(entry, board, test=False, key="at_first")
 
 
-def _sentence(said: str, key: str) -> None:
+def _sentence(text: str, key: str) -> None:
     with st.container(border=True, key=key):
-        st.markdown(said)
+        st.markdown(text)
 
 
 def _dots(found: Best, board: Leaderboard, key: str) -> None:

@@ -99,12 +99,12 @@ def _intervals(best: RunRecord, others: Sequence[RunRecord], found: Sequence[Pai
 # --- in words
 
 
-def at_first(found: Best) -> str:
+def at_first(best: Best) -> str:
     """One sentence of the best model while it is tested."""
-    name, dataset = found.best.plan.variant.label, title_of(found.best.plan.dataset)
-    end = "lowest" if found.entry.headline_is_lower_better else "highest"
-    score = f"{found.label} {number(found.best.metrics[found.entry.headline], '.3f')}"
-    others = counted(len(found.others), "other model")
+    name, dataset = best.best.plan.variant.label, title_of(best.best.plan.dataset)
+    end = "lowest" if best.entry.headline_is_lower_better else "highest"
+    score = f"{best.label} {number(best.best.metrics[best.entry.headline], '.3f')}"
+    others = counted(len(best.others), "other model")
     return f"{name} has the {end} {score} on {dataset}. Testing its difference from {others} …"
 
 

@@ -249,14 +249,14 @@ def cost_and_start(expansion: Expansion) -> None:
             )
 
 
-def _cluster_button(place: DeltaGenerator, requests: Sequence[RunRequest], *, enabled: bool) -> None:
+def _cluster_button(container: DeltaGenerator, requests: Sequence[RunRequest], *, enabled: bool) -> None:
     """The button that sends all runs to the cluster, which takes those that are stored from the store."""
     missing = ""
     try:
         require("ray", f"BLINDSPOT_RAY={settings().ray}")
     except BlindspotError as error:
         missing = explained(error)
-    place.button(
+    container.button(
         "Run on the cluster",
         key="run_on_cluster",
         icon=":material/dns:",

@@ -557,14 +557,14 @@ def _judged(
         yield Judgment(*pair, grade)
 
 
-def _unknown_id(place: str, what: str, found: str, known: Iterable[str], skipping: str) -> InputError:
+def _unknown_id(place: str, what: str, found: str, ids: Iterable[str], skipping: str) -> InputError:
     """The error for an id that no file has, with the one that was probably meant."""
 
     def bare(text: str) -> str:
         key = text.strip().casefold().removesuffix(".0").lstrip("0")
         return key or "0"
 
-    meant = next((one for one in known if bare(one) == bare(found)), None)
+    meant = next((one for one in ids if bare(one) == bare(found)), None)
     return InputError(
         f"{place}: there is no {what} with the id '{shortened(found)}'",
         expected=f"an id of the {'queries' if what == 'query' else 'documents'}",

@@ -94,11 +94,13 @@ def _by_name(part: str, names: Sequence[str]) -> dict[str, Guess]:
     }
 
 
-def _of_texts(grid: Grid, found: dict[str, Guess], judgments: Grid | None) -> None:
+def _of_texts(grid: Grid, guesses: dict[str, Guess], judgments: Grid | None) -> None:
     """The id and the text of documents or queries."""
     _, cells = grid
-    if headers.ID not in found:
-        distinct = [n for n in _free(grid, found) if cells[n] and len(set(cells[n])) == len(cells[n]) and all(cells[n])]
+    if headers.ID not in guesses:
+        distinct = [
+            n for n in _free(grid, guesses) if cells[n] and len(set(cells[n])) == len(cells[n]) and all(cells[n])
+        ]
         sides = [set(column) for column in judgments[1]] if judgments else []
 
         def named_by_judgments(number: int) -> float:
@@ -107,25 +109,25 @@ def _of_texts(grid: Grid, found: dict[str, Guess], judgments: Grid | None) -> No
 
         best = max(distinct, key=named_by_judgments, default=None)
         if best is not None and named_by_judgments(best) > 0:
-            found[headers.ID] = Guess(best, BY_VALUES)
-    if headers.TEXT not in found and (free := _free(grid, found)):
-        found[headers.TEXT] = Guess(max(free, key=lambda n: sum(map(len, cells[n]))), BY_VALUES)
+            guesses[headers.ID] = Guess(best, BY_VALUES)
+    if headers.TEXT not in guesses and (free := _free(grid, guesses)):
+        guesses[headers.TEXT] = Guess(max(free, key=lambda n: sum(map(len, cells[n]))), BY_VALUES)
 
 
-def _of_judgments(grid: Grid, found: dict[str, Guess], ids: Mapping[str, set[str]]) -> None:
+def _of_judgments(grid: Grid, guesses: dict[str, Guess], ids: Mapping[str, set[str]]) -> None:
     """Both ids and the grade of judgments."""
     _, cells = grid
     for role, part in _SIDES.items():
-        if role in found or part not in ids:
+        if role in guesses or part not in ids:
             continue
-        shares = {n: sum(cell in ids[part] for cell in cells[n]) / max(len(cells[n]), 1) for n in _free(grid, found)}
+        shares = {n: sum(cell in ids[part] for cell in cells[n]) / max(len(cells[n]), 1) for n in _free(grid, guesses)}
         best = max(shares, key=lambda n: shares[n], default=None)
         if best is not None and shares[best] > 0:
-            found[role] = Guess(best, BY_VALUES)
-    if headers.GRADE not in found:
-        grades = [n for n in _free(grid, found) if cells[n] and _are_grades(cells[n])]
+            guesses[role] = Guess(best, BY_VALUES)
+    if headers.GRADE not in guesses:
+        grades = [n for n in _free(grid, guesses) if cells[n] and _are_grades(cells[n])]
         if grades:
-            found[headers.GRADE] = Guess(min(grades, key=lambda n: len(set(cells[n]))), BY_VALUES)
+            guesses[headers.GRADE] = Guess(min(grades, key=lambda n: len(set(cells[n]))), BY_VALUES)
 
 
 def _are_grades(cells: Sequence[str]) -> bool:

@@ -56,10 +56,10 @@ class Source:
         """Whether the first object has one of BEIR's names; a broken one is the reader's to refuse."""
         first = next((line for line in self.text.split("\n") if line.strip()), "")
         try:
-            found = json.loads(first[: tables.MAX_LINE])
+            content = json.loads(first[: tables.MAX_LINE])
         except (ValueError, RecursionError):
             return True
-        return not isinstance(found, dict) or any(name in found for name in JSON_NAMES.get(self.part, (_JSON_ID,)))
+        return not isinstance(content, dict) or any(name in content for name in JSON_NAMES.get(self.part, (_JSON_ID,)))
 
     @property
     def is_marked_up(self) -> bool:

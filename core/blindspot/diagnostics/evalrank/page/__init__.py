@@ -147,8 +147,8 @@ def _ceiling_note(shown: EvalRankView) -> str:
     pairs = f"{m['pairs']:,.0f} pairs, each match ranked among {m['background']:,.0f} {among}. Bars: 95% CI."
     can_be_one = not other_queries.stand_in_the_way(shown)
     if shown.filtered:
-        said = "Other matches and near-duplicates are not counted"
-        return f"{pairs} {said}, so a perfect model would score 1." if can_be_one else f"{pairs} {said}."
+        text = "Other matches and near-duplicates are not counted"
+        return f"{pairs} {text}, so a perfect model would score 1." if can_be_one else f"{pairs} {text}."
     if best < 1:
         return (
             f"{pairs} Dotted: the ceiling of raw ranks. Some queries have several matches and only one can be first, "

@@ -25,14 +25,14 @@ def note(shown: EvalRankView) -> None:
     if not stand_in_the_way(shown):
         return
     run = headline.subject_first(shown.runs, shown.picks)[0]
-    said = "Other queries are candidates too"
+    text = "Other queries are candidates too"
     if (found := _counted(run, shown.pairs)) is not None:
         if not found.above:
             return
         pairs = "the pairs" if found.pairs == run.metrics["pairs"] else f"{found.pairs:,} evenly spaced pairs"
         model = as_text(run.plan.variant.label)
-        said += f": in {percent(found.above / found.pairs, 1)} of {pairs}, {model} ranks another query above the match"
-    st.caption(f"{said}. *Trust*, below, shows the score among matches only.")
+        text += f": in {percent(found.above / found.pairs, 1)} of {pairs}, {model} ranks another query above the match"
+    st.caption(f"{text}. *Trust*, below, shows the score among matches only.")
 
 
 def near_duplicates(shown: EvalRankView) -> None:

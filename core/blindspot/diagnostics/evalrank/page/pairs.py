@@ -173,7 +173,9 @@ def _table(
     )
     with popover:
         which = _show_only(sides)
-        of_file = own_columns.only_rows(own, described["pair"].to_numpy(), place=popover, on_change=TABLE.to_first_page)
+        of_file = own_columns.only_rows(
+            own, described["pair"].to_numpy(), container=popover, on_change=TABLE.to_first_page
+        )
         extra = _more_columns(described, shown)
     order, descending = _order(described, shown, ordered, direction)
     mask = browsing.kept(described, which) & browsing.containing(described, wanted or "") & of_file
@@ -236,7 +238,7 @@ def _order(
         bind="query-params",
         on_change=TABLE.to_first_page,
     )
-    direction = one_of("Direction", [DOWN, UP], "direction", place=right, on_change=TABLE.to_first_page)
+    direction = one_of("Direction", [DOWN, UP], "direction", container=right, on_change=TABLE.to_first_page)
     return str(order), direction == DOWN
 
 

@@ -34,8 +34,8 @@ def estimated(pairs: PairTable) -> tuple[Estimated, ...]:
     return tuple(map(Estimated.of, numbers.groups(pairs, pairs.run_ids)))
 
 
-def _all_estimates(found: Sequence[Estimated]) -> Mapping[str, Mapping[str, Estimate]]:
-    return {run_id: rows for one in found for run_id, rows in one.estimates.items()}
+def _all_estimates(estimates: Sequence[Estimated]) -> Mapping[str, Mapping[str, Estimate]]:
+    return {run_id: rows for one in estimates for run_id, rows in one.estimates.items()}
 
 
 def by_variant(found: Sequence[Estimated], runs: Sequence[RunRecord], suffix: str) -> Scores:
@@ -57,17 +57,17 @@ def with_intervals(
     }
 
 
-def note(found: Sequence[Estimated]) -> None:
-    for said in dict.fromkeys(one.method for one in found):
+def note(estimates: Sequence[Estimated]) -> None:
+    for said in dict.fromkeys(one.method for one in estimates):
         st.caption(said)
 
 
-def marks(found: Sequence[Estimated], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
+def marks(estimates: Sequence[Estimated], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
     """For ``tables.mark_best``: the rows not significantly worse than the best; None where that was not tested."""
-    if len(found) != 1 or found[0].refusal or len(runs) < 2:
+    if len(estimates) != 1 or estimates[0].refusal or len(runs) < 2:
         return None
     places = {run.run_id: row for row, run in enumerate(runs)}
-    return {metric: frozenset(places[run_id] for run_id in ids) for metric, ids in found[0].alike.items()}
+    return {metric: frozenset(places[run_id] for run_id in ids) for metric, ids in estimates[0].alike.items()}
 
 
 @cached(64, "Comparing with the baseline …")
@@ -76,22 +76,22 @@ def against(entry: Diagnostic, runs: tuple[RunRecord, ...], baseline: RunRecord,
     return paired_tests(entry, [(run, baseline) for run in runs], repository(), family, every=True)
 
 
-def show_headline(shown: EvalRankView, found: Sequence[Estimated]) -> None:
+def show_headline(shown: EvalRankView, estimates: Sequence[Estimated]) -> None:
     """A model's Hits@1 with its interval, and how the other models differ from it; MRR where no Hits@1 differs
     from 0, which says nothing of them."""
     runs = headline.subject_first(shown.runs, shown.picks)
-    own = next(one for one in found if runs[0].run_id in one.estimates)
+    own = next(one for one in estimates if runs[0].run_id in one.estimates)
     suffix, first = "_filtered" if shown.filtered else "", as_text(runs[0].plan.variant.label)
     hits, mrr = (own.estimates[runs[0].run_id][f"{score}{suffix}"] for score in ("hits@1", "mrr"))
     if any(run.metrics[f"hits@1{suffix}"] > 0 for run in runs):
-        said = f"**{first}** ranks the right match first for **{percent(hits.value, 1)}** of {own.pairs:,} pairs"
+        text = f"**{first}** ranks the right match first for **{percent(hits.value, 1)}** of {own.pairs:,} pairs"
         rivals = headline.rivals(shown.entry, runs, ".1%", f"hits@1{suffix}", shown.family)
-        headline.show(headline.in_words(f"{said}{ci(hits, '.1%')}", rivals, "more", "fewer"))
+        headline.show(headline.in_words(f"{text}{ci(hits, '.1%')}", rivals, "more", "fewer"))
         return
-    said = f"The right match is first for none of {own.pairs:,} pairs. **{first}** has an MRR of "
+    text = f"The right match is first for none of {own.pairs:,} pairs. **{first}** has an MRR of "
     rivals = headline.rivals(shown.entry, runs, ".3f", f"mrr{suffix}", shown.family)
-    said += f"**{number(mrr.value, '.3f')}**{ci(mrr, '.3f')}"
-    headline.show(headline.in_words(said, rivals, "higher", "lower"))
+    text += f"**{number(mrr.value, '.3f')}**{ci(mrr, '.3f')}"
+    headline.show(headline.in_words(text, rivals, "higher", "lower"))
 
 
 # --- the view "A against B"

@@ -87,7 +87,7 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
         list(runs),
         key="if_variant",
         name=names_of_variants(runs),
-        place=first,
+        container=first,
         placeholder=f"the best: {runs[best].plan.variant.label}",
         help="Its embeddings come from the cache.",
     )
@@ -103,7 +103,7 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
         "`center+whiten:64`.\n\n" + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
     )
     about = "cos: cosine. l2: 1/(1 + distance). As stored: the similarity in the sidebar."
-    metric = one_of("Similarity", [AS_PICKED, *Similarity], "if_metric", about, place=third)
+    metric = one_of("Similarity", [AS_PICKED, *Similarity], "if_metric", about, container=third)
     run = runs.get(variant or best, runs[best])
     return (
         run,
@@ -195,9 +195,9 @@ def _score_table(found: Change) -> list[dict[str, object]]:
     ]
 
 
-def _independent(found: Change) -> str:
+def _independent(change: Change) -> str:
     """What the intervals treat as independent, or why there are none."""
-    known = found.known
+    known = change.known
     return f"No interval here: {known.refusal}." if known.refusal else f"From {known.independent}."
 
 
@@ -215,16 +215,16 @@ def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Simi
     button_for("Compute it on all pairs", base.run, transform, params, key="if_run", covered_by=plan.covered_by)
 
 
-def _most_changed(base: Basis, found: Change) -> None:
+def _most_changed(base: Basis, change: Change) -> None:
     """The pairs whose matches move farthest; a row opens the pair below."""
     frame = base.pairs.iloc[base.sample][["item_no", "query", "match"]].reset_index(drop=True)
-    frame.insert(1, "before", found.before.shown)
-    frame.insert(2, "after", found.after.shown)
-    moved = frame[found.factors != 1.0]
+    frame.insert(1, "before", change.before.shown)
+    frame.insert(2, "after", change.after.shown)
+    moved = frame[change.factors != 1.0]
     if moved.empty:
         st.caption("No match moves.")
         return
-    farthest = pd.Series(found.factors).loc[moved.index].map(lambda factor: max(factor, 1 / factor))
+    farthest = pd.Series(change.factors).loc[moved.index].map(lambda factor: max(factor, 1 / factor))
     top = moved.loc[farthest.sort_values(ascending=False, kind="stable").index[:MOST_CHANGED]]
     st.markdown("**Pairs that change most**")
     rank = st.column_config.NumberColumn(format="localized", help="Rank of the match; 1 is best, .5 is a tie")

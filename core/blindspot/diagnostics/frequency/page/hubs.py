@@ -182,9 +182,11 @@ def _items(shown: FrequencyView, models: Sequence[Hubs]) -> None:
     st.markdown("**Which items are they?**")
     left, right = st.columns([3, 2])
     by_id = {str(one.variant): one for one in models}
-    one = by_id[str(one_named("Model", list(by_id), key="hubs_of", name=names_of_variants(by_id), index=0, place=left))]
+    one = by_id[
+        str(one_named("Model", list(by_id), key="hubs_of", name=names_of_variants(by_id), index=0, container=left))
+    ]
     zipf = shown.frequencies.zipf
-    if one_of("Items", [HUBS, NEVER], "hub_list", place=right) == HUBS:
+    if one_of("Items", [HUBS, NEVER], "hub_list", container=right) == HUBS:
         items = one.largest(LISTED)
     else:
         never = int(np.count_nonzero(one.counts == 0))

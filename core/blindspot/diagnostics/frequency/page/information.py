@@ -86,13 +86,13 @@ def _verdict(found: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: f
     else:
         does = "show" if one.mean.value - one.control >= CLEARLY else "hardly show"
     which = f"which {unit}s are frequent" if shown.dataset.of_words else f"which {unit}s use frequent words"
-    said = (
+    text = (
         f"In {as_text(shown.entry.title)}, vectors of **{as_text(variant.label)}** {does} {which}: a linear classifier "
         f"is right on **{one.mean.value:.1%}**{ci(one.mean, '.1%')}, the mean over thresholds, of which none is below "
         f"{one.least:.1%} or above {one.most:.1%}; with shuffled labels it is right on {one.control:.1%}"
     )
     also = [f"**{as_text(v.label)}** {told(other).mean.value:.1%}" for v, other in others]
-    st.markdown(f"{said}{'; ' if also else ''}{', '.join(also)}.")
+    st.markdown(f"{text}{'; ' if also else ''}{', '.join(also)}.")
     st.caption(
         "50% is chance. **Lower is better** where vectors should be about meaning, not about how common words are. "
         "Differences between models are not tested."
@@ -109,8 +109,8 @@ def _instead(shown: FrequencyView, variants: Sequence[Variant]) -> None:
         return
     by_variant = {run.plan.variant: run for run in reversed(runs) if run.plan.dataset == newest}
     scores = [f"{v.label} {by_variant[v].metrics[ENTRY.headline]:.1%}" for v in variants if v in by_variant]
-    said = f"Computed here over the {shown.entry.unit}s of {shown.entry.title}. Other pages show the accuracy over "
-    offer_switch(as_text(f"{said}words, on {title_of(newest)}: {', '.join(scores)}."), newest)
+    text = f"Computed here over the {shown.entry.unit}s of {shown.entry.title}. Other pages show the accuracy over "
+    offer_switch(as_text(f"{text}words, on {title_of(newest)}: {', '.join(scores)}."), newest)
 
 
 def _table(found: Mapping[Variant, pd.DataFrame]) -> None:

@@ -43,23 +43,23 @@ def show(shown: HerosView) -> None:
 
 def _reading(found: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str:
     """How close rewrites are compared with the pairs of STS-B, and whether subsets differ in it."""
-    said = (
+    text = (
         f"A rewrite changes **{mean.levenshtein:.0%}** of the word pieces of its original; the sentences of a pair of "
         f"STS-B differ in {other.levenshtein:.0%} of theirs. "
     )
     if mean.levenshtein < CLOSE * other.levenshtein:
-        said += (
+        text += (
             "A model that only compares words finds all rewrites similar, so look at the order of the rewrites, not at "
             "how high their similarities are."
         )
     by_words = sorted((o.rouge_1, name) for name, o in found.items() if not math.isnan(o.rouge_1))
     if by_words and by_words[-1][0] - by_words[0][0] > DIFFERENT:
         (least, low), (most, high) = by_words[0], by_words[-1]
-        said += (
+        text += (
             f" Kinds of rewrite differ in how many words they share: {label(high)} {most:.0%}, {label(low)} "
             f"{least:.0%}. This alone may explain part of the difference in similarity."
         )
-    return said
+    return text
 
 
 def _own(shown: HerosView) -> dict[str, Overlap]:

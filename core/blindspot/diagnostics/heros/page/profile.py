@@ -160,10 +160,10 @@ def _accuracies(runs: Sequence[RunRecord], right: str) -> None:
     )
 
 
-def _verdict(found: Sequence[RunRecord], chance: float) -> str:
+def _verdict(runs: Sequence[RunRecord], chance: float) -> str:
     """The end of a sentence: how many models are significantly worse than chance."""
-    below = sum(r.metrics[f"{ACCURACY}_high"] < chance for r in found)
+    below = sum(r.metrics[f"{ACCURACY}_high"] < chance for r in runs)
     if not below:
         return "."
-    who = "this model" if len(found) == 1 else "all of these models" if below == len(found) else f"{below} of these"
+    who = "this model" if len(runs) == 1 else "all of these models" if below == len(runs) else f"{below} of these"
     return f"; {who} {'does' if below == 1 else 'do'} worse: another rewrite is systematically closer."

@@ -31,40 +31,40 @@ from blindspot.variants import Variant
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATCH: "●", Relation.BELOW: "▽"}
 
 
-def show(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> None:
-    """Everything about the original in row ``place`` of ``sentences``."""
+def show(shown: HerosView, sentences: Sentences, chosen: Sides, index: int) -> None:
+    """Everything about the original in row ``index`` of ``sentences``."""
     with st.container(border=True, key="heros_drill"):
         with st.container(horizontal=True, gap="small"):
-            st.markdown(f"**Sentence {sentences.numbers[place]}**", width="content")
-            st.text(sentences.originals[place])  # as text: never as HTML or markdown
-        _rewrites(shown, sentences, chosen, place)
+            st.markdown(f"**Sentence {sentences.numbers[index]}**", width="content")
+            st.text(sentences.originals[index])  # as text: never as HTML or markdown
+        _rewrites(shown, sentences, chosen, index)
         st.markdown("**Similarity by model**")
         runs = chosen.first(shown.runs)
-        similarities = {str(run.plan.variant): sentences.similarity[run.run_id][place] for run in runs}
-        texts = dict(zip(sentences.subsets, sentences.rewrites[place], strict=True))
+        similarities = {str(run.plan.variant): sentences.similarity[run.run_id][index] for run in runs}
+        texts = dict(zip(sentences.subsets, sentences.rewrites[index], strict=True))
         frame = pd.DataFrame(similarities, index=sentences.subsets)
         variants = [run.plan.variant for run in runs]
         figure = figures.rewrite_dots(frame, texts, variants, shown.styles, shown.scheme)
         st.plotly_chart(figure, key="rewrite_dots")
         st.markdown("**Would a search for the sentence find its rewrites?**")
-        _retrieval(shown, sentences, chosen, place)
+        _retrieval(shown, sentences, chosen, index)
 
 
-def _rewrites(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> None:
+def _rewrites(shown: HerosView, sentences: Sentences, chosen: Sides, index: int) -> None:
     """The rewrites with their changed words marked, A's most similar first."""
-    similarities = [sentences.similarity[run.run_id][place] for run in chosen.by_letter.values()]
-    notes = browsing.same_texts(sentences, place)
+    similarities = [sentences.similarity[run.run_id][index] for run in chosen.by_letter.values()]
+    notes = browsing.same_texts(sentences, index)
     rows = [
         figures.RewriteRow(
             sentences.subsets[i],
-            word_changes(sentences.originals[place], sentences.rewrites[place][i]),
+            word_changes(sentences.originals[index], sentences.rewrites[index][i]),
             [float(values[i]) for values in similarities],
             notes[i] if notes[i] in {"", "unchanged"} else f"same as {label(notes[i])}",
         )
         for i in np.argsort(-similarities[0], kind="stable")
     ]
     columns = ["similarity"] if chosen.b is None else list(chosen.by_letter)
-    st.html(figures.rewrites_table(rows, columns, shown.scheme, f"Rewrites of original {sentences.numbers[place]}"))
+    st.html(figures.rewrites_table(rows, columns, shown.scheme, f"Rewrites of original {sentences.numbers[index]}"))
     whose = " and ".join(f"{side}: {as_text(run.plan.variant.label)}" for side, run in chosen.by_letter.items())
     st.caption(f"Underlined: added. Struck through: removed. Normalized similarity ({whose}), most similar first.")
 
@@ -74,9 +74,9 @@ def _cosines(run: RunRecord, original: int) -> Float64:
     return retrieval.cosines_to_all(run, original, settings(), repository())
 
 
-def _retrieval(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> None:
+def _retrieval(shown: HerosView, sentences: Sentences, chosen: Sides, index: int) -> None:
     """Ranks of all rewrites in all variants, and the sentences above one of them."""
-    original = int(sentences.original_items[place])
+    original = int(sentences.original_items[index])
     cosines: dict[Variant, Float64] = {}
     gone: list[RunRecord] = []
     for run in chosen.first(shown.runs):
@@ -91,14 +91,14 @@ def _retrieval(shown: HerosView, sentences: Sentences, chosen: Sides, place: int
         st.caption(f"No ranks without embeddings: {names}.")
         rerun_button("Encode again", "Encoding again for HEROS", gone, key="encode_again")
     if cosines:
-        _ranks(sentences, place, cosines)
-        _above(shown, sentences, chosen, place, cosines)
+        _ranks(sentences, index, cosines)
+        _above(shown, sentences, chosen, index, cosines)
 
 
-def _ranks(sentences: Sentences, place: int, cosines: Mapping[Variant, Float64]) -> None:
+def _ranks(sentences: Sentences, index: int, cosines: Mapping[Variant, Float64]) -> None:
     """A row per rewrite, a column per variant."""
-    original = int(sentences.original_items[place])
-    items = sentences.rewrite_items[place].tolist()
+    original = int(sentences.original_items[index])
+    items = sentences.rewrite_items[index].tolist()
     columns: dict[str, Sequence[object]] = {"rewrite": [label(subset) for subset in sentences.subsets]}
     config = {}
     for i, (variant, values) in enumerate(cosines.items()):
@@ -113,7 +113,7 @@ def _ranks(sentences: Sentences, place: int, cosines: Mapping[Variant, Float64])
 
 
 def _above(
-    shown: HerosView, sentences: Sentences, chosen: Sides, place: int, cosines: Mapping[Variant, Float64]
+    shown: HerosView, sentences: Sentences, chosen: Sides, index: int, cosines: Mapping[Variant, Float64]
 ) -> None:
     """The sentences above a rewrite that the reader chooses, in A and B."""
     if st.session_state.get("sent_rewrite") not in sentences.subsets:
@@ -123,9 +123,9 @@ def _above(
     for column, run in zip(st.columns(len(runs)), runs, strict=True):
         with column:
             st.markdown(f"**{as_text(run.plan.variant.label)}**")
-            rows = _ranking(sentences, place, subset, cosines[run.plan.variant], run)
+            rows = _ranking(sentences, index, subset, cosines[run.plan.variant], run)
             name = f"Ranking by {run.plan.variant.label}"
-            st.html(ranking_table(sentences.originals[place], rows, shown.scheme, name))
+            st.html(ranking_table(sentences.originals[index], rows, shown.scheme, name))
     st.caption(
         "▲ above the rewrite, ● the rewrite, = tied, ▽ below. Underlined: added words. In brackets: the text's role in "
         "the dataset. Similarity: cosine, not normalized."
@@ -133,16 +133,16 @@ def _above(
     if why_similar.is_open():
         number = sentences.column(subset)
         pair = PairOfTexts(
-            (sentences.originals[place], sentences.rewrites[place][number]),
-            (int(sentences.original_items[place]), int(sentences.rewrite_items[place, number])),
+            (sentences.originals[index], sentences.rewrites[index][number]),
+            (int(sentences.original_items[index]), int(sentences.rewrite_items[index, number])),
         )
         note = "Above, similarities are normalized by the average of unrelated sentences; this is the plain cosine."
         why_similar.show([why_similar.of_run(run, pair, note=note) for run in runs], ("original", "rewrite"))
 
 
-def _ranking(sentences: Sentences, place: int, subset: str, cosines: Float64, run: RunRecord) -> list[TableRow]:
-    original = int(sentences.original_items[place])
-    rewrite = int(sentences.rewrite_items[place, sentences.column(subset)])
+def _ranking(sentences: Sentences, index: int, subset: str, cosines: Float64, run: RunRecord) -> list[TableRow]:
+    original = int(sentences.original_items[index])
+    rewrite = int(sentences.rewrite_items[index, sentences.column(subset)])
     near = retrieval.neighbors(cosines, original, rewrite)
     items = [neighbor.item_no for neighbor in near]
     texts = repository().texts(run.plan.dataset_digest, items)

@@ -70,15 +70,15 @@ def show(shown: HerosView) -> None:
     training_data.offer(sides.a)
 
 
-def _tabs(found: Sentences, shown: HerosView, sides: Sides) -> Bool:
+def _tabs(sentences: Sentences, shown: HerosView, sides: Sides) -> Bool:
     """What A and B win; which originals are in the chosen tab, all where there is no B."""
     demanded = [Above(ordering.near, ordering.far) for ordering in tested(shown.subsets)]
     if sides.b is None or not demanded:
-        return np.ones(len(found.numbers), dtype=np.bool_)
-    a, b = (browsing.orders_right(found, run_id, demanded) for run_id in (sides.a.run_id, sides.b.run_id))
+        return np.ones(len(sentences.numbers), dtype=np.bool_)
+    a, b = (browsing.orders_right(sentences, run_id, demanded) for run_id in (sides.a.run_id, sides.b.run_id))
     became = browsing.became(a, b, len(demanded))
-    said = "{a} orders more rewrites by meaning in {won} sentences, {b} in {lost}; alike in {alike}."
-    verdict(became, sides.a, sides.b, said)
+    text = "{a} orders more rewrites by meaning in {won} sentences, {b} in {lost}; alike in {alike}."
+    verdict(became, sides.a, sides.b, text)
     orders = ", ".join(as_text(f"{label(o.nearer)} above {label(o.farther)}") for o in demanded)
     means = (
         f"Expected orders: {orders}.\n\n- **A wins**: more of them in A, ties counting half\n- **B wins**: more in B\n"
@@ -164,7 +164,7 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
         list(known),
         key="sent_above",
         name=lambda one: f"{label(known[one].nearer)} above {label(known[one].farther)}",
-        place=middle,
+        container=middle,
         on_change=TABLE.to_first_page,
         placeholder="for example negated clause above synonym"
         if "negation_main above synonym" in known
@@ -191,13 +191,13 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
     return Filter(wanted or "", tuple(known[name] for name in above), where, *_pick_bounds(subsets, b=b))
 
 
-def _pick_by_own_columns(shown: HerosView, found: Sentences) -> Bool:
+def _pick_by_own_columns(shown: HerosView, sentences: Sentences) -> Bool:
     own = own_columns.columns_of(shown.runs[0])
     if not own:
-        return np.ones(len(found.numbers), dtype=np.bool_)
+        return np.ones(len(sentences.numbers), dtype=np.bool_)
     is_set = own_columns.filtered_by(own) > 0
     place = st.expander("Filter by columns of the dataset", expanded=is_set, icon=":material/filter_alt:")
-    return own_columns.only_rows(own, found.numbers, place=place, on_change=TABLE.to_first_page)
+    return own_columns.only_rows(own, sentences.numbers, container=place, on_change=TABLE.to_first_page)
 
 
 def _pick_bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | None, float | None, float | None]:
@@ -245,7 +245,7 @@ def _pick_order(names: Sequence[str]) -> tuple[str, bool]:
         st.session_state.update(sent_order=browsing.NUMBER, sent_direction=UP)
     left, right = st.columns(2)
     order = left.selectbox("Order", names, key="sent_order", bind="query-params", on_change=TABLE.to_first_page)
-    direction = one_of("Direction", [UP, DOWN], "sent_direction", place=right, on_change=TABLE.to_first_page)
+    direction = one_of("Direction", [UP, DOWN], "sent_direction", container=right, on_change=TABLE.to_first_page)
     return str(order), direction == DOWN
 
 
@@ -343,14 +343,14 @@ def _table(found: pd.DataFrame, shown: HerosView, sides: Sides, columns: Sequenc
     TABLE.show(found, shown.dataset, config, hint="Select a row to read its rewrites.", view=view)
 
 
-def _files(found: pd.DataFrame, sentences: Sentences, shown: HerosView) -> None:
+def _files(rows: pd.DataFrame, sentences: Sentences, shown: HerosView) -> None:
     """Files with all originals of the table and their rewrites, made on demand."""
     variants = {run.run_id: run.plan.variant for run in shown.runs}
     downloads.tables(
-        lambda: browsing.for_export(sentences, found[browsing.NUMBER].tolist(), variants),
+        lambda: browsing.for_export(sentences, rows[browsing.NUMBER].tolist(), variants),
         Holds(shown.dataset, tuple(variants)),
         stem=downloads.stem_of("heros", shown.dataset, "sentences"),
         key="sent_download",
-        help=f"All {len(found):,} sentences of the table in its order, one row per rewrite, with similarity and cosine "
+        help=f"All {len(rows):,} sentences of the table in its order, one row per rewrite, with similarity and cosine "
         "in every shown model.",
     )

@@ -61,8 +61,8 @@ def moved(values: Float64) -> tuple[Estimate, float]:
     found, p = change(LAST, values)
     if np.isnan(p):
         return found, p
-    known = Dependence.of_groups(np.arange(len(values)), Unit.PASSAGES)
-    return found, max(p, float(p_values(values[:, np.newaxis], known, np.inf)[0]))
+    dependence = Dependence.of_groups(np.arange(len(values)), Unit.PASSAGES)
+    return found, max(p, float(p_values(values[:, np.newaxis], dependence, np.inf)[0]))
 
 
 def _place(run: RunRecord, rows: pd.DataFrame, changes: Mapping[str, Float64]) -> Iterator[Evidence]:

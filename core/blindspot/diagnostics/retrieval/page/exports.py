@@ -64,5 +64,5 @@ def _run(table: QueryTable, side: Side, tag: str) -> bytes:
 @cached(16, "Counting hard negatives …", keys=BY_RUNS)
 def _count(table: QueryTable, side: Side, dataset: RetrievalDataset, most: int) -> tuple[int, int]:
     """Hard negatives, and queries that have some."""
-    found: pd.DataFrame = exports.hard_negatives(table, side, dataset, most)
-    return len(found), int(found["query_id"].nunique())
+    rows: pd.DataFrame = exports.hard_negatives(table, side, dataset, most)
+    return len(rows), int(rows["query_id"].nunique())

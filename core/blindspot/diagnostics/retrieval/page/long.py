@@ -133,15 +133,15 @@ def _tested(run: RunRecord) -> str:
 def _unread(run: RunRecord) -> str:
     """Passages that are left out since the model does not read them whole."""
     label, n = run.plan.variant.label, int(run.metrics["passages"])
-    said = f"{label}: {counted(n, 'passage')} among {counted(int(run.metrics['documents']), 'document')}"
+    text = f"{label}: {counted(n, 'passage')} among {counted(int(run.metrics['documents']), 'document')}"
     most = int(run.manifest.get("encoder", {}).get("max_length", 0))
     if "cut" not in run.metrics:
-        return f"{said}; how much of them it reads is not known: a change may be truncation."
+        return f"{text}; how much of them it reads is not known: a change may be truncation."
     if cut := int(run.metrics["cut"]):
-        said += f"; {cut:,} more are left out, whose end it does not read (more than {most:,} tokens)"
+        text += f"; {cut:,} more are left out, whose end it does not read (more than {most:,} tokens)"
     if missing := int(run.metrics["no_vector"]):
-        said += f"; {missing:,} without a vector are left out"
-    return f"{said}."
+        text += f"; {missing:,} without a vector are left out"
+    return f"{text}."
 
 
 def _columns() -> list[tuple[str, str, str, str]]:

@@ -62,15 +62,15 @@ def show_headline(shown: RetrievalView) -> None:
         Verdict.ALIKE: "not significantly different from",
     }
     verdict = apart.get(test.verdict, f"significantly {test.verdict} than")
-    said = (
+    text = (
         f"**{as_text(runs[0].plan.variant.label)}** finds relevant documents with {TITLES[HEAD]} = "
         f"**{number(estimate.value, '.3f')}**{ci(estimate.interval, '.3f')} over "
         f"{counted(len(shown.table), 'query', 'queries')}, {verdict} keyword search: BM25 has "
         f"{number(test.b, '.3f')}, a difference of {number(test.value, '+.3f')}"
         f"{ci(test.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
     )
-    said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "better", "worse")
-    headline.show(f"{said} {SCALE}")
+    text = headline.in_words(text, headline.rivals(ENTRY, runs, ".3f"), "better", "worse")
+    headline.show(f"{text} {SCALE}")
 
 
 @cached(64, "Computing intervals …", keys=BY_RUNS)

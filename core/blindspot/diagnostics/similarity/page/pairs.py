@@ -60,8 +60,8 @@ def show(shown: SimilarityView) -> None:
     here = rows[wanted]
     if became is not None:
         became = Outcomes(became.codes[wanted])
-        said = "{a} agrees with people in {won} pairs that {b} misjudges, {b} in {lost} that {a} misjudges; alike in "
-        verdict(became, sides["A"], sides["B"], f"{said}{{alike}}.")
+        text = "{a} agrees with people in {won} pairs that {b} misjudges, {b} in {lost} that {a} misjudges; alike in "
+        verdict(became, sides["A"], sides["B"], f"{text}{{alike}}.")
     chosen = TABLE.wanted(shown.picks.dataset)
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with place:
@@ -113,7 +113,7 @@ def _described(table: ScoredTable, sides: tuple[tuple[str, str], ...], fit: Fit)
     return pairs.described(table, dict(sides), fit)
 
 
-def _table(found: pd.DataFrame, shown: SimilarityView) -> None:
+def _table(rows: pd.DataFrame, shown: SimilarityView) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config: dict[str, object] = {
         PAIR: number(width="small", help="Number of the pair in the dataset"),
@@ -128,8 +128,8 @@ def _table(found: pd.DataFrame, shown: SimilarityView) -> None:
         config[f"residual in {side}"] = number(f"residual {side}", format="%+.2f", help="Predicted minus given score")
     if len(shown.table.sets) < 2:
         config[SET] = None
-    hint = f"{len(found):,} pairs. Choose a row to read it below."
-    TABLE.show(found, shown.picks.dataset, config, hint=hint)
+    hint = f"{len(rows):,} pairs. Choose a row to read it below."
+    TABLE.show(rows, shown.picks.dataset, config, hint=hint)
 
 
 def _downloads(found: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:

@@ -83,13 +83,13 @@ def show_headline(shown: SimilarityView) -> None:
     if estimate is None:  # all similarities or all scores are equal: the view says so
         return
     interval, gold = ci(estimate.interval, ".3f"), shown.table.gold
-    said = (
+    text = (
         f"Similarities by **{as_text(runs[0].plan.variant.label)}** follow people's scores of "
         f"{len(shown.table.frame):,} pairs ({number(gold.min(), 'g')} to {number(gold.max(), 'g')}) with Spearman's "
         f"ρ = **{number(estimate.value, '.3f')}**{interval}"
     )
-    said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
-    headline.show(f"{said} {SCALE}")
+    text = headline.in_words(text, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
+    headline.show(f"{text} {SCALE}")
     if against := _against_words(shown.table, runs[0].run_id):
         name = f"**{as_text(runs[0].plan.variant.label)}**"
         st.markdown(in_words(against, name, words_alone.SCORE, ".3f"))

@@ -74,13 +74,13 @@ def show_headline(shown: TransferView) -> None:
     found = score(runs[0], Measure.ACCURACY, overlap=True) if runs else None
     if found is None:
         return
-    said = (
+    text = (
         f"{as_text(shown.page.titled(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on "
         f"embeddings of **{as_text(runs[0].plan.variant.label)}** predicts **{found.value:.1%}** of "
         f"{runs[0].metrics['tested']:,.0f} examples right{ci(found.interval, '.1%')}{_in_folds(runs[0])}; always "
         f"choosing the most frequent class would be right on {runs[0].metrics['majority']:.1%}"
     )
-    headline.show(headline.in_words(said, headline.rivals(shown.page.entry, runs, ".1%"), "better", "worse"))
+    headline.show(headline.in_words(text, headline.rivals(shown.page.entry, runs, ".1%"), "better", "worse"))
     if not shown.page.asks(task) and (ahead := _word_counting_ahead(runs)):
         names = " and ".join(as_text(run.plan.variant.label) for run in ahead)
         know = "knows" if len(ahead) == 1 else "know"
@@ -199,14 +199,14 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
     for task, values in by_task.items():
         frame[shown.page.titled(task)] = 100 * values
     tables.draw(tables.mark_highest(frame, len(variants)), placeholder="–", key="transfer_table")
-    said = f"{shown.axis[0].upper()}{shown.axis[1:]}, in %. {tables.HIGHEST} highest in its column, whether or not the "
-    said += "difference is significant. Bars in the figure: 95% CI over the tested examples, those that share a text "
-    said += "being dependent; another training set or seed may give other scores."
+    text = f"{shown.axis[0].upper()}{shown.axis[1:]}, in %. {tables.HIGHEST} highest in its column, whether or not the "
+    text += "difference is significant. Bars in the figure: 95% CI over the tested examples, those that share a text "
+    text += "being dependent; another training set or seed may give other scores."
     if len(shared) > 1:
-        said += f" The mean is over the {len(shared)} tasks that all these models were run on"
-        said += ", including pair tasks" if set(shared) & set(PAIR_TASKS) else ""
-        said += ", without the demo." if len(demos) == 1 else ", without the demos." if demos else "."
-    st.caption(said)
+        text += f" The mean is over the {len(shared)} tasks that all these models were run on"
+        text += ", including pair tasks" if set(shared) & set(PAIR_TASKS) else ""
+        text += ", without the demo." if len(demos) == 1 else ", without the demos." if demos else "."
+    st.caption(text)
 
 
 def _notes(shown: TransferView, tasks: Sequence[str]) -> None:

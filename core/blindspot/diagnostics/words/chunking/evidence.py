@@ -52,10 +52,10 @@ def _examples(rows: pd.DataFrame, kind: str) -> tuple[Example, ...]:
     return tuple(Example((("phrases", str(row.given)), ("found", str(row.found)))) for row in wrong.itertuples())
 
 
-def _against(found: Together, material: Material) -> Iterator[Evidence]:
+def _against(group: Together, material: Material) -> Iterator[Evidence]:
     """Every model against the best of those that know no meaning, on the same sentences."""
-    compared = found.against_best(ENTRY.headline)
-    rows = answers([run.run_id for run in found.every], material.repository) if compared else {}
+    compared = group.against_best(ENTRY.headline)
+    rows = answers([run.run_id for run in group.every], material.repository) if compared else {}
     for run, best in compared:
         if run.run_id not in rows or best.run_id not in rows:
             continue
@@ -64,5 +64,5 @@ def _against(found: Together, material: Material) -> Iterator[Evidence]:
         own, reached = (one.metrics[ENTRY.headline] for one in (run, best))
         dealt, p_of_dealt = difference_of(sums, sums_by_chance(rows[run.run_id]), known)
         chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
-        p = for_choice(p, len(found.baselines))
+        p = for_choice(p, len(group.baselines))
         yield from AgainstBaseline(own, reached, difference, p, chance, run, best).evidence()

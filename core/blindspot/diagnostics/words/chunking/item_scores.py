@@ -40,7 +40,7 @@ class F1(Mean):
     def gain(self, a: ItemScores, b: ItemScores) -> Float64:
         return np.asarray(of_sentences(a.parts) - of_sentences(b.parts))
 
-    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
+    def test(self, dependence: Dependence, units: str) -> str:  # noqa: ARG002
         return "approximate randomization over sentences"
 
 
@@ -50,9 +50,9 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     first = rows[runs[0].run_id]
     known = dependence_of(first["sentence"])
 
-    def item(own: pd.DataFrame, place: int) -> Item:
-        found = as_found(own.iloc[[place]]).iloc[0]
-        texts = (("sentence", str(own["sentence"].iloc[place])), ("phrases", str(found["given"])))
+    def item(own: pd.DataFrame, index: int) -> Item:
+        found = as_found(own.iloc[[index]]).iloc[0]
+        texts = (("sentence", str(own["sentence"].iloc[index])), ("phrases", str(found["given"])))
         return Item(texts, str(found["found"]))
 
     def score(run: RunRecord) -> ItemScores:

@@ -66,9 +66,9 @@ class Counts:
         """``[k, 3]``, of all sentences together."""
         return np.asarray(self.values.sum(axis=0), dtype=np.int64)
 
-    def estimate(self, known: Dependence) -> Estimate:
-        """F1 over all phrases; ``known`` as ``dependence_of`` the sentences."""
-        return estimate_of(self.sentences, known)
+    def estimate(self, dependence: Dependence) -> Estimate:
+        """F1 over all phrases; ``dependence`` as ``dependence_of`` the sentences."""
+        return estimate_of(self.sentences, dependence)
 
 
 def dependence_of(sentences: Iterable[str]) -> Dependence:
@@ -89,32 +89,32 @@ def of_sentences(sums: Int64 | Float64) -> Float64:
     return np.where(np.isnan(own), 1.0, own)
 
 
-def estimate_of(sums: Int64 | Float64, known: Dependence, among: int = 1) -> Estimate:
+def estimate_of(sums: Int64 | Float64, dependence: Dependence, among: int = 1) -> Estimate:
     """F1 of sentences' counts ``[s, 3]``, with an interval that holds for ``among`` of them at once."""
-    drawn = f1(bootstrap_sums(sums_within(sums.astype(np.float64), known.groups)))
-    return _estimate(float(f1(sums.sum(axis=0))), drawn, known, among)
+    drawn = f1(bootstrap_sums(sums_within(sums.astype(np.float64), dependence.groups)))
+    return _estimate(float(f1(sums.sum(axis=0))), drawn, dependence, among)
 
 
 def difference_of(
-    first: Int64 | Float64, second: Int64 | Float64, known: Dependence, among: int = 1
+    first: Int64 | Float64, second: Int64 | Float64, dependence: Dependence, among: int = 1
 ) -> tuple[Estimate, float]:
     """F1 of the first minus that of the second, on the same sentences ``[s, 3]``, and Yeh's p-value; ``among`` as of
     ``pairs.difference``."""
-    own, other = (sums_within(sums.astype(np.float64), known.groups) for sums in (first, second))
+    own, other = (sums_within(sums.astype(np.float64), dependence.groups) for sums in (first, second))
     both = np.concatenate([own, other], axis=1)
 
     def apart(sums: Float64) -> Float64:
         return f1(sums[..., :3]) - f1(sums[..., 3:])
 
-    found = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), known, among)
+    found = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), dependence, among)
     return found, swap_p_value(own, other, f1)
 
 
-def _estimate(value: float, drawn: Float64, known: Dependence, among: int) -> Estimate:
-    level, refusal, worth = level_of_each(among), "", round(known.effective)
+def _estimate(value: float, drawn: Float64, dependence: Dependence, among: int) -> Estimate:
+    level, refusal, worth = level_of_each(among), "", round(dependence.effective)
     if worth < FEWEST or not np.isfinite(drawn).all():
         refusal = f"{worth:,} independent sentences are too few for an interval"
     elif len(drawn) * (1 - level) / 2 < FEWEST_BEYOND:
         refusal = f"{len(drawn):,} resamples are too few for {among:,} intervals at once"
     interval = None if refusal else percentile_interval(drawn, value, level)
-    return Estimate(value, interval, HOW, known.unit, known.units, known.effective, refusal, level)
+    return Estimate(value, interval, HOW, dependence.unit, dependence.units, dependence.effective, refusal, level)

@@ -44,20 +44,20 @@ def show(shown: WordsView) -> None:
 
 def _analogies(task: Task, runs: list[RunRecord]) -> str:
     found = _estimate(runs[0])
-    said = f"{_name(runs[0])} solves **{percent(found.value, 1)}** of {int(runs[0].metrics['questions']):,} "
-    said += f"analogies in {as_text(title_of(task.dataset))}{_ends(found)}"
-    return in_words(said, _rivals(task, runs), "better", "worse")
+    text = f"{_name(runs[0])} solves **{percent(found.value, 1)}** of {int(runs[0].metrics['questions']):,} "
+    text += f"analogies in {as_text(title_of(task.dataset))}{_ends(found)}"
+    return in_words(text, _rivals(task, runs), "better", "worse")
 
 
 def _categories(task: Task, runs: list[RunRecord]) -> str:
     first = runs[0].metrics
-    said = f"{_name(runs[0])} puts **{percent(first['purity'], 1)}** of {int(first['words']):,} words in "
-    said += f"{as_text(title_of(task.dataset))} into a cluster of their own category ({_starts(runs[0])}; chance "
-    said += f"{percent(first['chance'])})"
+    text = f"{_name(runs[0])} puts **{percent(first['purity'], 1)}** of {int(first['words']):,} words in "
+    text += f"{as_text(title_of(task.dataset))} into a cluster of their own category ({_starts(runs[0])}; chance "
+    text += f"{percent(first['chance'])})"
     starts = {run.plan.variant.label: _starts(run) for run in runs[1:]}
     others = [replace(one, score=f"{one.score} ({starts[one.label]})") for one in _rivals(task, runs)]
     return (
-        f"{in_words(said, others, 'better', 'worse')} Of {len(SEEDS)} random starts of k-means the tightest clustering "
+        f"{in_words(text, others, 'better', 'worse')} Of {len(SEEDS)} random starts of k-means the tightest clustering "
         "counts: where the ranges overlap, a difference can be luck."
     )
 
@@ -66,13 +66,13 @@ def _cases(task: Task, runs: list[RunRecord]) -> str:
     kind = KINDS[task.diagnostic]
     first, m = _estimate(runs[0]), runs[0].metrics
     share, number = f"**{percent(first.value, 1)}**", counted(int(m["cases"]), *kind.cases)
-    said = f"{_name(runs[0])} {kind.does.format(share, number)} in {as_text(title_of(task.dataset))}"
+    text = f"{_name(runs[0])} {kind.does.format(share, number)} in {as_text(title_of(task.dataset))}"
     if first.interval is not None:
         more = f"over {first.units:,} {kind.named(first).unit}; guessing {percent(m['chance'])}"
-        said += ci(first, ".1%", more=more)
+        text += ci(first, ".1%", more=more)
     else:
-        said += f" (guessing {percent(m['chance'])})"
-    return in_words(said, _rivals(task, runs), "better", "worse")
+        text += f" (guessing {percent(m['chance'])})"
+    return in_words(text, _rivals(task, runs), "better", "worse")
 
 
 def _rivals(task: Task, runs: list[RunRecord]) -> list[Rival]:
@@ -97,16 +97,16 @@ def _name(run: RunRecord) -> str:
     return f"**{as_text(run.plan.variant.label)}**"
 
 
-def _ends(found: Estimate) -> str:
+def _ends(estimate: Estimate) -> str:
     """The interval and what it is over: questions that share a pair of words are not independent."""
-    return ci(found, ".1%", more=f"over the {found.units:,} word pairs that they are made of")
+    return ci(estimate, ".1%", more=f"over the {estimate.units:,} word pairs that they are made of")
 
 
 def _chunks(task: Task, runs: list[RunRecord]) -> str:
     first, m = _estimate(runs[0]), runs[0].metrics
-    said = (
+    text = (
         f"{_name(runs[0])} tells the phrases of {int(m['sentences']):,} sentences of {as_text(title_of(task.dataset))} "
     )
-    said += f"with F1 **{first.value:.3f}**{ci(first, '.3f', more='over sentences')}"
+    text += f"with F1 **{first.value:.3f}**{ci(first, '.3f', more='over sentences')}"
     entry = find_diagnostic(task.diagnostic)
-    return in_words(said, rivals(entry, runs, ".3f"), "better", "worse")
+    return in_words(text, rivals(entry, runs, ".3f"), "better", "worse")

@@ -86,8 +86,8 @@ def selected(picks: Picks) -> WordsView:
     """The controls, and the newest comparable runs of every task."""
     more = options()
     about = "3CosAdd: the candidate nearest to b - a + c, as in the paper. 3CosMul: products instead of sums."
-    rule = one_of("Analogy rule", Rule, "rule", about, place=more)
-    own = shown_runs.choose_own("Words", "words", "words_covered", place=more)
+    rule = one_of("Analogy rule", Rule, "rule", about, container=more)
+    own = shown_runs.choose_own("Words", "words", "words_covered", container=more)
     found: dict[tuple[str, str], list[RunRecord]] = {}
     for diagnostic in dict.fromkeys(task.diagnostic for task in TASKS):
         wanted = {task.dataset for task in TASKS if task.diagnostic == diagnostic}

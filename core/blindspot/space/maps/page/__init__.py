@@ -60,7 +60,7 @@ def _choose(opened: Opened) -> list[MapRequest] | None:
         "picture",
         "**umap** keeps neighbors together and distorts the rest. **pca** shows the two directions of largest "
         "variance, without distortion, and nothing of the others.",
-        place=left,
+        container=left,
     )
     n_neighbors, min_dist, way = N_NEIGHBORS, MIN_DIST, SEEDED
     if chosen is Method.UMAP:
@@ -88,7 +88,7 @@ def _choose(opened: Opened) -> list[MapRequest] | None:
                 help="How close two dots may be: 0 makes tight clusters.",
             )
         )
-        way = one_of("UMAP", [SEEDED, UNSEEDED], "umap_way", SEED_HELP, place=last)
+        way = one_of("UMAP", [SEEDED, UNSEEDED], "umap_way", SEED_HELP, container=last)
     try:
         maps.checked(n_neighbors, min_dist)
     except BlindspotError as error:

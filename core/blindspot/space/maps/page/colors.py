@@ -48,7 +48,7 @@ sentence, the mean over its words
 NAMES: Mapping[str, str] = {Color.MATCH: "rank of the match"}  # of others, what the address has
 
 
-def choose(opened: Opened, place: DeltaGenerator) -> list[Coloring | None]:
+def choose(opened: Opened, container: DeltaGenerator) -> list[Coloring | None]:
     """Per map the colors of the dataset's items that the reader chooses; None for plain dots."""
     own = own_columns.choices_of(opened.dataset.own_columns, list(map(str, Color)))
     options = [*map(str, Color), *own]
@@ -62,7 +62,7 @@ def choose(opened: Opened, place: DeltaGenerator) -> list[Coloring | None]:
             key="color",
             name=lambda one: NAMES.get(one, one),
             index=options.index(usual),
-            place=place,
+            container=container,
             help=HELP + "".join(f"- **{as_text(name)}**: a column of the dataset\n" for name in own),
         )
     )

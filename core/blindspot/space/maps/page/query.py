@@ -57,7 +57,7 @@ def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None
     value = number_named(
         "Number of the text",
         key=ITEM,
-        place=number,
+        container=number,
         placeholder=f"0 to {len(dataset.items) - 1}",
         help="Its true neighbors are marked in every map.",
     )

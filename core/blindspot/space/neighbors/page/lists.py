@@ -181,29 +181,29 @@ def _related(opened: Opened, query: Query) -> dict[int, str]:
     return {item: ", ".join(map(subset_in_words, name.split(", "))) for item, name in relations.items()}
 
 
-def _missed(found: NeighborsView, related: Mapping[int, str]) -> None:
+def _missed(view: NeighborsView, related: Mapping[int, str]) -> None:
     """Name the models with no related text among the k nearest."""
     if not related:
         return
-    within = {one.variant: set(one.items[: found.k].tolist()) for one in found.lists}
+    within = {one.variant: set(one.items[: view.k].tolist()) for one in view.lists}
     without = [as_text(variant.label) for variant, items in within.items() if items.isdisjoint(related)]
     if without:
         named = ", ".join(dict.fromkeys(related.values()))
-        st.caption(f"Not among the {found.k} nearest in {', '.join(without)}: {as_text(named)}.")
+        st.caption(f"Not among the {view.k} nearest in {', '.join(without)}: {as_text(named)}.")
 
 
-def _why(opened: Opened, query: Query, found: NeighborsView) -> None:
+def _why(opened: Opened, query: Query, view: NeighborsView) -> None:
     """Contributions of the words of the query and of one neighbor, in the first two variants."""
     if not why_similar.is_open():
         return
     rank = int(
         st.number_input(
-            "Neighbor of rank", 1, found.k, key="why_rank", bind="query-params", width=200, help="In each list."
+            "Neighbor of rank", 1, view.k, key="why_rank", bind="query-params", width=200, help="In each list."
         )
     )
     spaces = {space.variant: space for space in opened.spaces}
     asked = []
-    for one in found.lists:
+    for one in view.lists:
         item = int(one.items[rank - 1])
         pair = PairOfTexts((query.text, opened.dataset.items[item]), (query.item, item))
         heading = f"**{as_text(one.variant.label)}**: {as_text(short_text(pair.texts[1]))}"
@@ -212,13 +212,13 @@ def _why(opened: Opened, query: Query, found: NeighborsView) -> None:
     why_similar.show(asked, ("query", "neighbor"))
 
 
-def at_ranks(opened: Opened, found: NeighborsView) -> None:
-    deepest = min(len(one.items) for one in found.lists)
+def at_ranks(opened: Opened, view: NeighborsView) -> None:
+    deepest = min(len(one.items) for one in view.lists)
     ranks = [rank for rank in RANKS if rank <= deepest]
     if len(ranks) < 2:
         return
     st.markdown(f"**This query at ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}**")
-    columns = {f"{one.variant.label}": [opened.dataset.items[one.items[r - 1]] for r in ranks] for one in found.lists}
+    columns = {f"{one.variant.label}": [opened.dataset.items[one.items[r - 1]] for r in ranks] for one in view.lists}
     st.html(ranks_table(columns, ranks, opened.scheme, "Neighbors at chosen ranks"))
     st.caption(
         "How quickly do results drift from the query? A model that is better at rank 1 may be worse at rank 50 (ranks "

@@ -76,47 +76,47 @@ def show(opened: Opened, answer: NeighborsView | None, k: int, headline: DeltaGe
             _statistics(opened, answer, found, rows)
 
 
-def _statistics(opened: Opened, answer: NeighborsView | None, found: Sequence[Agreement], rows: Int64) -> None:
+def _statistics(opened: Opened, answer: NeighborsView | None, agreements: Sequence[Agreement], rows: Int64) -> None:
     """Overlap for this query and over many, similarity of whole spaces, and how lists drift from the query."""
     if answer is not None:
-        if found:
+        if agreements:
             _this_query(answer)
         at_ranks(opened, answer)
-    if found:
+    if agreements:
         measure = one_of(
             "Overlap",
             Measure,
             "overlap",
-            f"- **jaccard**: texts in both lists of {found[0].depth} divided by texts in either.\n- **rbo**: "
+            f"- **jaccard**: texts in both lists of {agreements[0].depth} divided by texts in either.\n- **rbo**: "
             f"rank-biased overlap, in which agreement at the top counts more (p = {P:g}: the first ten ranks have 86% "
             "of the weight).",
         )
-        _distribution(opened, answer, found, measure, len(rows))
-        _matrices(opened, found, measure)
+        _distribution(opened, answer, agreements, measure, len(rows))
+        _matrices(opened, agreements, measure)
 
 
-def _headline(opened: Opened, found: Sequence[Agreement]) -> None:
+def _headline(opened: Opened, agreements: Sequence[Agreement]) -> None:
     """How many neighbors the first variant shares with each other one. Queries are near-duplicates in many datasets, so
     that an interval over them would be too narrow: quartiles say how much they differ."""
     first = opened.spaces[0].variant
     said = []
-    for one in (one for one in found if first in {one.a, one.b}):
+    for one in (one for one in agreements if first in {one.a, one.b}):
         other = one.b if one.a == first else one.a
         low, high = np.quantile(one.shared, (0.25, 0.75))
         said.append(f"**{one.shared.mean():.1f}** with **{as_text(other.label)}** (middle half {low:g} to {high:g})")
-    depth, queries = found[0].depth, counted(len(found[0].shared), "query", "queries")
+    depth, queries = agreements[0].depth, counted(len(agreements[0].shared), "query", "queries")
     st.markdown(
         f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(said)}, over "
         f"{queries}."
     )
-    _built_in(found)
+    _built_in(agreements)
 
 
-def _built_in(found: Sequence[Agreement]) -> None:
+def _built_in(agreements: Sequence[Agreement]) -> None:
     """Warn where nearly all queries share many neighbors in all models: rewrites of a text are found by any model."""
-    depth = found[0].depth
-    floor = int(min(np.quantile(one.shared, FEW) for one in found))
-    if len(found) > 1 and floor >= depth * NOTABLE:
+    depth = agreements[0].depth
+    floor = int(min(np.quantile(one.shared, FEW) for one in agreements))
+    if len(agreements) > 1 and floor >= depth * NOTABLE:
         st.caption(
             f"Any two of these models share {floor} or more neighbors of almost every query, as in data full of "
             f"rewrites or near-duplicates: only the other {depth - floor} of {depth} tell models apart."
@@ -169,13 +169,13 @@ _cka = cached(64, "Comparing the spaces as a whole …")(neighbors.cka)
 
 
 def _distribution(
-    opened: Opened, answer: NeighborsView | None, found: Sequence[Agreement], measure: Measure, queries: int
+    opened: Opened, answer: NeighborsView | None, agreements: Sequence[Agreement], measure: Measure, queries: int
 ) -> None:
-    k = found[0].depth
+    k = agreements[0].depth
     here = answer.overlaps if answer is not None else []
     own = {_pair(opened, o.a, o.b): o.jaccard if measure is Measure.JACCARD else o.rbo for o in here}
     st.markdown("**Over many queries**")
-    values = {_pair(opened, f.a, f.b): measure.of(f) for f in found}
+    values = {_pair(opened, f.a, f.b): measure.of(f) for f in agreements}
     figure = figures.overlap_boxes(values, own, f"{measure.in_words} of the {k} nearest", opened.scheme)
     st.plotly_chart(figure, key="overlap_boxes")
     which = _queries(opened, queries)
@@ -193,11 +193,11 @@ def _queries(opened: Opened, queries: int) -> str:
     return f"all {items:,} texts" if queries == items else f"{queries:,} of {items:,} texts, always the same sample"
 
 
-def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> None:
+def _matrices(opened: Opened, agreements: Sequence[Agreement], measure: Measure) -> None:
     names = list(_short(opened).values())
     place = {variant: i for i, variant in enumerate(opened.names)}
     overlap, alike = np.ones((2, len(names), len(names)))
-    for one in found:
+    for one in agreements:
         i, j = place[one.a], place[one.b]
         overlap[i, j] = overlap[j, i] = measure.of(one).mean()
         alike[i, j] = alike[j, i] = _cka(opened.spaces[i], opened.spaces[j])
@@ -206,7 +206,7 @@ def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> N
             alike[i, i] = math.nan
     left, right = st.columns(2)
     with left:
-        st.markdown(f"**Mean {measure.in_words}** of the {found[0].depth} nearest")
+        st.markdown(f"**Mean {measure.in_words}** of the {agreements[0].depth} nearest")
         figure = figures.encoder_matrix(overlap, names, opened.scheme, "share of neighbors")
         st.plotly_chart(figure, key="overlap_matrix")
     with right:
@@ -219,14 +219,14 @@ def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> N
         st.caption(f"CKA over {neighbors.ITEMS_FOR_CKA:,} of {items:,} texts, always the same sample.")
 
 
-def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: int) -> None:
+def _disagreements(opened: Opened, rows: Int64, agreements: Sequence[Agreement], k: int) -> None:
     st.subheader("Where do two models disagree most?", anchor=False)
     by_name = {str(variant): variant for variant in opened.names}
     one_name, other_name = two_names(list(by_name))
     if other_name is None:
         return
     a, b = by_name[one_name], by_name[other_name]
-    one = next(f for f in found if {f.a, f.b} == {a, b})
+    one = next(f for f in agreements if {f.a, f.b} == {a, b})
     order = one.worst_first()
     pages = Pages.of("disagreements_page", len(order))
     shown = order[pages.rows]

@@ -56,18 +56,18 @@ def show() -> None:
 
 
 def _compare(picks: Picks) -> None:
-    known = repository().variants()
-    if doors(are_open=not known):
+    variants = repository().variants()
+    if doors(are_open=not variants):
         return
-    among = among_of(known, picks)
+    among = among_of(variants, picks)
     if len(among) < 2:
-        _too_few(known, among)
+        _too_few(variants, among)
         return
     first, second = two_names([str(variant) for variant in among], compare=_have_common(picks))
     if second is None:
         return
     a, b = Variant.parse(first), Variant.parse(second)
-    shown = CompareView(picks, compared(a, b, picks), tuple(among), variant_styles(known), scheme())
+    shown = CompareView(picks, compared(a, b, picks), tuple(among), variant_styles(variants), scheme())
     _headline(shown)
     if shown.found.rows:
         _forest(shown)
@@ -152,15 +152,15 @@ def _numbers_of(row: Row, a: str, b: str) -> dict[str, object]:
     }
 
 
-def _too_few(known: list[Variant], among: list[Variant]) -> None:
+def _too_few(variants: list[Variant], among: list[Variant]) -> None:
     """Draw what to do with fewer than two models, with the button that does it."""
     with st.container(border=True, key="empty"):
-        if len(known) > 1:
+        if len(variants) > 1:
             st.subheader("Pick a second model", anchor=False)
             st.markdown("Your selection leaves fewer than two models. Pick two or more, or clear it to see all.")
             st.button("Choose among all models", key="all_models", type="primary", on_click=_pick_all)
             return
-        only = among[0] if among else known[0]
+        only = among[0] if among else variants[0]
         st.subheader("One model has results so far", anchor=False)
         other = next(name for name in ANOTHER if name != only.encoder)
         requests = _same_for(other, only)

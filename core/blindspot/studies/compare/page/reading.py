@@ -23,11 +23,11 @@ def tested(picks: Picks) -> dict[str, frozenset[tuple[str, str, str]]]:
     return _tested(*_place(), picks.metric, picks.protocol, _repository=repository())
 
 
-def changed_items(found: Comparison) -> Changed:
+def changed_items(comparison: Comparison) -> Changed:
     """The changed items of a comparison."""
     store, _ = _place()
-    ids = tuple(f"{row.a.run_id} {row.b.run_id}" for row in found.rows)
-    return _changed(store, ids, _rows=found.rows, _repository=repository())
+    ids = tuple(f"{row.a.run_id} {row.b.run_id}" for row in comparison.rows)
+    return _changed(store, ids, _rows=comparison.rows, _repository=repository())
 
 
 def of_several(variants: Sequence[Variant], picks: Picks) -> several.ByPair:

@@ -40,10 +40,10 @@ class CompareView:
         return link_to(dataset, self.picks.metric, [self.found.a, self.found.b], address, is_visit=True)
 
 
-def among_of(known: Sequence[Variant], picks: Picks) -> list[Variant]:
+def among_of(variants: Sequence[Variant], picks: Picks) -> list[Variant]:
     """The models to choose A and B from: the baseline, then a user's own, the newest first, baselines that nobody would
     deploy last; those of the address in any case."""
     named = {st.query_params.get(key) for key in (A, B)}
-    asked = picks.asked_for(known)
-    newest_first = [v for v in reversed(known) if v in asked or not named.isdisjoint({str(v), in_address(str(v))})]
+    asked = picks.asked_for(variants)
+    newest_first = [v for v in reversed(variants) if v in asked or not named.isdisjoint({str(v), in_address(str(v))})]
     return sorted(newest_first, key=lambda variant: (variant != picks.baseline, place_of(variant.encoder)))

@@ -120,7 +120,7 @@ def _downstream() -> Downstream:
 def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
     plain = left = right = options()
     about = "untransformed: without post-processed models, as in the paper's table 11."
-    quick = one_of("Keep", ["all", "untransformed"], "ev_keep", about, place=plain)
+    quick = one_of("Keep", ["all", "untransformed"], "ev_keep", about, container=plain)
     families = left.multiselect(
         "Leave families out",
         every.family_list,
@@ -136,7 +136,7 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
         ids,
         key="ev_out",
         name=names_of_variants(ids),
-        place=right,
+        container=right,
         wrap=True,
         placeholder="None",
         help="To keep only a few, pick them under Models.",

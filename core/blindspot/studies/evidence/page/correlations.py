@@ -212,8 +212,8 @@ def two_evaluators(shown: EvidenceView) -> None:
         st.caption("Per task, both benchmark scores over the same models: those with all three scores.")
     tables.draw(_comparison_rows(found), key="ev_compared", placeholder="–")
     if reasons := {c.why for c in found if c.why}:
-        said = "; ".join(sorted(reasons))
-        st.caption(as_text(f"{said[0].upper()}{said[1:]}."))
+        text = "; ".join(sorted(reasons))
+        st.caption(as_text(f"{text[0].upper()}{text[1:]}."))
 
 
 @cached(16, "Comparing …", keys=_BY_DIGEST)

@@ -42,7 +42,7 @@ def show(shown: EvidenceView) -> None:
         [*table.family_list, *ids],
         key="ev_highlight",
         name=lambda one: called(one) if one in ids else one,
-        place=right,
+        container=right,
         placeholder="None",
         help="A family or one model; the others are faded.",
     )
@@ -90,12 +90,12 @@ def _lines(table: ScoreTable, places: Float64, shown: EvidenceView, highlight: s
     ]
 
 
-def _columns(place: DeltaGenerator, table: ScoreTable, pivot: Measure) -> list[Measure]:
+def _columns(container: DeltaGenerator, table: ScoreTable, pivot: Measure) -> list[Measure]:
     others = [m for m in (*table.tasks, *table.evaluators) if m != pivot]
     usual = [m for i in (*COLUMNS, *WORD_COLUMNS) for m in others if m.id == i]
     usual = list(dict.fromkeys([*(m for m in others if m.is_task), *usual] if len(usual) < USUAL else usual))
     usual = (usual if len(usual) > 1 else list(dict.fromkeys([*usual, *others])))[:USUAL]
-    chosen = place.multiselect(
+    chosen = container.multiselect(
         "Columns",
         [m.id for m in others],
         key="ev_columns",

@@ -315,6 +315,6 @@ def _thank(judged: Judged, state: RaterState, ballot: Ballot, total: int) -> Non
     _guard("end", "All questions are answered.")
 
 
-def _guard(showing: str, said: str) -> None:
-    """Guard the cards above. ``said`` is read aloud by screen readers when ``showing`` changes, with every item."""
-    _component(key="guard", data={"item": showing, "said": said, "settle": SETTLE_SECONDS})
+def _guard(showing: str, text: str) -> None:
+    """Guard the cards above. ``text`` is read aloud by screen readers when ``showing`` changes, with every item."""
+    _component(key="guard", data={"item": showing, "said": text, "settle": SETTLE_SECONDS})

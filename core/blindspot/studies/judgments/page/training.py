@@ -54,10 +54,10 @@ def offer(items: ItemSet, votes: Votes, tally: Tally) -> None:
         download(found, stem, content, holds, key="judged_training_download")
 
 
-def _zipped(set_id: str, found: Made, stem: str) -> bytes:
+def _zipped(set_id: str, made: Made, stem: str) -> bytes:
     """The files; raises ``InputError`` for a set that is gone."""
     judgments().named(set_id)
-    return files.zipped(found.files, stem)
+    return files.zipped(made.files, stem)
 
 
 @cached(4, "Making triplets …", keys={Votes: repr})

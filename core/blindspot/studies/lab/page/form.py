@@ -53,7 +53,7 @@ def form(picks: Picks) -> Grid | None:
         default=list(DEFAULT_ENCODERS),
         key="lab_enc",
         name=current().model,
-        place=left,
+        container=left,
         wrap=True,
         help=f"Models to rank. Add others on the page *Models*.\n\n{encoders_in_words()}",
     )
@@ -76,7 +76,7 @@ def form(picks: Picks) -> Grid | None:
         list(tasks),
         key="lab_task",
         name=lambda one: _called(tasks[one]) if one in tasks else one,
-        place=place,
+        container=place,
         wrap=True,
         placeholder=", ".join(_called(task) for task in usual),
         help="A diagnostic and the dataset it runs on. Empty: every diagnostic, on the picked dataset if it fits, "

@@ -29,9 +29,9 @@ def show(shown: LabView) -> None:
     except BlindspotError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return
-    found = stored_runs(wanted, repository())
-    offer(wanted, found, "matched", f"{entry.title} at matched dimensions")
-    view = _view(task, pairs, {request.variant: run for request, run in found.items()})
+    runs = stored_runs(wanted, repository())
+    offer(wanted, runs, "matched", f"{entry.title} at matched dimensions")
+    view = _view(task, pairs, {request.variant: run for request, run in runs.items()})
     if not view.pairs:
         return
     st.markdown("\n".join(f"- {as_text(sentence)}" for sentence in view.in_words))

@@ -77,10 +77,10 @@ def stored(grid: Grid) -> LabView | None:
         st.error(as_text(explained(error)), icon=":material/error:")
         return None
     possible = tuple(request for request in asked if request not in impossible)
-    found = stored_runs(possible, repository())
+    runs = stored_runs(possible, repository())
     # Containers keep their places, so that nothing moves when one of these comes or goes.
     with st.container():
-        offer(possible, found, "grid")
+        offer(possible, runs, "grid")
     with st.container():
         reasons = dict.fromkeys(
             f"{Variant(r.variant.encoder, 'none').label} on {title_of(r.dataset)}: {why}"
@@ -90,15 +90,15 @@ def stored(grid: Grid) -> LabView | None:
             st.caption(as_text(f"Left out because the sizes do not fit: {'; '.join(list(reasons)[:6])}."))
     with st.container():
         fit_note(grid)
-    if not found:
+    if not runs:
         return None
     wanted, by, decimals = _measures(grid)
-    scores = score_cells(asked, found, wanted)
+    scores = score_cells(asked, runs, wanted)
     return LabView(
         grid,
         asked,
-        found,
-        len(found) == len(possible),
+        runs,
+        len(runs) == len(possible),
         wanted,
         scores,
         scores.only([i for i, s in enumerate(scores.settings) if s.measure in by]).ranked,
@@ -108,23 +108,23 @@ def stored(grid: Grid) -> LabView | None:
     )
 
 
-def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], key: str, title: str = TITLE) -> None:
+def offer(wanted: Sequence[RunRequest], runs: Mapping[RunRequest, RunRecord], key: str, title: str = TITLE) -> None:
     """Number of a grid's stored cells, and the button that computes the rest as one job, called ``title``."""
-    missing = [request for request in wanted if request not in found]
+    missing = [request for request in wanted if request not in runs]
     if not missing:
         st.caption(f"All {len(wanted):,} runs of this grid are available.")
         return
     active = [job for job in jobs().active() if job.requests]
     if any(job.stage == "cancelling" and not set(missing).isdisjoint(job.requests) for job in active):
         st.info(
-            f"{len(found):,} of {len(wanted):,} runs are available; the rest is being cancelled.",
+            f"{len(runs):,} of {len(wanted):,} runs are available; the rest is being cancelled.",
             icon=":material/hourglass_top:",
         )
         return
     under_way = {request for job in active for request in job.requests}
     if under_way.issuperset(missing):
         st.info(
-            f"{len(found):,} of {len(wanted):,} runs are available and shown; the rest is being computed.",
+            f"{len(runs):,} of {len(wanted):,} runs are available and shown; the rest is being computed.",
             icon=":material/hourglass_top:",
         )
         return
@@ -158,14 +158,14 @@ def _measures(grid: Grid) -> tuple[tuple[Measure, ...], tuple[Measure, ...], int
         list(options),
         key="lab_score",
         name=lambda one: options[one].label if one in options else one,
-        place=place,
+        container=place,
         wrap=True,
         placeholder=", ".join(options[one].label for one in usual if one in options),
         help="Scores to rank models by. Empty: each task's main score. Geometry is then shown but not ranked by, since "
         "matches are closest in a space that has collapsed to a point; choose its scores to rank by them.",
     )
     about = "Scores are rounded before ranking, so that tiny differences count as ties."
-    decimals = one_of("Round to … decimals when ranking", DECIMALS, "lab_decimals", about, place=place)
+    decimals = one_of("Round to … decimals when ranking", DECIMALS, "lab_decimals", about, container=place)
     if names:
         chosen = tuple(options[name] for name in names)
         return chosen, chosen, decimals

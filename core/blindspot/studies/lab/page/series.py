@@ -60,9 +60,9 @@ def _show(shown: LabView, by: By, prompts: Sequence[str]) -> None:
         st.info("Choose a transformer above.", icon=":material/info:")
         return
     entry, wanted = requests_of(every, task.dataset, settings(), task.diagnostic)
-    found = stored_runs(wanted, repository())
-    offer(wanted, found, by.value, f"{entry.title} by {by}")
-    view = _view(by, task, tuple(every), {r.variant.encoder: run for r, run in found.items()})
+    runs = stored_runs(wanted, repository())
+    offer(wanted, runs, by.value, f"{entry.title} by {by}")
+    view = _view(by, task, tuple(every), {r.variant.encoder: run for r, run in runs.items()})
     if not view.series:
         return
     st.markdown("\n".join(f"- {as_text(sentence)}" for sentence in view.in_words))

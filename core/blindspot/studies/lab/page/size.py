@@ -33,7 +33,7 @@ def show(shown: LabView) -> None:
     """Choice of a reduction and sizes, an offer to compute the missing runs, and a line per model."""
     left, middle, right = st.columns([3, 5, 3])
     about = "\n".join(f"- `{name}`: {METHODS[name]}" for name in REDUCTIONS)
-    method = one_of("Reduce by", REDUCTIONS, "lab_size_by", about, place=left)
+    method = one_of("Reduce by", REDUCTIONS, "lab_size_by", about, container=left)
     sizes = middle.pills(
         "Dimensions",
         SIZES,
@@ -56,9 +56,9 @@ def show(shown: LabView) -> None:
     except BlindspotError as error:
         st.error(as_text(explained(error)), icon=":material/error:")
         return
-    found = stored_runs(wanted, repository())
-    offer(wanted, found, "size")
-    scores = score_cells(wanted, found, (measure,))
+    runs = stored_runs(wanted, repository())
+    offer(wanted, runs, "size")
+    scores = score_cells(wanted, runs, (measure,))
     lines = _lines(scores)
     if not lines:
         return

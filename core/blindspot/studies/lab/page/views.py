@@ -186,7 +186,7 @@ def by_pair(shown: LabView) -> None:
     )
     left, right = st.columns(2)
     about = "stable: one model never scores worse. depends: each scores better somewhere."
-    which = one_of("Order", ("all", "stable", "depends"), "lab_order", about, place=left)
+    which = one_of("Order", ("all", "stable", "depends"), "lab_order", about, container=left)
     knobs = right.pills(
         "Depends on",
         [str(knob) for knob in Knob],

@@ -76,7 +76,7 @@ def _answer(found: Source) -> None:
             width=160,
         )
         rule = _rule(measured)
-        place = st.container()
+        container = st.container()
     try:
         wished = views.answered(measured, found.a, rule, float(precision))
     except InputError as error:  # too few pairs, or all of one kind
@@ -92,7 +92,7 @@ def _answer(found: Source) -> None:
     st.plotly_chart(figure, key="threshold_curves")
     say_pairs(found, int(measured.same(rule).sum()))
     tables.show_limits([measured.dataset])
-    with place:
+    with container:
         downloads.button(
             "JSON",
             partial(_file, shown),

@@ -53,11 +53,11 @@ def offer(run: RunRecord) -> None:
         download(found, stem, content, Holds(run.plan.dataset, (run.run_id,)), key="training_data_download")
 
 
-def download(found: Made, stem: str, content: Callable[[], bytes], holds: Holds, *, key: str) -> None:
+def download(made: Made, stem: str, content: Callable[[], bytes], holds: Holds, *, key: str) -> None:
     """Say what was made, and offer it."""
-    st.markdown("  \n".join(map(as_text, files.in_words(found.data))))
-    if found.warning:
-        st.warning(as_text(found.warning))
+    st.markdown("  \n".join(map(as_text, files.in_words(made.data))))
+    if made.warning:
+        st.warning(as_text(made.warning))
     downloads.button(
         "Training data (ZIP)",
         content,
