@@ -100,3 +100,29 @@ def test_a_sweep_names_paths_as_commands_do(tmp_path: Path, monkeypatch: pytest.
     )
     sweep = sweeps.read_toml("sweep.toml")
     assert (sweep.encoders, sweep.datasets) == (("dir:mine", "minilm"), ("file:pairs.csv",))
+
+
+def test_what_tables_call_a_model_or_a_dataset_names_it(blindspot: Command, tmp_path: Path) -> None:
+    words = ["cat", "dog", "car", "bus", "tree", "leaf"]
+    lines = [f"{word} {number % 3 + 1} {number % 4} {number}" for number, word in enumerate(words)]
+    (tmp_path / "Our Vectors.txt").write_text("\n".join(lines), "utf-8")
+    pairs = [f"{a},{b},{abs(words.index(a) - words.index(b))}" for a in words for b in words if a < b]
+    (tmp_path / "alike.csv").write_text("\n".join(["word1,word2,score", *pairs]), "utf-8")
+    model, data = f"vectors:{tmp_path}/Our Vectors.txt", f"file:{tmp_path}/alike.csv"
+    (first,) = blindspot.json("run", "similarity", "--encoder", model, "--dataset", data)["runs"]
+    (again,) = blindspot.json("run", "similarity", "--encoder", "our vectors", "--data", "alike")["runs"]
+    assert (again["run_id"], again["computed"]) == (first["run_id"], False)
+    blindspot.out("run", "similarity", "--encoder", "Our Vectors", "--transform", "center", "--data", "alike")
+    compared = blindspot.json("compare", "Our Vectors", "Our Vectors~center")
+    assert [side["encoder"] for side in (compared["a"], compared["b"])] == [model, model]
+    assert (
+        "unknown encoder 'Our Vector'"
+        in blindspot("run", "similarity", "--encoder", "Our Vector", "--data", "alike").err
+    )
+
+
+def test_a_model_named_with_a_transform_where_the_two_are_apart(blindspot: Command, tmp_path: Path) -> None:
+    for model in ("minilm", f"{tmp_path}/tuned", "dir:tuned"):
+        error = blindspot("run", "evalrank", "--encoder", f"{model}~center", "--dataset", "demo-pairs").error
+        assert "--transform center" in error
+    assert "--transform" not in blindspot("run", "evalrank", "--encoder", "a~b", "--dataset", "demo-pairs").error

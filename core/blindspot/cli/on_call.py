@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from blindspot.names import Kind
+
 
 class Place(NamedTuple):
     """Where a command is: a function, or a ``Typer`` of several commands."""
@@ -22,7 +24,7 @@ class Place(NamedTuple):
     help: str = ""  # name of the module's text, where it is not the docstring
 
     def load(self, name: str) -> Any:
-        """The command, as Typer makes it; it gets references of models and datasets, where people gave paths."""
+        """The command, as Typer makes it; it gets references of models and datasets, where people gave others."""
         module = import_module(self.module)
         target = getattr(module, self.attribute)
         if not isinstance(target, typer.Typer):
@@ -55,14 +57,14 @@ class Place(NamedTuple):
 
 
 # Options and arguments that name something, whatever the command.
-_MODELS = ("encoder", "variant", "also", "a", "b", "baseline")
+_MODELS = ("encoder", "variant", "also", "a", "b", "baseline", "reference")
 _DATASETS = ("dataset", "data", "fit_on", "test_on")
 _OF_A_DATASET = ("--dataset", "--data")  # every command takes both
 
 
 def _with_references(command: Any) -> None:
-    """Let a command, or those of a group, get references where people typed paths or names of the hub, and take both
-    names of a dataset's option."""
+    """Let a command, or those of a group, get references where people typed something else, and take both names of a
+    dataset's option."""
     for inner in getattr(command, "commands", {}).values():
         _with_references(inner)
     if (called := command.callback) is None:
@@ -73,19 +75,27 @@ def _with_references(command: Any) -> None:
 
     @wraps(called)
     def with_references(**values: Any) -> Any:
-        from blindspot.datasets.named import dataset_named
-        from blindspot.encoders.named import encoder_named
-
-        for names, reference in ((_MODELS, encoder_named), (_DATASETS, dataset_named)):
+        for kind, names in ((Kind.MODEL, _MODELS), (Kind.DATASET, _DATASETS)):
             for name in names:
                 given = values.get(name)
                 if isinstance(given, str) and given and not _is_record(name, given):
-                    values[name] = reference(given)
+                    values[name] = _reference(kind, given)
                 elif isinstance(given, list | tuple):
-                    values[name] = [reference(text) for text in given]
+                    values[name] = [_reference(kind, text) for text in given]
         return called(**values)
 
     command.callback = with_references
+
+
+def _reference(kind: Kind, given: str) -> str:
+    """Of a path, a name of the hub, or what tables call a model or a dataset of the store."""
+    from blindspot.datasets.named import dataset_named
+    from blindspot.encoders.named import encoder_named
+    from blindspot.settings import Settings
+    from blindspot.store.naming import reference_of
+
+    named = (encoder_named if kind is Kind.MODEL else dataset_named)(given)
+    return reference_of(kind, named, Settings.from_environment())
 
 
 def _is_record(name: str, given: str) -> bool:

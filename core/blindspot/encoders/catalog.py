@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,7 +32,7 @@ from blindspot.errors import InputError, naming_extras, require, unknown
 from blindspot.references import BM25, ConcatenationRef, ModelRef, ModelsRef, version_of
 from blindspot.settings import Settings
 from blindspot.texts import counted
-from blindspot.transforms.chain import TransformChain
+from blindspot.transforms.chain import STEPS, TransformChain
 from blindspot.variants import Variant
 
 
@@ -540,7 +541,16 @@ def canonical_encoder(reference: str) -> str:
     Raises:
         InputError: no such encoder, or a malformed reference; the nearest is suggested.
     """
-    return _canonical(ModelRef.parse(reference))
+    asked = ModelRef.parse(reference)
+    model, _, chain = reference.rpartition(Variant.SEPARATOR)
+    is_variant = model and re.split("[:+]", chain)[0] in STEPS and not isinstance(asked, ModelsRef)
+    if is_variant and not os.path.lexists(reference.partition(":")[2]):
+        raise InputError(
+            f"'{reference}' is a model with a transform",
+            expected=f"the model alone, {model}",
+            remedy=f"give the transform apart from it: --transform {chain}",
+        )
+    return _canonical(asked)
 
 
 def _canonical(asked: ModelRef) -> str:

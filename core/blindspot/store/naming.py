@@ -13,6 +13,7 @@ from blindspot.errors import InputError
 from blindspot.names import Kind, Names
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
+from blindspot.variants import Variant
 
 
 def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] = ()) -> Names:
@@ -43,6 +44,20 @@ def _names(
     datasets |= {reference: "" for reference in (*of_store, *uploaded) if reference not in datasets}
     chosen = {(kind, reference): name for kind, reference, name in known if name}
     return Names.of(models, datasets, chosen, dict(versions))
+
+
+def reference_of(kind: Kind, name: str, settings: Settings) -> str:
+    """The reference of what the store calls ``name``, also before a ``~`` with a transform; ``name`` itself where it is
+    a reference already, or nothing is called so."""
+    if ":" in name or not settings.store.exists():
+        return name
+    known = names_of(Repository.at(settings.store), settings)
+    called = known.models if kind is Kind.MODEL else known.datasets
+    head, tilde, chain = name.rpartition(Variant.SEPARATOR) if Variant.SEPARATOR in name else (name, "", "")
+    if head in called:
+        return name
+    found = [reference for reference, other in called.items() if other.casefold() == head.casefold()]
+    return f"{found[0]}{tilde}{chain}" if found else name
 
 
 def rename(kind: Kind, reference: str, name: str, settings: Settings, repository: Repository) -> None:
