@@ -126,6 +126,16 @@ def test_as_many_items_as_said_decide() -> None:
     assert decided(np.tile(lost, -(-found.needed // 100)), 0.02).decision is Decision.WITHIN
 
 
+def test_of_items_that_only_gain_as_many_are_needed_as_rule_a_loss_out() -> None:
+    """120 items, 22 of them better: with 95% confidence, of 149 items at most 2% may lose everything, of 148 more."""
+    gained = np.repeat([-0.5, 0.0], [22, 98])
+    found = decided(gained, 0.02)
+    assert (found.decision, found.needed) == (Decision.UNDECIDED, 149)
+    assert decided(np.append(gained, np.zeros(28)), 0.02).decision is Decision.UNDECIDED
+    assert decided(np.append(gained, np.zeros(29)), 0.02).decision is Decision.WITHIN
+    assert decided(gained, 0.0).needed is None, "no number of items rules out that one may lose"
+
+
 def test_dependent_items_count_once() -> None:
     """Each of 40 items ten times over: bounds as of 40, not of 400."""
     lost = np.random.default_rng(3).normal(0.05, 0.1, 40)

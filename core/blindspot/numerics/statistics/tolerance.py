@@ -94,7 +94,7 @@ def drop(
     found = _Moments(value, variance * known.effective, known.effective, quantile, float(ndtri(POWER)), most)
     low = high = None
     n = known.effective
-    unseen = most * (1 - alpha ** (1 / n))  # the rule of three, exactly
+    unseen = _unseen(n, alpha, most)
     if carried >= FEWEST_FOR_T:
         low, high = found.low, max(found.high, unseen) if is_mean else found.high
     elif is_mean:
@@ -102,7 +102,7 @@ def drop(
         least = _least(lost, n, alpha, most)
         low = least if least > 0 else None  # below, it says no more than that the score is bounded
     visible = _visible(found, lost, tolerance, most)
-    needed = _needed(found, tolerance, len(lost))
+    needed = _needed(found, tolerance, len(lost), alpha if is_mean else 1.0)
     if carried < FEWEST_FOR_T and is_mean and value > tolerance:  # nearly all lose alike: as many as ``_least`` needs
         share = (value - tolerance) / (float(lost.max()) + most)
         needed = math.ceil(math.log(1 / alpha) / (2 * share * share) * len(lost) / known.effective)
@@ -110,6 +110,11 @@ def drop(
         share = min(tolerance / most, 0.5)
         needed = math.ceil(math.log(alpha) / math.log1p(-share) * len(lost) / known.effective)
     return Drop(value, tolerance, alpha, low, high, visible, needed)
+
+
+def _unseen(n: float, alpha: float, most: float) -> float:
+    """What ``n`` groups may lose of which none did: the rule of three, exactly."""
+    return most * (1 - float(alpha ** (1 / n)))
 
 
 def _least(lost: Float64, n: float, alpha: float, most: float) -> float:
@@ -198,8 +203,12 @@ def _visible(found: _Moments, lost: Float64, tolerance: float, most: float) -> f
     return high
 
 
-def _needed(found: _Moments, tolerance: float, items: int) -> int | None:
-    """Items like these that decide with probability ``POWER``; None if too many, or if nothing says how many."""
+def _needed(found: _Moments, tolerance: float, items: int, alpha: float) -> int | None:
+    """Items like these that decide with probability ``POWER``; None if too many, or if nothing says how many.
+
+    Args:
+        alpha: of what is lost although nothing here was; 1 for nothing.
+    """
     if found.mean == tolerance or found.spread <= 0:
         return None
 
@@ -207,7 +216,7 @@ def _needed(found: _Moments, tolerance: float, items: int) -> int | None:
         more = replace(found, n=found.n * times)
         if found.mean > tolerance:
             return more.unlucky(-1).low > tolerance
-        return more.unlucky(1).high <= tolerance
+        return max(more.unlucky(1).high, _unseen(more.n, alpha, found.most)) <= tolerance
 
     low, high = 0.0, MOST_ITEMS / items
     if not is_enough(high):

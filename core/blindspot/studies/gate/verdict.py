@@ -148,6 +148,10 @@ class Verdict:
             if d.visible is None
             else f"The smallest drop that these items find, in four cases of five, is {d.visible:.3f}."
         )
+        if not self.losses:
+            seen = f"No item got worse here, but so few do not rule out that others do. {seen}"
+        if d.needed is None and d.value < d.tolerance == 0:
+            return f"{seen} With a tolerance of 0, no number of items does."
         if d.needed is None:
             return f"{seen} The drop is too near the tolerance to say how many items would decide."
         return f"{seen} About {d.needed:,} items would decide if the true drop is as measured."
