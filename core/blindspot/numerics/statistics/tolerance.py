@@ -10,14 +10,16 @@ interval (1927): what the true drop has more than the measured one is taken to b
 Few groups that differ say little about a variance. From fewer than ``FEWEST_FOR_T``, the upper bound is the largest
 drop that what was seen does not exclude, when any group may lose everything as well (``skew``). Where nothing has
 changed that is the rule of three: the share of groups that can change when none did, times the most that an item can
-lose. No upper bound is below that one: what changes something is never said to lose less than what changes nothing. The
-drop is beyond only if it were even if the largest losses were the largest gains: Anderson's bound (1969), with
-Massart's constant (1990).
+lose. No upper bound is below that one, since what changes something does not lose less than what does not; unless
+it is shown to gain at least all that may be lost unseen, with half of ``alpha`` for the gains (Student's t) and
+half for the share of groups that lose (Clopper and Pearson), each of them everything. The drop is beyond only if it were even if
+the largest losses were the largest gains: Anderson's bound (1969), with Massart's constant (1990).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -94,15 +96,15 @@ def drop(
     found = _Moments(value, variance * known.effective, known.effective, quantile, float(ndtri(POWER)), most)
     low = high = None
     n = known.effective
-    unseen = _unseen(n, alpha, most)
+    floor = _floor(lost, known, alpha, most) if is_mean else lambda _: -math.inf
     if carried >= FEWEST_FOR_T:
-        low, high = found.low, max(found.high, unseen) if is_mean else found.high
+        low, high = found.low, max(found.high, floor(1.0))
     elif is_mean:
-        high = max(value, unseen, upper_bound(_by_group(lost, known), n, most, alpha))
+        high = max(value, floor(1.0), upper_bound(_by_group(lost, known), n, most, alpha))
         least = _least(lost, n, alpha, most)
         low = least if least > 0 else None  # below, it says no more than that the score is bounded
     visible = _visible(found, lost, tolerance, most)
-    needed = _needed(found, tolerance, len(lost), alpha if is_mean else 1.0)
+    needed = _needed(found, tolerance, len(lost), floor)
     if carried < FEWEST_FOR_T and is_mean and value > tolerance:  # nearly all lose alike: as many as ``_least`` needs
         share = (value - tolerance) / (float(lost.max()) + most)
         needed = math.ceil(math.log(1 / alpha) / (2 * share * share) * len(lost) / known.effective)
@@ -112,9 +114,21 @@ def drop(
     return Drop(value, tolerance, alpha, low, high, visible, needed)
 
 
-def _unseen(n: float, alpha: float, most: float) -> float:
-    """What ``n`` groups may lose of which none did: the rule of three, exactly."""
-    return most * (1 - float(alpha ** (1 / n)))
+def _floor(lost: Float64, known: Dependence, alpha: float, most: float) -> Callable[[float], float]:
+    """What no upper bound is below, with so many times the items."""
+    from scipy.special import betaincinv, stdtrit
+
+    gain, variance, carried = moments(np.maximum(-lost, 0.0), known)
+    losing = float((sums_within((lost > 0).astype(np.float64)[:, np.newaxis], known.groups) > 0).mean())
+    quantile = float(stdtrit(freedom_of(carried, known), 1 - alpha / 2)) if carried >= FEWEST_FOR_T else math.inf
+
+    def floor(times: float) -> float:
+        n = known.effective * times
+        share = float(betaincinv(losing * n + 1, n * (1 - losing), 1 - alpha / 2)) if losing < 1 else 1.0
+        shown = share * most - gain + quantile * math.sqrt(variance / times)
+        return shown if shown <= 0 else most * (1 - float(alpha ** (1 / n)))  # the rule of three, exactly
+
+    return floor
 
 
 def _least(lost: Float64, n: float, alpha: float, most: float) -> float:
@@ -203,12 +217,8 @@ def _visible(found: _Moments, lost: Float64, tolerance: float, most: float) -> f
     return high
 
 
-def _needed(found: _Moments, tolerance: float, items: int, alpha: float) -> int | None:
-    """Items like these that decide with probability ``POWER``; None if too many, or if nothing says how many.
-
-    Args:
-        alpha: of what is lost although nothing here was; 1 for nothing.
-    """
+def _needed(found: _Moments, tolerance: float, items: int, floor: Callable[[float], float]) -> int | None:
+    """Items like these that decide with probability ``POWER``; None if too many, or if nothing says how many."""
     if found.mean == tolerance or found.spread <= 0:
         return None
 
@@ -216,7 +226,7 @@ def _needed(found: _Moments, tolerance: float, items: int, alpha: float) -> int 
         more = replace(found, n=found.n * times)
         if found.mean > tolerance:
             return more.unlucky(-1).low > tolerance
-        return max(more.unlucky(1).high, _unseen(more.n, alpha, found.most)) <= tolerance
+        return max(more.unlucky(1).high, floor(times)) <= tolerance
 
     low, high = 0.0, MOST_ITEMS / items
     if not is_enough(high):

@@ -150,8 +150,6 @@ class Verdict:
         )
         if not self.losses:
             seen = f"No item got worse here, but so few do not rule out that others do. {seen}"
-        if d.needed is None and d.value < d.tolerance == 0:
-            return f"{seen} With a tolerance of 0, no number of items does."
         if d.needed is None:
             return f"{seen} The drop is too near the tolerance to say how many items would decide."
         return f"{seen} About {d.needed:,} items would decide if the true drop is as measured."
