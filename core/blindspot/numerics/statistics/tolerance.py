@@ -12,8 +12,8 @@ drop that what was seen does not exclude, when any group may lose everything as 
 changed that is the rule of three: the share of groups that can change when none did, times the most that an item can
 lose. No upper bound is below that one, since what changes something does not lose less than what does not; unless
 it is shown to gain at least all that may be lost unseen, with half of ``alpha`` for the gains (Student's t) and
-half for the share of groups that lose (Clopper and Pearson), each of them everything. The drop is beyond only if it were even if
-the largest losses were the largest gains: Anderson's bound (1969), with Massart's constant (1990).
+half for the share of groups that lose (Clopper and Pearson), each of them everything. The drop is beyond only
+if it were even if the largest losses were the largest gains: Anderson's bound (1969), with Massart's constant (1990).
 """
 
 from __future__ import annotations
