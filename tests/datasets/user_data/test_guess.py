@@ -21,6 +21,7 @@ from blindspot.datasets.user_data.columns import (
     OwnFile,
     UnclearColumns,
 )
+from tests.support.tables import each
 
 ROWS = 30
 QUESTIONS = [f"How do I change setting number {row} of my plan?" for row in range(ROWS)]
@@ -107,6 +108,14 @@ def test_a_script_without_spaces_is_text(tmp_path: Path) -> None:
 
 def test_few_queries_with_many_matches_are_no_labels(tmp_path: Path) -> None:
     assert pair_of(read(tmp_path, search_term=PRODUCTS, found_document=CHUNKS)) == ("search_term", "found_document")
+
+
+@each("answers", [("yes", "no"), ("accept", "reject", "ignore"), ("A", "B", "C", "D"), ("Paris", "Rom")])
+def test_answers_of_one_word_that_repeat_are_no_matches(tmp_path: Path, answers: tuple[str, ...]) -> None:
+    cells = [answers[row % len(answers)] for row in range(ROWS)]
+    for header in ("answer", "Response"):
+        with pytest.raises(UnclearColumns):
+            read(tmp_path, request_text=QUESTIONS, **{header: cells})
 
 
 def test_the_only_text_beside_a_label_is_labeled(tmp_path: Path) -> None:

@@ -36,6 +36,9 @@ WORDS: dict[str, tuple[object, object]] = {
     "prefixed": ("irrelevant", "relevant"),
     "spaced": ("not a match", "a match"),
     "entailed": ("not_entailment", "entailment"),
+    "in Italian": ("FALSO", "VERO"),
+    "in Dutch": ("Onwaar", "Waar"),
+    "in Russian": ("нет", "да"),
 }
 HEADERS = (
     ("question1", "question2", "is_duplicate"),

@@ -265,6 +265,50 @@ def test_99_classes_work(tmp_path: Path) -> None:
     assert "and 89 more), 297 texts" in found.summary
 
 
+@each(
+    "classes, said",
+    [
+        (("refund", "greeting", "N/A"), "'N/A'"),
+        (("refund", "greeting", "?"), "may stand for no class"),
+        ((0, 1, -1), "may stand for no class, taken as written: '-1'"),
+        (("toxic", "insult", "insult|toxic"), "seem to be several each, taken as one of their own: 'insult|toxic'"),
+        (("toxic", "insult, toxic"), "seem to be several"),
+        (
+            ("Refund", "refund", "greeting"),
+            "differ by capitals or spaces alone, taken as different: 'Refund', 'refund'",
+        ),
+        (("order  status", "order status"), "spaces alone"),
+        ((1, -1), ""),
+        (("Research & Development", "Arts/Crafts", "non-fiction"), ""),
+    ],
+)
+def test_classes_that_are_probably_not_meant_are_said(tmp_path: Path, classes: tuple[object, ...], said: str) -> None:
+    rows = [{"text": f"text {row}", "label": classes[row % len(classes)]} for row in range(N)]
+    found = labeled(given(tmp_path, rows, "own.jsonl"))
+    assert len(found.classes) == len(classes)
+    assert said in found.assumptions
+    assert bool(found.assumptions) == bool(said)
+
+
+def test_a_list_of_one_class_is_that_class(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"text": f"text {row}", "label": [("spam", "ham")[row % 2]]} for row in range(N)]
+    assert labeled(given(tmp_path, rows, "own.jsonl")).classes == ("ham", "spam")
+    rows[1]["label"] = ["ham", "urgent"]
+    with pytest.raises(InputError, match=r"line 2, column 'label': 2 classes"):
+        own.read(given(tmp_path, rows, "own.jsonl"))
+
+
+def test_rows_that_annotators_threw_away_are_said(tmp_path: Path) -> None:
+    for words, said in ((("accept", "Ignore"), "also those with 'ignore' in column 'verdict'"), (("ok", "late"), "")):
+        rows: list[dict[str, object]] = [
+            {"text": f"text {row}", "label": ("spam", "ham")[row % 2], "verdict": words[row % 3 == 0]}
+            for row in range(N)
+        ]
+        found = labeled(given(tmp_path, rows))
+        assert said in found.assumptions
+        assert bool(found.assumptions) == bool(said)
+
+
 def test_one_text_may_have_several_labels_and_that_is_counted(tmp_path: Path) -> None:
     more = [{"text": text, "label": label} for text, label in (("A b", "p"), ("a  B", "q"), ("c", "p"), ("c", "p"))]
     found = labeled(given(tmp_path, [*rows_of(HALVES), *more]))

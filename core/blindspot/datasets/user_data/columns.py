@@ -24,6 +24,8 @@ from blindspot.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable, 
 
 EXAMPLES = 3
 LONGEST_SHOWN = 40
+# What people and programs write where there is nothing.
+MISSING = frozenset("nan na n/a none null <na> - -- --- ? #n/a #na #ref! #value! #name? #div/0! #null! #num!".split())
 
 # What a column is read as: one of these, the original, or of minimal pairs the name of a subset of rewrites.
 QUERY = "query"

@@ -16,6 +16,7 @@ from blindspot.datasets.user_data.columns import (
     LABEL,
     MARK,
     MATCH,
+    MISSING,
     NO_ROLE,
     RELEVANCE,
     SCORE,
@@ -161,7 +162,13 @@ class OwnTable:
         if asked is None:
             _check_left_out(found)
         return replace(
-            found, remarks=(*found.remarks, *_about_splits(self.table, found), *_about_texts(self.table, found))
+            found,
+            remarks=(
+                *found.remarks,
+                *_about_splits(self.table, found),
+                *_about_discarded(self.table, found),
+                *_about_texts(self.table, found),
+            ),
         )
 
     def reference_as(self, kind: DatasetKind) -> str:
@@ -207,6 +214,18 @@ def _about_splits(table: FileTable, file: OwnFile) -> tuple[str, ...]:
     )
 
 
+def _about_discarded(table: FileTable, file: OwnFile) -> Iterator[str]:
+    """What to say where a column that is not read says of some rows that annotators threw them away."""
+    for one, cells in zip(file.columns, table.cells, strict=True):
+        words = {str(cell).strip().casefold() for cell in cells if not is_blank(cell)}
+        if one.use in NO_ROLE and len(words) > 1 and (thrown := sorted(words & _DISCARDED)):
+            shown = ", ".join(map(repr, thrown))
+            yield f"every row is used, also those with {shown} in column '{one.name[:40]}'; remove what is not meant"
+
+
+_DISCARDED = frozenset("reject rejected ignore ignored discard discarded skip skipped invalid".split())
+
+
 def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
     """What to say of texts that are probably none: marks of missing cells, wrongly decoded ones, a pair as a header."""
     texts = [
@@ -217,7 +236,7 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
     for number in texts:
         cells = [cell for cell in table.cells[number] if isinstance(cell, str)]
         if 2 * sum(" " in cell.strip() for cell in cells) >= len(cells):  # else these may be words
-            missing = [cell.strip() for cell in cells if cell.strip().casefold() in _MISSING]
+            missing = [cell.strip() for cell in cells if cell.strip().casefold() in MISSING]
             if missing:
                 yield (
                     f"{counted(len(missing), 'text')} of column '{table.names[number][:40]}' that may stand for "
@@ -236,7 +255,6 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
 
 
 _NO_TEXTS = (LABEL, SPLIT, MARK, SCORE, RELEVANCE)
-_MISSING = frozenset("nan na n/a none null <na> #n/a #na #ref! #value! #name? #div/0! #null! #num!".split())
 
 
 def _is_misread(cell: str) -> bool:

@@ -119,7 +119,8 @@ class _Column:
 
     @property
     def looks_like_labels(self) -> bool:
-        if self.words & (QUERY_WORDS | MATCH_WORDS) and not self.words & LABEL_NAMES:
+        may_repeat = self.words & QUERY_WORDS or (self.words & MATCH_WORDS and self.spaced)  # not answers of yes and no
+        if may_repeat and not self.words & LABEL_NAMES:
             return False  # the same few queries with many matches each, or the other way round
         most = FEW_IF_NAMED if self.words & LABEL_NAMES else FEW
         words = sum(len(cell.split()) for cell in self.cells) / len(self.cells)

@@ -24,6 +24,14 @@ _TRUTHS = (
     *(("non", "oui"), ("negative", "positive"), ("neg", "pos"), ("different", "same"), ("unique", "duplicate")),
     *(("distinct", "duplicate"), ("contradiction", "entailment"), ("wrong", "right"), ("incorrect", "correct")),
     *(("off", "on"), ("bad", "good"), ("mismatch", "match"), ("dissimilar", "similar"), ("unrelated", "related")),
+    # as spreadsheets write false and true in other languages
+    *(("falsch", "wahr"), ("faux", "vrai"), ("falso", "verdadero"), ("falso", "vero"), ("falso", "verdadeiro")),
+    *(("onwaar", "waar"), ("falskt", "sant"), ("usant", "sant"), ("falsk", "sand"), ("epätosi", "tosi")),
+    *(("fałsz", "prawda"), ("nepravda", "pravda"), ("hamis", "igaz"), ("fals", "adevărat"), ("yanliş", "doğru")),
+    *(("ложь", "истина"), ("ψευδής", "αληθής")),
+    *(("no", "sí"), ("no", "si"), ("no", "sì"), ("não", "sim"), ("nee", "ja"), ("nej", "ja"), ("nei", "ja")),
+    *(("ei", "kyllä"), ("nie", "tak"), ("ne", "ano"), ("nem", "igen"), ("nu", "da"), ("hayır", "evet")),
+    *(("нет", "да"), ("ні", "так"), ("否", "是"), ("いいえ", "はい"), ("아니요", "예")),
 )
 # Values of columns that judge pairs in more than two ways.
 _VERDICTS = frozenset(

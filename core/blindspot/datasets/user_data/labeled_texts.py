@@ -9,8 +9,10 @@ pairs, one with ``query`` and ``match`` positive pairs.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -32,6 +34,7 @@ from blindspot.datasets.user_data import attributes
 from blindspot.datasets.user_data.columns import (
     FIRST,
     LABEL,
+    MISSING,
     SECOND,
     SPLIT,
     TEXT,
@@ -57,12 +60,13 @@ from blindspot.datasets.user_data.names import (
 )
 from blindspot.datasets.user_data.vocabulary import has_counts
 from blindspot.errors import InputError
-from blindspot.files.tables import ColumnKind, FileTable, is_unicode
-from blindspot.texts import column_key, one_form
+from blindspot.files.tables import ColumnKind, FileTable, Texts, is_unicode
+from blindspot.texts import column_key, one_form, same_text
 
 MIN_ROWS = 20  # two classes of ten, one for every fold
 TOO_MANY_CLASSES = 100  # rather ids or scores: few examples each, and a table of confusions that nobody can read
 CLASSES_SHOWN = 10  # in a line
+SHOWN_VALUES = 4
 MIN_TEXTS = 3  # of a class, without a split: the diagnostic learns from one, chooses by one and tests one
 MIN_EXAMPLES = 2  # of a class, with one
 LONGEST_CLASS = 200  # characters of a name
@@ -177,6 +181,13 @@ class OwnLabeledTexts(OwnFile):
             why = " of every class: one to learn from, one to choose by and one to test"
             _refuse_rare(table, _different_texts(examples), MIN_TEXTS, "different text", why)
         return (examples,)
+
+    @classmethod
+    def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:
+        label = next(number for number, column in enumerate(columns) if column.use == LABEL)
+        found = _doubtful_classes(set(_class_names(table, label)))
+        said = (f"{what}: {', '.join(repr(shortened(one)) for one in names[:SHOWN_VALUES])}" for what, names in found)
+        return tuple(f"classes of column '{table.names[label]}' that {one}" for one in said)
 
     @property
     def rows(self) -> int:
@@ -336,6 +347,12 @@ def _class_names(table: FileTable, column: int) -> list[str]:
     out = []
     for row, cell in enumerate(table.cells[column]):
         name = _class_name(cell, is_number)
+        if isinstance(cell, Texts) and len(cell) > 1:
+            raise InputError(
+                f"{table.where(row, column)}: {len(cell)} classes, {shortened(str(cell))}",
+                expected="one class of every text",
+                remedy="keep one, or only the rows that have one",
+            )
         if name is None:
             raise InputError(
                 _not_a(table, row, column, "class"),
@@ -350,7 +367,22 @@ def _class_names(table: FileTable, column: int) -> list[str]:
     return out
 
 
+def _doubtful_classes(classes: AbstractSet[str]) -> Iterator[tuple[str, list[str]]]:
+    """What makes classes doubtful, and these: they are taken as written."""
+    unlabeled = {"-1"} if {"-1", "0"} <= classes else set()  # as Hugging Face's data sets have it
+    if missing := sorted(one for one in classes if one.casefold() in MISSING or one in unlabeled):
+        yield "may stand for no class, taken as written", missing
+    parts = {one: {part.strip() for part in re.split(r"[;,|/+&]", one)} for one in classes}
+    if several := sorted(one for one, held in parts.items() if len(held) > 1 and held & classes):
+        yield "seem to be several each, taken as one of their own", several
+    written = Counter(map(same_text, classes))
+    if alike := sorted((one for one in classes if written[same_text(one)] > 1), key=str.casefold):
+        yield "differ by capitals or spaces alone, taken as different", alike
+
+
 def _class_name(cell: object, is_number: bool) -> str | None:
+    if isinstance(cell, Texts) and len(cell) == 1:  # doccano's
+        cell = cell[0]
     if isinstance(cell, bool):
         return str(cell).lower()
     if is_number:
