@@ -65,6 +65,17 @@ def test_the_support_desks_file(tmp_path: Path) -> None:
     assert pair_of(found) == ("customer_question", "kb_article_chunk")
 
 
+def test_what_says_nothing_about_a_row_is_no_text_of_a_pair(tmp_path: Path) -> None:
+    prompts = ["Find the page that answers what was asked here:"] * ROWS
+    whys = {"task_prompt": own_guess.ONE_VALUE, "cleaned": own_guess.SAME_TEXTS}
+    for name, column in (("task_prompt", prompts), ("cleaned", QUESTIONS)):
+        found = read(tmp_path, left=QUESTIONS, right=CHUNKS, **{name: column})
+        assert pair_of(found) == ("left", "right")
+        with pytest.raises(UnclearColumns, match=f"'{name}' \\({whys[name]}\\)"):
+            read(tmp_path, left=QUESTIONS, **{name: column})
+    assert pair_of(read(tmp_path, search_query=prompts, hit=CHUNKS)) == ("search_query", "hit"), "one query of many"
+
+
 def test_the_two_longest_are_a_pair_where_they_clearly_are(tmp_path: Path) -> None:
     titles = [f"plan {row}" for row in range(ROWS)]
     found = read(tmp_path, heading=titles, left=QUESTIONS, right=CHUNKS)
@@ -131,4 +142,4 @@ def test_scored_texts_are_not_the_ids(tmp_path: Path) -> None:
     assert [column.name for column in found.used.values()] == ["left", "right", "rating"]
     assert found.used[SCORE].why == "by its name"
     with pytest.raises(UnclearColumns, match="--text1-column left --text2-column right --score-column rating"):
-        read(tmp_path, left=QUESTIONS, right=QUESTIONS[::-1], third=QUESTIONS, rating=scores)
+        read(tmp_path, left=QUESTIONS, right=QUESTIONS[::-1], third=CHUNKS[::-1], rating=scores)

@@ -11,6 +11,7 @@ from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data.files import UnclearKind
 from blindspot.errors import InputError
+from tests.support.tables import each
 
 N = 60
 PAIRS = [(f"who waters the plant number {i}", f"the person that pours for pot {i}") for i in range(N)]
@@ -40,6 +41,14 @@ def test_a_column_that_may_be_a_score_is_asked_about(tmp_path: Path, name: str) 
     for kind, reading in caught.value.readings.items():
         assert find_dataset(reading).kind is kind
         assert f'"{reading}"' in str(caught.value)
+
+
+@each("name", ["note", "remark", "Punkte", "puntaje", "giudizio medio", "оценка", "评分"])
+def test_a_score_in_another_language_is_asked_about(tmp_path: Path, name: str) -> None:
+    """Of a hundred, which is no scale that tells a score by itself; a note or a remark is no number in English."""
+    numbers = NUMBERS if name in ("note", "remark") else [i * 37 % 101 for i in range(N)]
+    with pytest.raises(UnclearKind, match=f"column '{name}' may hold scores"):
+        find_dataset(written(tmp_path, ("left", "right"), **{name: numbers}))
 
 
 @pytest.mark.parametrize("name", ["distance", "cosine_distance", "Dissimilarity"])

@@ -27,18 +27,23 @@ MATCH_WORDS = frozenset(
     "relevant solution".split()
 ) | {"mate"}
 # What people call columns about a row; compared by letters and digits only.
-ABOUT = frozenset(
-    "id idx index uid no nr num number row rownumber line lineno key note notes comment comments remark remarks "
-    "source sources url link label labels category categories class type kind topic domain genre split fold set date "
-    "time author annotator rater user name language lang file filename path status tag tags pos reason reasons "
-    "explanation".split()
+ABOUT_IN_WORDS = frozenset("note notes comment comments remark remarks reason reasons explanation".split())
+ABOUT = ABOUT_IN_WORDS | frozenset(
+    "id idx index uid no nr num number row rownumber line lineno key source sources url link label labels category "
+    "categories class type kind topic domain genre split fold set date time author annotator rater user name language "
+    "lang file filename path status tag tags pos".split()
 )
 ID_WORDS = frozenset("id ids uid uuid guid key hash url uri link slug code".split())
 SURE_ID_WORDS = frozenset("id ids uid uuid guid qid pid docid corpusid".split())
 SCORE_WORDS = frozenset(
     "score scores similarity sim relatedness rating ratings cosine cos gold agreement rater annotator judge relevance "
     "relevancy grade grades confidence certainty probability probabilities prob probs proba likelihood logit logits "
-    "weight percent percentage pct points stars vote votes upvotes clicks likert closeness overlap".split()
+    "weight percent percentage pct points stars vote votes upvotes clicks likert closeness overlap "
+    # German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese, Japanese
+    "ähnlichkeit bewertung punkte punktzahl übereinstimmung similarité évaluation similitud parecido "
+    "puntuación puntaje puntos calificación valoración somiglianza similarità punteggio voto giudizio similaridade "
+    "semelhança pontuação nota avaliação gelijkenis overeenkomst beoordeling podobieństwo ocena сходство оценка "
+    "相似度 分数 评分 類似度 スコア".split()
 )
 DISTANCE_WORDS = frozenset(
     "distance distances dist dissimilarity difference rank ranking ranks loss perplexity error".split()
@@ -56,6 +61,7 @@ STEPS = 11  # ... and at most so many
 LABEL_NAMES = ABOUT | frozenset("product intent sentiment department group team status channel priority".split())
 
 IDS, LABELS, NO_LETTERS = "ids", "few different values", "no letters"
+ONE_VALUE, SAME_TEXTS = "the same text in every row", "the texts of another column"
 FIRST, SECOND = "first text column", "second text column"
 ONLY = "the only two columns of texts"
 LONGEST = "one of the two longest columns"
@@ -141,7 +147,13 @@ def text_columns(table: FileTable, besides: AbstractSet[int | None] = frozenset(
         if kind is ColumnKind.TEXT and number not in besides and (column := _column(table, number)).cells
     ]
     left_out = {column.number: IDS for column in columns if column.is_named_id}
-    columns = [column for column in columns if not column.is_named_id]
+    first: dict[tuple[str, ...], int] = {}
+    for column in columns:
+        if column.cells[1:] and column.distinct * len(column.cells) == 1 and not column.words & QUERY_WORDS:
+            left_out.setdefault(column.number, ONE_VALUE)
+        elif first.setdefault(column.cells, column.number) != column.number:
+            left_out.setdefault(column.number, SAME_TEXTS)
+    columns = [column for column in columns if column.number not in left_out]
     prose = sum(column.spaced >= 0.5 for column in columns)
     for what_else in (_is_without_letters, _is_ids, _is_labels):
         why = {column.number: what for column in columns if (what := what_else(column, prose >= 2))}
@@ -192,13 +204,13 @@ def scores(table: FileTable) -> tuple[int, ...]:
     return tuple(
         number
         for number, (name, cells) in enumerate(zip(table.names, table.cells, strict=True))
-        if column_key(name) not in ABOUT
+        if column_key(name) not in ABOUT - ABOUT_IN_WORDS
         and not name.startswith(PREFIX)
         and (values := _values(table.kinds[number], cells))
         and len(set(values)) > 1
         and (
             words(name) & (SCORE_WORDS | DISTANCE_WORDS)
-            or not (words(name) & (MEASURES | ABOUT | ID_WORDS) or not _are_on_a_scale(values))
+            or not (words(name) & (MEASURES | (ABOUT - ABOUT_IN_WORDS) | ID_WORDS) or not _are_on_a_scale(values))
         )
     )
 
