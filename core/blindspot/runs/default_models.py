@@ -10,6 +10,7 @@ from blindspot.errors import InputError, unknown
 from blindspot.references import ModelRef, made_of, step_of, version_of
 from blindspot.variants import Variant
 
+USUAL_BASELINE = Variant("minilm", "none")
 UNDEPLOYED = ("random-projection", "lsa", "bag-of-words", "minilm-static")
 
 
@@ -28,6 +29,15 @@ def is_undeployed(encoder: str) -> bool:
 def undeployed(variants: Iterable[Variant]) -> list[Variant]:
     """Those of such baselines: figures have them in gray."""
     return [variant for variant in variants if is_undeployed(variant.encoder)]
+
+
+def usual_baseline(known: Iterable[Variant]) -> Variant | None:
+    """MiniLM as published; without it, the oldest model without post-processing, if possible one to deploy."""
+    known = list(known)
+    if USUAL_BASELINE in known:
+        return USUAL_BASELINE
+    plain = [variant for variant in known if variant.transform == "none"] or known
+    return next((variant for variant in plain if not is_undeployed(variant.encoder)), plain[0] if plain else None)
 
 
 def place_of(encoder: str) -> int:

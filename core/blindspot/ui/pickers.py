@@ -19,7 +19,7 @@ from blindspot.diagnostic import Picker, all_diagnostics
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
-from blindspot.runs.default_models import default_models, is_undeployed, place_of
+from blindspot.runs.default_models import default_models, place_of, usual_baseline
 from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text, from_address
@@ -69,7 +69,6 @@ DEFAULT_DATASET = DatasetRef("demo-pairs")
 DEFAULT_METRIC = Similarity.COS.value
 PROTOCOLS = ("definition", "toolkit")
 DEFAULT_PROTOCOL = PROTOCOLS[0]
-USUAL_BASELINE = Variant("minilm", "none")
 WITH_DOORS = ("findings", "compare", "overview")  # pages that lead into an empty store
 _PICKED = "_picks"
 _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
@@ -277,7 +276,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             "there are two others.",
         )
     if Picker.BASELINE in wanted:
-        usual = _usual_baseline(known.values())
+        usual = usual_baseline(known.values())
         kept[Picker.BASELINE] = one_named(
             "Baseline model",
             models,
@@ -300,20 +299,11 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
         kept.get(Picker.SIMILARITY, DEFAULT_METRIC),
         DEFAULT_PROTOCOL,
         tuple(chosen),
-        baseline or _usual_baseline(known.values()),
+        baseline or usual_baseline(known.values()),
         bool(kept.get(Picker.POSTPROCESSED)),
         tuple(known.values()),
         baseline is not None,
     )
-
-
-def _usual_baseline(known: Iterable[Variant]) -> Variant | None:
-    """MiniLM as published; without it, the oldest model without post-processing, if possible one to deploy."""
-    known = list(known)
-    if USUAL_BASELINE in known:
-        return USUAL_BASELINE
-    plain = [variant for variant in known if variant.transform == "none"] or known
-    return next((variant for variant in plain if not is_undeployed(variant.encoder)), plain[0] if plain else None)
 
 
 def _hides_postprocessed(variants: Iterable[Variant]) -> bool:

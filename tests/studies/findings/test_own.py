@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from blindspot.runs.default_models import usual_baseline
 from blindspot.studies.compare.rows import compare
-from blindspot.studies.findings.own import LINES, OwnComparison, comparisons, pairs
+from blindspot.studies.findings import own
+from blindspot.studies.findings.own import LINES, OwnComparison, comparisons, of_store, pairs
 from blindspot.variants import Variant
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
@@ -41,3 +45,15 @@ def test_every_row_is_said_once(module_world: World) -> None:
     assert all(a.label in line and b.label in line for line in one.said())
     many = OwnComparison(whole, [row.turned for row in one.rows] * 9)
     assert ("more better or worse" in many.without_difference) == (9 * len(one.lines) > LINES)
+
+
+def test_a_command_begins_with_the_baseline_of_the_pages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("letters", "older", "mine")
+    monkeypatch.setattr(own, "is_own", lambda encoder: encoder != "letters")
+    world.add(*(GramEncoder(name, size) for size, name in enumerate(names, 1)))
+    for name in names:
+        world.run("evalrank", name, "demo-pairs")
+    known = world.repository.variants()
+    assert usual_baseline(known) == Variant("letters", "none")
+    compared = [(str(one.whole.a), str(one.whole.b)) for one in of_store(known, world.repository)]
+    assert compared == [("mine~none", "letters~none"), ("mine~none", "older~none")]

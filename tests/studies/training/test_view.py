@@ -49,6 +49,8 @@ def test_what_was_lost_and_won(found: Evaluated, evaluator: bs.Evaluator) -> Non
     sure = replace(one, test=replace(one.test, p=0.01)).in_words("MRR")
     assert f"**MRR {'rose' if one.test.value > 0 else 'fell'} from" in sure
     assert replace(one, test=replace(one.test, p=0.2)).in_words("MRR").startswith("**No significant change of MRR**")
+    same = replace(one, before=replace(one.before, run=one.after.run), after=one.before)
+    assert "**MRR stayed the same, from" in same.in_words("MRR")
 
 
 def test_a_step_beside_itself(found: Evaluated) -> None:

@@ -10,7 +10,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs.comparison import spec_of
-from blindspot.runs.default_models import is_own, is_undeployed
+from blindspot.runs.default_models import is_own, is_undeployed, usual_baseline
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import Comparison, Row, compare, tested_by_variant
 from blindspot.studies.compare.view import row_as_json
@@ -88,9 +88,11 @@ def comparisons(
 
 
 def of_store(variants: Sequence[Variant], repository: Repository) -> list[OwnComparison]:
-    """The comparisons of runs with default parameters."""
+    """The comparisons of runs with default parameters, with the baseline that pages begin with."""
+    known = repository.variants()
+    tested = tested_by_variant(repository, {})
     return comparisons(
-        variants, repository.variants(), tested_by_variant(repository, {}), lambda a, b: compare(a, b, repository, {})
+        variants, known, tested, lambda a, b: compare(a, b, repository, {}), baseline=usual_baseline(known)
     )
 
 

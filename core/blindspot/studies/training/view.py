@@ -48,10 +48,10 @@ class StepsView:
         if self.before == self.after:
             return f"{score} is {first:.4f} at {self.before.title}."
         steps = f"{first:.4f} at {self.before.title} to {last:.4f} at {self.after.title}"
-        if self.test is not None and self.test.p is not None and self.test.p >= ALPHA:
+        if self.test is not None and self.test.p is not None and self.test.p >= ALPHA and first != last:
             text = f"**No significant change of {score}**, from {steps}"
         else:
-            verb = "rose" if last > first else "fell" if last < first else "stayed the same"
+            verb = "rose" if last > first else "fell" if last < first else "stayed the same,"
             text = f"**{score} {verb} from {steps}**"
         also = ""
         if self.evaluated.is_rank and len(self.lost):
