@@ -14,7 +14,7 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -703,8 +703,38 @@ def _parquet(path: Path, data: bytes) -> FileTable:
             else [field.type] * footer.num_rows
             for field in schema
         )
-    kinds = tuple(_arrow_kind(field.type, cells) for field, cells in zip(schema, columns, strict=True))
+    classes = _classes_in(schema.metadata or {})
+    columns = tuple(
+        [_class_of(cell, classes[name]) for cell in cells] if name in classes else cells
+        for name, cells in zip(names, columns, strict=True)
+    )
+    kinds = tuple(
+        _kind(cells) if field.name in classes else _arrow_kind(field.type, cells)
+        for field, cells in zip(schema, columns, strict=True)
+    )
     return FileTable(path, names, kinds, columns, range(1, footer.num_rows + 1), "row")
+
+
+def _classes_in(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
+    """Per column of numbers the classes that they stand for, as Hugging Face's datasets writes them (``ClassLabel``):
+    in GLUE, 0 is not_duplicate in one file and entailment in another."""
+    try:
+        features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
+        named = {str(column): one["names"] for column, one in features.items() if one.get("_type") == "ClassLabel"}
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return {}
+    return {
+        column: names
+        for column, names in named.items()
+        if isinstance(names, list) and all(isinstance(one, str) and not one.strip("-.").isdecimal() for one in names)
+    }
+
+
+def _class_of(cell: Any, names: Sequence[str]) -> Any:
+    """The class that a number stands for; nothing for -1, which means none."""
+    if not isinstance(cell, int) or not -1 <= cell < len(names):
+        return cell
+    return names[cell] if cell >= 0 else None
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -18,6 +18,7 @@ from blindspot.datasets.user_data.pairs import OwnPairs
 from blindspot.datasets.user_data.retrieval import OwnRetrieval
 from blindspot.datasets.user_data.scored_pairs import OwnScoredPairs
 from blindspot.errors import InputError
+from tests.support.tables import each
 
 N = 6
 MARKED = (0, 2, 3)  # rows
@@ -103,6 +104,39 @@ def test_marks_are_told_by_their_values_in_every_format(tmp_path: Path) -> None:
         if bad := wrong_readings(path):
             wrong[path.name] = bad
     assert not wrong
+
+
+@each(
+    "classes, marked",
+    [
+        (["entailment", "not_entailment"], {"b", "d"}),  # as in GLUE's RTE and QNLI
+        (["not_equivalent", "equivalent"], {"a", "c"}),
+        (["0", "1"], {"a", "c"}),  # PAWS: no names
+    ],
+)
+def test_numbers_of_classes_are_what_the_file_says_that_they_are(
+    tmp_path: Path, classes: list[str], marked: set[str]
+) -> None:
+    """Hugging Face's Parquet files name the classes that their numbers stand for."""
+    feature = {"label": {"names": classes, "_type": "ClassLabel"}, "one": {"dtype": "string", "_type": "Value"}}
+    metadata = {b"huggingface": json.dumps({"info": {"features": feature}}).encode()}
+    table = pa.table({"sentence1": [*"abcd"], "sentence2": [*"efgh"], "label": [1, 0, 1, 0]})
+    parquet.write_table(table.replace_schema_metadata(metadata), path := tmp_path / "train.parquet")
+    pairs, scored, _ = (DatasetRef(f"file:{path}").of_kind(kind).entry().own for kind in READ_AS)
+    assert isinstance(pairs, OwnPairs)
+    assert isinstance(scored, OwnScoredPairs)
+    assert {query for query, _ in pairs.pairs} == marked == {first for first, _, score in scored.pairs if score == 1}
+
+
+@each(
+    "metadata", [b"", b"[]", b'{"info": 1}', b'{"info": {"features": {"label": {"_type": "ClassLabel", "names": 3}}}}']
+)
+def test_damaged_names_of_classes_are_left_alone(metadata: bytes) -> None:
+    table = pa.table({"text": ["a", "b"], "label": pa.array([-1, 2])}).replace_schema_metadata(
+        {b"huggingface": metadata}
+    )
+    parquet.write_table(table, sink := pa.BufferOutputStream())
+    assert list(tabulate(Path("x.parquet"), sink.getvalue().to_pybytes()).table.cells[1]) == [-1, 2]
 
 
 def test_without_a_diagnostic_the_readings_are_named_ready_to_copy(tmp_path: Path) -> None:
