@@ -188,10 +188,11 @@ def test_what_learns_nothing_has_not_seen_the_test(open_app: OpenApp, cache: Pat
     assert "All 18 runs" in written(app)
 
 
-def test_an_empty_store_is_offered_the_grid(open_app: OpenApp, tmp_path: Path) -> None:
+def test_an_empty_store_is_offered_the_grid_above_what_papers_found(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path / "cache", "lab")
     assert [b.label for b in app.button if b.key == "lab_run_grid"] == ["Compute 128"]
     assert not app.get("plotly_chart")
+    assert len(app.dataframe) == 3
 
 
 @pytest.mark.heavy

@@ -77,6 +77,10 @@ def show() -> None:
             with whole if shown.is_whole else part:
                 choose_view(shown, VIEWS)
                 show_limits(task.dataset for task in shown.grid.tasks)
+        else:
+            with part:
+                st.subheader("Published results", anchor=False)
+                views.published()
     ui.how(
         HOW,
         source="Wang, Kuo and Li 2022, Just Rank, tables 1b and 10; Eger, Rücklé and Gurevych 2019, Pitfalls in "

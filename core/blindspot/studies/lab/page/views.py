@@ -220,7 +220,7 @@ def _keeps(order: Order, which: str, knobs: Sequence[str]) -> bool:
 # --- published
 
 
-def published(shown: LabView) -> None:  # noqa: ARG001 - it reads all runs of the store
+def published(shown: LabView | None = None) -> None:  # noqa: ARG001 - it reads all runs of the store
     """What papers found when they changed the similarity or the post-processing, beside all runs of the store."""
     for table in ("wang-10", "wang-1b", "eger-2"):
         beside.show(table)
