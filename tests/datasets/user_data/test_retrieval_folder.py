@@ -170,6 +170,25 @@ def test_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with_columns(f"dir:{marked}", NamedColumns.parse("query=a&match=b", ""))
 
 
+@each(
+    "names, advice, never",
+    [
+        (("train.csv", "dev.csv"), 'by itself: "file:{folder}/dev.csv"', "documents=NAME"),
+        (("en/part-0.parquet", "README.md"), 'by itself: "file:{folder}/en/part-0.parquet"', "documents=NAME"),
+        (("corpus/a.parquet", "queries/a.parquet", "data/a.parquet"), "documents=NAME&queries=NAME", "by itself"),
+        (("queries.jsonl", "qrels/test.tsv"), "no corpus.jsonl", "by itself"),
+        (("train/data-00000-of-00001.arrow", "dataset_dict.json"), "to_parquet", "by itself"),
+        (("notes.md",), "qrels/*.tsv", "by itself"),
+    ],
+)
+def test_a_folder_of_other_files_leads_to_them(tmp_path: Path, names: tuple[str, ...], advice: str, never: str) -> None:
+    path = folder(tmp_path, dict.fromkeys(names, "x"))
+    with pytest.raises(InputError, match="has no documents") as caught:
+        find_dataset(f"dir:{path}")
+    assert advice.format(folder=path) in str(caught.value)
+    assert never not in str(caught.value)
+
+
 def test_a_change_of_any_file_is_seen(tmp_path: Path) -> None:
     path = folder(tmp_path, BEIR)
     before = find_dataset(f"dir:{path}")

@@ -368,6 +368,17 @@ def test_a_training_folder_leads_to_its_models(folder: Path, settings: Settings)
     assert refusal(f"dir:{outer}", settings).endswith(
         "in it: ..., checkpoint-100, checkpoint-200, checkpoint-300, checkpoint-1000"
     )
+    cached = folder.parent / "models--lab--name"
+    shutil.copytree(folder, cached / "snapshots" / "0a1b")
+    assert refusal(f"dir:{cached}", settings).endswith("name one of the models in it: snapshots/0a1b")
+    for name, advice in (("model.tar.gz", "unpack it"), ("tiny.Q8_0.gguf", "llama.cpp's server"), ("notes.md", "")):
+        file = folder.parent / "downloads" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b"x")
+        said = refusal(f"dir:{file}", settings)
+        assert advice in said
+        assert "name its folder" not in said, "there is no model in it"
+    assert "llama.cpp's server" in refusal(f"dir:{file.parent}", settings)
 
 
 @pytest.mark.parametrize(

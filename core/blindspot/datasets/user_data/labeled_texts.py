@@ -376,7 +376,7 @@ def _doubtful_classes(classes: AbstractSet[str]) -> Iterator[tuple[str, list[str
     if several := sorted(one for one, held in parts.items() if len(held) > 1 and held & classes):
         yield "seem to be several each, taken as one of their own", several
     written = Counter(map(same_text, classes))
-    if alike := sorted((one for one in classes if written[same_text(one)] > 1), key=str.casefold):
+    if alike := sorted((one for one in sorted(classes) if written[same_text(one)] > 1), key=str.casefold):
         yield "differ by capitals or spaces alone, taken as different", alike
 
 

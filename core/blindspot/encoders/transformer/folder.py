@@ -65,6 +65,8 @@ PRECISIONS = {"F32": "float32", "F64": "float64", "F16": "float16", "BF16": "bfl
 LARGEST_CONFIG = 2**20  # bytes; larger files are vocabularies
 LARGEST_DIMENSION = 1_000_000
 LARGEST_SETTINGS = 16 * 2**20  # bytes
+PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z")
+GGUF = "start llama.cpp's server with the .gguf file, and name the model on it: api:URL#MODEL"
 SNAPSHOTS = "snapshots"  # in the hub's cache: folders of links to the model's files
 
 
@@ -166,7 +168,7 @@ def inspect_folder(path: Path, reference: str) -> ModelFolder:
             raise InputError(
                 f"'{reference}': {path} is a file" if is_file else f"'{reference}': there is no folder {path}",
                 expected="a sentence-transformers or transformers folder with config.json and safetensors",
-                remedy=f"name its folder: dir:{path.parent}" if is_file else "",
+                remedy=_instead_of_file(path) if is_file else "",
             )
         return _inspect(path, reference)
     except OSError as error:
@@ -281,13 +283,23 @@ def _transformers(path: Path, modules: Sequence[Module]) -> list[Path]:
     return [module.folder for module in modules if module.name in LAYERS] if modules else [path]
 
 
+def _instead_of_file(path: Path) -> str:
+    """What to do with a file where a folder is expected; "" where nothing is known of it."""
+    if path.suffix.lower() == ".gguf":
+        return GGUF
+    if path.suffix.lower() in PACKED:
+        return "unpack it, and name the folder"
+    return f"name its folder: dir:{path.parent}" if (path.parent / "config.json").is_file() else ""
+
+
 def _models_inside(path: Path) -> str:
-    """What to do where a folder has folders of models, as that of a training's checkpoints; "" where it does not."""
-    inside = [folder for folder in path.iterdir() if (folder / "config.json").is_file()]
+    """What to do where a folder has folders of models, as that of a training's checkpoints or the hub's cache, or a
+    file that another program reads; "" where it has neither."""
+    inside = [config.parent for pattern in ("*", f"{SNAPSHOTS}/*") for config in path.glob(f"{pattern}/config.json")]
     if not inside:
-        return ""
+        return GGUF if any(path.glob("*.gguf")) else ""
     newest = sorted(inside, key=lambda folder: [int(part) if part.isdigit() else -1 for part in folder.name.split("-")])
-    listed = ", ".join(folder.name for folder in newest[-SHOWN_FOLDERS:])
+    listed = ", ".join(folder.relative_to(path).as_posix() for folder in newest[-SHOWN_FOLDERS:])
     return f"name one of the models in it: {'..., ' * (len(newest) > SHOWN_FOLDERS)}{listed}"
 
 

@@ -53,6 +53,8 @@ QRELS_PATTERNS = (
 _IN_QRELS = 4  # of these
 LONGEST_NAME = 3  # words of a column's name
 QRELS_LAST = ("qrels*",)
+_OF_DATASETS = (".csv", ".tsv", ".jsonl", ".parquet")
+_OF_RETRIEVAL = frozenset("corpus documents docs collection queries topics qrels".split())
 PREFERRED = "test"  # of several splits
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 MAX_JUDGMENTS = 5_000_000
@@ -334,16 +336,30 @@ def _only(files: FolderFiles, usable: Sequence[Path], found: Sequence[Path], wha
     if not usable and packed:
         raise InputError(f"{packed[0]} is packed", expected=f"{folder / best}", remedy="unpack it")
     if not usable:
-        remedy = "" if files.is_sent else f'files of other names: "dir:{folder}?{"&".join(f"{p}=NAME" for p in FORMS)}"'
         raise InputError(
             f"{folder} has no {what}: no {best}",
             expected="corpus.jsonl, queries.jsonl and qrels/*.tsv",
-            remedy=remedy if len(files.paths) >= len(FORMS) else "",
+            remedy="" if files.is_sent else _other_ways(files),
         )
     if len(usable) > 1:
         names = ", ".join(path.name for path in usable)
         raise InputError(f"{folder} has several files of {what}: {names}", expected=f"one, best {best}")
     return usable[0]
+
+
+def _other_ways(files: FolderFiles) -> str:
+    """How to name what a folder has instead: other names of the three files, or one file that is a dataset."""
+    below = sorted(path for pattern in ("*", "*/*") for path in files.folder.glob(pattern) if path.is_file())
+    tables_below = [path for path in below if path.suffix in _OF_DATASETS]
+    ways = []
+    if max(len(files.paths), len(tables_below)) >= len(FORMS):
+        ways.append(f'files of other names: "dir:{files.folder}?{"&".join(f"{part}=NAME" for part in FORMS)}"')
+    if _OF_RETRIEVAL.isdisjoint(path.relative_to(files.folder).parts[0].partition(".")[0] for path in below):
+        if tables_below:
+            ways.append(f'a file that is a dataset by itself: "file:{tables_below[0]}"')
+        elif any(path.suffix == ".arrow" for path in below):
+            ways.append("write the dataset with to_parquet of Hugging Face's datasets, and name that file: file:PATH")
+    return "; ".join(ways)
 
 
 def splits_of(files: FolderFiles) -> list[Path]:
