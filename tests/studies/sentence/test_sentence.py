@@ -106,6 +106,28 @@ def test_what_is_counted(settings: Settings) -> None:
         assert one(settings, RANDOM, text=text).models[0].said.startswith(said), text
 
 
+def test_words_without_a_vector_are_named(settings: Settings, tmp_path: Path) -> None:
+    """A rewrite that changes only such words has similarity 1, which says nothing about the model's meaning of it."""
+    (tmp_path / "few.vec").write_text("the 1 0 0\na 0 1 0\nis 0.5 0.5 0\ncamera 0 0 1\n", "utf-8")
+    words = Variant(f"vectors:{tmp_path / 'few.vec'}", "none")
+    (judged,) = one(settings, words, text="The camera is not ready.").models
+    assert judged.notes == ("It has no vector for “not”, “ready”, “perhaps” and “raedy”: such words do not count.",)
+    (judged,) = one(settings, words, text="Nobody knows.").models
+    assert (judged.said, judged.notes) == ("It has no vector for this sentence: it knows none of its words.", ())
+    assert not one(settings, RANDOM).models[0].notes
+
+    many = " ".join(f"w{i}" for i in range(12))
+    view = try_sentence([words, RANDOM], (f"The {many}", "The camera is a camera", "Nobody"), settings)
+    named = ", ".join(f"“w{i}”" for i in range(8))
+    assert [model.notes for model in view.models] == [
+        (
+            "No vector, since it knows none of the words: line 3.",
+            f"It has no vector for {named} and 4 more: such words do not count.",
+        ),
+        (),
+    ]
+
+
 def test_a_models_own_scale(settings: Settings) -> None:
     data = own_scale.sentences()
     encoder = resolve_encoder("random-projection-64", settings)

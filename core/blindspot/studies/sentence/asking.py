@@ -87,7 +87,8 @@ def answer(texts: Sequence[str], variant: Variant, settings: Settings, cancel: C
     units = np.full((len(texts), ground.chain.d_out), np.nan)
     if has_one.any():
         units[has_one] = own_scale.units(ground.chain.apply(vectors[has_one]))
-    return Answer(variant, units, tuple(one.truncated for one in encoded), ground.scale)
+    cut, unknown = tuple(one.truncated for one in encoded), tuple(one.unknown for one in encoded)
+    return Answer(variant, units, cut, ground.scale, unknown)
 
 
 def explained(texts: tuple[str, str], variant: Variant, settings: Settings, cancel: CancelToken) -> Explained:

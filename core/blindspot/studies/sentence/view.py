@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
@@ -23,6 +24,8 @@ TOLERANCE = 1e-6  # of similarities: a text's vectors differ by 1e-7 between bat
 # They put other sentences around it, whose words say more about a vector than a change of the sentence does.
 APART = ("padding", "position")  # kinds that are not counted
 MOST_DISAGREED = 5  # pairs of lines
+MOST_UNKNOWN = 8  # words without a vector that are named
+_AROUND = re.compile(r"^\W+|\W+$")  # a word: punctuation
 IN_OTHER_LANGUAGES = [rule.name for rule in RULES.values() if not rule.is_english]
 
 
@@ -34,12 +37,14 @@ class Answer:
         units: ``[n, d] float64`` of length 1, NaN for a text without a vector.
         cut: which texts are longer than the model reads.
         scale: None where the model has vectors for too few of the built-in sentences.
+        unknown: per text its words without a vector; only of word vectors.
     """
 
     variant: Variant
     units: Float64
     cut: tuple[bool, ...]
     scale: Scale | None
+    unknown: tuple[tuple[str, ...], ...]
 
     def similarities(self) -> Float64:
         """``[n, n]`` cosines, the diagonal 1."""
@@ -270,6 +275,7 @@ def _judged(number: int, answer: Answer, lowest: tuple[float, str] | None, rewri
     said = _said(number, changing, above, low, rule.replace("_", " "))
     variant = answer.variant
     notes = ["The sentence is longer than the model reads; the rest does not count."] * answer.cut[0]
+    notes += _of_unknown(answer.unknown[: 1 + sum(one.is_counted for one in rewrites)])
     if np.isnan(answer.units[0]).any():
         said, notes = "It has no vector for this sentence: it knows none of its words.", []
     return Judged(
@@ -330,7 +336,20 @@ def _notes_of_lines(answer: Answer) -> tuple[str, ...]:
         notes.append(f"Longer than the model reads, so that the rest does not count: line {listed(cut)}.")
     if without := [str(i + 1) for i in np.flatnonzero(np.isnan(answer.units).any(axis=1))]:
         notes.append(f"No vector, since it knows none of the words: line {listed(without)}.")
-    return tuple(notes)
+    both = zip(answer.unknown, answer.units, strict=True)
+    return (*notes, *_of_unknown([words for words, vector in both if not np.isnan(vector).any()]))
+
+
+def _of_unknown(of_texts: Iterable[Sequence[str]]) -> list[str]:
+    """What is said of words without a vector: a rewrite that changes only these has similarity 1."""
+    words: dict[str, str] = {}
+    for written in (written for of_text in of_texts for written in of_text):
+        if word := _AROUND.sub("", written):
+            words.setdefault(word.casefold(), word)
+    named = [f"“{word[:40]}”" for word in list(words.values())[:MOST_UNKNOWN]]
+    if more := len(words) - len(named):
+        named.append(f"{more} more")
+    return [f"It has no vector for {listed(named)}: such words do not count."] * bool(words)
 
 
 def _disagreements(matrices: Sequence[Float64], answers: Sequence[Answer]) -> tuple[Disagreement, ...]:
