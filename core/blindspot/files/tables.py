@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from blindspot.errors import InputError
 from blindspot.files.parquet_footer import column_chunks
@@ -264,6 +264,22 @@ class Rows:
     remarks: tuple[str, ...] = ()
 
 
+class Quotes(NamedTuple):
+    """What quotes mean in a .csv or .tsv: for the csv module.
+
+    Attributes:
+        skips_spaces: whether spaces before a cell are no part of it, so that it may begin with a quote after them.
+    """
+
+    quoting: int = csv.QUOTE_MINIMAL
+    skips_spaces: bool = False
+
+
+# The usual way, and the one to try after it.
+_OF_CSV = (Quotes(), Quotes(skips_spaces=True))
+_OF_TSV = (Quotes(csv.QUOTE_NONE), Quotes())
+
+
 def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool = True) -> Rows:
     """The rows of a text with separators: what the first line says about these, comments and titles are left out, and
     in a .tsv quotes where all cells of a column are quoted.
@@ -279,15 +295,15 @@ def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool =
     if told := _SEP.match(text):  # Excel's own line
         separators, text = (told[1],), "\n" * told[0].count("\n") + text[told.end() :]
         remarks.append(f"the first line says that cells are separated by '{told[1]}'")
-    quoting = csv.QUOTE_NONE if file_format is FileFormat.TSV else csv.QUOTE_MINIMAL
-    tops = {separator: _top(path, text, separator, quoting) for separator in separators}
+    ways = _OF_TSV if file_format is FileFormat.TSV else _OF_CSV
+    tops = {separator: _top(path, text, separator, ways[0]) for separator in separators}
     several = [s for s, top in tops.items() if len(top.header) > 1]
     fitting = sorted((s for s in several if tops[s].is_even), key=lambda s: len(tops[s].before))
     plain = [s for s in several if not tops[s].before]
     separator = next(iter([*fitting, *plain, *several]), separators[0])
     top = tops[separator]
     if not top.header:  # no separator makes sense of it: say what is wrong with the first
-        next(csv_rows(path, _short_lines(path, text, separator), separator, quoting))
+        next(csv_rows(path, _short_lines(path, text, separator), separator, *ways[0]))
     if len(top.header) <= 1 and is_even:
         between = "a tab" if file_format is FileFormat.TSV else "a comma"
         only = top.header[0] if top.header else ""
@@ -309,20 +325,10 @@ def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool =
         )
     if top.before:
         remarks.append(f"left out before the header: {', '.join(repr(line[:40]) for line in top.before)}")
-    width = len(top.header) if is_even else 0
-    try:
-        rows = _rows(path, text, separator, quoting, top.line, width, has_header)
-    except InputError:
-        if quoting == csv.QUOTE_MINIMAL:
-            raise
-        try:  # quotes may hold tabs or line ends together
-            rows = _rows(path, text, separator, csv.QUOTE_MINIMAL, top.line, width, has_header)
-        except InputError:
-            rows = Rows([], [], separator)
-        if not rows.cells:
-            raise
-        quoting = csv.QUOTE_MINIMAL
-    if quoting == csv.QUOTE_NONE and (quoted := _unquote(rows.cells, int(has_header))):
+    rows, way = _best_rows(path, text, separator, ways, top.line, len(top.header) if is_even else 0, has_header)
+    if way.skips_spaces:
+        remarks.append("spaces between a separator and a quote are no part of the texts")
+    if way.quoting == csv.QUOTE_NONE and (quoted := _unquote(rows.cells, int(has_header))):
         remarks.append(f"quotes around all cells of {', '.join(quoted)} are no part of the texts")
     return replace(rows, remarks=tuple(remarks))
 
@@ -397,10 +403,37 @@ class _Top:
     doubt: int = 0
 
 
-def _rows(path: Path, text: str, separator: str, quoting: int, line: int, width: int, has_header: bool) -> Rows:
+def _best_rows(
+    path: Path, text: str, separator: str, ways: tuple[Quotes, Quotes], line: int, width: int, has_header: bool
+) -> tuple[Rows, Quotes]:
+    """The rows, and how quotes were taken: in the second way where that alone makes rows, or where in the first a whole
+    column has spaces before its quotes."""
+    usual, other = ways
+    try:
+        rows = _rows(path, text, separator, usual, line, width, has_header)
+    except InputError:
+        try:  # quotes may hold separators or line ends together
+            rows = _rows(path, text, separator, other, line, width, has_header)
+        except InputError:
+            rows = Rows([], [], separator)
+        if not rows.cells:
+            raise
+        return rows, other
+    if other.skips_spaces and any(map(_are_spaced, zip(*rows.cells[int(has_header) :], strict=False))):
+        return _rows(path, text, separator, other, line, width, has_header), other
+    return rows, usual
+
+
+def _are_spaced(cells: Sequence[str]) -> bool:
+    """Whether all cells with something in them are spaces and quotes around a text."""
+    are_all = all(not cell.strip() or (cell[0] == " " and is_quoted(cell.strip())) for cell in cells)
+    return are_all and any(map(str.strip, cells))
+
+
+def _rows(path: Path, text: str, separator: str, quotes: Quotes, line: int, width: int, has_header: bool) -> Rows:
     """The rows from a line on, each of ``width`` cells if that is not 0."""
     rows = Rows([], [], separator)
-    every = csv_rows(path, _short_lines(path, text, separator), separator, quoting)
+    every = csv_rows(path, _short_lines(path, text, separator), separator, *quotes)
     wanted = ((number, cells) for number, cells in every if number >= line)
     for number, cells in _bounded(path, wanted, int(has_header)):
         if width and len(cells) != width:
@@ -414,11 +447,11 @@ def _rows(path: Path, text: str, separator: str, quoting: int, line: int, width:
     return rows
 
 
-def _top(path: Path, text: str, separator: str, quoting: int) -> _Top:
+def _top(path: Path, text: str, separator: str, quotes: Quotes) -> _Top:
     """The header: the first row that is neither a comment nor a title, which has a single cell before rows of more."""
     rows: list[tuple[int, list[str]]] = []
     try:
-        for row in csv_rows(path, _short_lines(path, text, separator), separator, quoting):
+        for row in csv_rows(path, _short_lines(path, text, separator), separator, *quotes):
             rows.append(row)
             if len(rows) > _LOOKED_AT:
                 break
@@ -479,10 +512,10 @@ def _numbered(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def csv_rows(
-    name: object, lines: Iterable[str], separator: str, quoting: int = csv.QUOTE_MINIMAL
+    name: object, lines: Iterable[str], separator: str, quoting: int = csv.QUOTE_MINIMAL, skips_spaces: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not empty, with the number of the line on which each begins, from 1."""
-    reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)  # type: ignore[arg-type]  # an int of the csv module
+    reader = csv.reader(lines, delimiter=separator, quoting=quoting, skipinitialspace=skips_spaces, strict=True)  # type: ignore[arg-type]  # an int of the csv module
     begins = 1
     try:
         for cells in reader:

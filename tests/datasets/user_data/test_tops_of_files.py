@@ -53,6 +53,28 @@ def test_what_is_no_row_is_left_out_and_said(tmp_path: Path, name: str, content:
     assert bool(own.assumptions) == bool(said)
 
 
+@each(
+    "content, pairs, is_said",
+    [
+        ('query, match\n"a b", "c d"\n"e f", "g h"\n', (("a b", "c d"), ("e f", "g h")), True),
+        ('"query"; "match"\n"a; b";  "c\nd"\n"e ""f""";  "g; h"\n', (("a; b", "c\nd"), ('e "f"', "g; h")), True),
+        ('query, match, nr\na b, "c, d", 1\ne f, "g, h", 1\n', (("a b", "c, d"), ("e f", "g, h")), True),
+        ('query,match\na b, "c d" is said\ne f, "g"\n', (("a b", ' "c d" is said'), ("e f", ' "g"')), False),
+        ("query,match\na b, c d\ne f, g h\n", (("a b", " c d"), ("e f", " g h")), False),
+        ('query,match\n"a, ""b""",c\n"d, ""e""",f\n', (('a, "b"', "c"), ('d, "e"', "f")), False),
+    ],
+)
+def test_quotes_after_a_space_hold_cells_together(
+    tmp_path: Path, content: str, pairs: tuple[tuple[str, str], ...], is_said: bool
+) -> None:
+    """Where a column has them in every cell, or nothing else makes rows; else spaces and quotes are text."""
+    (tmp_path / "t.csv").write_text(content, "utf-8")
+    own = find_dataset(f"file:{tmp_path / 't.csv'}").own
+    assert isinstance(own, OwnPairs)
+    assert own.pairs == pairs
+    assert ("spaces between" in own.assumptions) is is_said
+
+
 def test_quotes_around_some_cells_are_text(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text('query\tmatch\n"a b"\tc d\ne f\tg h\n', "utf-8")
     own = find_dataset(f"file:{tmp_path / 't.tsv'}").own
