@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
+from blindspot.numerics.statistics.compare import Verdict
 from blindspot.runs.default_models import usual_baseline
-from blindspot.studies.compare.rows import compare
+from blindspot.studies.compare.rows import Comparison, compare
 from blindspot.studies.findings import own
-from blindspot.studies.findings.own import LINES, OwnComparison, comparisons, of_store, pairs
+from blindspot.studies.findings.own import LINES, OwnComparison, comparisons, of_store, others_of
 from blindspot.variants import Variant
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
@@ -17,11 +21,34 @@ WHITENED, RANDOM = Variant("dir:/m/new", "whiten"), Variant("random-projection-6
 KNOWN = [OLD, OTHER, RANDOM, NEW, WHITENED]
 
 
-def test_the_newest_own_model_meets_the_baseline_then_own_ones_then_others() -> None:
-    assert pairs([OTHER, OLD, NEW, RANDOM], KNOWN, None) == [(NEW, OLD), (NEW, OTHER)]
-    assert pairs([OTHER, OLD, NEW], KNOWN, OTHER) == [(NEW, OTHER), (NEW, OLD)]
-    assert pairs([NEW, WHITENED], KNOWN, None) == []
-    assert pairs([OTHER, RANDOM], KNOWN, None) == []
+def test_an_own_model_meets_the_baseline_then_own_ones_then_others() -> None:
+    assert others_of(NEW, [OTHER, OLD, NEW, RANDOM], KNOWN, None) == [OLD, OTHER]
+    assert others_of(NEW, [OTHER, OLD, NEW], KNOWN, OTHER) == [OTHER, OLD]
+    assert others_of(NEW, [NEW, WHITENED], KNOWN, None) == []
+
+
+@pytest.mark.parametrize(
+    ("variants", "undecided", "expected"),
+    [
+        ([OTHER, OLD, NEW], (), [(NEW, OLD), (NEW, OTHER)]),
+        ([OTHER, OLD, NEW], (NEW,), [(OLD, NEW), (OLD, OTHER)]),
+        ([OTHER, OLD, NEW], (NEW, OLD), [(NEW, OLD), (NEW, OTHER)]),
+        ([OTHER, NEW], (NEW,), [(NEW, OTHER)]),
+        ([OTHER, RANDOM], (), []),
+    ],
+)
+def test_the_newest_own_model_with_a_tested_difference_is_compared(
+    variants: list[Variant], undecided: tuple[Variant, ...], expected: list[tuple[Variant, Variant]]
+) -> None:
+    """Own word vectors that share one untested score with a fine-tuned model do not hide what that gained."""
+
+    def compared(a: Variant, b: Variant) -> Comparison:
+        verdict = Verdict.UNTESTED if a in undecided else Verdict.ALIKE
+        row = SimpleNamespace(decides=True, dataset="own", verdict=verdict)
+        return cast("Comparison", SimpleNamespace(a=a, b=b, rows=[row]))
+
+    found = comparisons(variants, KNOWN, {str(one): {1} for one in KNOWN}, compared)
+    assert [(one.whole.a, one.whole.b) for one in found] == expected
 
 
 def test_models_without_a_score_in_common_are_not_compared() -> None:

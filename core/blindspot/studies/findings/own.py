@@ -19,6 +19,7 @@ from blindspot.variants import Variant
 
 MOST = 3  # comparisons
 LINES = 6  # of a comparison
+TRIED = 4  # own models, until one was tested against another
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def comparisons(
     dataset: str = "",
     most: int = MOST,
 ) -> list[OwnComparison]:
-    """The newest of the own models with at most ``most`` others that it has a tested score in common with.
+    """The newest of the own models with at most ``most`` others that it has a score in common with; an older one where
+    no difference of the newest is tested, as of word vectors between two fine-tuned models.
 
     Args:
         variants: to choose from.
@@ -75,16 +77,24 @@ def comparisons(
         compared: makes a comparison.
         dataset: that alone, unless it is "".
     """
-    together = [
-        (a, b)
-        for a, b in pairs(variants, known, baseline)
-        if not frozenset(tested.get(str(a), ())).isdisjoint(tested.get(str(b), ()))
-    ]
-    found = [compared(a, b) for a, b in together[:most]]
-    own = [
-        OwnComparison(one, [row for row in one.rows if row.decides and dataset in {"", row.dataset}]) for one in found
-    ]
-    return [one for one in own if one.rows]
+    order = {variant: place for place, variant in enumerate(known)}
+    own = sorted((v for v in variants if is_own(v.encoder)), key=lambda v: -order.get(v, len(order)))
+    untested: list[OwnComparison] = []
+    for mine in own[:TRIED]:
+        run_on = frozenset(tested.get(str(mine), ()))
+        others = [
+            v for v in others_of(mine, variants, known, baseline) if not run_on.isdisjoint(tested.get(str(v), ()))
+        ]
+        wholes = [compared(mine, other) for other in others[:most]]
+        found = [
+            OwnComparison(one, rows)
+            for one in wholes
+            if (rows := [row for row in one.rows if row.decides and dataset in {"", row.dataset}])
+        ]
+        if any(row.verdict is not Verdict.UNTESTED for one in found for row in one.rows):
+            return found
+        untested = untested or found
+    return untested
 
 
 def of_store(variants: Sequence[Variant], repository: Repository) -> list[OwnComparison]:
@@ -96,23 +106,18 @@ def of_store(variants: Sequence[Variant], repository: Repository) -> list[OwnCom
     )
 
 
-def pairs(
-    variants: Sequence[Variant], known: Sequence[Variant], baseline: Variant | None
-) -> list[tuple[Variant, Variant]]:
-    """The newest of the user's own models with each model to compare it with: the baseline, other own ones, others.
+def others_of(
+    mine: Variant, variants: Sequence[Variant], known: Sequence[Variant], baseline: Variant | None
+) -> list[Variant]:
+    """The models to compare an own one with: the baseline, other own ones, others; none is of the same encoder.
 
     Args:
-        variants: to choose from; none of them is compared with its own post-processing.
+        variants: to choose from.
         known: all of the store, those that appeared first in front.
     """
     order = {variant: place for place, variant in enumerate(known)}
-    own = sorted((v for v in variants if is_own(v.encoder)), key=lambda v: -order.get(v, len(order)))
-    if not own:
-        return []
-    newest = own[0]
-    others = [v for v in variants if v.encoder != newest.encoder and not is_undeployed(v.encoder)]
-    others.sort(key=lambda v: (v != baseline, not is_own(v.encoder), -order.get(v, len(order))))
-    return [(newest, other) for other in others]
+    others = [v for v in variants if v.encoder != mine.encoder and not is_undeployed(v.encoder)]
+    return sorted(others, key=lambda v: (v != baseline, not is_own(v.encoder), -order.get(v, len(order))))
 
 
 def in_words(row: Row) -> str:
