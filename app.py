@@ -37,6 +37,7 @@ if __name__ == "__main__":  # a page
         ui.use_names()
         ui.shared_pickers(page.url_path)
         page.run()
+        ui.note_dropped()
 else:  # the server
     from streamlit.starlette import App
 

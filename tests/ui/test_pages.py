@@ -21,7 +21,7 @@ from blindspot.ui.navigation import page_of, places
 from blindspot.variants import Variant
 from blindspot.workspace.overview import tables
 from tests.conftest import make_settings
-from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, dots_of_evalrank, values, written
+from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, dots_of_evalrank, switch_page, values, written
 from tests.support.world import World
 
 PAGES = [place.stem for place in places()]
@@ -140,15 +140,35 @@ def test_a_link_to_a_dataset_that_is_not_here_says_which_is_shown(
     assert "not here" not in written(app)
 
 
-def test_a_choice_on_a_page_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
-    app = open_app(demo_cache, "findings", on="file:/gone/theirs.csv")
-    (said,) = [one.value for one in app.caption if "not here" in one.value]
-    assert "names theirs.csv, which is not here; All datasets is shown instead" in said
-    app.selectbox(key="on").set_value("demo-pairs").run()
-    assert "not here" not in written(app)
-    app = open_app(demo_cache, "compare", a="gone~none", b="minilm~none")
-    (said,) = [one.value for one in app.caption if "gone" in one.value]
-    assert "Not among the models shown: gone" in said
+@pytest.mark.parametrize(
+    ("page", "address", "named"),
+    [
+        ("findings", {"on": "file:/gone/theirs.csv"}, "'theirs.csv'"),  # a menu
+        ("overview", {"scores": "gone"}, "'gone'"),  # tabs
+        ("compare", {"a": "gone~none", "b": "minilm~none"}, "'gone'"),
+        ("training", {"training": "gone"}, "'gone'"),  # no picker: nothing was trained
+        ("evalrank", {"ranks": "usual", "show": "lost", "item": "0"}, "'usual', 'lost'"),  # Streamlit's own bindings
+        ("evalrank", {"ranks": "filtered", "metric": "l2", "utm": "mail"}, ""),
+        ("compare", {"a": "minilm~none", "part": "compare", "view": "items"}, ""),  # defaults
+    ],
+)
+def test_a_choice_on_a_page_that_is_not_here_is_said(
+    open_app: OpenApp, demo_cache: Path, page: str, address: dict[str, str | list[str]], named: str
+) -> None:
+    app = open_app(demo_cache, page, **address)
+    said = [one.value for one in app.warning if "not here" in one.value]
+    assert said == ([f"This link names what is not here: {named}. The rest is shown."] if named else [])
+    if named:
+        app.button(key="dismiss_stale").click().run()
+        assert "not here" not in written(app)
+
+
+def test_what_a_link_names_in_vain_is_said_on_its_page_alone(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", view="gone")
+    app.run()
+    assert "names what is not here" in written(app)
+    switch_page(app, "data")
+    assert "not here" not in written(app.run())
 
 
 def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:

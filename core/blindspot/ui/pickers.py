@@ -75,6 +75,9 @@ _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
 _STALE = "_stale_link"
 _STALE_DATASET = "_stale_link_names_a_dataset"
+_ASKED = "_address_at_first"
+_DROPPED = "_dropped_from_address"  # a page, and what no widget of it took
+_CUT = ("sentence", "lines")  # texts, which are taken in part where they are long
 WIDTH = 30  # characters of a model's name that a menu of the sidebar shows
 _FOLLOWED = "via"  # marks an address that a link of the app's own names
 _VISIT = "visit"  # its value where the picks are only for the page that the link opens
@@ -171,6 +174,7 @@ def shared_pickers(page: str) -> Picks:
 
     The others keep what was picked for the next page.
     """
+    st.session_state.setdefault(_ASKED, {name: st.query_params.get_all(name) for name in st.query_params})
     drop_impossible_numbers()
     page = shown_part(page).stem
     wanted = frozenset() if _has_doors(page) else pickers_of(page)
@@ -253,7 +257,6 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             key=Picker.DATASET,
             name=title_of,
             on_change=_forget_pair,
-            says_missing=False,  # see stale_link_notice
             help="What the models are tested on; the page *Data* shows each of them. Texts of your own appear here "
             "once you uploaded them on that page or ran them with "
             "`blindspot run evalrank --dataset file:PATH`.",
@@ -284,7 +287,6 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             name=called,
             placeholder=usual.label if usual else "None yet",
             on_change=_forget_sides,
-            says_missing=False,
             help="The model that the others are compared with. Chosen here, it is shown on every page that compares.",
         )
     if Picker.SIMILARITY in wanted:
@@ -473,14 +475,63 @@ def _forget_pair() -> None:
 
 def stale_link_notice() -> None:
     """Name what a link asked for and is not here; Streamlit drops such values silently."""
-    if missing := st.session_state.get(_STALE):
+    page, dropped = st.session_state.get(_DROPPED, ("", ""))
+    if page != current_page():
+        dropped = ""
+    if missing := ", ".join(filter(None, (st.session_state.get(_STALE), dropped))):
         text, button = st.columns([6, 1], vertical_alignment="center")
-        instead = (
-            f"The dataset {as_text(title_of(Picks.current().dataset))}" if st.session_state[_STALE_DATASET] else ""
-        )
+        is_dataset = st.session_state.get(_STALE_DATASET)
+        instead = f"The dataset {as_text(title_of(Picks.current().dataset))}" if is_dataset else ""
         shown = f"{instead} is picked instead" if instead else "The rest is shown"
         text.warning(f"This link names what is not here: {missing}. {shown}.", icon=":material/link_off:")
-        button.button("Dismiss", key="dismiss_stale", on_click=lambda: st.session_state.pop(_STALE))
+        button.button("Dismiss", key="dismiss_stale", on_click=_dismiss_stale)
+
+
+def _dismiss_stale() -> None:
+    for key in (_STALE, _STALE_DATASET, _DROPPED):
+        st.session_state.pop(key, None)
+
+
+def note_dropped() -> None:
+    """Note what else the address asked for, when the session began, and no widget of the page could take.
+
+    To be called when a page is drawn. What the page has no widget for asks nothing of it.
+    """
+    asked: Mapping[str, Sequence[str]] = st.session_state.get(_ASKED, {})
+    st.session_state[_ASKED] = {}
+    named_elsewhere = {*Picker, ITEM, *_CUT}
+    dropped = [
+        value
+        for name, values in asked.items()
+        if name in st.session_state and name not in named_elsewhere
+        for value in values
+        if value and not _is_taken(name, value)
+    ]
+    if dropped:
+        st.session_state[_DROPPED] = current_page(), ", ".join(f"'{_absent(value)}'" for value in dropped)
+        st.rerun()
+
+
+def _is_taken(name: str, value: str) -> bool:
+    """Whether a widget has what the address asked for; a default is not in the address."""
+    held = st.session_state[name]
+    if held is None:
+        return False
+    several = held if isinstance(held, list | tuple) else [held]
+    return value in st.query_params.get_all(name) or any(_means(value, one) for one in several)
+
+
+def _means(value: str, held: object) -> bool:
+    if isinstance(held, bool | str):
+        return value.casefold() in {str(held).casefold(), in_address(str(held)).casefold()}
+    with suppress(ValueError):
+        return float(value) == held
+    return value == str(held)
+
+
+def _absent(value: str) -> str:
+    """What the address calls something that is not here: as models are called, of a path the last part."""
+    return from_address(Variant.parse(value).label)
 
 
 def _called(picker: str, value: str) -> str:

@@ -45,10 +45,11 @@ HOW = r"""
 
 SNIPPET = """import blindspot as bs
 
-evaluator = bs.Evaluator(pairs, name="my training", store={store!r})  # pairs: [(query, match), ...], a frame, a file
+# pairs: [(query, match), ...], a frame, a file
+evaluator = bs.Evaluator(pairs, name="my training", store={store!r})
+# args: eval_strategy="steps", eval_steps=20
 trainer = SentenceTransformerTrainer(
-    model=model, args=args, train_dataset=train, loss=loss,  # args: eval_strategy="steps", eval_steps=20
-    evaluator=evaluator,
+    model=model, args=args, train_dataset=train, loss=loss, evaluator=evaluator
 )
 evaluator(model, steps=0)  # before the training
 trainer.train()
@@ -68,6 +69,7 @@ def _training() -> None:
     by_name = {name: [one for one in series_of(name, repository()) if one.dataset in shown] for name in names}
     by_name = {name: series for name, series in by_name.items() if series}
     if not by_name:
+        st.session_state.setdefault("training", None)  # there is no picker: what a link names is not here
         _empty()
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -16,7 +16,6 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.names import in_address
-from blindspot.ui.markdown import as_text, from_address
 from blindspot.variants import Variant
 
 
@@ -28,7 +27,6 @@ def one_named(
     name: Callable[[str], str],
     index: int | None = None,
     container: DeltaGenerator | None = None,
-    says_missing: bool = True,
     **look: Any,
 ) -> str | None:
     """A selectbox of ``options``, which are ids.
@@ -37,7 +35,6 @@ def one_named(
         key: of the choice in the session, where it is an id, and in the address.
         name: what the reader sees of an id.
         index: of the default, which is not in the address; None for none.
-        says_missing: whether it says below what the address names and is no option.
         look: further arguments of ``st.selectbox``.
     """
     default = () if index is None or not options else (options[index],)
@@ -46,27 +43,7 @@ def one_named(
         label, options, index, key=key, format_func=name, persist_state="session", **look
     )
     _give(key, () if chosen is None else (chosen,), default, in_address, chosen)
-    if says_missing:
-        _say_missing(key, None if chosen is None else name(chosen), chosen, container)
     return chosen
-
-
-def _say_missing(key: str, called: str | None, chosen: str | None, container: DeltaGenerator | None) -> None:
-    """Say what a link names and is no option, as long as what is chosen instead stays.
-
-    What is no option may have no name here: it is called as models are, of a path the last part.
-    """
-    missing, instead = st.session_state.get(_missing_of(key), ("", None))
-    if not missing:
-        return
-    if instead is None:
-        st.session_state[_missing_of(key)] = missing, chosen
-    elif instead != chosen:
-        del st.session_state[_missing_of(key)]
-        return
-    shown = "" if called is None else f"; {called} is shown instead"
-    said = as_text(f"The link names {from_address(Variant.parse(missing).label)}, which is not here{shown}.")
-    (container or cast("DeltaGenerator", st)).caption(f":orange[:material/link_off:] {said}")
 
 
 def begin_with(key: str, value: Callable[[], str | Sequence[str] | None]) -> None:
@@ -156,7 +133,6 @@ def _take(
         return  # lost on the way to another page
     by_address = _by_address(options, address)
     found = [by_address[value] for value in dict.fromkeys(now) if value in by_address]
-    state[_missing_of(key)] = next((value for value in now if value and value not in by_address), ""), None
     if several:
         # An empty value says that none is chosen, where the default is some.
         state[key] = found if found or now == [""] else list(default)
@@ -201,7 +177,7 @@ def give_text(key: str, text: str) -> bool:
 
 def forget_drawn(key: str) -> None:
     """Forget that a choice was drawn, on another page: the address decides once more, else what was chosen stays."""
-    for name in (_value_of(key), _address_of(key), _missing_of(key)):
+    for name in (_value_of(key), _address_of(key)):
         st.session_state.pop(name, None)
     if key in st.query_params:
         st.session_state.pop(key, None)
@@ -229,10 +205,6 @@ def _give(
             del st.query_params[key]
     st.session_state[_address_of(key)] = wanted
     st.session_state[_value_of(key)] = value
-
-
-def _missing_of(key: str) -> str:
-    return f"_{key}_missing"
 
 
 def _value_of(key: str) -> str:

@@ -87,14 +87,13 @@ def two_names(
         st.session_state[B] = None
     left, right = st.columns(2)
     called = names_of_variants(names)
-    first = one_named("A", names, key=A, name=called, container=left, says_missing=False, on_change=on_change) or first
+    first = one_named("A", names, key=A, name=called, container=left, on_change=on_change) or first
     second = one_named(
         "B" if b_at_first else "B, to compare with",
         names,
         key=B,
         name=called,
         container=right,
-        says_missing=False,
         placeholder="none" if len(names) > 1 else "only one model is shown",
         disabled=len(names) < 2,
         on_change=on_change,

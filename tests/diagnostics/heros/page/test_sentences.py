@@ -171,13 +171,13 @@ def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
     assert app.selectbox(key="sent_rewrite").value == "antonym"
     assert "**Sentence 4**" in written(app)
     assert ORIGINALS[4] in [t.value for t in app.text]
-    assert "This link asks" not in written(app)
+    assert "This link names" not in written(app)
 
 
 def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache, b="gone~none", sent_above="typo above synonym", item="99")
     said = written(app)
-    assert "This link asks for what this dataset does not have: `typo above synonym`." in said
+    assert "This link names what is not here: 'gone', 'typo above synonym'." in said
     assert "gone" in said
     assert any("99" in line and f"0 to {len(ORIGINALS) - 1}" in line for line in said.splitlines())
 
@@ -235,4 +235,4 @@ def test_another_dataset_forgets_the_original_and_the_filter(open_app: OpenApp, 
     assert app.number_input(key="item").value is None
     assert table(app, "original")["original"].tolist() == ["a cat", "a dog"]
     assert "All **2** sentences." in written(app)
-    assert "This link asks" not in written(app)
+    assert "This link names" not in written(app)

@@ -47,7 +47,6 @@ TABLE = BrowseTable("sentences", unit="sentence", number=browsing.NUMBER)
 def show(shown: HerosView) -> None:
     """Which variants, which originals, in which order; then the chosen one."""
     found = runs.sentences(shown)
-    _warn_of_stale_link(shown.subsets)
     sides = two_variants(shown.runs, b_at_first=False, on_change=TABLE.to_first_page)
     in_tab = _tabs(found, shown, sides)
     _pick_preset(shown.subsets, b=sides.b is not None)
@@ -88,26 +87,6 @@ def _tabs(sentences: Sentences, shown: HerosView, sides: Sides) -> Bool:
 
 
 # --- what is listed
-
-
-def _warn_of_stale_link(subsets: Sequence[str]) -> None:
-    """Name what a link asks for that is not here; Streamlit drops such values without a word."""
-    known = {
-        "sent_above": _orders(subsets),
-        "sent_subset": subsets,
-        "sent_rewrite": subsets,
-        "sent_where": list(Where),
-    }
-    address, state = st.query_params, st.session_state
-    missing = [v for key, names in known.items() if key not in state for v in address.get_all(key) if v not in names]
-    if "item" not in state:
-        missing += [f"sentence {v}" for v in address.get_all("item") if not v.isdecimal()]
-    if missing:
-        names = ", ".join(f"`{value[:80].replace('`', '')}`" for value in missing)
-        st.warning(
-            f"This link asks for what this dataset does not have: {names}. The rest is shown.",
-            icon=":material/link_off:",
-        )
 
 
 def _orders(subsets: Sequence[str]) -> dict[str, Above]:
