@@ -10,7 +10,8 @@ from wordfreq import zipf_frequency
 
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published import vocabularies
-from blindspot.datasets.word_frequency import BANDS, by_vocabulary, by_wordfreq, of_vocabulary, zipf_of
+from blindspot.datasets.word_frequency import BANDS, by_vocabulary, by_wordfreq, of_vocabulary, seems_english, zipf_of
+from tests.support.tables import each
 
 COUNTED = vocabularies.vocabulary("counted", ["the", "Paris", "cat", "mouse"], [1e6, 1e4, 1e3, 10.0], 1e7)
 
@@ -57,3 +58,21 @@ def test_other_texts_are_looked_up_word_by_word() -> None:
     part = found.of(np.array([0, 4]))
     assert part.known.tolist() == [True, False]
     assert found.digest != of_vocabulary(COUNTED, "about").digest
+
+
+@each(
+    "texts, is_english",
+    [
+        (["How do I reset my password?", "The tenant may terminate this agreement early."], True),
+        (["Reset router firmware via USB cable", "Printer driver crash on Windows startup"], True),
+        (["Die Waschmaschine ist leise und sparsam.", "Wie setze ich mein Passwort zurück?"], False),
+        (["La lavadora es muy silenciosa y consume poca energía"], False),
+        (["la maison est très grande et le jardin est petit"], False),
+        (["Пароль не работает на моём телефоне"], False),
+        (["router", "refund", "xqzt"], True),  # words alone
+        (["Waschmaschine", "Heizlüfter", "refund"], False),
+    ],
+)
+def test_english_frequencies_are_known_to_be_of_other_languages(texts: list[str], is_english: bool) -> None:
+    zipf = zipf_of(texts)
+    assert seems_english(texts, np.where(zipf > 0, zipf, np.nan)) is is_english

@@ -11,7 +11,14 @@ from blindspot.datasets import fetch, uploads
 from blindspot.datasets.catalog import DATASETS, DatasetEntry, DatasetRef, title_of
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.vocabulary import Vocabulary
-from blindspot.datasets.word_frequency import WORDFREQ, Frequencies, by_vocabulary, by_wordfreq, of_vocabulary
+from blindspot.datasets.word_frequency import (
+    WORDFREQ,
+    Frequencies,
+    by_vocabulary,
+    by_wordfreq,
+    of_vocabulary,
+    seems_english,
+)
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme, Style
 from blindspot.runs.spaces import NotEncoded, Space, open_spaces
@@ -75,6 +82,11 @@ def gather(picks: Picks) -> FrequencyView | None:
         frequencies = _frequencies(dataset, entry, source)
         if frequencies is None:
             return None
+        if frequencies.source == WORDFREQ and not seems_english(dataset.items, frequencies.zipf):
+            st.caption(
+                ":material/warning: These texts seem not to be English, but the frequencies are those of English "
+                "words: choose other counts under *Options*."
+            )
         found = open_spaces(list(dict.fromkeys([*variants, *after.values()])), dataset, settings())
     except NotEncoded as missing:
         st.info(as_text(f"Not encoded yet: {entry.size} by {', '.join(missing.encoders)}."))

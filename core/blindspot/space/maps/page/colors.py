@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from blindspot.datasets.kinds import own_columns
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.word_frequency import seems_english
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import Space
 from blindspot.space.maps import projection
@@ -52,7 +53,7 @@ def choose(opened: Opened, container: DeltaGenerator) -> list[Coloring | None]:
     """Per map the colors of the dataset's items that the reader chooses; None for plain dots."""
     own = own_columns.choices_of(opened.dataset.own_columns, list(map(str, Color)))
     options = [*map(str, Color), *own]
-    usual = next(iter(own), "") or str(Color.FREQUENCY if has_english(opened.dataset) else Color.CLUSTER)
+    usual = next(iter(own), "") or str(Color.FREQUENCY if _is_english(opened.dataset) else Color.CLUSTER)
     if st.session_state.get("color") not in (None, *options):  # a column of another file
         st.session_state["color"] = usual
     chosen = str(
@@ -83,9 +84,8 @@ def choose(opened: Opened, container: DeltaGenerator) -> list[Coloring | None]:
 _frequency = cached(8, "Looking up frequencies …")(by_frequency)
 
 
-def has_english(dataset: Dataset) -> bool:
-    """Whether most texts have a frequency: else nearly all dots would be gray."""
-    return bool(np.isfinite(_frequency(dataset).values).mean() > 0.5)
+def _is_english(dataset: Dataset) -> bool:
+    return seems_english(dataset.items, _frequency(dataset).values)
 
 
 def _rank_of_match(opened: Opened, variant: Variant) -> Numbers | None:
