@@ -291,3 +291,20 @@ def test_the_address_of_a_finding_opens_its_sentences(made: HerosWorld, open_app
     assert app.session_state["sent_above"] == [shown.address["sent_above"]]
     table = app.dataframe[0].value
     assert str(table["no"].iloc[0]) == shown.address["item"]
+
+
+@each(
+    "kept, changed, said",
+    [
+        ("synonym", "negation_main", "the synonym closer to the original than the negated clause in"),
+        ("paraphrase", "negated", "the paraphrase closer to the original than the rewrite “negated” in"),
+        (
+            "positive",
+            "opposite_of_it",
+            "the rewrite “positive” closer to the original than the rewrite “opposite of it” in",
+        ),
+    ],
+)
+def test_a_sentence_has_an_own_column_by_its_name(kept: str, changed: str, said: str) -> None:
+    found = wording.findings(evidence.of_run(RUN, cosines(subsets=(kept, changed), **{changed: -9.0})))
+    assert any(said in finding.sentence for finding in found), [finding.sentence for finding in found]

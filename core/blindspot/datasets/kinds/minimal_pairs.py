@@ -22,11 +22,18 @@ _IN_WORDS = {
     "entailed": "entailed version",
     "not_entailed": "version not entailed",
 }
+_NOUNS = {"synonym", "antonym", "paraphrase", "typo", *_IN_WORDS}
 
 
 def subset_in_words(subset: str) -> str:
     """Name of a subset's rewrite for people, as plain text: ``negated clause``."""
     return _IN_WORDS.get(subset, subset.replace("_", " "))
+
+
+def after_the(subset: str) -> str:
+    """A subset's rewrite after "the": ``synonym``; ``rewrite “negated”``, since a column's name need be no noun."""
+    words = subset_in_words(subset)
+    return words if subset in _NOUNS else f"rewrite “{words}”"
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ import numpy as np
 
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DATASETS, SOURCES, catalogued
-from blindspot.datasets.kinds.minimal_pairs import subset_in_words
+from blindspot.datasets.kinds.minimal_pairs import after_the
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.word_frequency import zipf_of
@@ -370,7 +370,7 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
     n = int(worth_of(inside, known))
     p = min(1.0, len(changing) * p_of_more(shares[most] * n, n, chance))
     lost = _distinct(_most_lost(run, ranked, places[subsets == most]), ranked) if p < ALPHA else []
-    facts: dict[str, Fact] = {"rewrite": subset_in_words(most), "chance": chance, "rewrites": len(changing)}
+    facts: dict[str, Fact] = {"rewrite": after_the(most), "chance": chance, "rewrites": len(changing)}
     yield _outranked("changed-meaning", run, ranked, first, found, by_chance(chance - found.value, p), lost, facts)
 
 

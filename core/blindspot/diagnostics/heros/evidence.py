@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from blindspot.datasets.kinds.minimal_pairs import subset_in_words
+from blindspot.datasets.kinds.minimal_pairs import after_the, subset_in_words
 from blindspot.diagnostics.heros import browsing, words_alone
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.definition import ENTRY, picks, right_of
@@ -140,7 +140,7 @@ def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts |
 
 
 def _in_words(ordering: Ordering) -> dict[str, Fact]:
-    return {"near": subset_in_words(ordering.near), "far": subset_in_words(ordering.far)}
+    return {"near": after_the(ordering.near), "far": after_the(ordering.far)}
 
 
 def _examples(
@@ -222,7 +222,7 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Evidence:
     missed = np.asarray(found == 0.0, dtype=np.float64)  # a shared first place counts as found: toward chance
     against = by_chance(accuracy.value - chance, _p_of_more(missed, known, 1.0 - chance))
     facts: dict[str, Fact] = {
-        "right": subset_in_words(right),
+        "right": after_the(right),
         "rewrites": k,
         "chance": chance,
         "units": _counted(known),

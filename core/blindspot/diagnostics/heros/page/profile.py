@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from blindspot.datasets.kinds.minimal_pairs import after_the
 from blindspot.diagnostics.heros import orderings
 from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, Meaning, meaning_of, right_of
 from blindspot.diagnostics.heros.figures import profile as figures
@@ -102,9 +103,13 @@ def _headline(shown: HerosView) -> list[str]:
     if worst is None:
         return []
     names = [named(run) for run in shown.runs]
-    headline.show(orderings.finding_in_words(worst, names[0], subset_in_words))
-    further = [orderings.contrast_in_words(contrast, names, subset_in_words)] if contrast else []
+    headline.show(orderings.finding_in_words(worst, names[0], _after_the))
+    further = [orderings.contrast_in_words(contrast, names, _after_the)] if contrast else []
     return [*further, words_alone.said(shown)]
+
+
+def _after_the(subset: str) -> str:
+    return as_text(after_the(subset))
 
 
 @cached(16, keys=BY_RUNS)
@@ -142,7 +147,7 @@ def _accuracies(runs: Sequence[RunRecord], right: str) -> None:
         return
     chance = found[0].metrics[f"{ACCURACY}_chance"]
     st.markdown(
-        f"**Does it find the {subset_in_words(right)}?** Share of sentences for which it is more similar than "
+        f"**Does it find the {_after_the(right)}?** Share of sentences for which it is more similar than "
         f"every other. Chance: {chance:.0%}{_verdict(found, chance)}"
     )
     columns = {

@@ -15,6 +15,7 @@ from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.pairs import ALLOWING
 from blindspot.numerics.statistics.written import ci, interval, number, p_in_cell
+from blindspot.references import BM25
 from blindspot.runs import manifests
 from blindspot.texts import counted
 from blindspot.ui import headline
@@ -69,7 +70,8 @@ def show_headline(shown: RetrievalView) -> None:
         f"{number(test.b, '.3f')}, a difference of {number(test.value, '+.3f')}"
         f"{ci(test.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
     )
-    text = headline.in_words(text, headline.rivals(ENTRY, runs, ".3f"), "better", "worse")
+    others = [run for run in runs[1:] if run.plan.variant.encoder != BM25]  # keyword search has been named
+    text = headline.in_words(text, headline.rivals(ENTRY, [runs[0], *others], ".3f"), "better", "worse")
     headline.show(f"{text} {SCALE}")
 
 

@@ -30,7 +30,7 @@ from blindspot.numerics.statistics.written import interval, number
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
-from blindspot.texts import listed
+from blindspot.texts import counted, listed
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link
@@ -220,8 +220,8 @@ def _incomplete(shown: WordsView) -> str:
         return ""
     least, dataset = min(parts)
     return (
-        f"on {len({name for _, name in parts})} datasets some model lacks words, most on {title_of(dataset)}, where "
-        f"{least:.0%} of the words are left; see the view coverage"
+        f"on {counted(len({name for _, name in parts}), 'dataset')} some model lacks words, most on "
+        f"{title_of(dataset)}, where {least:.0%} of the words are left; see the view coverage"
     )
 
 
@@ -284,7 +284,7 @@ def offer(shown: WordsView) -> None:
     with st.expander("Run tasks without results", expanded=not shown.variants, icon=":material/add:"):
         for group, tasks in missing.items():
             text, button = st.columns([3, 1], vertical_alignment="center")
-            names = ", ".join(title_of(t.dataset) for t in tasks)
+            names = "; ".join(title_of(t.dataset) for t in tasks)  # titles have commas
             text.markdown(f"**{group[0].upper()}{group[1:]}**: {as_text(names)}")
             try:
                 requests = _requests(tasks, variants, shown)

@@ -28,6 +28,7 @@ from blindspot.studies.lab.grid import (
 )
 from blindspot.studies.lab.page.form import address, fit_note
 from blindspot.studies.size.grid import measured_by_item
+from blindspot.texts import listed
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, jobs, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
@@ -37,6 +38,7 @@ from blindspot.ui.widgets.missing_runs import runs_to_compute
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
+NAMED = 6  # of what does not fit
 MANY_CELLS = 2_000  # runs of a grid that a page starts at once
 DECIMALS = (4, 3, 2)
 TITLE = "Grid of the lab"
@@ -68,6 +70,16 @@ class LabView:
     scheme: Scheme
 
 
+def _left_out(impossible: Mapping[RunRequest, str]) -> str:
+    """What does not fit, with all models that it does not fit in one."""
+    models: dict[tuple[str, str], dict[str, None]] = {}
+    for request, why in impossible.items():
+        labels = models.setdefault((title_of(request.dataset), why), {})
+        labels[Variant(request.variant.encoder, "none").label] = None
+    said = [f"{listed(list(labels))} on {dataset}: {why}" for (dataset, why), labels in models.items()]
+    return "; ".join([*said[:NAMED], *([f"{len(said) - NAMED} more"] if len(said) > NAMED else [])])
+
+
 def stored(grid: Grid) -> LabView | None:
     """The grid as far as it is stored, with an offer to compute the rest; None if there is nothing to show."""
     try:
@@ -82,12 +94,8 @@ def stored(grid: Grid) -> LabView | None:
     with st.container():
         offer(possible, runs, "grid")
     with st.container():
-        reasons = dict.fromkeys(
-            f"{Variant(r.variant.encoder, 'none').label} on {title_of(r.dataset)}: {why}"
-            for r, why in impossible.items()
-        )
-        if reasons:
-            st.caption(as_text(f"Left out because the sizes do not fit: {'; '.join(list(reasons)[:6])}."))
+        if impossible:
+            st.caption(as_text(f"Left out because the sizes do not fit: {_left_out(impossible)}."))
     with st.container():
         fit_note(grid)
     if not runs:
