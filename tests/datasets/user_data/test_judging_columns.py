@@ -13,6 +13,7 @@ from blindspot.datasets.user_data.columns import UnclearColumns
 from blindspot.datasets.user_data.files import UnclearKind
 from blindspot.datasets.user_data.retrieval import OwnRetrieval
 from blindspot.errors import InputError
+from tests.support.tables import each
 
 N = 24
 FRACTIONS = tuple(f"{(7 * i % 23) / 23:.3f}" for i in range(N))
@@ -226,6 +227,23 @@ def test_texts_that_were_decoded_wrongly_are_said(tmp_path: Path) -> None:
         own = find_dataset(pairs_file(tmp_path / "x.csv", "query,match", f"{text} one,two", "three,four")).own
         assert own is not None
         assert ("read as something else" in own.assumptions) is is_said, text
+
+
+@each(
+    "header, cell, is_said",
+    [
+        ("question,relevant documents", "boil it {i}|then pour {i}", True),
+        ("query,positive,hard_negatives", "here {i},boil it {i}; or not", True),
+        ("query,positives", "boil it; then pour {i}", True),
+        ("query,positives", "boil it {i} and then pour", False),
+        ("query,match", "boil it {i}; then pour", False),
+    ],
+)
+def test_texts_that_may_be_several_are_said(tmp_path: Path, header: str, cell: str, is_said: bool) -> None:
+    rows = [f"how does one make tea {i}," + cell.replace("{i}", str(i)) for i in range(6)]
+    own = find_dataset(pairs_file(tmp_path / "x.csv", header, *rows)).own
+    assert own is not None
+    assert ("may be several texts" in own.assumptions) is is_said
 
 
 def test_a_file_without_a_header_is_told_by_its_first_line(tmp_path: Path) -> None:

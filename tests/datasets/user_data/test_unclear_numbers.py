@@ -51,7 +51,7 @@ def test_a_score_in_another_language_is_asked_about(tmp_path: Path, name: str) -
         find_dataset(written(tmp_path, ("left", "right"), **{name: numbers}))
 
 
-@pytest.mark.parametrize("name", ["distance", "cosine_distance", "Dissimilarity"])
+@each("name", ["distance", "cosine_distance", "Dissimilarity", "Kosinus-Distanz", "écart", "distância", "расстояние"])
 def test_a_distance_is_no_score(tmp_path: Path, name: str) -> None:
     reference = written(tmp_path, ("a", "b"), **{name: NUMBERS})
     with pytest.raises(UnclearKind, match="may hold distances") as caught:

@@ -30,7 +30,7 @@ from blindspot.datasets.user_data.columns import (
 from blindspot.datasets.user_data.guess import text_columns
 from blindspot.datasets.user_data.judged import Marks
 from blindspot.datasets.user_data.kinds import OWN_KINDS
-from blindspot.datasets.user_data.names import MARK_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES
+from blindspot.datasets.user_data.names import LIST_NAMES, MARK_NAMES, NEGATIVE_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES
 from blindspot.datasets.user_data.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
 from blindspot.datasets.user_data.scored_pairs import score_column
 from blindspot.errors import InputError
@@ -242,6 +242,14 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
                     f"{counted(len(missing), 'text')} of column '{table.names[number][:40]}' that may stand for "
                     f"nothing, taken as written: {', '.join(repr(one) for one in dict.fromkeys(missing))}"
                 )
+        if column_key(table.names[number]) in _LISTS:
+            name = table.names[number][:40]
+            yield from (
+                f"cells of column '{name}' may be several texts with '{mark}' between, taken as one each; a list is "
+                'written ["...", "..."]'
+                for mark in "|;"
+                if 2 * sum(mark in cell for cell in cells) >= len(cells) > 0
+            )
         if wrong := next(filter(_is_misread, cells), ""):
             name = table.names[number][:40]
             yield f"texts of column '{name}' seem to be UTF-8 that was read as something else: {wrong[:40]!r}"
@@ -254,6 +262,7 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
         )
 
 
+_LISTS = frozenset((*LIST_NAMES, *NEGATIVE_NAMES))
 _NO_TEXTS = (LABEL, SPLIT, MARK, SCORE, RELEVANCE)
 
 

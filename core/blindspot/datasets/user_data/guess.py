@@ -46,7 +46,11 @@ SCORE_WORDS = frozenset(
     "相似度 分数 评分 類似度 スコア".split()
 )
 DISTANCE_WORDS = frozenset(
-    "distance distances dist dissimilarity difference rank ranking ranks loss perplexity error".split()
+    "distance distances dist dissimilarity difference rank ranking ranks loss perplexity error "
+    # German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese, Japanese
+    "abstand distanz unähnlichkeit unterschied rang dissimilarité différence écart distancia disimilitud diferencia "
+    "distanza dissimilarità differenza distância dissimilaridade diferença afstand verschil odległość różnica "
+    "расстояние различие ранг 距离 距離 相違度".split()
 )
 # Numbers under a name with such a word are about something else than how alike two texts are.
 MEASURES = frozenset(
