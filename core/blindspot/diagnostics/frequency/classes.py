@@ -94,7 +94,7 @@ def design(counts: Float64, *, with_paper: bool) -> Design:
         raise BlindspotError(
             f"frequent and rare cannot be told apart among {n:,} items with {len(np.unique(known)):,} different counts",
             expected=f"at least {LEAST} frequent and {LEAST} rare ones",
-            remedy="choose a dataset with more items, or other counts",
+            remedy="choose a dataset with more items, other counts, or models with vectors for more of the items",
         )
     smallest = min(min(rare, n - rare) for rare in found)
     return Design(tuple(found[rare] for rare in sorted(found)), min(smallest, MOST))
