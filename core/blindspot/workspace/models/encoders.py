@@ -29,7 +29,7 @@ from blindspot.ui.navigation import page_link
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, is_readable, known_datasets, link_to
 from blindspot.ui.resources import allowed, explained, jobs, repository, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import one_named, option_in_address
+from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.tables import dataset_title
 from blindspot.ui.widgets.work import demo_button, run_button
 from blindspot.workspace.renaming import name_field
@@ -139,10 +139,6 @@ def chosen(found: Library) -> EncoderSummary | None:
     """The selected model; its reference is in the address."""
     _notice()
     references = [e.reference for e in found.encoders]
-    wanted = st.query_params.get("shown")
-    if wanted is not None and option_in_address(wanted, references) is None:
-        st.warning("This link names a model that does not exist here:", icon=":material/link_off:")
-        st.text(wanted[:200])
     name = one_named(
         "Details",
         references,
