@@ -152,8 +152,9 @@ def text_columns(table: FileTable, besides: AbstractSet[int | None] = frozenset(
     ]
     left_out = {column.number: IDS for column in columns if column.is_named_id}
     first: dict[tuple[str, ...], int] = {}
+    of_one_text = [column for column in columns if column.cells[2:] and column.distinct * len(column.cells) == 1]
     for column in columns:
-        if column.cells[2:] and column.distinct * len(column.cells) == 1 and not column.words & QUERY_WORDS:
+        if column in of_one_text and len(of_one_text) < len(columns) and not column.words & QUERY_WORDS:
             left_out.setdefault(column.number, ONE_VALUE)
         elif first.setdefault(column.cells, column.number) != column.number:
             left_out.setdefault(column.number, SAME_TEXTS)
