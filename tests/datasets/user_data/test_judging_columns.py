@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,40 @@ def test_lists_and_objects_that_are_written_out_are_no_texts(tmp_path: Path) -> 
             find_dataset(f"file:{path}")
     path.write_text("query,match\n" + "".join(f"query {i},[see {i}] and [this]\n" for i in range(3)), "utf-8")
     assert find_dataset(f"file:{path}").kind is DatasetKind.PAIR_SET
+
+
+@each("header", [("claim", "wrong answer"), ("sent_a", "sent_incorrect"), ("sentence", "ungrammatical sentence")])
+def test_what_is_no_match_by_its_name_is_asked_about(tmp_path: Path, header: tuple[str, str]) -> None:
+    with pytest.raises(UnclearColumns, match="would be read as the match"):
+        find_dataset(written(tmp_path, header))
+
+
+@each(
+    "further",
+    [
+        {"positive": "doc-7"},
+        {"pos": ["p1", "p22"]},
+        {"positive": "the whole text", "negatives": ["1002"]},
+        {"match": "https://example.org/faq/3"},
+    ],
+)
+def test_ids_in_the_place_of_texts_are_asked_about(tmp_path: Path, further: dict[str, object]) -> None:
+    rows = [{"query": f"who waters the plant number {i}", **further} for i in range(N)]
+    (path := tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    with pytest.raises(UnclearColumns, match="seems to hold ids"):
+        find_dataset(f"file:{path}")
+
+
+def test_a_split_under_any_name_is_said(tmp_path: Path) -> None:
+    own = find_dataset(written(tmp_path, ("query", "match", "usage"), ("Train", "TEST"))).own
+    assert own is not None
+    assert "the rows of every split are used (Train, TEST in column 'usage')" in own.assumptions
+
+
+def test_fractions_of_relevance_may_be_scores(tmp_path: Path) -> None:
+    with pytest.raises(UnclearKind, match="may hold scores") as caught:
+        find_dataset(written(tmp_path, ("search term", "product title", "relevance"), (1, 1.5, 2.25)))
+    assert DatasetKind.SCORED_PAIRS in caught.value.readings
 
 
 def pairs_file(path: Path, header: str, *rows: str, encoding: str = "utf-8") -> str:

@@ -18,6 +18,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.published.minimal_pairs import NEGATIONS, ORIGINAL, SUBSETS
 from blindspot.datasets.user_data import files as own
 from blindspot.datasets.user_data import minimal_pairs as own_minimal
+from blindspot.datasets.user_data.columns import is_blank
 from blindspot.datasets.user_data.minimal_pairs import OwnMinimalPairs
 from blindspot.datasets.user_data.pairs import OwnPairs
 from blindspot.diagnostics.heros.definition import ENTRY
@@ -88,7 +89,11 @@ def is_text(cell: str) -> bool:
     return False
 
 
-CELL = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(is_text)
+CELL = (
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+    .filter(is_text)
+    .filter(lambda cell: not is_blank(cell))
+)
 
 
 @st.composite

@@ -161,6 +161,7 @@ class OwnTable:
         found = OWN_KINDS[kind or self.kind].of(self.table, asked)
         if asked is None:
             _check_left_out(found)
+            _check_ids(self.table, found)
         return replace(
             found,
             remarks=(
@@ -300,6 +301,29 @@ def _check_left_out(file: OwnFile) -> None:
                 remedy="name the columns that are meant, for example with --query-column and --match-column; or, with "
                 "negatives, --query-column, --document-column and --negatives-column",
             )
+
+
+def _check_ids(table: FileTable, file: OwnFile) -> None:
+    """Refuse to read ids as the texts that queries are paired with: these are in another file."""
+    if file.kind not in _OF_PAIRS:
+        return
+    texts: dict[str, list[str]] = {}
+    for one, cells in zip(file.columns, table.cells, strict=True):
+        if one.use not in NO_ROLE and one.use not in _NO_TEXTS and one.kind in (ColumnKind.TEXT, ColumnKind.TEXTS):
+            lists = (cell if isinstance(cell, tables.Texts) else (cell,) for cell in cells)
+            texts[one.name] = [text for some in lists for text in some if isinstance(text, str) and text.strip()]
+    ids = [name for name, cells in texts.items() if cells and all(map(_is_id, cells))]
+    if ids and any(2 * sum(" " in text.strip() for text in cells) >= len(cells) > 0 for cells in texts.values()):
+        raise UnclearColumns(
+            f"{file.path}: column '{ids[0][:40]}' seems to hold ids, not texts, such as '{texts[ids[0]][0][:40]}'",
+            expected="the texts themselves",
+            remedy="put them in the place of their ids, or use a folder of queries, documents and judgments; if they "
+            "are texts, name the columns",
+        )
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and len(text.split()) == 1 and any(map(str.isdigit, text))
 
 
 def _stem(name: str) -> str:

@@ -59,7 +59,10 @@ MEASURES = frozenset(
     "turn round step epoch batch cluster lat lon latitude longitude latency duration seconds ms bytes seed hops "
     "qid pid docid".split()
 )
-NEGATIVE_WORDS = frozenset("negative negatives neg negs rejected distractor distractors irrelevant".split())
+NEGATIVE_WORDS = frozenset(
+    "negative negatives neg negs rejected distractor distractors irrelevant bad wrong incorrect unacceptable "
+    "ungrammatical less contradiction".split()
+)
 SCALE = 10  # whole numbers of a scale are at most so large ...
 STEPS = 11  # ... and at most so many
 LABEL_NAMES = ABOUT | frozenset("product intent sentiment department group team status channel priority".split())

@@ -135,7 +135,7 @@ def _are_verdicts(name: str, cells: Sequence[object]) -> bool:
         return True
     if not values.isdisjoint(_SURE):
         return len(values) > 1 or has_gaps
-    if column_key(name) in ABOUT or (values != {"1"} and all(map(is_numeral, values))):
+    if column_key(name) in ABOUT or (values != {"1"} and all(map(is_number, values))):
         return False
     known = values & (_VERDICTS | _SIGNS)
     if len(values) == 1:

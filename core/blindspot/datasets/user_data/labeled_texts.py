@@ -30,7 +30,6 @@ from blindspot.datasets.kinds.labeled_texts import (
 )
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.published.labeled_texts import Example, labeled_texts
-from blindspot.datasets.user_data import attributes
 from blindspot.datasets.user_data.columns import (
     FIRST,
     LABEL,
@@ -331,12 +330,11 @@ def _may_be_splits(table: FileTable, name: str, keys: Sequence[str]) -> bool:
 
 
 def splits_in(table: FileTable) -> dict[str, list[str]]:
-    """The splits that the cells of columns of such a name tell, by the name."""
+    """The splits that the cells of columns of any name tell, by the name."""
     return {
         name: list(dict.fromkeys(str(cell).strip() for cell in cells))
         for name, cells in zip(table.names, table.cells, strict=True)
-        if column_key(name.removeprefix(attributes.PREFIX)) in SPLIT_NAMES
-        and all(_split(cell) is not None for cell in cells)
+        if all(_split(cell) is not None for cell in cells)
     }
 
 

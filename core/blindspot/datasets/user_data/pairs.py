@@ -80,8 +80,9 @@ class OwnPairs(OwnFile):
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        texts = cls._texts(table)
         marks = judged.mark_in(table)
-        return cls._texts(table) | ({marks.number: (MARK, marks.why)} if marks else {})
+        return texts | ({marks.number: (MARK, marks.why)} if marks else {})
 
     @classmethod
     def _texts(cls, table: FileTable) -> dict[int, tuple[str, str]]:
