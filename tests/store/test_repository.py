@@ -393,6 +393,9 @@ def test_a_run_that_fails_is_interrupted_although_its_process_lives(repository: 
         assert only_run(repository).state is RunState.RUNNING
         repository.finish(run_seq, ENTRY, DATASET, result(DATASET), TIMINGS, MANIFEST)
     assert_whole(repository, "aaaa", DATASET)
+    with pytest.raises(InputError), repository.running(plan("bbbb", DATASET)):
+        raise InputError("texts that no model takes")
+    assert [r.run_id for r in repository.runs()] == ["aaaa"], "what was refused would be refused again"
 
 
 def test_giving_up_leaves_what_is_finished_or_another_process_works_on(repository: Repository) -> None:

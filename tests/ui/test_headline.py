@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from blindspot.numerics.statistics.compare import PairedTest, decide
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words
+from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
 from blindspot.ui.headline import Rival, in_words
 
 SAID = "**a** is right on **50.0%**"
@@ -38,6 +38,25 @@ def test_no_significant_difference_has_its_interval() -> None:
     said = in_words(SAID, rivals, "more", "fewer")
     assert said == (f"{SAID}. No significant difference: **b** 40.0% ({apart}). Significantly fewer: **c** 30.0%.")
     assert in_words(SAID, rivals[:1], "more", "fewer") == f"{SAID}; **b** 40.0% ({apart}), no significant difference."
+
+
+def test_where_interval_and_verdict_do_not_agree_it_is_said_why() -> None:
+    """Wherever the interval of a difference is written."""
+
+    def test_of(p: float, low: float) -> PairedTest:
+        return PairedTest("x", "X", True, (0.0, 1.0), 0.5, 0.4, 9, "pairs", "flips", Interval(low, 0.2), p)
+
+    for several, said in (
+        ([test_of(0.3, -0.1)], ""),
+        ([test_of(0.01, 0.02)], ""),
+        ([test_of(0.07, 0.02)], "; p = 0.07 by flips"),
+        ([test_of(0.04, -0.01)], "; p = 0.04 by flips"),
+        ([test_of(0.03, 0.02), test_of(0.2, -0.01)], "; p = 0.03, 0.06 after correction for several scores"),
+    ):
+        found = decide(several)[0]
+        low = found.interval.low if found.interval else None
+        assert ci_in_words(found, "+.2f") == f"95% CI {number(low or 0, '+.2f')} to +0.20{said}"
+        assert ci_in_words(found.turned, "+.2f").endswith(said)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.none() | st.floats(0, 1)), min_size=2, max_size=9))

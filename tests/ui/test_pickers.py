@@ -205,6 +205,8 @@ def test_findings_begin_with_comparisons_of_own_models(open_app: OpenApp, own: t
     (row,) = compare(a, trigrams, world.repository, {}).rows
     try:
         app = open_app(world.cache, "findings")
+        for page, key in (("lab", "lab_enc"), ("run", "run_encoders")):
+            assert open_app(world.cache, page).multiselect(key=key).value == [newest, model, "minilm"], page
     finally:
         world.repository.delete(again)
     (line,) = [part.value for part in app.markdown if "no significant difference" in part.value]

@@ -408,13 +408,19 @@ class Repository:
 
     @contextmanager
     def running(self, plan: RunPlan) -> Iterator[int]:
-        """``begin`` for a with block that ends with ``finish``; a block that fails abandons the run."""
+        """``begin`` for a with block that ends with ``finish``; a block that fails abandons the run.
+
+        One that is refused for its input leaves nothing to continue: it would be refused again.
+        """
         run_seq = self.begin(plan)
         try:
             yield run_seq
-        except BaseException:
+        except BaseException as error:
             with suppress(BlindspotError):  # the first error matters more
-                self.abandon(run_seq)
+                if isinstance(error, InputError):
+                    self._write("runs/refuse", {"run_seq": run_seq, "process_id": os.getpid()})
+                else:
+                    self.abandon(run_seq)
             raise
 
     def abandon(self, run_seq: int) -> None:

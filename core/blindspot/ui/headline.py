@@ -29,7 +29,8 @@ class Rival:
     Attributes:
         score: as the sentence has it.
         test: its score less the baseline's; None where the two do not compare.
-        apart: the interval of the difference, which says what "no significant difference" leaves open; "" for none.
+        apart: the interval of the difference, from the baseline's side as the sentence is, which says what "no
+            significant difference" leaves open; "" for none.
     """
 
     label: str
@@ -96,7 +97,7 @@ def rivals(entry: Diagnostic, runs: Sequence[RunRecord], form: str, score: str =
     found = against_first(entry, tuple(runs), family) if len(runs) > 1 else None
     chosen = [next((test for test in own if test.score == score), own[0]) for own in found or ()]
     return [
-        Rival(run.plan.variant.label, number(test.a, form), test, ci_in_words(test, f"+{form}", of=DIFFERENCE))
+        Rival(run.plan.variant.label, number(test.a, form), test, ci_in_words(test.turned, f"+{form}", of=DIFFERENCE))
         for run, test in zip(runs[1:], chosen, strict=False)
         if math.isfinite(test.a)
     ]

@@ -84,7 +84,7 @@ def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -
     app = open_app(made.cache, "retrieval", data=toy.NAME, model=TWO, **address)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
-    sides = [Side(a.run_id), Side(a.run_id, is_bm25=True) if way == "bm25" else Side(b.run_id)]
+    sides = [Side(b.run_id, is_bm25=True) if way == "bm25" else Side(a.run_id), Side(b.run_id)]
     row = int(np.flatnonzero(found.numbers == 3)[0])
     data = toy.dataset()
     shown = [str(element.proto.body) for element in app.get("html") if "<table" in str(element.proto.body)]

@@ -75,7 +75,7 @@ def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> N
         "item": "1",
         "why": "true",
         "with": "bm25",
-        "a": f"{FUSION}~none",
+        "b": f"{FUSION}~none",
     }
     app = open_app(made.cache, "retrieval", data=toy.NAME, model=models(made), **address)
     assert not app.exception

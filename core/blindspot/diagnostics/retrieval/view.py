@@ -98,7 +98,7 @@ class AgainstView:
             return f"Not tested: {test.refusal}."
         verdict = test.verdict if test.verdict is Verdict.ALIKE else f"B is significantly {test.verdict}"
         text = (
-            f"{TITLES[HEAD]} changes by {number(test.value, '+.3f')}{ci(test.interval, '+.3f')} on average: {verdict} "
+            f"{TITLES[HEAD]} changes by {number(test.value, '+.3f')}{ci(test, '+.3f')} on average: {verdict} "
             f"(corrected {p_in_words(test.p_corrected, test.p)})."
         )
         if test.detectable is None:

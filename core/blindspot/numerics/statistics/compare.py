@@ -24,6 +24,7 @@ from blindspot.numerics.statistics.estimate import Estimate, Unit, check_is_insi
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, level_of_each, percentile_interval
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.skew import FEWEST_UNBOUNDED
+from blindspot.numerics.statistics.written import p_in_cell, p_in_words
 from blindspot.types import Float64, Int64
 
 MAIN = "main"  # family of the scores that a diagnostic is about
@@ -445,6 +446,19 @@ class PairedTest:
 
     def _share(self, value: float) -> float:
         return self.sign * value / (self.range[1] - self.range[0]) + 0.0  # no -0.0
+
+    @property
+    def despite(self) -> str:
+        """Why the verdict is not the one that the interval suggests: 0 is outside, and there is no significant
+        difference, or the other way round; "" where they agree."""
+        p, after = self.p, self.p_corrected
+        if self.interval is None or p is None or after is None:
+            return ""
+        if (after < ALPHA) != (self.interval.low <= 0.0 <= self.interval.high):
+            return ""
+        if p < ALPHA <= after:
+            return f"{p_in_words(p)}, {p_in_cell(after, p)} after correction for several scores"
+        return f"{p_in_words(after, p)} by {self.test}"
 
     @property
     def verdict(self) -> Verdict:

@@ -59,6 +59,11 @@ class Measured:
         """How many intervals such as this hold at once in 95% of cases."""
         return 1
 
+    @property
+    def despite(self) -> str:
+        """As of a ``PairedTest``: nothing here is decided."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Estimate(Measured):

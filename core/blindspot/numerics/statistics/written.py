@@ -45,6 +45,9 @@ class HasInterval(Protocol):
     @property
     def of_many(self) -> int: ...
 
+    @property
+    def despite(self) -> str: ...
+
 
 def interval(found: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
     """``0.68 to 0.74``; with ``%`` at the end of ``spec``, percents: ``68 to 74%``. A dash for none."""
@@ -56,16 +59,19 @@ def interval(found: Interval | None, spec: str = ".2f", scale: float = 1.0) -> s
 def ci_in_words(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, of: str = "") -> str:
     """``95% CI 0.68 to 0.74``; "" for none.
 
-    Of an extreme of many it says so: ``95% CI 0.61 to 0.80, of all 14 at once``.
+    Of an extreme of many it says so: ``95% CI 0.61 to 0.80, of all 14 at once``; and of a difference whose test says
+    other than its interval, why: ``95% CI +0.01 to +0.09; p = 0.03, 0.06 after correction for several scores``.
 
     Args:
         of: what the interval is of, where that is not the value before it, such as ``DIFFERENCE``.
     """
-    ends, many = (found, 1) if isinstance(found, Interval | None) else (found.interval, found.of_many)
+    ends, many, despite = (
+        (found, 1, "") if isinstance(found, Interval | None) else (found.interval, found.of_many, found.despite)
+    )
     if ends is None:
         return ""
     at_once = f", of all {many:,} at once" if many > 1 else ""
-    return f"95% CI{f' of {of}' if of else ''} {interval(ends, spec, scale)}{at_once}"
+    return f"95% CI{f' of {of}' if of else ''} {interval(ends, spec, scale)}{at_once}{despite and f'; {despite}'}"
 
 
 def ci(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, more: str = "") -> str:

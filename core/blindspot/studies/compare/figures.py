@@ -178,7 +178,7 @@ def hover(row: Row, names: tuple[str, str]) -> str:
     lines = [
         f"{row.entry.title}, {title_of(row.dataset)}",
         f"{one.label}: {', '.join(values)}",
-        f"difference {number(one.value, '+.4f')}{ci(one, '+.4f')}",
+        f"difference {number(one.value, '+.4f')}{ci(one.interval, '+.4f')}",
         f"corrected {p_in_words(row.difference.p_corrected, one.p)}, {one.test}"
         if row.difference.p_corrected is not None
         else f"not tested: {one.refusal}",

@@ -125,5 +125,5 @@ def in_words(row: Row) -> str:
     one = row.difference
     spec = ".3f" if spec_of(one) == ".4f" else spec_of(one)
     values = f"{one.label} {number(one.a, spec)} against {number(one.b, spec)}"
-    change = f"{number(one.value, f'+{spec}')}{ci(one.interval, f'+{spec}')}"
+    change = f"{number(one.value, f'+{spec}')}{ci(one, f'+{spec}')}"
     return f"{row.entry.title}, {title_of(row.dataset)}: {values}, {change}."

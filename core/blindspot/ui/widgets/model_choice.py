@@ -16,10 +16,10 @@ MOST_OWN = 4
 
 
 def own_at_first(most: int = MOST_OWN) -> list[str]:
-    """The reader's own models with vectors, the newest first, an only one with another to compare it with; none where
+    """The reader's own models with vectors, the newest first, and the one that pages compare with; none where
     there are none."""
     own = _own(known_references(settings(), repository(), rankings=False))[:most]
-    return [*own, USUAL_MODEL] if len(own) == 1 else own
+    return [*own, USUAL_MODEL] if own else []
 
 
 def choose_model(key: str, container: DeltaGenerator) -> str:

@@ -26,8 +26,9 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import counted, same_text
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
+from blindspot.ui.headline import subject_first
 from blindspot.ui.markdown import as_text
-from blindspot.ui.page_state import A
+from blindspot.ui.page_state import B
 from blindspot.ui.resources import cached, load
 from blindspot.ui.widgets import downloads, own_columns
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
@@ -113,8 +114,7 @@ def show(shown: RetrievalView) -> None:
             with place:
                 exports.show(shown, _dataset(shown), side, compared.names[side], compared.sides[side],
                              compared.runs[side])  # fmt: skip
-    if not a.is_bm25:
-        training_data.offer(compared.runs["A"])
+    training_data.offer(compared.runs["A"])
 
 
 # --- A and B
@@ -132,12 +132,10 @@ def compared_sides(shown: RetrievalView) -> Compared:
         run = found.a
     else:
         by_name = {str(run.plan.variant): run for run in shown.runs}
-        usual = str(shown.picks.baseline) if str(shown.picks.baseline) in by_name else next(iter(by_name))
-        options = list(by_name)
-        chosen = one_named("A", options, key=A, name=names_of_variants(options), index=options.index(usual))
-        run = by_name[chosen or usual]
-    sides = {"A": Side(run.run_id), "B": Side(run.run_id, is_bm25=True)}
-    return Compared({"A": run.plan.variant.label, "B": BM25_TITLE}, sides, {"A": run, "B": run})
+        options = [str(run.plan.variant) for run in subject_first(shown.runs, shown.picks)]
+        run = by_name[one_named("B", options, key=B, name=names_of_variants(options)) or options[0]]
+    sides = {"A": Side(run.run_id, is_bm25=True), "B": Side(run.run_id)}
+    return Compared({"A": BM25_TITLE, "B": run.plan.variant.label}, sides, {"A": run, "B": run})
 
 
 def _say(compared: Compared, view: AgainstView) -> None:

@@ -68,7 +68,7 @@ def show_headline(shown: RetrievalView) -> None:
         f"**{number(estimate.value, '.3f')}**{ci(estimate.interval, '.3f')} over "
         f"{counted(len(shown.table), 'query', 'queries')}, {verdict} keyword search: BM25 has "
         f"{number(test.b, '.3f')}, a difference of {number(test.value, '+.3f')}"
-        f"{ci(test.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
+        f"{ci(test, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
     )
     others = [run for run in runs[1:] if run.plan.variant.encoder != BM25]  # keyword search has been named
     text = headline.in_words(text, headline.rivals(ENTRY, [runs[0], *others], ".3f"), "better", "worse")

@@ -151,7 +151,7 @@ def _test(found: Outcomes, sides: Sides) -> None:
         f"{names[0]} is right on {percent(test.a, 1)} and {names[1]} on {percent(test.b, 1)} of {len(found):,} "
         f"examples. {' '.join(in_words((test,), *names))}"
     )
-    notes = [f"Difference: {number(test.value, '+.3f')}{ci(test.interval, '+.3f')}."]
+    notes = [f"Difference: {number(test.value, '+.3f')}{ci(test, '+.3f')}."]
     if a.plan.covered_digest != b.plan.covered_digest:
         notes.append("Compared on the examples that both were tested on; their training examples differ.")
     st.caption(" ".join(notes))
