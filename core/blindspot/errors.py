@@ -127,12 +127,12 @@ class Cancelled(BlindspotError):
         super().__init__("cancelled", remedy="what was encoded so far is kept: run it again to continue")
 
 
-def unknown(kind: str, value: str, known: Iterable[str]) -> InputError:
-    """The error for an unknown id, suggesting the nearest known one."""
+def unknown(kind: str, value: str, known: Iterable[str], own: Iterable[str] = ()) -> InputError:
+    """The error for an unknown id, suggesting the nearest known one; ``own`` are names of the user's, listed first."""
     from rapidfuzz import process  # not on the bare machines of ``make gpu-check``
     from rapidfuzz.distance import OSA
 
-    known = sorted(known)
+    known = list(dict.fromkeys([*sorted(own), *sorted(known)]))
     nearest = process.extractOne(value[:LONGEST_PART], known, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     return InputError(
         f"unknown {kind} '{value}'",

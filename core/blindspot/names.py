@@ -113,6 +113,20 @@ def put_in_force(names: Names) -> None:
     _IN_FORCE.set(names)
 
 
+_OFFERED: ContextVar[Names | None] = ContextVar("offered", default=None)
+
+
+def offer(names: Names) -> None:
+    """Let errors about unknown names list these from now on, in this thread, whatever else is printed under them."""
+    _OFFERED.set(names)
+
+
+def own_names(kind: Kind) -> list[str]:
+    """What a user's own models or datasets are called: those with a reference that is no id of the catalog."""
+    known = _OFFERED.get() or current()
+    return [name for at, name in (known.models if kind is Kind.MODEL else known.datasets).items() if ":" in at]
+
+
 @contextmanager
 def in_force(names: Names) -> Iterator[None]:
     """Use these names inside."""

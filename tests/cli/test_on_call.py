@@ -115,10 +115,12 @@ def test_what_tables_call_a_model_or_a_dataset_names_it(blindspot: Command, tmp_
     blindspot.out("run", "similarity", "--encoder", "Our Vectors", "--transform", "center", "--data", "alike")
     compared = blindspot.json("compare", "Our Vectors", "Our Vectors~center")
     assert [side["encoder"] for side in (compared["a"], compared["b"])] == [model, model]
-    assert (
-        "unknown encoder 'Our Vector'"
-        in blindspot("run", "similarity", "--encoder", "Our Vector", "--data", "alike").err
-    )
+    for wrong, said in (
+        (("Our Vector", "alike"), "unknown encoder 'Our Vector'; expected one of Our Vectors, bag-of-words,"),
+        (("Our Vector", "alike"), "did you mean 'Our Vectors'?"),
+        (("our vectors", "alik"), "unknown dataset 'alik'; expected one of alike, "),
+    ):
+        assert said in blindspot("run", "similarity", "--encoder", wrong[0], "--data", wrong[1]).error
 
 
 def test_a_model_named_with_a_transform_where_the_two_are_apart(blindspot: Command, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from blindspot.encoders.references import (
 )
 from blindspot.encoders.served.reference import FORM, ServedReference
 from blindspot.errors import InputError, naming_extras, require, unknown
+from blindspot.names import Kind, own_names
 from blindspot.references import BM25, ConcatenationRef, ModelRef, ModelsRef, version_of
 from blindspot.settings import Settings
 from blindspot.texts import counted
@@ -566,7 +567,7 @@ def _canonical(asked: ModelRef) -> str:
     if (entry := entry_of(reference)) is not None:
         return entry.reference
     if not colon:
-        raise unknown("encoder", reference, [*ENCODERS, BM25])
+        raise unknown("encoder", reference, [*ENCODERS, BM25], own_names(Kind.MODEL))
     if scheme not in SCHEMES:
         raise unknown("kind of encoder reference", scheme, [*SCHEMES, *(set(RANKINGS) - {BM25})])
     return SCHEMES[scheme].canonical(reference)

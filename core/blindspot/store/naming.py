@@ -48,7 +48,7 @@ def _names(
 
 def reference_of(kind: Kind, name: str, settings: Settings) -> str:
     """The reference of what the store calls ``name``, also before a ``~`` with a transform; ``name`` itself where it is
-    a reference already, or nothing is called so."""
+    a reference already, or nothing is called so: errors then offer what there is."""
     if ":" in name or not settings.store.exists():
         return name
     known = names_of(Repository.at(settings.store), settings)
@@ -57,7 +57,10 @@ def reference_of(kind: Kind, name: str, settings: Settings) -> str:
     if head in called:
         return name
     found = [reference for reference, other in called.items() if other.casefold() == head.casefold()]
-    return f"{found[0]}{tilde}{chain}" if found else name
+    if not found:
+        names.offer(known)
+        return name
+    return f"{found[0]}{tilde}{chain}"
 
 
 def rename(kind: Kind, reference: str, name: str, settings: Settings, repository: Repository) -> None:
