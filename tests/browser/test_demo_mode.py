@@ -21,7 +21,7 @@ def test_no_page_of_a_demo_asks_for_anything_from_elsewhere(
     serve: Serve, reader: NewReader, browser: Browser, demo_cache: Path, tmp_path: Path
 ) -> None:
     """What is asked for outside, and what the headers refuse, is counted by the fixture ``reader``, here as in every
-    browser test; those of ``test_pages.py`` open all pages cold. Here are the pages that differ on a demo."""
+    browser test; ``test_links.py`` opens all pages cold. Here are the pages that differ on a demo."""
     cache = tmp_path / "cache"
     shutil.copytree(demo_cache, cache)
     address = serve(cache, BLINDSPOT_MODE="demo")

