@@ -102,6 +102,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             retrieval.retrieve_vs_evaluator,
         ),
         Benchmark(
+            "retrieve_vs_mteb",
+            "the same, where mteb is installed: times as fast as its retrieval evaluator",
+            5.0,
+            False,
+            retrieval.retrieve_vs_mteb,
+            is_usual=False,
+        ),
+        Benchmark(
             "encode_vs_st",
             "4,000 EvalRank sentences with MiniLM, encoded and stored: times as fast as SentenceTransformer.encode",
             1.35,
