@@ -303,6 +303,6 @@ def duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
 
-def listed(names: Sequence[str]) -> str:
-    """``a, b and c``."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """``a, b and c``; ``last``: what comes before the last one."""
+    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)

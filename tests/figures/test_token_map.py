@@ -9,7 +9,7 @@ import pytest
 
 from blindspot.encoders.tokens import Role, Token
 from blindspot.figures.theme import DIVERGING, Scheme
-from blindspot.figures.token_map import MOST_WORDS, left_out, number, sentences, token_map
+from blindspot.figures.token_map import MOST_WORDS, left_out, sentences, three_digits, token_map
 from blindspot.transforms.contributions import Contributions, Way
 
 NAMES = ("query", "match")
@@ -63,7 +63,9 @@ def test_of_long_texts_the_words_that_contribute_most_are_shown() -> None:
     assert {i % 7 for i in rows} == {5, 6}
     said = left_out(found, NAMES)
     rest = sum(row[0] for i, row in enumerate(values) if i not in rows)
-    assert said == [f"Shown: the 30 words of the query that contribute most, the other 170 add up to {number(rest)}."]
+    assert said == [
+        f"Shown: the 30 words of the query that contribute most, the other 170 add up to {three_digits(rest)}."
+    ]
 
 
 def test_what_is_cut_off_or_unknown_is_said() -> None:
@@ -109,5 +111,5 @@ def test_no_words_and_no_numbers() -> None:
     empty = Contributions(Way.SUM, ((), (Token("x"),)), np.zeros((0, 1)), (np.zeros(0), np.zeros(1)), 0.0)
     assert "<table" in token_map(empty, Scheme.LIGHT, "")
     assert sentences(empty, NAMES) == ["“x”, only in the match, contributes 0.0000"]
-    assert number(float("nan")) == "–"
-    assert number(-0.0001) == "0.000"
+    assert three_digits(float("nan")) == "–"
+    assert three_digits(-0.0001) == "0.000"

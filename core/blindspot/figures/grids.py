@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, apply_layout, faint, ink
+from blindspot.numerics.statistics.written import number
 from blindspot.types import Float64
 
 ROW = 27  # pixels of a row of a grid
@@ -97,7 +98,7 @@ def score_grid(
 
 def written(value: float) -> str:
     """Four decimals of what is about one, fewer of ranks in the thousands."""
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
+    return number(value, ".4f" if abs(value) < 10 else ",.1f")
 
 
 def place_lines(
@@ -155,7 +156,7 @@ def agreement_matrix(values: Float64, settings: Sequence[str], scheme: Scheme) -
     names = [escape(setting, quote=False) for setting in settings]
     few = s <= LARGEST_PRINTED
     text = [["" if np.isnan(v) or not few else _correlation(float(v)) for v in row] for row in values]
-    tooltips = [[f"{names[i]} and {names[j]}: {values[i, j]:.3f}" for j in range(s)] for i in range(s)]
+    tooltips = [[f"{names[i]} and {names[j]}: {number(values[i, j], '.3f')}" for j in range(s)] for i in range(s)]
     scale: dict[str, Any] = {"colorscale": DIVERGING[scheme], "zmin": -1.0, "zmax": 1.0}
     figure = go.Figure(heatmap(values, text, tooltips, scheme, size=10, gap=1, **scale))
     ticks = {"tickvals": list(range(s)), "ticktext": names, "showgrid": False, "tickfont": {"size": 10}}
@@ -234,7 +235,7 @@ def series_lines(
     """
     figure = go.Figure()
     labels = list(dict.fromkeys(label for line in lines for label in line.labels))
-    for number, line in enumerate(lines):
+    for place, line in enumerate(lines):
         style = styles[line.name]
         ends = [ends or (value, value) for ends, value in zip(line.intervals, line.scores, strict=True)]
         bars = {
@@ -245,7 +246,7 @@ def series_lines(
             "thickness": 1.2,
             "width": 3,
         }
-        aside = 0.0 if len(lines) == 1 else (number / (len(lines) - 1) - 0.5) * (0.12 if across else 0.5)
+        aside = 0.0 if len(lines) == 1 else (place / (len(lines) - 1) - 0.5) * (0.12 if across else 0.5)
         places, values = [labels.index(label) + aside for label in line.labels], list(line.scores)
         figure.add_scatter(
             x=places if across else values,

@@ -8,6 +8,7 @@ from html import escape
 from typing import Literal
 
 from blindspot.figures.theme import Scheme, faint, ink
+from blindspot.numerics.statistics.written import number
 from blindspot.texts import Change, Segment, near_duplicate_key
 
 LINE = {Scheme.LIGHT: "#D5DBE3", Scheme.DARK: "#364150"}
@@ -66,14 +67,14 @@ def html_table(
         for column in columns
     )
     body = []
-    for number, row in enumerate(rows):
+    for place, row in enumerate(rows):
         cells = "".join(
             f'<th scope="row" style="{cell};text-align:{column.align};{head_style};{column.style}">{_html(value)}</th>'
             if column.names_rows
             else f'<td style="{cell};text-align:{column.align};{column.style}">{_html(value)}</td>'
             for column, value in zip(columns, row, strict=True)
         )
-        tint = f' style="background:{_TINT[scheme]}"' if number in tinted else ""
+        tint = f' style="background:{_TINT[scheme]}"' if place in tinted else ""
         body.append(f"<tr{tint}>{cells}</tr>")
     layout = "table-layout:fixed;" if has_equal_columns else ""
     return (
@@ -113,7 +114,7 @@ def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: s
         note = f" {quiet(f'({row.note})', scheme)}" if row.note else ""
         why = quiet(row.why, scheme, "display:block;font-size:0.8rem") if row.why else ""
         text = Html(f"{_marked(row.text, known)}{note}{why}")
-        cells.append((f"{row.rank:,} {row.mark}", f"{row.similarity:.4f}", text))
+        cells.append((f"{row.rank:,} {row.mark}", number(row.similarity, ".4f"), text))
     columns = (Column.numbers("rank"), Column.numbers("similarity"), Column("text"))
     return html_table(columns, cells, scheme, label, tinted=[i for i, row in enumerate(rows) if row.is_match])
 

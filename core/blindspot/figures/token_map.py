@@ -11,6 +11,7 @@ import numpy as np
 from blindspot.encoders.tokens import Role, Token
 from blindspot.figures.html_tables import LINE
 from blindspot.figures.theme import DIVERGING, Scheme, faint, ink, shade
+from blindspot.numerics.statistics.written import NONE, number
 from blindspot.texts import counted, near_duplicate_key
 from blindspot.transforms.contributions import Contributions, Way
 from blindspot.types import Float64, Int64
@@ -75,14 +76,14 @@ def token_map(contributions: Contributions, scheme: Scheme, label: str, *, is_na
             f"text-align:right;padding:2px 6px;"
             f'{_of_role(first, scheme)};font-weight:400;white-space:nowrap">{_name(first)}</th>{tds}'
             f'<td style="{side};padding:2px 6px;text-align:right">'
-            f"{number(float(contributions.of_words[0][i]))}</td></tr>"
+            f"{three_digits(float(contributions.of_words[0][i]))}</td></tr>"
         )
     sums = "".join(
         f'<td style="{side};padding:4px 0;text-align:center"><span style="display:inline-block;line-height:1.1;'
-        f'{"" if has_numbers else _UPRIGHT}">{number(float(contributions.of_words[1][j]))}</span></td>'
+        f'{"" if has_numbers else _UPRIGHT}">{three_digits(float(contributions.of_words[1][j]))}</span></td>'
         for j in shown.columns
     )
-    corner = number(contributions.cosine) if contributions.way is Way.SUM else ""
+    corner = three_digits(contributions.cosine) if contributions.way is Way.SUM else ""
     return (
         f'<div style="overflow-x:auto"><table aria-label="{escape(label)}" style="border-collapse:collapse;'
         f'font-size:0.8rem;font-variant-numeric:tabular-nums;color:{ink(scheme)}">'
@@ -105,7 +106,7 @@ def _above(word: Token, scheme: Scheme) -> str:
 
 
 def _cell(value: float, largest: float, first: Token, second: Token, has_number: bool, scheme: Scheme) -> str:
-    written = number(value)
+    written = three_digits(value)
     title = f"{_title(first)} × {_title(second)}: {written}"
     if np.isnan(value):
         return f'<td title="{title}" style="text-align:center">–</td>'
@@ -129,12 +130,9 @@ def _of_role(word: Token, scheme: Scheme) -> str:
     return f"color:{ink(scheme) if word.role is Role.WORD else faint(scheme)}"
 
 
-def number(value: float) -> str:
-    """Three decimals with a true minus sign; a dash where there is none."""
-    if np.isnan(value):
-        return "–"
-    written = f"{value:.3f}"
-    return "0.000" if written == "-0.000" else written.replace("-", "\N{MINUS SIGN}")
+def three_digits(value: float) -> str:
+    """As ``number``; a dash where there is none."""
+    return NONE if np.isnan(value) else number(value, ".3f")
 
 
 def sentences(contributions: Contributions, names: tuple[str, str]) -> list[str]:
@@ -196,7 +194,7 @@ def left_out(contributions: Contributions, names: tuple[str, str]) -> list[str]:
         more = len(words) - cut - len(kept)
         if more:
             others = float(np.nansum(values) - np.nansum(values[kept]))
-            rest = f", the other {more} add up to {number(others)}" if contributions.way is Way.SUM else ""
+            rest = f", the other {more} add up to {three_digits(others)}" if contributions.way is Way.SUM else ""
             out.append(f"Shown: the {len(kept)} words of the {name} that contribute most{rest}.")
         unknown = [word.text for word in words if word.role is Role.UNKNOWN]
         if unknown:

@@ -366,16 +366,16 @@ def test_a_file_that_was_run_is_listed_as_what_it_held(open_app: OpenApp, tmp_pa
     (tmp_path / "own_minimal.tsv").unlink()
     app = open_app(world.cache, "data", data=names[1])
     frame = next(f.value for f in app.dataframe if {"dataset", "state"} <= set(f.value)).set_index("dataset")
-    pairs = frame.loc["own_pairs", ["state", "contents", "kind"]]
+    pairs = frame.loc["own_pairs", ["state", "contents", "pages"]]
     assert pairs.tolist() == [
         "◆ your file",
         "8 pairs, 16 texts",
-        "pair set",
+        "EvalRank",
     ]
-    assert frame.loc["own_minimal", ["state", "contents", "kind"]].tolist() == [
+    assert frame.loc["own_minimal", ["state", "contents", "pages"]].tolist() == [
         "○ file is gone",
         find_dataset(f"file:{ASSETS / 'demo' / 'own_minimal.tsv'}").size,
-        "minimal-pair set",
+        "HEROS",
     ]
     app.switch_page("pages/heros.py").run()
     assert "over 6 sentences" in written(app).lower()

@@ -35,7 +35,7 @@ def finished(app: AppTest) -> AppTest:
 
 
 def history_table(app: AppTest) -> pd.DataFrame:
-    return table(app, "state", "score")
+    return table(app, "time", "score")
 
 
 def test_an_empty_store_offers_what_needs_no_download(open_app: OpenApp, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.errors import InputError
-from blindspot.texts import are_words, numbered
+from blindspot.texts import are_words, listed, numbered
 from blindspot.types import Bool, Int32, Int64, digest_of_strings
 
 Numbers = np.ndarray[Any, np.dtype[np.number[Any]]]
@@ -42,6 +42,11 @@ class DatasetKind(StrEnum):
     def in_words(self) -> str:
         """The kind as people read it; its value is in digests and addresses and keeps its spelling."""
         return self.value.replace("labelled", "labeled")
+
+
+def any_of(kinds: Iterable[DatasetKind]) -> str:
+    """``a pair set, minimal-pair set or retrieval set``."""
+    return f"a {listed(list(dict.fromkeys(kind.in_words for kind in kinds)), 'or')}"
 
 
 def _one_form(text: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry, DatasetRef
-from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.base import Dataset, any_of
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.diagnostic import all_diagnostics
 from blindspot.diagnostics.heros.training import all_triplets
@@ -82,7 +82,7 @@ def vectors_of(
     if diagnostic is None:
         raise InputError(
             f"a {entry.kind.in_words} has no triplets",
-            expected=" or ".join(f"a {one.dataset_kind.in_words}" for one in sources()),
+            expected=any_of(one.dataset_kind for one in sources()),
         )
     params = diagnostic.check_params({})
     texts = texts_of(diagnostic, params, encoder, dataset)

@@ -11,7 +11,7 @@ from time import perf_counter
 
 from blindspot import names, policy
 from blindspot.datasets.catalog import DatasetRef, title_of
-from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.base import DatasetKind, any_of
 from blindspot.encoders.base import Encoder
 from blindspot.encoders.catalog import encoder_of, model_alone, resolve_encoder
 from blindspot.errors import BlindspotError, Cancelled, InputError, unknown
@@ -83,7 +83,7 @@ class RepairTask:
         if found.kind not in {entry.dataset_kind for entry in sources()}:
             raise InputError(
                 f"'{dataset}' is a {found.kind.in_words}, which has no triplets",
-                expected=" or ".join(f"a {entry.dataset_kind.in_words}" for entry in sources()),
+                expected=any_of(entry.dataset_kind for entry in sources()),
             )
         resolved = encoder_of(model, settings)
         check_frozen(resolved)

@@ -13,6 +13,7 @@ from blindspot.datasets.perturbations.making import Made
 from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import BlindspotError, InputError
 from blindspot.figures.theme import Scheme
+from blindspot.numerics.statistics.written import number
 from blindspot.runs import own_scale
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import EncodeRequest
@@ -322,7 +323,7 @@ def _show_lines(lines: tuple[str, ...], variants: Sequence[Variant], offered: Of
 def _two(view: LinesView) -> None:
     for one in view.models:
         value = one.similarities[0][1]
-        said = "it has no vector for one of the lines." if value is None else f"similarity **{value:.4f}**."
+        said = "it has no vector for one of the lines." if value is None else f"similarity **{number(value, '.4f')}**."
         st.markdown(f"**{as_text(one.label)}**: {said}")
         _scale_and_notes(one)
     asked = [_asked(view, one, number) for number, one in enumerate(view.models)]
@@ -353,10 +354,10 @@ def _many(view: LinesView) -> None:
         st.markdown(f"**{counted(len(view.disagreements), 'pair')} that two models see most differently**")
         st.html(written.disagreements_table(view, scheme()))
         st.caption("Of the way from unrelated sentences (0%) to paraphrases (100%) on each model's own scale.")
-    for number, one in enumerate(view.models):
-        with st.container(key=f"try_matrix_{number}", gap="small"):
+    for place, one in enumerate(view.models):
+        with st.container(key=f"try_matrix_{place}", gap="small"):
             st.markdown(f"**{as_text(one.label)}**")
-            st.html(written.matrix(view, number, scheme()))
+            st.html(written.matrix(view, place, scheme()))
             _scale_and_notes(one)
 
 

@@ -8,6 +8,7 @@ from html import escape
 from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked, quiet
 from blindspot.figures.theme import SEQUENTIAL, Scheme, faint, ink, shade
 from blindspot.figures.token_map import GROUND
+from blindspot.numerics.statistics.written import number
 from blindspot.runs.own_scale import Spread
 from blindspot.studies.sentence.view import Compared, Disagreement, Judged, LinesView, Rewrite, SentenceView
 from blindspot.texts import Change, Segment, word_changes
@@ -135,9 +136,11 @@ def _number(rewrite: Rewrite, model: int) -> str:
         return "no vector"
     cut = " cut off" if rewrite.cut[model] else ""
     if not rewrite.above[model]:
-        return f"{value:.3f}{cut}"
+        return f"{number(value, '.3f')}{cut}"
     text = "more similar than a rewrite that keeps the meaning"
-    return f'<b>{value:.3f}</b><span class="try-above" title="{text}" aria-label="{text}">{ABOVE}</span>{cut}'
+    return (
+        f'<b>{number(value, ".3f")}</b><span class="try-above" title="{text}" aria-label="{text}">{ABOVE}</span>{cut}'
+    )
 
 
 def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
@@ -158,7 +161,7 @@ def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
         _band(spread, place, color)
         for spread, color in zip(spreads, (_UNRELATED[scheme], _PARAPHRASES[scheme]), strict=True)
     )
-    names = [f"{name} {one.median:.2f}" for name, one in zip(("unrelated", "paraphrases"), spreads, strict=True)]
+    names = [f"{name} {number(one.median)}" for name, one in zip(("unrelated", "paraphrases"), spreads, strict=True)]
     at = [place(one.median) for one in spreads]
     if at[1] - at[0] < CLOSE:  # one label, so that two do not run into each other
         names, at = [" · ".join(names)], [sum(at) / 2]
@@ -167,11 +170,11 @@ def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
         for name, where in zip(names, at, strict=True)
     )
     marks = "".join(
-        f'<b class="{"try-keeps" if one.keeps else ""}" title="{escape(f"{one.name} {value:.3f}")}" '
+        f'<b class="{"try-keeps" if one.keeps else ""}" title="{escape(one.name)} {number(value, ".3f")}" '
         f'style="left:{place(value):.2f}%">{_KEEPS if one.keeps else _CHANGES}</b>'
         for value, one in shown
     )
-    said = f"{scale.in_words()} Rewrites: " + ", ".join(f"{one.name} {value:.3f}" for value, one in shown)
+    said = f"{scale.in_words()} Rewrites: " + ", ".join(f"{one.name} {number(value, '.3f')}" for value, one in shown)
     return (
         f'<div role="img" aria-label="{escape(said)}" class="try-scale"><div class="try-line"></div>'
         f"{bands}{labels}{marks}</div>"
@@ -191,17 +194,17 @@ def matrix(view: LinesView, model: int, scheme: Scheme) -> str:
     edge = f"border:1px solid {LINE[scheme]}"
     side = f"color:{faint(scheme)};font-weight:400"
     head = "".join(
-        f'<th scope="col" title="{escape(line)}" style="{side};padding:2px 4px">{number}</th>'
-        for number, line in enumerate(view.lines, 1)
+        f'<th scope="col" title="{escape(line)}" style="{side};padding:2px 4px">{place}</th>'
+        for place, line in enumerate(view.lines, 1)
     )
     rows = []
-    for number, (line, values) in enumerate(zip(view.lines, one.similarities, strict=True), 1):
-        cells = "".join(_cell(one, value, column == number, scheme) for column, value in enumerate(values, 1))
+    for place, (line, values) in enumerate(zip(view.lines, one.similarities, strict=True), 1):
+        cells = "".join(_cell(one, value, column == place, scheme) for column, value in enumerate(values, 1))
         shown = line if len(line) <= LINE_WIDTH else f"{line[: LINE_WIDTH - 1]}…"
         rows.append(
             f'<tr><th scope="row" title="{escape(line)}" style="text-align:left;font-weight:400;padding:2px 8px;'
             f"position:sticky;left:0;background:{GROUND[scheme]};"
-            f'min-width:8rem;max-width:18rem;overflow-wrap:anywhere">{quiet(str(number), scheme)} {escape(shown)}</th>'
+            f'min-width:8rem;max-width:18rem;overflow-wrap:anywhere">{quiet(str(place), scheme)} {escape(shown)}</th>'
             f"{cells}</tr>"
         )
     label = f"Similarities of the lines in {one.label}"
@@ -219,14 +222,14 @@ def _cell(one: Compared, value: float | None, is_itself: bool, scheme: Scheme) -
     color = ""
     if one.scale is not None and (place := one.scale.place(value)) == place:
         color = f";background:{shade(SEQUENTIAL[scheme], place)}"
-    return f'<td style="{style}{color}">{value:.2f}</td>'
+    return f'<td style="{style}{color}">{number(value)}</td>'
 
 
 def disagreements_table(view: LinesView, scheme: Scheme) -> str:
     """The pairs of lines that two models place most differently."""
     rows = []
     for found in view.disagreements:
-        first, second = (f"{number + 1} {view.lines[number]}" for number in found.lines)
+        first, second = (f"{place + 1} {view.lines[place]}" for place in found.lines)
         near, far = (_side(view, found, side) for side in (0, 1))
         rows.append((Html(f"{escape(first)}<br>{escape(second)}"), near, far))
     columns = (Column("lines", style="overflow-wrap:anywhere;min-width:9rem"), Column("nearer in"), Column("than in"))
@@ -235,4 +238,4 @@ def disagreements_table(view: LinesView, scheme: Scheme) -> str:
 
 def _side(view: LinesView, found: Disagreement, side: int) -> str:
     label = model_name(view.models[found.models[side]].label)
-    return f"{label}: {found.similarities[side]:.3f}, {found.places[side]:.0%} of the way"
+    return f"{label}: {number(found.similarities[side], '.3f')}, {found.places[side]:.0%} of the way"

@@ -37,7 +37,7 @@ from blindspot.types import CancelToken, no_progress
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.navigation import page_link, page_of
 from blindspot.ui.pickers import Picks, link_to
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
@@ -358,7 +358,7 @@ def _item(number: int, cell: Cell, found: SizeView) -> None:
     own = next((dict(change.address) for change in _changes(cell.run, full).rows if change.item_no == number), {})
     page_link(
         page,
-        label=f"Open in {found.entry.title}",
+        label=f"Open in {page_of(page).title}",
         icon=":material/arrow_forward:",
         address=link_to(
             plan.dataset,

@@ -20,7 +20,7 @@ from blindspot.studies.training.view import StepsView, steps_view
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.navigation import page_link, page_of
 from blindspot.ui.pickers import known_datasets, link_to
 from blindspot.ui.resources import allowed, cached, repository, scheme, settings
 from blindspot.ui.widgets import tables
@@ -203,7 +203,7 @@ def _item(number: int, shown: StepsView) -> None:
     metric = shown.after.run.plan.params.get("metric", "cos")
     page_link(
         page,
-        label=f"Open in {series.entry.title}",
+        label=f"Open in {page_of(page).title}",
         icon=":material/arrow_forward:",
         address=link_to(series.dataset, metric, variants, address | _address(number, shown), is_visit=True),
     )

@@ -73,7 +73,7 @@ def _cell(row: Mapping[Hashable, Any], score: str, plural: str) -> str:
     if pd.isna(value):
         return "–"
     sure = "" if pd.isna(low) else f" ({interval(Interval(low, high), '.4f')})"
-    return f"{value:.4f}{sure}" + (f", {row[plural]:,} {plural}" if plural else "")
+    return f"{number(value, '.4f')}{sure}" + (f", {row[plural]:,} {plural}" if plural else "")
 
 
 def say_gains(

@@ -10,6 +10,7 @@ import streamlit as st
 from blindspot import names
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetRef, title_of
+from blindspot.datasets.kinds.base import any_of
 from blindspot.diagnostic import Diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.runs import estimates, requesting
@@ -44,8 +45,8 @@ def dataset_shown(entries: Sequence[Diagnostic], picks: Picks, usual: str = "") 
         return picks.dataset
     newest = [run for entry in entries for run in repository().finished(entry, metrics=[], limit=1)]
     if found := max(newest, key=lambda run: run.started_at).plan.dataset if newest else DatasetRef(usual):
-        kinds = " or a ".join(dict.fromkeys(entry.dataset_kind.in_words for entry in entries))
-        text = f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {kinds}. Shown: "
+        kinds = any_of(entry.dataset_kind for entry in entries)
+        text = f"{tables.dataset_title(picks.dataset)} (sidebar) is not {kinds}. Shown: "
         offer_switch(f"{text}{tables.dataset_title(found)}.", found)
     return found
 

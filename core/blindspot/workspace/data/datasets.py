@@ -22,7 +22,7 @@ from blindspot.errors import BlindspotError
 from blindspot.names import Kind, in_address
 from blindspot.store.records import RunState
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.navigation import page_link, page_of
 from blindspot.ui.pickers import pick_dataset, pickable_datasets
 from blindspot.ui.resources import allowed, cached, explained, repository, settings, upload_settings
 from blindspot.ui.widgets import tables
@@ -126,9 +126,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
             "state": [row.sign_and_state for row in rows],
             "dataset": [row.title for row in rows],
             "contents": [row.size for row in rows],
-            "tests": [_used_by(row.kind) for row in rows],
-            "kind": [row.kind.in_words for row in rows],
-            "license": [row.licence for row in rows],
+            "pages": [_used_by(row.kind) for row in rows],
             "id": ["" if is_own(reference) else reference for reference in references],
         }
     )
@@ -143,14 +141,12 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         row_height=ROW,
         height=ROW * (min(len(rows), ROWS) + 1) + 3,
         column_config={
-            "state": st.column_config.TextColumn(width=120),
-            "dataset": st.column_config.TextColumn(width=160),
-            "contents": st.column_config.TextColumn(width=290, help="Number of examples, and of texts to search in"),
-            "tests": st.column_config.TextColumn(width=130, help="Diagnostics that run on it"),
-            "kind": st.column_config.TextColumn(width=140),
-            "license": st.column_config.TextColumn(width=95),
+            "state": st.column_config.TextColumn(width=105),
+            "dataset": st.column_config.TextColumn(width=165),
+            "contents": st.column_config.TextColumn(width=285, help="Number of examples, and of texts to search in"),
+            "pages": st.column_config.TextColumn(width=105, help="Pages that show results on it"),
             "id": st.column_config.TextColumn(
-                help="Name on the command line; for your own files, see the details below"
+                width=152, help="Name on the command line; for your own files, see the details below"
             ),
         },
     )
@@ -167,8 +163,9 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
 
 
 def _used_by(kind: DatasetKind) -> str:
-    """Titles of the diagnostics that run on a kind of dataset."""
-    return ", ".join(entry.title for entry in all_diagnostics().values() if entry.dataset_kind is kind)
+    """Titles of the pages with results of a kind of dataset; those without a page are on *Compare*, as all are."""
+    stems = [entry.page.stem for entry in all_diagnostics().values() if entry.dataset_kind is kind and entry.page]
+    return ", ".join(dict.fromkeys(page_of(stem).title for stem in stems))
 
 
 # --- one dataset

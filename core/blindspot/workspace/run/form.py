@@ -87,6 +87,7 @@ def choose() -> Sweep:
         key=_ENCODERS,
         persist_state="session",
         accept_new_options=True,
+        wrap=True,
         placeholder="Choose, or type a reference",
         help=f"Choose models, or type a reference and press Enter:\n\n{encoders_in_words()}",
     )

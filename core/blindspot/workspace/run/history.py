@@ -18,7 +18,7 @@ from blindspot.runs.requests import Repetition
 from blindspot.store.records import RunRecord, RunState
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.navigation import page_link, page_of
 from blindspot.ui.pickers import link_to
 from blindspot.ui.resources import allowed, explained, repository, scheme, settings
 from blindspot.ui.widgets import downloads, tables
@@ -104,10 +104,14 @@ def _table(runs: Sequence[RunRecord]) -> None:
         selection_mode="multi-row",
         selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in chosen]}},
         column_config={
-            "started": st.column_config.DatetimeColumn("started (UTC)", format="YYYY-MM-DD HH:mm"),
-            "model": st.column_config.TextColumn(width=150),
-            "settings": st.column_config.TextColumn(width=90),
-            "time": st.column_config.TextColumn(help="All stages; encoding only where embeddings were not cached"),
+            "started": st.column_config.DatetimeColumn("started (UTC)", format="YYYY-MM-DD HH:mm", width=112),
+            "diagnostic": st.column_config.TextColumn(width=88),
+            "model": st.column_config.TextColumn(width=115),
+            "dataset": st.column_config.TextColumn(width=85),
+            "settings": st.column_config.TextColumn(width=97),
+            "score": st.column_config.TextColumn(width=115),
+            "run": st.column_config.TextColumn(width=124),
+            "time": st.column_config.TextColumn(width=72, help="All stages; encoding where it was not cached"),
         },
     )
     now = [ids[row] for row in event.selection.rows if row < len(ids)]
@@ -125,8 +129,7 @@ def _row(run: RunRecord) -> dict[str, object]:
         "dataset": title_of(run.plan.dataset),
         "settings": in_words(run.plan.params) or NOT_THERE,
         "score": f"{entry.title_of(headline)} {run.metrics[headline]:.4f}" if entry and headline else NOT_THERE,
-        "time": f"{sum(run.timings.values()):.1f} s" if run.timings else NOT_THERE,
-        "state": str(run.state),
+        "time": f"{sum(run.timings.values()):.1f} s" if run.state is RunState.DONE else str(run.state),
         "run": run.run_id,
     }
 
@@ -345,7 +348,7 @@ def _link(run: RunRecord) -> None:
     address |= {p.name: plan.params[p.name] for p in entry.parameters if p.only_if_chosen and p.name in plan.params}
     page_link(
         entry.page.stem,
-        label=f"Open in {entry.title}",
+        label=f"Open in {page_of(entry.page.stem).title}",
         icon=":material/arrow_forward:",
         address=link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant], address),
     )

@@ -12,7 +12,7 @@ from blindspot.studies.compare.page.reading import changed_items
 from blindspot.studies.compare.page.shown import CompareView
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.navigation import page_link, page_of
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 
@@ -89,7 +89,7 @@ def _item(item: Item, shown: CompareView) -> None:
     st.html(html_table(columns, rows, shown.scheme, "The chosen item", has_head=False))
     page_link(
         page,
-        label=f"Open in {entry.title}",
+        label=f"Open in {page_of(page).title}",
         icon=":material/arrow_forward:",
         address=shown.link(item.row.dataset, {**address, **change.address}),
     )

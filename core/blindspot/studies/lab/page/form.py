@@ -9,6 +9,7 @@ import streamlit as st
 from blindspot import ui
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry, DatasetRef, title_of
+from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import variant_named
 from blindspot.errors import BlindspotError
@@ -21,7 +22,7 @@ from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from blindspot.ui.gone import readable_datasets, usable
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks
-from blindspot.ui.resources import cached, explained, repository, settings
+from blindspot.ui.resources import cached, explained, load, repository, settings
 from blindspot.ui.widgets.addressed import begin_with, one_named, some_named
 from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
@@ -236,12 +237,13 @@ def _items(dataset: DatasetRef) -> str:
 
 
 def _other(tested: Sequence[DatasetRef], encoders: Sequence[str]) -> DatasetRef | None:
-    """A corpus of the same unit with almost none of the tested texts: the largest encoded one, or else the smallest."""
-    units = {name.entry().unit for name in tested}
+    """A corpus of words, or of sentences, as the tested ones, with almost none of their texts: the largest encoded one,
+    or else the smallest."""
     encoded = {(facts.encoder, facts.texts) for facts in repository().embeddings()}
     readable = readable_datasets()
     here = _available(readable)
-    corpora = [name for name in here if readable[name].unit in units and name not in tested]
+    of_words = {_of_words(name, here) for name in tested}
+    corpora = [name for name in here if name not in tested and _of_words(name, here) in of_words]
 
     def order(name: DatasetRef) -> tuple[bool, int]:
         entry = readable[name]
@@ -250,6 +252,12 @@ def _other(tested: Sequence[DatasetRef], encoders: Sequence[str]) -> DatasetRef 
 
     candidates = sorted(corpora, key=order)[:TRIED]
     return next((name for name in candidates if all(_seen(test, name, here) <= SEEN for test in tested)), None)
+
+
+def _of_words(name: DatasetRef, here: Sequence[DatasetRef]) -> bool:
+    """Whether it is of words; a user's file may be of either."""
+    entry = name.entry()
+    return load(entry).of_words if is_own(name) and name in here else entry.unit == "word"
 
 
 def _seen(tested: DatasetRef, corpus: DatasetRef, here: Sequence[DatasetRef]) -> float:

@@ -10,6 +10,7 @@ import streamlit as st
 from blindspot.errors import BlindspotError
 from blindspot.figures import token_map
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import number
 from blindspot.runs import why_similar
 from blindspot.runs.spaces import Space
 from blindspot.runs.why_similar import PairOfTexts
@@ -68,8 +69,8 @@ def show(asked: Sequence[Asked], names: tuple[str, str], most: int = MOST_MODELS
     asked = asked[:most]
     for start in range(0, len(asked), ABREAST):
         some = asked[start : start + ABREAST]
-        for number, (place, one) in enumerate(zip(st.columns(len(some)), some, strict=True), start):
-            with place, st.container(key=f"why_{number}"):
+        for order, (place, one) in enumerate(zip(st.columns(len(some)), some, strict=True), start):
+            with place, st.container(key=f"why_{order}"):
                 st.markdown(one.heading or f"**{as_text(one.variant.label)}**")
                 _one(one, names, is_narrow=len(asked) > 1)
 
@@ -89,11 +90,11 @@ def _one(asked: Asked, names: tuple[str, str], *, is_narrow: bool) -> None:
     n, m = found.cells.shape
     if found.way is Way.SUM:
         what = "the cosine of the two texts" if asked.note else "the similarity shown"
-        st.markdown(f"The {counted(n * m, 'contribution')} add up to **{found.cosine:.4f}**, {what}.")
+        st.markdown(f"The {counted(n * m, 'contribution')} add up to **{number(found.cosine, '.4f')}**, {what}.")
     else:
         st.markdown(
-            f"The cosine is **{found.cosine:.4f}**. This model, or its transform, does not add up over words: this is "
-            "the effect of leaving words out, one at a time."
+            f"The cosine is **{number(found.cosine, '.4f')}**. This model, or its transform, does not add up over "
+            "words: this is the effect of leaving words out, one at a time."
         )
     if asked.note:
         st.caption(asked.note)
