@@ -662,6 +662,10 @@ SIDES = (
 )  # objects of one side's texts, as LangSmith and promptfoo write
 
 
+# Of a passage in a list: whether it is right. A score is what a search gave it.
+JUDGES = ("label", "is_selected", "is_relevant", "relevant", "relevance", "grade", "is_positive", "is_correct")
+
+
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     """A row whose objects of a side's texts are columns: ``{"inputs": {"question": ...}}`` has ``inputs.question``."""
     out: dict[str, Any] = {}
@@ -675,6 +679,10 @@ def _plain(cell: object) -> object:
     if isinstance(cell, list) and all(isinstance(text, str) for text in cell):
         return Texts(cell)
     if isinstance(cell, list) and all(isinstance(one, dict) and isinstance(one.get("text"), str) for one in cell):
+        if any(not one.get(name, True) for one in cell for name in JUDGES):
+            return Nested(
+                str([{name: one.get(name) for name in JUDGES if name in one} for one in cell])[:60]
+            )  # some of them are wrong: they are no list of texts of one kind
         titles = (one.get("title") for one in cell)  # passages, as DPR has them
         titled = zip(titles, (one["text"] for one in cell), strict=True)
         return Texts(f"{title} {text}" if isinstance(title, str) and title else text for title, text in titled)

@@ -227,6 +227,54 @@ def test_a_split_under_any_name_is_said(tmp_path: Path) -> None:
     own = find_dataset(written(tmp_path, ("query", "match", "usage"), ("Train", "TEST"))).own
     assert own is not None
     assert "the rows of every split are used (Train, TEST in column 'usage')" in own.assumptions
+    for name, cells in (("is_test", ("True", "False")), ("held_out", (0, 1)), ("in dev", ("x", "")), ("tester", "ab")):
+        rows = [f"who waters plant {i},{'garden' if i % 3 else 'house'},{cells[i % 2]}" for i in range(N)]
+        own = find_dataset(pairs_file(tmp_path / "x.csv", f"text,label,{name}", *rows)).own
+        assert own is not None
+        assert (f"column '{name}' is not read as a split" in own.assumptions) is (name != "tester"), name
+
+
+@each(
+    "objects, said",
+    [
+        # RAGAS: what was retrieved, and what was generated, are not what is right
+        ({"question": 0, "contexts": [1, 2], "answer": 1, "ground_truth": 2}, "'ground_truth' would not be used"),
+        ({"question": 0, "contexts": [1, 2]}, "no two columns of text"),
+        ({"question": 0, "answer": 1, "reference": 2}, "'reference' would not be used"),
+        ({"question": 0, "prediction": 1}, "'prediction' would be read as the match"),
+        ({"query": 0, "positives": [{"text": 1, "label": 1}, {"text": 2, "label": 0}]}, "with a column relevance"),
+        ({"query": 0, "positives": [{"text": 1}, {"text": 2, "is_relevant": False}]}, "with a column relevance"),
+        ({"query": 0, "positives": [{"text": 1, "score": 0}]}, ""),  # a search's
+        ({"question": 0, "hits": [1, 2], "gold": 1}, ""),
+    ],
+)
+def test_what_may_be_wrong_is_no_match(tmp_path: Path, objects: dict[str, object], said: str) -> None:
+    def filled(cell: object, row: int) -> object:
+        match cell:
+            case list():
+                return [filled(one, row) for one in cell]
+            case dict():
+                return cell | {"text": filled(cell["text"], row)}
+        return (f"who waters plant {row}", f"the gardener of pot {row}", f"nobody in room {row}")[int(str(cell))]
+
+    rows = [json.dumps({name: filled(cell, row) for name, cell in objects.items()}) for row in range(6)]
+    (tmp_path / "own.jsonl").write_text("\n".join(rows), "utf-8")
+    reference = f"file:{tmp_path / 'own.jsonl'}"
+    if not said:
+        find_dataset(reference)
+        return
+    with pytest.raises(InputError, match=said):
+        find_dataset(reference)
+
+
+def test_single_quotes_around_every_text_are_said(tmp_path: Path) -> None:
+    rows = [f"'who waters plant {i}','the gardener of {i}'" for i in range(6)]
+    own = find_dataset(pairs_file(tmp_path / "x.csv", "query,match", *rows)).own
+    assert own is not None
+    assert "texts of column 'query' are in single quotes" in own.assumptions
+    own = find_dataset(pairs_file(tmp_path / "x.csv", "query,match", *rows, "who is 'it',that is 'it'")).own
+    assert own is not None
+    assert not own.assumptions
 
 
 def test_fractions_of_relevance_may_be_scores(tmp_path: Path) -> None:

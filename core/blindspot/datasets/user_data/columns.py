@@ -20,7 +20,16 @@ from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
 from blindspot.datasets.user_data import attributes
 from blindspot.errors import InputError
-from blindspot.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable, is_unicode, number_in
+from blindspot.files.tables import (
+    JUDGES,
+    MAX_CELL,
+    ColumnKind,
+    FileFormat,
+    FileTable,
+    Nested,
+    is_unicode,
+    number_in,
+)
 
 EXAMPLES = 3
 LONGEST_SHOWN = 40
@@ -406,7 +415,12 @@ def check_text(cell: object, place: str, remedy: str = "fill it in or remove the
     if is_blank(cell):
         raise InputError(f"{place}: nothing there", expected="a text", remedy=remedy)
     if not isinstance(cell, str):
-        raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
+        judged = isinstance(cell, Nested) and any(f"'{name}'" in cell.begins for name in JUDGES)
+        raise InputError(
+            f"{place}: {shortened(str(cell))} is not text",
+            expected="a text",
+            remedy="write a row for each query and passage, with a column relevance" if judged else "",
+        )
     if not is_unicode(cell):
         raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
     if "\0" in cell:

@@ -160,7 +160,7 @@ class OwnTable:
             _check_numeric(self.table)
         found = OWN_KINDS[kind or self.kind].of(self.table, asked)
         if asked is None:
-            _check_left_out(found)
+            _check_left_out(self.table, found)
             _check_ids(self.table, found)
         return replace(
             found,
@@ -212,7 +212,17 @@ def _about_splits(table: FileTable, file: OwnFile) -> tuple[str, ...]:
         f"the rows of every split are used ({', '.join(words)} in column '{name}'); to test on some, keep only those"
         for name, words in splits.items()
         if len(words) > 1
+    ) + tuple(
+        f"column '{one.name[:40]}' is not read as a split; if it says which rows to test on, name it split, with train "
+        "and test in its cells"
+        for one, cells in zip(file.columns, table.cells, strict=True)
+        if one.use in NO_ROLE
+        and not _OF_SPLITS.isdisjoint({*guess.words(one.name), column_key(one.name)})
+        and len({str(cell).casefold() for cell in cells}) == 2
     )
+
+
+_OF_SPLITS = frozenset("test train training dev validation val eval holdout heldout".split())
 
 
 def _about_discarded(table: FileTable, file: OwnFile) -> Iterator[str]:
@@ -251,6 +261,11 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
                 for mark in "|;"
                 if 2 * sum(mark in cell for cell in cells) >= len(cells) > 0
             )
+        if cells and all(cell[:1] == cell[-1:] == "'" and len(cell) > 1 for cell in map(str.strip, cells)):
+            yield (
+                f"texts of column '{table.names[number][:40]}' are in single quotes, which are read as part of them; "
+                'quotes of a table are "'
+            )
         if wrong := next(filter(_is_misread, cells), ""):
             name = table.names[number][:40]
             yield f"texts of column '{name}' seem to be UTF-8 that was read as something else: {wrong[:40]!r}"
@@ -283,9 +298,9 @@ def _may_be_a_row(table: FileTable, number: int) -> bool:
     return min(lengths) <= len(table.names[number]) <= max(lengths) and median(lengths) <= LONGEST_WORD
 
 
-def _check_left_out(file: OwnFile) -> None:
-    """Refuse to pass over texts that belong to those that are read, by their name: negatives of a query, and the third
-    of numbered texts."""
+def _check_left_out(table: FileTable, file: OwnFile) -> None:
+    """Refuse to pass over texts that belong to those that are read, by their name: negatives of a query, the third of
+    numbered texts, and the right answer where another is read as the match."""
     if file.kind not in _OF_PAIRS:
         return
     texts = [one for one in file.columns if one.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)]
@@ -293,7 +308,9 @@ def _check_left_out(file: OwnFile) -> None:
     for one in texts:
         is_negative = not guess.words(one.name).isdisjoint(guess.NEGATIVE_WORDS)
         is_left_out = one.use in NO_ROLE
-        if (is_negative and (is_left_out or one.use == MATCH)) or (is_left_out and _stem(one.name) in used):
+        is_right = file.kind is DatasetKind.PAIR_SET and not guess.words(one.name).isdisjoint(_RIGHT)
+        is_missed = is_negative or _stem(one.name) in used or (is_right and _has_phrases(table, one.name))
+        if (is_left_out and is_missed) or (is_negative and one.use == MATCH):
             what = "not be used" if is_left_out else "be read as the match"
             raise UnclearColumns(
                 f"{file.path}: column '{one.name[:40]}' would {what}",
@@ -301,6 +318,13 @@ def _check_left_out(file: OwnFile) -> None:
                 remedy="name the columns that are meant, for example with --query-column and --match-column; or, with "
                 "negatives, --query-column, --document-column and --negatives-column",
             )
+
+
+_RIGHT = frozenset("truth gold golden correct expected ideal reference".split())
+
+
+def _has_phrases(table: FileTable, name: str) -> bool:
+    return any(" " in str(cell).strip() for cell in table.cells[table.number(name)])
 
 
 def _check_ids(table: FileTable, file: OwnFile) -> None:

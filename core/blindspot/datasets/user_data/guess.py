@@ -61,7 +61,7 @@ MEASURES = frozenset(
 )
 NEGATIVE_WORDS = frozenset(
     "negative negatives neg negs rejected distractor distractors irrelevant bad wrong incorrect unacceptable "
-    "ungrammatical less contradiction".split()
+    "ungrammatical less contradiction prediction predictions predicted".split()
 )
 SCALE = 10  # whole numbers of a scale are at most so large ...
 STEPS = 11  # ... and at most so many

@@ -34,7 +34,7 @@ QUERY_NAMES = ("query", "querytext")
 DOCUMENT_NAMES = ("document", "doc", "documenttext", "doctext")
 LIST_NAMES = (
     *("positives", "positive", "pos", "positivedocuments", "positivepassages", "relevantdocuments", "relevantdocs"),
-    *("positivectxs", "referencecontexts", "contexts"),
+    *("positivectxs", "referencecontexts"),  # RAGAS' contexts are what was retrieved, right or wrong
 )
 NEGATIVE_NAMES = (
     *("negatives", "negative", "neg", "hardnegatives", "hardnegative", "negativedocuments", "negativepassages"),
