@@ -168,16 +168,14 @@ PARSING_CHAINS = {
     "blindspot.studies.lab.page.form": 2,
     "blindspot.diagnostics.evalrank.page.what_if": 1,
 }
-PARSING_MODELS = {  # what people type, what the store has as text, and who turns one into the other
-    "blindspot.variants": 2,
-    "blindspot.names": 2,
+# What people type, what visitors may use, what the store and the cache have as text, and what a name is made of.
+PARSING_MODELS = {
+    "blindspot.variants": 1,
+    "blindspot.names": 1,
     "blindspot.policy": 1,
-    "blindspot.encoders.catalog": 3,
+    "blindspot.encoders.catalog": 1,
     "blindspot.encoders.named": 1,
-    "blindspot.runs.default_models": 1,
-    "blindspot.runs.encoders_here": 3,
-    "blindspot.doctor.results": 1,
-    "blindspot.workspace.models.encoders": 1,
+    "blindspot.runs.encoders_here": 1,
 }
 
 

@@ -20,7 +20,7 @@ from itertools import chain
 from urllib.parse import unquote
 
 from blindspot.errors import InputError
-from blindspot.references import FILES, FusionRef, ModelRef, ModelsRef, version_of
+from blindspot.references import FILES, FusionRef, ModelRef, ModelsRef, has_path, version_of
 
 LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
 _MARKS = " .,()+@#&/:='%_-…"
@@ -167,7 +167,7 @@ def name_of_model(reference: str) -> str:
         scheme, target = "", reference
     model = ModelRef.parse(reference)
     if isinstance(model, ModelsRef):
-        named = [name_of_model(m.text) + ("" if chain == "none" else f" + {chain}") for m, chain in model.parts]
+        named = [name_of_model(m) + ("" if chain == "none" else f" + {chain}") for m, chain in model.parts]
         is_fusion = isinstance(model, FusionRef)
         return shortened(f"fusion of {' and '.join(named)}" if is_fusion else " joined with ".join(named))
     if scheme == "python":
@@ -219,7 +219,7 @@ def in_address(reference: str) -> str:
     The digest is of the whole reference, so that equal names differ; of an upload it is the one that its folder is
     named by, and moves with the cache.
     """
-    if not ModelRef.parse(reference).has_path:
+    if not has_path(reference):
         return reference
     head, mark, chain = reference.rpartition("~")
     if not mark or not re.fullmatch(r"[\w:.+-]+", chain):

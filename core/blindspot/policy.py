@@ -290,9 +290,9 @@ def check_model(model: ModelRef, settings: Settings) -> None:
             check_model(part, settings)
             check_transform(chain, settings)
         return
-    if (":" in model.text or "backend=" in model.text) and not of(settings).own_encoders:
+    if (":" in model or "backend=" in model) and not of(settings).own_encoders:
         raise InputError(
-            f"'{model.text[:80]}' cannot be used on a hosted demo",
+            f"'{model[:80]}' cannot be used on a hosted demo",
             expected="an encoder of the catalog",
             remedy=f"{OWN_MACHINE} for your own encoders",
         )

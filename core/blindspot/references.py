@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 from urllib.parse import unquote
 
@@ -16,37 +16,29 @@ _STEP = re.compile(r"python:(.+)/((?:epoch-\d+-)?step-\d+|epoch-\d+|call-\d+)")
 _VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
 
 
-@dataclass(frozen=True)
-class ModelRef:
-    """A model by its reference, which has vectors: ``minilm``, ``dir:PATH?max_length=128``."""
+class ModelRef(str):
+    """A model by its reference, which has vectors: ``minilm``, ``dir:PATH?max_length=128``.
 
-    text: str
+    A ``str``, so that it compares with what stores, addresses and JSON say.
+    """
+
     has_vectors: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return self.text
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
         """The models that make its scores: itself, or those of a fusion or a concatenation."""
         return (self,)
 
-    @property
-    def has_path(self) -> bool:
-        """Whether it names a file or folder, whose path is nobody else's business."""
-        return any(model.text.partition(":")[0] in _WITH_PATH for model in self.models if ":" in model.text)
-
     @staticmethod
     def parse(text: str) -> ModelRef:
         """The model of a reference: a ``RankingRef`` or ``FusionRef`` where it has no vectors, a ``ConcatenationRef``
         where they are those of several models."""
+        if isinstance(text, ModelRef):
+            return text
         kind = next((kind for scheme, kind in _OF_MODELS.items() if text.startswith(scheme)), None)
         if kind is None:
-            is_ranking = version_of(text)[0] == BM25 or text.startswith(_RUN)
-            return RankingRef(text) if is_ranking else ModelRef(text)
-        split = [unquote(part).rpartition("~") for part in version_of(text)[0].partition(":")[2].split("+")]
-        parts = ((model, chain) if mark else (chain, "none") for model, mark, chain in split)
-        return kind(text, tuple((ModelRef.parse(model), chain) for model, chain in parts))
+            kind = RankingRef if version_of(text)[0] == BM25 or text.startswith(_RUN) else ModelRef
+        return kind(text)
 
 
 class RankingRef(ModelRef):
@@ -55,14 +47,15 @@ class RankingRef(ModelRef):
     has_vectors = False
 
 
-@dataclass(frozen=True)
 class ModelsRef(ModelRef):
-    """Several models as one, ``SCHEME:A+B``; A and B are percent-encoded: a ``+`` in a transform or a path is ``%2B``.
+    """Several models as one, ``SCHEME:A+B``; A and B are percent-encoded: a ``+`` inside of one is ``%2B``."""
 
-    ``parts`` are its models, each with its transform (``none`` by default).
-    """
-
-    parts: tuple[tuple[ModelRef, str], ...]
+    @cached_property
+    def parts(self) -> tuple[tuple[ModelRef, str], ...]:
+        """Its models, each with its transform (``none`` by default)."""
+        split = [unquote(part).rpartition("~") for part in version_of(self)[0].partition(":")[2].split("+")]
+        parts = ((model, chain) if mark else (chain, "none") for model, mark, chain in split)
+        return tuple((ModelRef.parse(model), chain) for model, chain in parts)
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -80,7 +73,12 @@ class ConcatenationRef(ModelsRef):
     the transform of the whole."""
 
 
-_OF_MODELS = {_FUSION: FusionRef, _CONCATENATION: ConcatenationRef}
+_OF_MODELS: dict[str, type[ModelRef]] = {_FUSION: FusionRef, _CONCATENATION: ConcatenationRef}
+
+
+def has_path(reference: str) -> bool:
+    """Whether a model, a variant or a dataset is of a file or folder, whose path is nobody else's business."""
+    return any(model.partition(":")[0] in _WITH_PATH for model in ModelRef.parse(reference).models if ":" in model)
 
 
 def version_of(reference: str) -> tuple[str, str]:
@@ -113,7 +111,7 @@ def made_of(reference: str) -> tuple[str, ...]:
     (``minilm?pooling=mean+max``), or the parts of a concatenation; () for a model itself."""
     model = ModelRef.parse(reference)
     if isinstance(model, ConcatenationRef):
-        return tuple(part.text for part in model.models)
+        return tuple(part for part in model.models)
 
     def is_study(part: str) -> bool:
         return part.startswith(("layer=", "prompt=")) or (part.startswith("pooling=") and "+" in unquote(part))

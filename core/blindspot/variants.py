@@ -10,25 +10,24 @@ from blindspot.references import FusionRef, ModelRef
 from blindspot.transforms.chain import TransformChain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Variant:
     """An encoder with a transform chain; its id is ``<encoder reference>~<transform chain>``.
 
     Stored variants may name what this version lacks, so they are compared by their text, and read when asked for.
     """
 
-    encoder: str
+    encoder: ModelRef
     transform: str
 
     SEPARATOR = "~"
 
+    def __init__(self, encoder: str, transform: str) -> None:
+        object.__setattr__(self, "encoder", ModelRef.parse(encoder))
+        object.__setattr__(self, "transform", transform)
+
     def __str__(self) -> str:
         return f"{self.encoder}{self.SEPARATOR}{self.transform}"
-
-    @cached_property
-    def model(self) -> ModelRef:
-        """The encoder, as a value."""
-        return ModelRef.parse(self.encoder)
 
     @cached_property
     def chain(self) -> TransformChain:
@@ -51,7 +50,8 @@ class Variant:
 
     @classmethod
     def parse(cls, text: str) -> Variant:
-        if isinstance(ModelRef.parse(text), FusionRef):  # its models have transforms, and itself none
+        alone = cls(text, "none")
+        if isinstance(alone.encoder, FusionRef):  # its models have transforms, and itself none
             return cls(text.removesuffix(f"{cls.SEPARATOR}none"), "none")
         encoder, separator, transform = text.rpartition(cls.SEPARATOR)
-        return cls(encoder, transform) if separator else cls(text, "none")
+        return cls(encoder, transform) if separator else alone

@@ -121,7 +121,7 @@ def test_it_runs_like_any_model_alone_and_in_a_fusion(made: World) -> None:
     library = encoders_here.read_library(made.settings, made.repository)
     listed = library.find(BOTH)
     assert listed is not None
-    assert (listed.kind, listed.has_vectors, listed.title) == (
+    assert (listed.kind, listed.reference.has_vectors, listed.title) == (
         "cat",
         True,
         "Character n-grams joined with Character n-grams",
@@ -153,8 +153,8 @@ def test_the_revision_is_that_of_the_parts(tmp_path: Path, settings: Settings) -
     reference = f"cat:minilm+table:{path}"
     first = resolve_encoder(reference, settings)
     assert first.info.is_partial
-    assert may_leave_out(reference)
-    assert not may_leave_out("cat:minilm+lsa")
+    assert may_leave_out(ModelRef.parse(reference))
+    assert not may_leave_out(ModelRef.parse("cat:minilm+lsa"))
     assert first.identity.max_length == 256
     path.write_text('text,embedding\nx,"[1, 3]"\n', "utf-8")
     second = resolve_encoder(reference, settings)

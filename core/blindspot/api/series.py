@@ -155,7 +155,7 @@ def _series(
     names = [models] if isinstance(models, str) else dict.fromkeys(models)
     every = [ways(by, name, place.settings, more) for name in names]
     entry, requests = requests_of(every, dataset, place.settings, diagnostic, params)
-    runs = {r.variant.encoder: pipeline.run(r, place.settings, place.repository).record for r in requests}
+    runs = {str(r.variant.encoder): pipeline.run(r, place.settings, place.repository).record for r in requests}
     found = series_view(by, entry, every, runs, place.repository)
     return Series(found.in_words, MappingProxyType(found.as_json()))
 

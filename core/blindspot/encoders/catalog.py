@@ -79,8 +79,8 @@ class SchemeEntry:
     scheme: str
     form: str
     description: str
-    canonical: Callable[[str], str]
-    build: Callable[[str, Settings], Encoder]
+    canonical: Callable[[ModelRef], str]
+    build: Callable[[ModelRef, Settings], Encoder]
     may_leave_out: bool = False
 
 
@@ -351,20 +351,19 @@ def passages_of(reference: str) -> Passages | None:
     return ModelParams.parse(query, reference).passages
 
 
-def _parts_of(reference: str) -> list[Variant]:
+def _parts_of(model: ModelRef) -> list[Variant]:
     """The models of a fusion or a concatenation in their canonical spelling; raises ``InputError`` where one is
     missing, named twice, or made of several itself."""
-    model = ModelRef.parse(reference)
     parts: list[Variant] = []
     for part, chain in model.parts if isinstance(model, ModelsRef) else ():
-        if not part.text:
-            raise InputError(f"'{reference}' lacks a model", remedy="write a + in a path or between transforms as %2B")
+        if not part:
+            raise InputError(f"'{model}' lacks a model", remedy="write a + in a path or between transforms as %2B")
         if type(part) is type(model):
-            kind = reference.partition(":")[0]
-            raise InputError(f"'{reference}' has a {kind}: inside of another", expected="models that are none")
-        parts.append(variant_named(part.text, chain))
+            kind = model.partition(":")[0]
+            raise InputError(f"'{model}' has a {kind}: inside of another", expected="models that are none")
+        parts.append(variant_named(part, chain))
     if len(set(parts)) < len(parts):
-        raise InputError(f"'{reference}' names a model twice", expected="different models")
+        raise InputError(f"'{model}' names a model twice", expected="different models")
     return parts
 
 
@@ -381,7 +380,7 @@ def _bare(variant: Variant) -> str:
 UNQUOTED = "/:@?=&,;()!*' "  # means nothing beside other models
 
 
-def _canonical_concatenation(reference: str) -> str:
+def _canonical_concatenation(reference: ModelRef) -> str:
     if Variant.SEPARATOR in reference:
         raise InputError(
             f"'{reference}' has a ~ in a part",
@@ -396,7 +395,7 @@ def _canonical_concatenation(reference: str) -> str:
         )
     for variant in parts:
         chain, name = variant.chain, names.current().model(variant.encoder)
-        if not variant.model.has_vectors:
+        if not variant.encoder.has_vectors:
             raise InputError(f"{name} has no vectors to join", expected="models with vectors")
         if passages_of(variant.encoder):
             raise InputError(
@@ -421,13 +420,13 @@ def _canonical_concatenation(reference: str) -> str:
 
 def concatenation_of(models: Sequence[str]) -> ModelRef:
     """The model of the vectors of several, ``cat:A+B``; raises ``InputError`` where they cannot be joined."""
-    return variant_named(_of_parts("cat", [Variant(one, "none") for one in models])).model
+    return variant_named(_of_parts("cat", [Variant(one, "none") for one in models])).encoder
 
 
-def _concatenation(reference: str, settings: Settings) -> Encoder:
+def _concatenation(reference: ModelRef, settings: Settings) -> Encoder:
     from blindspot.encoders.concatenation import concatenation
 
-    return concatenation(reference, [(encoder_of(v.model, settings), v.chain) for v in _parts_of(reference)])
+    return concatenation(reference, [(encoder_of(v.encoder, settings), v.chain) for v in _parts_of(reference)])
 
 
 _SCHEMES = (
@@ -494,14 +493,14 @@ class RankingEntry:
 
     form: str
     description: str
-    canonical: Callable[[str], str]
+    canonical: Callable[[ModelRef], str]
 
 
 def _canonical_run(reference: str) -> str:
     return str(FileReference.parse(reference))
 
 
-def _canonical_fusion(reference: str) -> str:
+def _canonical_fusion(reference: ModelRef) -> str:
     """Of two models and their transforms in their canonical spelling, those with vectors first: the order changes
     nothing."""
     parts = _parts_of(reference)
@@ -512,10 +511,10 @@ def _canonical_fusion(reference: str) -> str:
             remedy="write a + in a path or between transforms as %2B",
         )
     for variant in parts:
-        if not variant.model.has_vectors and variant.chain.steps:
+        if not variant.encoder.has_vectors and variant.chain.steps:
             what = f"'{variant.encoder}' has no vectors for the transform {variant.transform}"
             raise InputError(what, expected=variant.encoder)
-    return _of_parts("fuse", sorted(parts, key=lambda variant: (not variant.model.has_vectors, _bare(variant))))
+    return _of_parts("fuse", sorted(parts, key=lambda variant: (not variant.encoder.has_vectors, _bare(variant))))
 
 
 RANKINGS = {
@@ -536,7 +535,7 @@ RANKINGS = {
 }
 
 
-def canonical_encoder(reference: str) -> str:
+def canonical_encoder(reference: str) -> ModelRef:
     """The one spelling of a reference, under which an encoder's runs and embeddings are stored.
 
     Raises:
@@ -554,13 +553,16 @@ def canonical_encoder(reference: str) -> str:
     return _canonical(asked)
 
 
-def _canonical(asked: ModelRef) -> str:
-    reference = asked.text
+def _canonical(asked: ModelRef) -> ModelRef:
+    return type(asked)(_spelled(asked))
+
+
+def _spelled(reference: ModelRef) -> str:
     model, version = _version(reference)
     if version:
         return f"{canonical_encoder(model)}{reference.removeprefix(model)}"
     scheme, colon, _ = reference.partition(":")
-    if not asked.has_vectors:
+    if not reference.has_vectors:
         return RANKINGS[scheme].canonical(reference)
     if is_in_process(reference):
         return reference
@@ -585,7 +587,7 @@ def variant_named(encoder: str, transform: str = "none") -> Variant:
 def model_alone(name: str) -> ModelRef:
     """A model with vectors, named without a transform; raises ``InputError``."""
     asked = Variant.parse(name)
-    model = variant_named(asked.encoder).model
+    model = variant_named(asked.encoder).encoder
     if not model.has_vectors:
         raise InputError(f"'{name}' ranks documents without vectors", expected="a model with vectors")
     if asked.transform != "none":
@@ -599,20 +601,20 @@ def _version(reference: str) -> tuple[str, str]:
     return (reference, "") if version_of(reference)[1] and os.path.lexists(target) else version_of(reference)
 
 
-def may_leave_out(reference: str) -> bool:
+def may_leave_out(reference: ModelRef) -> bool:
     """Whether some texts may have no vector, judging by the reference alone."""
     if (entry := entry_of(reference)) is not None:
         return entry.info.is_partial
-    model = Variant(reference, "none").model
-    if isinstance(model, ConcatenationRef):
-        return any(may_leave_out(part.text) for part in model.models)
+    if isinstance(reference, ConcatenationRef):
+        return any(map(may_leave_out, reference.models))
     scheme = SCHEMES.get(reference.partition(":")[0])
     return scheme is not None and scheme.may_leave_out
 
 
 def resolve_encoder(reference: str, settings: Settings) -> Encoder:
     """``encoder_of`` a reference that somebody gives."""
-    return encoder_of(ModelRef.parse(reference), settings)
+    policy.check_encoder(reference, settings)  # before it is looked for on the disk
+    return encoder_of(canonical_encoder(reference), settings)
 
 
 def encoder_of(model: ModelRef, settings: Settings) -> Encoder:

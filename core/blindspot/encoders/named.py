@@ -53,6 +53,6 @@ def _each_named(model: ModelsRef, name: str) -> str:
     head, tilde, chain = name.rpartition(Variant.SEPARATOR)
     if tilde and is_concatenation:
         return f"{encoder_named(head)}{tilde}{chain}"
-    named = [encoder_named(part.text) + (f"~{chain}" if chain != "none" else "") for part, chain in model.parts]
+    named = [encoder_named(part) + (f"~{chain}" if chain != "none" else "") for part, chain in model.parts]
     quoted = [quote(part, safe=UNQUOTED) for part in named]
     return f"{name.partition(':')[0]}:{'+'.join(q.replace('~', '%7E') if is_concatenation else q for q in quoted)}"

@@ -14,10 +14,10 @@ USUAL_BASELINE = Variant("minilm", "none")
 UNDEPLOYED = ("random-projection", "lsa", "bag-of-words", "minilm-static")
 
 
-def is_own(encoder: str) -> bool:
+def is_own(encoder: ModelRef) -> bool:
     """Whether a user brought a model: a folder, a hub's name, a server, a file, an object of a program, or several
     models with one."""
-    return any(":" in version_of(model.text)[0].partition("?")[0] for model in ModelRef.parse(encoder).models)
+    return any(":" in version_of(model)[0].partition("?")[0] for model in encoder.models)
 
 
 def is_undeployed(encoder: str) -> bool:
@@ -40,7 +40,7 @@ def usual_baseline(known: Iterable[Variant]) -> Variant | None:
     return next((variant for variant in plain if not is_undeployed(variant.encoder)), plain[0] if plain else None)
 
 
-def place_of(encoder: str) -> int:
+def place_of(encoder: ModelRef) -> int:
     """0 for a user's own model, 2 for a baseline that nobody would deploy, 1 for any other: own ones come first."""
     return 0 if is_own(encoder) else 2 if is_undeployed(encoder) else 1
 

@@ -26,7 +26,6 @@ from blindspot.encoders.catalog import (
     canonical_encoder,
     encoder_of,
     entry_of,
-    resolve_encoder,
     variant_named,
 )
 from blindspot.encoders.named import encoder_named
@@ -70,7 +69,7 @@ class EncoderSummary:
         datasets: per digest of its embeddings, the datasets they are known to belong to.
     """
 
-    reference: str
+    reference: ModelRef
     kind: str
     description: str
     info: EncoderInfo | None
@@ -84,14 +83,6 @@ class EncoderSummary:
     speeds: tuple[Speed, ...]
     shares_pass_with: tuple[str, ...]
     datasets: Mapping[str, tuple[str, ...]]
-
-    @property
-    def model(self) -> ModelRef:
-        return ModelRef.parse(self.reference)
-
-    @property
-    def has_vectors(self) -> bool:
-        return self.model.has_vectors
 
     @property
     def unused_prompts(self) -> Mapping[str, str]:
@@ -134,7 +125,7 @@ class EncoderSummary:
         """The name of the last check, else the last part of the reference; of several models their names."""
         if self.info and self.info.title:
             return self.info.title
-        if len(self.model.models) > 1:
+        if len(self.reference.models) > 1:
             return name_of_model(self.reference)
         target = self.reference.partition(":")[2].partition("?")[0]
         return Path(target).name if Path(target).is_absolute() else target
@@ -209,30 +200,30 @@ def _by(things: Iterable[_T], model: Callable[[_T], str]) -> dict[str, list[_T]]
     return found
 
 
-def known_references(settings: Settings, repository: Repository, *, rankings: bool = True) -> list[str]:
+def known_references(settings: Settings, repository: Repository, *, rankings: bool = True) -> list[ModelRef]:
     """References offered: those of users, except on a demo, then the catalog; ``rankings``, also without vectors."""
-    return [one for one in _known_references(settings, repository) if rankings or ModelRef.parse(one).has_vectors]
+    return [one for one in _known_references(settings, repository) if rankings or one.has_vectors]
 
 
-def _known_references(settings: Settings, repository: Repository) -> list[str]:
+def _known_references(settings: Settings, repository: Repository) -> list[ModelRef]:
     if not policy.of(settings).own_encoders:
-        return [*ENCODERS, BM25]
+        return _of_catalog()
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
     was_run = {_model(variant) for variant in repository.variants()}
     return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
 
 
-def own_references(references: Iterable[str], settings: Settings) -> list[str]:
+def own_references(references: Iterable[ModelRef], settings: Settings) -> list[ModelRef]:
     """Of ``known_references`` those that a user added or ran and that can encode, the newest first; not their layers,
     what they are after prompts or joined with others, where they are there themselves."""
     own = list(takewhile(is_own, references))
     return [one for one in own if set(own).isdisjoint(made_of(one)) and can_encode(one, settings)]
 
 
-def can_encode(reference: str, settings: Settings) -> bool:
+def can_encode(model: ModelRef, settings: Settings) -> bool:
     """Whether it is a model with vectors whose files are here, and still what they were."""
     try:
-        resolve_encoder(reference, settings)
+        encoder_of(model, settings)
     except BlindspotError:
         return False
     return True
@@ -242,7 +233,7 @@ def can_encode(reference: str, settings: Settings) -> bool:
 class CheckedEncoder:
     """An encoder that was inspected but not loaded."""
 
-    reference: str
+    reference: ModelRef
     identity: EncoderIdentity
     info: EncoderInfo
 
@@ -254,22 +245,22 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
         InputError: a malformed reference, or it cannot be used.
         BlindspotError: a failed download, damaged files.
     """
-    model = variant_named(reference.strip()).model
+    model = variant_named(reference.strip()).encoder
     if not model.has_vectors:
         ranking = ranking_of(model, settings)
-        return CheckedEncoder(model.text, ranking.identity, ranking.info)
+        return CheckedEncoder(model, ranking.identity, ranking.info)
     for part in (encoder_of(one, settings) for one in model.models):
         if isinstance(part, VerifiedEncoder):
             part.verify(CancelToken())
             part.load()
     encoder = encoder_of(model, settings)
-    return CheckedEncoder(encoder.identity.reference, encoder.identity, encoder.info)
+    return CheckedEncoder(model, encoder.identity, encoder.info)
 
 
 def connect(reference: str, settings: Settings) -> Connection:
     """Ask a served model for a vector; raises ``BlindspotError``, as ``check``."""
     policy.of(settings).check_change("encoders cannot be added or removed")
-    encoder = resolve_encoder(canonical_encoder(reference), settings)
+    encoder = encoder_of(canonical_encoder(reference), settings)
     if not isinstance(encoder, ServedEncoder):
         raise InputError(f"'{reference}' is on no server", expected="api:URL#MODEL")
     return tested(encoder, CancelToken())
@@ -297,7 +288,7 @@ def add_upload(
     policy.of(settings).check_change("encoders cannot be added or removed")
     upload = store_upload(files, settings)
     try:
-        if (model := ModelRef.parse(upload.reference)).has_vectors:
+        if (model := canonical_encoder(upload.reference)).has_vectors:
             encoder_of(model, settings).load()
         else:
             rankings.check(Path(upload.reference.partition(":")[2]))
@@ -366,16 +357,20 @@ def change_of(reference: str, settings: Settings) -> str:
     return ServedEncoder.of(ServedReference.parse(reference), settings).change
 
 
-def _listed(added: Iterable[StoredReference], was_run: AbstractSet[str], on_disk: AbstractSet[str]) -> list[str]:
+def _listed(added: Iterable[StoredReference], was_run: AbstractSet[str], on_disk: AbstractSet[str]) -> list[ModelRef]:
     """References in order: users' own, the last checked first, then the catalog's, then others, such as other poolings
     of own ones, which one pass gives too. A removed one is back once it has embeddings again."""
     added = sorted(added, key=lambda stored: stored.checked_at, reverse=True)
     gone = {stored.reference for stored in added if stored.is_removed} - on_disk
     others = ({stored.reference for stored in added} | was_run | on_disk) - gone - {*ENCODERS, BM25}
     checked = [stored.reference for stored in added if stored.reference in others]
-    ordered = dict.fromkeys([*checked, *sorted(others)])
+    ordered = [ModelRef.parse(reference) for reference in dict.fromkeys([*checked, *sorted(others)])]
     own = [reference for reference in ordered if is_own(reference) and (reference in checked or reference in was_run)]
-    return [*own, *ENCODERS, BM25, *(reference for reference in ordered if reference not in own)]
+    return [*own, *_of_catalog(), *(reference for reference in ordered if reference not in own)]
+
+
+def _of_catalog() -> list[ModelRef]:
+    return [*map(ModelRef, ENCODERS), RankingRef(BM25)]
 
 
 def _model(variant: Variant) -> str:
@@ -421,7 +416,7 @@ def _by_device(speeds: Sequence[Speed], revision: str) -> tuple[Speed, ...]:
 
 
 def _summary(
-    reference: str,
+    reference: ModelRef,
     settings: Settings,
     added: StoredReference | None,
     runs: Sequence[RunRecord],
@@ -436,12 +431,12 @@ def _summary(
     info: EncoderInfo | None
     identity: EncoderIdentity | None
     if reference == BM25:
-        ranking = ranking_of(RankingRef(BM25), settings)
+        ranking = ranking_of(reference, settings)
         description, info, identity = RANKINGS[BM25].description, ranking.info, ranking.identity
     elif kind == CATALOG:
         entry = entry_of(reference)
         description, info = (entry.description, entry.info) if entry else ("", None)
-        identity = resolve_encoder(reference, settings).identity
+        identity = encoder_of(reference, settings).identity
     else:
         of_catalog = entry_of(reference.partition("?")[0])
         described = of_catalog or SCHEMES.get(kind) or RANKINGS.get(kind)

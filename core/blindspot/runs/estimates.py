@@ -150,11 +150,11 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
     runs = []
     for request in requests:
         entry = entries[request.dataset]
-        if not request.variant.model.has_vectors:
+        if not request.variant.encoder.has_vectors:
             runs.append(_of_ranking(request, request in stored, entry, encoded, speeds, settings))
-            facts[request.variant.encoder] = ranking_of(request.variant.model, settings).info
+            facts[request.variant.encoder] = ranking_of(request.variant.encoder, settings).info
             continue
-        encoder = encoder_of(request.variant.model, settings)
+        encoder = encoder_of(request.variant.encoder, settings)
         has_queries = entry.kind is DatasetKind.RETRIEVAL
         said = info_with_roles(encoder) if has_queries else encoder.info
         before = facts.get(request.variant.encoder, said)
@@ -172,8 +172,8 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
         if isinstance(encoder, JoinedEncoder) and (request.variant.encoder, entry.texts) not in encoded:
             encoded.add((request.variant.encoder, entry.texts))
             disk = _matrix(entry.texts, encoder.info)
-            parts = zip(request.variant.model.models, encoder.encoders, strict=True)
-            models = {part.text: one for part, one in parts}
+            parts = zip(request.variant.encoder.models, encoder.encoders, strict=True)
+            models = dict(parts)
         for reference, model in models.items():
             family = model.family if isinstance(model, EncoderFamily) else ()
             infos = {sibling.identity.reference: sibling.info for sibling in family} or {reference: model.info}
@@ -207,14 +207,14 @@ def _of_ranking(
 ) -> RunEstimate:
     """Of a ranking without vectors: a fusion's models take what they take to encode and to rank."""
     seconds, memory, disk, is_guess = SECONDS_PER_RUN, BASE_MEMORY, 0, False
-    for model in request.variant.model.models:
+    for model in request.variant.encoder.models:
         if not model.has_vectors:
             continue
         info = encoder_of(model, settings).info
-        matrix, measured = _matrix(entry.texts, info), speeds.encoding({model.text: info})
+        matrix, measured = _matrix(entry.texts, info), speeds.encoding({model: info})
         memory = max(memory, BASE_MEMORY + info.memory_bytes + COPIES * matrix)
         seconds += speeds.computing(request, entry, info)
-        if (model.text, entry.texts) not in encoded:
+        if (model, entry.texts) not in encoded:
             seconds += entry.texts / (measured or _guessed_speed(info, entry)) + (
                 SECONDS_TO_LOAD if info.parameters else 0
             )

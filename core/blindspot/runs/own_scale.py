@@ -106,7 +106,7 @@ def ground_of(variant: Variant, settings: Settings, cancel: CancelToken, *, keep
     """
     check_space(variant)
     prepare_runtime(settings)
-    encoder = encoder_of(variant.model, settings)
+    encoder = encoder_of(variant.encoder, settings)
     asked = _Asked(encoder, settings, cancel, keeps and not settings.read_only)
     return _ground(encoder.identity.embedding_digest(sentences().texts_digest), variant.chain, asked)
 

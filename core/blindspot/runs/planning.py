@@ -155,7 +155,7 @@ def load(request: RunRequest, work: Work) -> Named:
         dataset_entry = request.dataset.entry()
         dataset = fetch.load(dataset_entry, work.settings, work.progress, work.cancel)
         held_out = fitting.load(request.fit_on, work.settings, work.progress, work.cancel)
-        _verify(request.variant.model, work.encoders, work.progress, work.cancel)
+        _verify(request.variant.encoder, work.encoders, work.progress, work.cancel)
         return named_by(request, dataset_entry, dataset, held_out, work.encoders)
 
 
@@ -169,7 +169,7 @@ def named_by(
     """All that a request names; its datasets are loaded already."""
     entry = find_diagnostic(request.diagnostic)
     preparation = entry.preparation(dict(request.params))
-    model, reference = request.variant.model, request.variant.encoder
+    model, reference = request.variant.encoder, request.variant.encoder
     texts: Texts | Ranking
     if not model.has_vectors:
         texts = ranking_of(model, encoders.settings, dataset.asked)
@@ -184,7 +184,7 @@ def named_by(
 def _verify(model: ModelRef, encoders: EncodersInARow, progress: Progress, cancel: CancelToken) -> None:
     """Ask servers which models they have now, also those of a fusion: a run's identity depends on it."""
     for one in model.models:
-        encoder = encoders.get(one.text) if one.has_vectors else None
+        encoder = encoders.get(one) if one.has_vectors else None
         if isinstance(encoder, VerifiedEncoder):
             progress("asking the server", 0, 1)
             encoder.verify(cancel)
@@ -232,7 +232,7 @@ def to_encode(
     """The encoder of a request, and the dataset whose ``encoded`` texts it encodes; raises ``BlindspotError``."""
     prepare_runtime(encoders.settings)
     dataset = fetch.load(request.dataset.entry(), encoders.settings, progress, cancel)
-    asked = variant_named(request.encoder)
-    _verify(asked.model, encoders, progress, cancel)
-    encoder = encoders.get(asked.encoder)
-    return encoder, in_passages(dataset, asked.encoder, encoder)
+    model = variant_named(request.encoder).encoder
+    _verify(model, encoders, progress, cancel)
+    encoder = encoders.get(model)
+    return encoder, in_passages(dataset, model, encoder)

@@ -20,7 +20,6 @@ from blindspot.encoders.catalog import (
     encoder_of,
     may_leave_out,
     passages_of,
-    resolve_encoder,
     variant_named,
 )
 from blindspot.encoders.transformer.passages import without_documents
@@ -77,16 +76,16 @@ def request(
     checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
     preparation = entry.preparation(checked)
     check_sides(entry, checked, chain)
-    if not variant.model.has_vectors:
+    if not variant.encoder.has_vectors:
         _check_ranking(variant, entry, settings)
     else:
-        resolved, protocol = encoder_of(variant.model, settings), checked["protocol"] if preparation else ""
+        resolved, protocol = encoder_of(variant.encoder, settings), checked["protocol"] if preparation else ""
         check_repair(chain, resolved, settings)
         if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, protocol):
             checked[FIT_ON] = held_out
-    others = {canonical_encoder(other) for other in covered_by if may_leave_out(other)} - {reference}
+    others = set(filter(may_leave_out, map(canonical_encoder, covered_by))) - {reference}
     for other in others:
-        resolve_encoder(other, settings)
+        encoder_of(other, settings)
     ranks_a_part = KINDS[entry.dataset_kind].has_parts and preparation is None
     return RunRequest(
         diagnostic,
@@ -112,10 +111,10 @@ def _check_ranking(variant: Variant, entry: Diagnostic, settings: Settings) -> N
             f"{name} has no vectors that {variant.transform} could change",
             expected="the transform none",
             remedy="a fusion names transforms in its models: fuse:minilm~center+bm25"
-            if isinstance(variant.model, FusionRef)
+            if isinstance(variant.encoder, FusionRef)
             else "",
         )
-    ranking_of(variant.model, settings)
+    ranking_of(variant.encoder, settings)
 
 
 def with_transform(request: RunRequest, transform: str, fit_on: str = "") -> RunRequest:

@@ -58,11 +58,11 @@ def sendings(tasks: Iterable[object], settings: Settings) -> tuple[Sending, ...]
     wanted: dict[tuple[str, DatasetRef, RunRequest | None], None] = {}
     for task in tasks:
         if isinstance(task, RunRequest):
-            models = [model.text for model in task.variant.model.models]
+            models = list(task.variant.encoder.models)
             wanted |= dict.fromkeys((model, task.dataset, task) for model in models)
             wanted |= dict.fromkeys((model, task.fit_on, None) for model in models if task.fit_on)
         elif isinstance(task, EncodeRequest):
-            wanted |= dict.fromkeys((one.text, task.dataset, None) for one in variant_named(task.encoder).model.models)
+            wanted |= dict.fromkeys((one, task.dataset, None) for one in variant_named(task.encoder).encoder.models)
     found: dict[str, Sending] = {}
     seen: set[object] = set()
     for model, name, run in wanted:
@@ -101,7 +101,7 @@ def _texts(encoder: ServedEncoder, name: DatasetRef, run: RunRequest | None, set
         return None
     if run is None:
         return Texts(encoder, dataset.items, dataset.texts_digest, encoder)
-    if isinstance(run.variant.model, FusionRef):
+    if isinstance(run.variant.encoder, FusionRef):
         return Texts(by_role(encoder, dataset.asked), dataset.items, dataset.texts_digest, encoder)
     entry = find_diagnostic(run.diagnostic)
     return texts_of(entry, dict(run.params), encoder, entry.as_read(dataset, encoder))

@@ -69,8 +69,8 @@ def lacking(variants: Sequence[Variant], dataset: Dataset, settings: Settings) -
     for variant in variants:
         check_space(variant)
     cache = EmbeddingCache(settings.embeddings)
-    models = dict.fromkeys(variant.model for variant in variants)
-    return tuple(model.text for model in models if cache.read(_digest(model, dataset, settings)) is None)
+    models = dict.fromkeys(variant.encoder for variant in variants)
+    return tuple(model for model in models if cache.read(_digest(model, dataset, settings)) is None)
 
 
 def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Settings) -> tuple[Space, ...]:
@@ -81,7 +81,7 @@ def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Setting
         BlindspotError: no item is covered by all; an encoder is gone; a transform does not fit.
     """
     cache = EmbeddingCache(settings.embeddings)
-    digests = {variant.encoder: _digest(variant.model, dataset, settings) for variant in variants}
+    digests = {variant.encoder: _digest(variant.encoder, dataset, settings) for variant in variants}
     found = {reference: cache.read(digest) for reference, digest in digests.items()}
     if missing := [reference for reference, embedded in found.items() if embedded is None]:
         raise NotEncoded(missing, dataset.id)
@@ -110,9 +110,9 @@ def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Setting
 
 
 def _digest(model: ModelRef, dataset: Dataset, settings: Settings) -> str:
-    if version_of(model.text)[1]:
+    if version_of(model)[1]:
         # Its weights are gone: only embeddings that were kept can show it.
-        for run in Repository.at(settings.store).runs(encoder=model.text, metrics=[], limit=1):
+        for run in Repository.at(settings.store).runs(encoder=model, metrics=[], limit=1):
             identity = identity_of(run)
             digest = identity.embedding_digest(dataset.texts_digest) if identity else ""
             if digest and EmbeddingCache(settings.embeddings).read(digest, is_use=False) is not None:
@@ -130,7 +130,7 @@ class _Shared:
 
 def fitted_of(space: Space, settings: Settings) -> FittedChain:
     """A space's transform, fitted on its items again; raises ``BlindspotError`` if their embeddings are gone."""
-    embedding = _digest(space.variant.model, space.dataset, settings)
+    embedding = _digest(space.variant.encoder, space.dataset, settings)
     return _fitted(embedding, space.variant.chain, settings, _Shared(space.digest, space.items))
 
 

@@ -119,18 +119,18 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
         dataset_kinds |= {one.id: one.kind for one in read}
         others = [entry.id for entry in entries.values() if entry.dataset_kind not in kinds_read]
         unfit += [(diagnostic, DatasetRef(one.id)) for one in read for diagnostic in others]
-    encoders = list(dict.fromkeys(variant_named(one).model for one in sweep.encoders))
+    encoders = list(dict.fromkeys(variant_named(one).encoder for one in sweep.encoders))
     for encoder, (dataset, kind) in itertools.product(encoders, dataset_kinds.items()):
         fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
         first += [
             requesting.request(
                 entry.id,
-                encoder.text,
+                encoder,
                 _chain(encoder, chains),
                 dataset,
                 params,
                 settings,
-                sweep.encoders if sweep.covered_by_all else (),
+                encoders if sweep.covered_by_all else (),
                 sweep.fit_on,
             )
             for entry in _able(encoder, fitting, [*entries.values()])
@@ -142,10 +142,10 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
             f"nothing to run: none of the diagnostics fits {', '.join(dataset_kinds)}",
             expected=f"datasets of their kinds: {kinds}",
         )
-    policy.of(settings).check_planned(sum(len(chains) if r.variant.model.has_vectors else 1 for r in first))
+    policy.of(settings).check_planned(sum(len(chains) if r.variant.encoder.has_vectors else 1 for r in first))
     rest = [
         requesting.with_transform(request, chain, sweep.fit_on)
-        for encoder in dict.fromkeys(r.variant.encoder for r in first if r.variant.model.has_vectors)
+        for encoder in dict.fromkeys(r.variant.encoder for r in first if r.variant.encoder.has_vectors)
         for chain in chains[1:]
         for request in first
         if request.variant.encoder == encoder
@@ -168,7 +168,7 @@ def _able(model: ModelRef, fitting: Sequence[Diagnostic], asked: Sequence[Diagno
     """The diagnostics that can run with a model: all with vectors; a ranking is left out of those that need vectors,
     and a model that reads passages of those without documents, unless no other is asked for, when the request says why
     it cannot be made."""
-    if (model.has_vectors and not passages_of(model.text)) or not any(entry.takes_rankings for entry in asked):
+    if (model.has_vectors and not passages_of(model)) or not any(entry.takes_rankings for entry in asked):
         return fitting
     return [entry for entry in fitting if entry.takes_rankings]
 

@@ -56,7 +56,7 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
         rankings: models that rank documents without vectors can be run, too.
     """
     wrong: dict[ModelRef, str] = {}
-    for model in dict.fromkeys(variant.model for variant in variants):
+    for model in dict.fromkeys(variant.encoder for variant in variants):
         try:
             if rankings:
                 opened(model, settings())
@@ -65,10 +65,10 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
         except BlindspotError as error:
             wrong[model] = explained(error)
     for model, why in wrong.items():
-        name = names.current().model(model.text)
+        name = names.current().model(model)
         said = f"{name} cannot be run; what is stored of it is shown: {why}" if model.has_vectors else why
         st.warning(as_text(said), icon=_ICON)
-    return [variant for variant in variants if variant.model not in wrong]
+    return [variant for variant in variants if variant.encoder not in wrong]
 
 
 def encoded(variants: Sequence[Variant], dataset: Dataset, *, are_picked: bool) -> dict[Variant, bool]:
@@ -88,9 +88,9 @@ def encoded(variants: Sequence[Variant], dataset: Dataset, *, are_picked: bool) 
             out[variant] = not spaces.lacking([variant], dataset, settings())
         except BlindspotError as error:
             if are_picked:
-                whose = f"{variant.label} cannot be shown: " if variant.model.has_vectors else ""
+                whose = f"{variant.label} cannot be shown: " if variant.encoder.has_vectors else ""
                 st.warning(as_text(whose + explained(error)), icon=_ICON)
-            elif variant.model.has_vectors and is_own_model(variant.encoder):
+            elif variant.encoder.has_vectors and is_own_model(variant.encoder):
                 left_out.append(names.current().model(variant.encoder))
     if left_out:
         _named(list(dict.fromkeys(left_out)), "Not shown, since the model is gone or was changed", "Models")

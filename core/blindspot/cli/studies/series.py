@@ -105,7 +105,9 @@ def _series(
     settings, repository = settings_and_store()
     every = [ways(by, encoder, settings, prompts) for encoder in dict.fromkeys(encoders)]
     entry, requests = requests_of(every, data, settings, diagnostic, params)
-    runs = {done.request.variant.encoder: done.outcome.record for done in _computed(requests, settings, repository)}
+    runs = {
+        str(done.request.variant.encoder): done.outcome.record for done in _computed(requests, settings, repository)
+    }
     found = series_view(by, entry, every, runs, repository)
     if as_json:
         output.print_json(found.as_json())

@@ -43,16 +43,16 @@ def ranking_of(model: ModelRef, settings: Settings, queries: Collection[str] = (
     """
     if not isinstance(model, FusionRef):
         return resolve_ranking(model, settings)
-    variants = [Variant(part.text, chain) for part, chain in model.parts]
+    variants = [Variant(part, chain) for part, chain in model.parts]
     first, second = (_part(variant, settings, queries) for variant in variants)
     names = [str(variant) if variant.chain.steps else variant.encoder for variant in variants]
-    return Fusion(model.text, (first, second), (names[0], names[1]))
+    return Fusion(model, (first, second), (names[0], names[1]))
 
 
 def _part(variant: Variant, settings: Settings, queries: Collection[str]) -> Ranking:
-    if not variant.model.has_vectors:
-        return resolve_ranking(variant.model, settings)
-    encoder, chain = encoder_of(variant.model, settings), variant.chain
+    if not variant.encoder.has_vectors:
+        return resolve_ranking(variant.encoder, settings)
+    encoder, chain = encoder_of(variant.encoder, settings), variant.chain
     if chain.rescored:
         what, instead = f"a fusion compares once, and '{chain}' does twice", f"the transform {chain.searched}"
         raise InputError(what, expected=instead)

@@ -102,7 +102,7 @@ def of_requests(
     families: dict[str, str] = {}
     for request in requests:
         if request.variant.encoder not in families:
-            families[request.variant.encoder] = family_of(request.variant.model, settings)
+            families[request.variant.encoder] = family_of(request.variant.encoder, settings)
     return grouped(costs, families.__getitem__, workers)
 
 
@@ -111,10 +111,10 @@ def family_of(model: ModelRef, settings: Settings) -> str:
     vectors."""
     first = next((one for one in model.models if one.has_vectors), None)
     if first is None:
-        return model.text
+        return model
     encoder = encoder_of(first, settings)
     siblings = encoder.family if isinstance(encoder, EncoderFamily) else ()
-    return min((sibling.identity.reference for sibling in siblings), default=first.text)
+    return min((sibling.identity.reference for sibling in siblings), default=first)
 
 
 def grouped(costs: Sequence[estimates.RunEstimate], family: Callable[[str], str], workers: int) -> tuple[Group, ...]:

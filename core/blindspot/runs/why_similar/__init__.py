@@ -56,7 +56,7 @@ def of_run(
         )
     if passages_of(run.plan.variant.encoder):
         raise CannotExplain("This model reads documents in passages, so words cannot be weighed yet.")
-    encoder = encoder_of(run.plan.variant.model, settings)
+    encoder = encoder_of(run.plan.variant.encoder, settings)
     if texts_of(find_diagnostic(run.plan.diagnostic), run.plan.params, encoder, dataset).encoder is not encoder:
         raise CannotExplain(
             "This model puts one prompt before queries and another before documents, so words cannot be weighed yet."
@@ -72,7 +72,7 @@ def of_space(pair: PairOfTexts, space: Space, settings: Settings, cancel: Cancel
     Raises:
         BlindspotError: as ``contributions``; the embeddings or the encoder are gone.
     """
-    encoder = encoder_of(space.variant.model, settings)
+    encoder = encoder_of(space.variant.encoder, settings)
     embedded = EmbeddingCache(settings.embeddings).read(encoder.identity.embedding_digest(space.dataset.texts_digest))
     matrix = np.empty((0, 0), dtype=np.float32) if embedded is None else embedded.matrix
     return _of(pair, matrix, encoder, fitted_of(space, settings), space.dataset, settings, cancel)

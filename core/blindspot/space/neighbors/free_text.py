@@ -82,7 +82,7 @@ def place(
 
 
 def _place(text: str, space: Space, settings: Settings, cancel: CancelToken) -> Placed:
-    encoder = encoder_of(space.variant.model, settings)
+    encoder = encoder_of(space.variant.encoder, settings)
     (found,) = encode([text], encoder, space.dataset, cancel)
     vector: Float32 | None = found.vector
     if np.isnan(found.vector).any():

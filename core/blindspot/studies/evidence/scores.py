@@ -279,8 +279,8 @@ def family_of(reference: str, revision: str = "") -> str:
     it is the content of the file, so that copies are one family, or the path if ``revision``
     (``EncoderIdentity.revision``) is not known. Several models as one (``cat:A+B``) are of the first one's family.
     """
-    if len(parts := Variant(reference, "none").model.models) > 1:
-        return family_of(parts[0].text)
+    if len(parts := Variant(reference, "none").encoder.models) > 1:
+        return family_of(parts[0])
     if (entry := entry_of(reference.partition("?")[0])) is not None:
         return entry.family or entry.id
     scheme = reference.partition(":")[0]

@@ -123,7 +123,7 @@ def _ends_not_read(
 def _tokenizer(variant: Variant, settings: Settings) -> Any:
     """The encoder's tokenizer without truncation, or None; without loading the model."""
     try:
-        encoder = encoder_of(variant.model, settings)
+        encoder = encoder_of(variant.encoder, settings)
     except BlindspotError:  # the encoder is gone, its results still count
         return None
     return whole_tokenizer(encoder)

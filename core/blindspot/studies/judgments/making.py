@@ -102,13 +102,13 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
         InputError: an unknown encoder, transform or dataset; too few variants; a number out of range.
     """
     for variant in request.variants:
-        policy.check_model(variant.model, settings)
+        policy.check_model(variant.encoder, settings)
     policy.check_dataset(request.dataset, settings)
     if request.title or isinstance(request.inventory, Inventory):  # all visitors would see it
         policy.of(settings).check_change("items have no title or queries of a visitor's own")
     named = [variant_named(v.encoder, v.transform) for v in request.variants]
     variants = tuple(dict.fromkeys(named))
-    for model in dict.fromkeys(v.model for v in variants):
+    for model in dict.fromkeys(v.encoder for v in variants):
         encoder_of(model, settings)
     least = 2 if request.task is Task.COMPARATIVE else 1
     if len(variants) < least:

@@ -205,7 +205,7 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
 
     Other reasons (directions with nothing but noise) need the embeddings and are found when the run is computed.
     """
-    d = encoder_of(request.variant.model, settings).info.dimension
+    d = encoder_of(request.variant.encoder, settings).info.dimension
     n = (request.fit_on or request.dataset).entry().texts
     for step in request.variant.chain.steps:
         k = step.argument

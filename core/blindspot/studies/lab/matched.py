@@ -83,7 +83,7 @@ class Pair:
         small, large = current().model(self.small), current().model(self.large)
         size = f"{match.dimension:,}"
         if match.way is Way.JOINED:
-            others = [current().model(part.text) for part in match.small.model.models[1:]]
+            others = [current().model(part) for part in match.small.encoder.models[1:]]
             return f"{small} grown to {size} by joining {listed(others)}"
         return {
             Way.OWN: "own sizes",
@@ -102,9 +102,9 @@ def pairs_of(models: Sequence[str], settings: Settings) -> tuple[Pair, ...]:
     """
     dimension = cache(lambda model: encoder_of(model, settings).info.dimension)
     sized = [(model, dimension(model)) for model in dict.fromkeys(map(model_alone, models))]
-    parts = sorted(sized, key=lambda one: place_of(one[0].text))  # own models first, baselines last
+    parts = sorted(sized, key=lambda one: place_of(one[0]))  # own models first, baselines last
     pairs = tuple(
-        Pair(small.text, large.text, (d, k), (_own(small, large), *_matches(small, large, d, k, parts, dimension)))
+        Pair(small, large, (d, k), (_own(small, large), *_matches(small, large, d, k, parts, dimension)))
         for (small, d), (large, k) in combinations(sorted(sized, key=lambda one: one[1]), 2)
         if d < k
     )
@@ -118,17 +118,17 @@ Dimension = Callable[[ModelRef], int]  # of a model; raises ``InputError``
 
 
 def _own(small: ModelRef, large: ModelRef) -> Match:
-    return Match(Way.OWN, 0, Variant(small.text, "none"), Variant(large.text, "none"))
+    return Match(Way.OWN, 0, Variant(small, "none"), Variant(large, "none"))
 
 
 def _matches(
     small: ModelRef, large: ModelRef, d: int, k: int, sized: Sequence[tuple[ModelRef, int]], dimension: Dimension
 ) -> list[Match]:
     """The larger model with ``d`` dimensions, then the smaller one with ``k``; ways that a model lacks are left out."""
-    bare = Variant(small.text, "none"), Variant(large.text, "none")
+    bare = Variant(small, "none"), Variant(large, "none")
     out = [
-        Match(Way.TRUNCATED, d, bare[0], Variant(large.text, f"truncate:{d}")),
-        Match(Way.PROJECTED, d, bare[0], Variant(large.text, f"random-project:{d}")),
+        Match(Way.TRUNCATED, d, bare[0], Variant(large, f"truncate:{d}")),
+        Match(Way.PROJECTED, d, bare[0], Variant(large, f"random-project:{d}")),
     ]
     others = [model for model, size in sized if size < k and model != small]
     for way, grown in (
@@ -137,13 +137,13 @@ def _matches(
     ):
         if grown is not None:
             out.append(Match(way, k, grown, bare[1]))
-    return [*out, Match(Way.EXPANDED, k, Variant(small.text, f"random-project:{k}"), bare[1])]
+    return [*out, Match(Way.EXPANDED, k, Variant(small, f"random-project:{k}"), bare[1])]
 
 
 def _pooled(model: ModelRef, d: int, k: int, dimension: Dimension) -> Variant | None:
     """A model with as many joined poolings as it takes; None where it takes no poolings, or there are too few."""
     many = -(-k // d)
-    if many > len(POOLINGS) or "pooling=" in model.text:
+    if many > len(POOLINGS) or "pooling=" in model:
         return None
     try:
         return _cut(with_parameter(model, "pooling=", "+".join(POOLINGS[:many])), k, dimension)
@@ -157,10 +157,10 @@ def _joined(
     """A model with as many of the others as it takes; None where they are too few, or cannot be joined."""
     for many in range(1, len(others) + 1):
         try:
-            found = _cut(concatenation_of([model.text, *(other.text for other in others[:many])]), k, dimension)
+            found = _cut(concatenation_of([model, *others[:many]]), k, dimension)
         except InputError:  # word vectors with a model of whole texts
             return None
-        if found is not None and set(found.model.models) != set(large.models):  # which it would be compared with
+        if found is not None and set(found.encoder.models) != set(large.models):  # which it would be compared with
             return found
     return None
 
@@ -168,7 +168,7 @@ def _joined(
 def _cut(grown: ModelRef, k: int, dimension: Dimension) -> Variant | None:
     """The first ``k`` dimensions; None of fewer."""
     size = dimension(grown)
-    return None if size < k else Variant(grown.text, "none" if size == k else f"truncate:{k}")
+    return None if size < k else Variant(grown, "none" if size == k else f"truncate:{k}")
 
 
 def requests_of(

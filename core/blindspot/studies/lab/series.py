@@ -86,34 +86,33 @@ def _layers(model: ModelRef, settings: Settings) -> Ways:
     if not isinstance(first, EncoderFamily):
         raise InputError(f"'{model}' has no layers", expected="a transformer in a folder or of the hub")
     members = tuple(Member(s.identity.reference, str(place)) for place, s in enumerate(first.family))
-    return Ways(model.text, members, len(members) - 1)
+    return Ways(model, members, len(members) - 1)
 
 
 def _prompts(model: ModelRef, settings: Settings, prompts: Sequence[str]) -> Ways:
     encoder = encoder_of(model, settings)
     has_own = bool(encoder.identity.prompt or encoder.info.role_prompts)
     every = dict.fromkeys([*([""] if has_own else []), *PROMPTS, *prompts])
-    members = [Member(model.text, OWN if has_own else NONE)]
+    members = [Member(model, OWN if has_own else NONE)]
     for prompt in every:
         prompted = with_parameter(model, "prompt=", prompt)
         if prompted == model:  # named with it
             continue
         encoder_of(prompted, settings)
-        members.append(Member(prompted.text, f"“{' '.join(prompt.split())}”" if prompt else NONE))
-    return Ways(model.text, tuple(members), 0)
+        members.append(Member(prompted, f"“{' '.join(prompt.split())}”" if prompt else NONE))
+    return Ways(model, tuple(members), 0)
 
 
 def with_parameter(model: ModelRef, parameter: str, value: str) -> ModelRef:
     """A model with another parameter (``layer=``, ``pooling=``); raises ``InputError`` if it takes none."""
-    reference = model.text
     if len(model.models) > 1:
-        raise InputError(f"'{reference}' is several models", expected="one model, such as dir:PATH")
-    if reference.startswith("python:"):
-        raise InputError(f"'{reference}' is an object of a program", expected="a model by reference, such as dir:PATH")
-    start = reference.find("?", reference.find("#") + 1)  # after an address on the web, which can have one too
-    head, query = (reference[:start], reference[start + 1 :]) if start >= 0 else (reference, "")
+        raise InputError(f"'{model}' is several models", expected="one model, such as dir:PATH")
+    if model.startswith("python:"):
+        raise InputError(f"'{model}' is an object of a program", expected="a model by reference, such as dir:PATH")
+    start = model.find("?", model.find("#") + 1)  # after an address on the web, which can have one too
+    head, query = (model[:start], model[start + 1 :]) if start >= 0 else (model, "")
     kept = [part for part in query.split("&") if part and not part.startswith(_REPLACED.get(parameter, (parameter,)))]
-    return variant_named(f"{head}?{'&'.join([*kept, parameter + quote(value, safe='')])}").model
+    return variant_named(f"{head}?{'&'.join([*kept, parameter + quote(value, safe='')])}").encoder
 
 
 def requests_of(

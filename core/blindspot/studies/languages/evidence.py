@@ -76,7 +76,7 @@ def pools_of(runs: Iterable[RunRecord]) -> list[tuple[RunRecord, ...]]:
     newest: dict[tuple[str, ...], dict[str, RunRecord]] = {}
     for run in runs:
         variant, place = run.plan.variant, place_of(run.plan.dataset)
-        if place and variant.transform == "none" and variant.model.has_vectors:
+        if place and variant.transform == "none" and variant.encoder.has_vectors:
             key = (str(variant), place[0].family.id, *(f"{k}={v}" for k, v in sorted(run.plan.params.items())))
             newest.setdefault(key, {}).setdefault(run.plan.dataset, run)
     found = []

@@ -99,7 +99,7 @@ class RepairTask:
         if not 0 <= keep <= fitting.MOST_KEEP:
             raise InputError(f"a weight of {keep:g}", expected=f"0 to {fitting.MOST_KEEP:,.0f}")
         chosen = measuring.checked_tests(tests, named, settings) if tests else ()
-        return cls(model.text, named, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
+        return cls(model, named, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
 
     @property
     def label(self) -> str:

@@ -42,7 +42,7 @@ def check_models(variants: Sequence[Variant]) -> None:
     if not 1 <= len(variants) <= MOST_MODELS:
         raise InputError(f"{len(variants)} models", expected=f"1 to {MOST_MODELS}")
     for variant in variants:
-        if not variant.model.has_vectors:
+        if not variant.encoder.has_vectors:
             raise InputError(f"{variant.label} ranks documents and has no vectors", expected="a model with vectors")
 
 
@@ -80,7 +80,7 @@ def answer(texts: Sequence[str], variant: Variant, settings: Settings, cancel: C
         BlindspotError: the model cannot be loaded or used.
     """
     ground = own_scale.ground_of(variant, settings, cancel)
-    encoder = encoder_of(variant.model, settings)
+    encoder = encoder_of(variant.encoder, settings)
     encoded = free_text.encode(texts, encoder, own_scale.sentences(), cancel)
     vectors: Float32 = np.stack([one.vector for one in encoded])
     has_one = ~np.isnan(vectors).any(axis=1)
@@ -94,7 +94,7 @@ def answer(texts: Sequence[str], variant: Variant, settings: Settings, cancel: C
 def explained(texts: tuple[str, str], variant: Variant, settings: Settings, cancel: CancelToken) -> Explained:
     """Contributions of two texts' words to their similarity, or why there are none; raises as ``answer``."""
     ground = own_scale.ground_of(variant, settings, cancel)
-    encoder, data = encoder_of(variant.model, settings), own_scale.sentences()
+    encoder, data = encoder_of(variant.encoder, settings), own_scale.sentences()
     try:
         with resident.loaded(encoder, data.texts_digest, data.items) as ready:
             return contributions(texts, (None, None), ready, ground.chain, cancel)

@@ -174,7 +174,7 @@ def _offered() -> Offered:
     known = [str(Variant(one, "none")) for one in known_references(shared_settings(), repository())]
     stored = tuple(str(variant) for variant in repository().variants())
     found = dict.fromkeys([*DEFAULT, *known, *stored])
-    return Offered(tuple(one for one in found if Variant.parse(one).model.has_vectors), stored)
+    return Offered(tuple(one for one in found if Variant.parse(one).encoder.has_vectors), stored)
 
 
 def _models(offered: Offered) -> list[Variant]:
@@ -225,7 +225,7 @@ def _explained(texts: tuple[str, str], variant: Variant, revision: str) -> Expla
 
 
 def _revision(variant: Variant) -> str:
-    return encoder_of(variant.model, shared_settings()).identity.embedding_digest("")
+    return encoder_of(variant.encoder, shared_settings()).identity.embedding_digest("")
 
 
 @dataclass(frozen=True)

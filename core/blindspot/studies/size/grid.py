@@ -178,6 +178,6 @@ def grid_of(
     entry = entry_of(dataset, diagnostic)
     made = settings_of(encoder_of(model, settings).info.dimension, dimensions, precisions, by, rescored)
     requests = tuple(
-        requesting.request(entry.id, model.text, setting.chain, dataset, params or {}, settings) for setting in made
+        requesting.request(entry.id, model, setting.chain, dataset, params or {}, settings) for setting in made
     )
-    return Grid(entry, model.text, requests[0].dataset, made, requests)
+    return Grid(entry, model, requests[0].dataset, made, requests)

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from streamlit.delta_generator import DeltaGenerator
 
 from blindspot.names import current
+from blindspot.references import ModelRef
 from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.ui.resources import repository, settings
 from blindspot.ui.widgets.addressed import begin_with, one_named
 
-USUAL_MODEL = "minilm"  # never in the address, so it must never change
+USUAL_MODEL = ModelRef("minilm")  # never in the address, so it must never change
 MOST_OWN = 4
 
 
-def own_at_first(most: int = MOST_OWN) -> list[str]:
+def own_at_first(most: int = MOST_OWN) -> list[ModelRef]:
     """The reader's own models with vectors, the newest first, and the one that pages compare with; none where
     there are none."""
     own = _own(known_references(settings(), repository(), rankings=False))[:most]
@@ -30,5 +31,5 @@ def choose_model(key: str, container: DeltaGenerator) -> str:
     return one_named("Model", names, index=usual, key=key, name=current().model, container=container) or USUAL_MODEL
 
 
-def _own(names: Sequence[str]) -> list[str]:
+def _own(names: Sequence[ModelRef]) -> list[ModelRef]:
     return own_references(names, settings())

@@ -118,7 +118,7 @@ def _row(encoder: EncoderSummary) -> dict[str, object]:
 
 
 def _sizes(encoder: EncoderSummary) -> dict[str, float | None]:
-    if not encoder.has_vectors:
+    if not encoder.reference.has_vectors:
         return dict.fromkeys(("dimension", "parameters", "memory, MB"))
     memory = None if encoder.memory_bytes is None else encoder.memory_bytes / 1e6
     return {"dimension": encoder.dimension, "parameters": encoder.parameters, "memory, MB": memory}
@@ -199,7 +199,7 @@ def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:
         "kind": KINDS.get(encoder.kind, encoder.kind),
         **_about(encoder),
         **_size(encoder),
-        **({"speed here": speeds or "not known yet: it was not run"} if encoder.has_vectors else {}),
+        **({"speed here": speeds or "not known yet: it was not run"} if encoder.reference.has_vectors else {}),
     }
 
 
@@ -251,7 +251,7 @@ def _about(encoder: EncoderSummary) -> dict[str, str]:
 
 def _size(encoder: EncoderSummary) -> dict[str, str]:
     dimension, parameters, memory_bytes = encoder.dimension, encoder.parameters, encoder.memory_bytes
-    if not encoder.has_vectors:
+    if not encoder.reference.has_vectors:
         return {"vectors": "none: it ranks documents"}
     return {
         "dimension": "unknown" if dimension is None else f"{dimension:,}",
@@ -293,7 +293,7 @@ def _bytes(size: int) -> str:
 def _runs(encoder: EncoderSummary, picks: Picks) -> None:
     """Draw links to its runs, and the button that runs it on the picked dataset."""
     st.markdown("**Runs**")
-    diagnostic = find_diagnostic(DIAGNOSTIC if encoder.has_vectors else OF_RANKINGS)
+    diagnostic = find_diagnostic(DIAGNOSTIC if encoder.reference.has_vectors else OF_RANKINGS)
     ours = [run for run in encoder.runs if run.plan.diagnostic == diagnostic.id]
     for dataset in sorted({run.plan.dataset for run in ours}):
         runs = [run for run in ours if run.plan.dataset == dataset]
@@ -304,7 +304,7 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             label = f"{diagnostic.title} on {dataset_title(dataset)}: {as_text(transforms)}"
             page_link(diagnostic.place[0], label=label, icon=":material/leaderboard:", address=link)
-            if encoder.has_vectors:
+            if encoder.reference.has_vectors:
                 st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
     if not ours:
         st.caption("No runs yet.")
@@ -350,7 +350,7 @@ def _on_disk(encoder: EncoderSummary) -> None:
     )
 
 
-def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> None:
+def offer(reference: ModelRef, picks: Picks, *, key: str, primary: bool = True) -> None:
     """Draw the button that tests a model on the picked dataset, or where that is no own one, on the reader's own."""
     dataset = _to_test_on(picks)
     try:
@@ -377,9 +377,9 @@ def _to_test_on(picks: Picks) -> DatasetRef:
     return next(own, picks.dataset)
 
 
-def _testing(reference: str, dataset: DatasetRef) -> Diagnostic:
+def _testing(reference: ModelRef, dataset: DatasetRef) -> Diagnostic:
     """The diagnostic to begin with on a dataset: the first of its kind that has a page."""
-    kind, has_vectors = dataset.entry().kind, ModelRef.parse(reference).has_vectors
+    kind, has_vectors = dataset.entry().kind, reference.has_vectors
     fitting = [entry for entry in all_diagnostics().values() if entry.dataset_kind is kind and entry.page]
     fitting = [entry for entry in fitting if has_vectors or entry.takes_rankings]
     return fitting[0] if fitting else find_diagnostic(DIAGNOSTIC if has_vectors else OF_RANKINGS)
