@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, datasets_named, names_own_data, settings_and_store
 from blindspot.datasets import fetch as downloads
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER, find_dataset, find_datasets
@@ -149,7 +149,7 @@ def remove(
 ) -> None:
     """Delete an upload; --purge also deletes everything computed on it. Your own file is never deleted."""
     settings, repository = settings_and_store()
-    found = own_datasets.kept(dataset, settings, repository)
+    found = own_datasets.kept(datasets_named([dataset])[0], settings, repository)
     if found.is_nothing:
         raise InputError(f"nothing is stored for '{found.reference}'", remedy="see: blindspot runs")
     if not purge and found.upload is None:

@@ -16,6 +16,7 @@ from blindspot.cli.options import (
     SetId,
     Transforms,
     check_file,
+    datasets_named,
     opened,
     settings_and_store,
     variants_of,
@@ -239,7 +240,11 @@ def training_data(
     settings, repository = settings_and_store()
     items, votes = Judgments.at(settings.store).with_votes(items_of, session)
     wishes = Wishes(
-        negatives=negatives, held_out=held_out, leave_out=tuple(leave_out or ()), allow=tuple(allow or ()), seed=seed
+        negatives=negatives,
+        held_out=held_out,
+        leave_out=datasets_named(leave_out),
+        allow=datasets_named(allow),
+        seed=seed,
     )
     found = of_votes.make(items, tally(items, votes), least, wishes, settings, repository)
     report(found, out, as_json=as_json)

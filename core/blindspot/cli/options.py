@@ -234,6 +234,11 @@ def _expanded(
     return with_options
 
 
+def datasets_named(names: Sequence[str] | None) -> tuple[DatasetRef, ...]:
+    """The datasets of an option, each once; raises ``InputError``."""
+    return tuple(dict.fromkeys(map(DatasetRef.parse, names or ())))
+
+
 def datasets_of(given: Sequence[str], own: OwnNames) -> list[DatasetRef]:
     """References of datasets: those that are users' files with the named columns, then that of the three files.
 
@@ -260,4 +265,4 @@ def dataset_of(given: str, own: OwnNames, option: str = "--data") -> DatasetRef:
     if bool(given) == bool(own.files):
         what = f"'{given}' and three files are two datasets" if given else "there is no dataset"
         raise InputError(what, expected=f"{option}, or --queries, --documents and --judgments")
-    return datasets_of([given] if given else [], own)[0]
+    return datasets_named(datasets_of([given] if given else [], own))[0]

@@ -29,7 +29,7 @@ class Kept:
         embeddings: digests of those on disk, ``size`` bytes in all, with those of encoders that share a pass.
     """
 
-    reference: str
+    reference: DatasetRef
     upload: Upload | None
     stored: StoredContent
     embeddings: tuple[str, ...]
@@ -57,13 +57,12 @@ class Kept:
         return (", ".join(parts) or "nothing") + stays
 
 
-def kept(reference: str, settings: Settings, repository: Repository) -> Kept:
+def kept(name: DatasetRef, settings: Settings, repository: Repository) -> Kept:
     """Everything stored for a user's dataset, whose file may be gone.
 
     Raises:
-        InputError: a catalog dataset, or no dataset.
+        InputError: a catalog dataset.
     """
-    name = DatasetRef.parse(reference)
     if not is_own(name):
         raise InputError(
             f"'{name}' is a catalog dataset, not your own",
@@ -76,7 +75,7 @@ def kept(reference: str, settings: Settings, repository: Repository) -> Kept:
     return Kept(name, upload, stored, tuple(on_disk), sum(on_disk.values()))
 
 
-def purge(reference: str, settings: Settings, repository: Repository) -> Kept:
+def purge(name: DatasetRef, settings: Settings, repository: Repository) -> Kept:
     """Delete a user's dataset and everything computed on it; a file that was not uploaded stays.
 
     Returns what was deleted.
@@ -86,7 +85,7 @@ def purge(reference: str, settings: Settings, repository: Repository) -> Kept:
         BlindspotError: work on it is under way, or the file system refused.
     """
     policy.of(settings).check_change("stored results cannot be deleted")
-    found = kept(reference, settings, repository)
+    found = kept(name, settings, repository)
     if repository.runs(dataset=found.reference, state=RunState.RUNNING):
         raise BlindspotError(
             f"'{found.reference}' is in use by a running job", remedy="cancel the job or wait until it ends"

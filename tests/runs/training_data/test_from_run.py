@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
@@ -130,7 +130,7 @@ def test_texts_evaluated_on_are_left_out_but_not_the_source(trained: World) -> N
     path = trained.cache / "planted.csv"
     rows = [f'"{text.upper().replace(" ", "  ")}","something else {n}"' for n, text in enumerate(planted)]
     path.write_text("\n".join(["query,match", *rows]), "utf-8")
-    wishes = Wishes(leave_out=(f"file:{path}",))
+    wishes = Wishes(leave_out=(DatasetRef(f"file:{path}"),))
     clean = make(run, wishes, trained.settings, trained.repository).data
     assert clean.left_out[EVALUATED] >= len(planted)
     assert not any(
@@ -138,7 +138,7 @@ def test_texts_evaluated_on_are_left_out_but_not_the_source(trained: World) -> N
     )
     trained.run("evalrank", "trigrams", f"file:{path}")  # now it is an evaluation, without being named
     assert make(run, Wishes(), trained.settings, trained.repository).data == clean
-    assert make(run, Wishes(allow=(f"file:{path}",)), trained.settings, trained.repository).data == whole
+    assert make(run, Wishes(allow=(DatasetRef(f"file:{path}"),)), trained.settings, trained.repository).data == whole
 
 
 def test_other_runs_have_none(trained: World) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.published.pairs import pair_set
 from blindspot.errors import InputError
 from blindspot.runs.training_data.from_run import Wishes
@@ -108,7 +109,7 @@ def test_files_hold_out_and_leave_out_what_others_evaluate_on(
     assert (about["votes"], about["raters"], about["set"]) == (len(items.items), 1, items.set_id)
     planted = pair_set("planted", pairs=[(" HARBOR ", "Violin!")], background=[])
     register_dataset(monkeypatch, planted)
-    less = make(items, counted, 0.0, Wishes(leave_out=("planted",)), settings, repository)
+    less = make(items, counted, 0.0, Wishes(leave_out=(DatasetRef("planted"),)), settings, repository)
     assert less.data.left_out == {EVALUATED: 2}
     assert not {one.anchor for one in (*less.data.train, *less.data.held_out)} & {"harbor", "violin"}
     with pytest.raises(InputError, match="0 examples left"):

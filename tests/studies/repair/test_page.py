@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.studies.repair import fitting, page, task
 from blindspot.studies.repair.results import Report, answer
 from blindspot.studies.repair.task import RepairTask
@@ -24,7 +25,7 @@ def made(module_world: World) -> Iterator[tuple[World, Report]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "STEPS", 30)
         patch.setattr(task, "SHUFFLED", 1)
-        asked = RepairTask.of(ENCODER, "demo-minimal", module_world.settings)
+        asked = RepairTask.of(ENCODER, DatasetRef("demo-minimal"), module_world.settings)
         yield (
             module_world,
             task.make(asked, module_world.settings, module_world.repository, no_progress, CancelToken()),
@@ -63,7 +64,7 @@ def test_the_command_on_screen_asks_for_the_same_repair(made: tuple[World, Repor
     kinds = [word for name, word in zip(words[2::2], words[3::2], strict=True) if name == "--kind"]
     asked = RepairTask.of(
         options["--encoder"],
-        options["--data"],
+        DatasetRef(options["--data"]),
         world.settings,
         method=options["--method"],
         keep=float(options["--keep"]),

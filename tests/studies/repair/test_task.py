@@ -32,7 +32,7 @@ from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
 ENCODER = "trigrams"
-TESTS = ("demo-minimal", "demo-pairs", "demo-scored")
+TESTS = tuple(map(DatasetRef, ("demo-minimal", "demo-pairs", "demo-scored")))
 LEARNABLE, RANDOM_LABELS, PLANTED = "learnable", "random-labels", "planted"
 
 
@@ -76,7 +76,7 @@ def made(module_world: World) -> tuple[World, RepairTask, Report]:
         pairs(LEARNABLE, 240, 0),
         pairs(RANDOM_LABELS, 240, 1, by_chance=True),
     )
-    asked = RepairTask.of(ENCODER, LEARNABLE, module_world.settings, keep=10, rank=4, tests=TESTS)
+    asked = RepairTask.of(ENCODER, DatasetRef(LEARNABLE), module_world.settings, keep=10, rank=4, tests=TESTS)
     return module_world, asked, done(asked, module_world)
 
 
@@ -137,7 +137,10 @@ def test_it_gains_where_there_is_something_to_learn(made: tuple[World, RepairTas
 def test_labels_by_chance_give_no_gain(made: tuple[World, RepairTask, Report], method: Method) -> None:
     world, *_ = made
     report = done(
-        RepairTask.of(ENCODER, RANDOM_LABELS, world.settings, method=method, rank=4, tests=["demo-scored"]), world
+        RepairTask.of(
+            ENCODER, DatasetRef(RANDOM_LABELS), world.settings, method=method, rank=4, tests=[DatasetRef("demo-scored")]
+        ),
+        world,
     )
     assert 0.35 < report.held_out.before < 0.65, "about as many as by chance, so that scrambling gains nothing"
     assert not report.gains
@@ -180,7 +183,9 @@ def test_one_kind_is_trained_on_and_the_others_share_no_text_with_it(made: tuple
     assert not trained & {key_of(text) for one in examples.elsewhere for text in one.texts}
     # An original brings one triplet with either positive; whatever is trained on takes its originals along.
     assert len(examples.elsewhere) == 2 * 240 - len(examples.trained)
-    asked = RepairTask.of(ENCODER, "kinds", world.settings, kinds=["negation"], rank=4, tests=["demo-scored"])
+    asked = RepairTask.of(
+        ENCODER, DatasetRef("kinds"), world.settings, kinds=["negation"], rank=4, tests=[DatasetRef("demo-scored")]
+    )
     report = done(asked, world)
     assert report.kinds == ("negation",)
     assert [(one.part, one.kind) for one in report.measures if one.dataset == "kinds"] == [
@@ -192,7 +197,12 @@ def test_one_kind_is_trained_on_and_the_others_share_no_text_with_it(made: tuple
         (Part.KINDS, "typo as positive"),
     ]
     with pytest.raises(InputError, match="of the kind 'role_swap'"):
-        done(RepairTask.of(ENCODER, "kinds", world.settings, kinds=["role_swap"], tests=["demo-scored"]), world)
+        done(
+            RepairTask.of(
+                ENCODER, DatasetRef("kinds"), world.settings, kinds=["role_swap"], tests=[DatasetRef("demo-scored")]
+            ),
+            world,
+        )
 
 
 @pytest.mark.trains
@@ -200,7 +210,9 @@ def test_a_positive_before_all_negatives_by_a_loop(made: tuple[World, RepairTask
     world, *_ = made
     world.add(of_kinds("items", 240, 9))
     encoder = resolve_encoder(ENCODER, world.settings)
-    report = done(RepairTask.of(ENCODER, "items", world.settings, rank=4, tests=["demo-scored"]), world)
+    report = done(
+        RepairTask.of(ENCODER, DatasetRef("items"), world.settings, rank=4, tests=[DatasetRef("demo-scored")]), world
+    )
     found = next(one for one in report.measures if one.kind == measuring.FIRST)
     examples = examples_of(
         encoder,
@@ -415,7 +427,7 @@ def test_a_repair_fits_its_own_model_alone(made: tuple[World, RepairTask, Report
     with pytest.raises(BlindspotError, match="not on this machine"):
         world.request("heros", f"{ENCODER}~repair:0123456789ab", LEARNABLE)
     with pytest.raises(InputError, match="a repair of its vectors"):
-        RepairTask.of("lsa", LEARNABLE, world.settings)
+        RepairTask.of("lsa", DatasetRef(LEARNABLE), world.settings)
 
 
 @pytest.mark.trains
@@ -460,7 +472,7 @@ def test_a_cancelled_repair_leaves_nothing(made: tuple[World, RepairTask, Report
 )
 def test_bad_input_is_one_line(world: World, encoder: GramEncoder, dataset: MinimalPairSet, said: str) -> None:
     world.add(encoder, dataset)
-    asked = RepairTask.of(encoder.reference, dataset.id, world.settings, tests=["demo-scored"])
+    asked = RepairTask.of(encoder.reference, DatasetRef(dataset.id), world.settings, tests=[DatasetRef("demo-scored")])
     with pytest.raises(InputError, match=said) as found:
         done(asked, world)
     assert "\n" not in str(found.value)
@@ -473,15 +485,15 @@ def test_bad_input_is_one_line(world: World, encoder: GramEncoder, dataset: Mini
     [
         ({"encoder": "bm25"}, "without vectors"),
         ({"encoder": "trigrams~center"}, "has a transform"),
-        ({"dataset": "demo-scored"}, "has no triplets"),
+        ({"dataset": DatasetRef("demo-scored")}, "has no triplets"),
         ({"rank": 0}, "rank"),
         ({"keep": -1.0}, "weight"),
-        ({"tests": [LEARNABLE]}, "trained on"),
+        ({"tests": [DatasetRef(LEARNABLE)]}, "trained on"),
     ],
 )
 def test_what_cannot_be_asked_for(made: tuple[World, RepairTask, Report], change: dict[str, object], said: str) -> None:
     world, *_ = made
-    given = {"encoder": ENCODER, "dataset": LEARNABLE, **change}
+    given = {"encoder": ENCODER, "dataset": DatasetRef(LEARNABLE), **change}
     with pytest.raises(InputError, match=said):
         RepairTask.of(settings=world.settings, **given)  # type: ignore[arg-type]
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, RunId, named, settings_and_store
-from blindspot.datasets.catalog import DatasetRef, title_of
+from blindspot.cli.options import AsJson, RunId, datasets_named, named, settings_and_store
+from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
 from blindspot.runs.comparison import compare_runs
 from blindspot.store.records import RunRecord
@@ -28,7 +28,7 @@ def list_runs(
     if diagnostic is not None:
         find_diagnostic(diagnostic)
     if dataset is not None:
-        dataset = DatasetRef.parse(dataset)
+        (dataset,) = datasets_named([dataset])
     found = repository.runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in found]})

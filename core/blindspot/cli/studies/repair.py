@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, datasets_named, names_own_data, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.files.writing import check_new_folder
@@ -60,7 +60,7 @@ def repair(
     """
     settings, repository = settings_and_store()
     dataset = dataset_of(data, own)
-    tests = list(test_on or ())
+    tests = datasets_named(test_on)
     asked = RepairTask.of(
         encoder,
         dataset,

@@ -8,8 +8,15 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, Metric, Variants, check_file, named_variants, settings_and_store
-from blindspot.datasets.catalog import DatasetRef
+from blindspot.cli.options import (
+    AsJson,
+    Metric,
+    Variants,
+    check_file,
+    datasets_named,
+    named_variants,
+    settings_and_store,
+)
 from blindspot.errors import InputError
 from blindspot.files.writing import write_atomically
 from blindspot.numerics.similarity import Similarity
@@ -43,7 +50,7 @@ def report(
         raise InputError(f"{out} is a folder", expected="a file to write")
     settings, repository = settings_and_store()
     variants = named_variants(variant)
-    datasets = tuple(dict.fromkeys(DatasetRef.parse(name) for name in dataset or []))
+    datasets = datasets_named(dataset)
     selection = Selection(variants, metric.value, datasets, postprocessed=postprocessed)
     found = gather(repository, settings, selection)
     content = FORMATS[out.suffix](found).encode("utf-8", "replace")

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import TRANSFORM_HELP, AsJson, Encoder, Metric, opened, settings_and_store, variants_of
+from blindspot.cli.options import (
+    TRANSFORM_HELP,
+    AsJson,
+    Encoder,
+    Metric,
+    datasets_named,
+    opened,
+    settings_and_store,
+    variants_of,
+)
 from blindspot.datasets.catalog import OWN_FILE, DatasetRef, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
@@ -45,7 +54,7 @@ def threshold(
     """
     settings, repository = settings_and_store()
     variants = variants_of([encoder, also] if also else [encoder], [transform])
-    measured = _measured(DatasetRef.parse(dataset), variants, metric, settings, repository)
+    measured = _measured(datasets_named([dataset])[0], variants, metric, settings, repository)
     shown = threshold_view(measured, variants[0], measured.rule_of(cut, same), metric.value, precision)
     over = shown.carried_to(variants[1]) if len(variants) > 1 else None
     if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, RunId, settings_and_store
+from blindspot.cli.options import AsJson, RunId, datasets_named, settings_and_store
 from blindspot.files.writing import check_new_folder
 from blindspot.runs.training_data import examples, files, making
 from blindspot.runs.training_data.from_run import Made, Wishes, make
@@ -58,7 +58,14 @@ def training_data(
     settings, repository = settings_and_store()
     run = repository.run(run_id)
     wishes = Wishes(
-        margin, most, negatives, tuple(kind or ()), held_out, tuple(leave_out or ()), tuple(allow or ()), seed
+        margin,
+        most,
+        negatives,
+        tuple(kind or ()),
+        held_out,
+        datasets_named(leave_out),
+        datasets_named(allow),
+        seed,
     )
     report(make(run, wishes, settings, repository), out, as_json=as_json)
 

@@ -35,18 +35,17 @@ class Evaluated:
 
 
 def evaluated(
-    source: str, named: Iterable[str], allowed: Iterable[str], settings: Settings, repository: Repository
+    source: str, named: Iterable[DatasetRef], allowed: Iterable[DatasetRef], settings: Settings, repository: Repository
 ) -> Evaluated:
     """The texts of every dataset that a model was evaluated on here, and of the ``named`` ones.
 
     Without those of the source itself, in whatever form, and of the ``allowed`` ones.
 
     Raises:
-        InputError: a dataset is unknown.
-        BlindspotError: a named dataset cannot be read.
+        BlindspotError: a named dataset is unknown or cannot be read.
     """
-    chosen = dict.fromkeys(map(DatasetRef.parse, named))
-    left_out = {source, *_siblings(source), *map(DatasetRef.parse, allowed)}
+    chosen = dict.fromkeys(named)
+    left_out = {source, *_siblings(source), *allowed}
     tested = [name for name in dict.fromkeys([*chosen, *repository.datasets()]) if name not in left_out]
     texts, unread = set[str](), list[str]()
     for reference in tested:

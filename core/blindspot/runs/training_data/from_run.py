@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from blindspot.datasets.catalog import title_of
+from blindspot.datasets.catalog import DatasetRef, title_of
 from blindspot.runs.training_data import examples, files
 from blindspot.runs.training_data.evaluated import evaluated
 from blindspot.runs.training_data.examples import Triplet
@@ -36,8 +36,8 @@ class Wishes:
     negatives: int = 1
     kinds: tuple[str, ...] = ()
     held_out: float = HELD_OUT
-    leave_out: tuple[str, ...] = ()
-    allow: tuple[str, ...] = ()
+    leave_out: tuple[DatasetRef, ...] = ()
+    allow: tuple[DatasetRef, ...] = ()
     seed: int = SEED
 
 

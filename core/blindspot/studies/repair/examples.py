@@ -124,7 +124,7 @@ class Examples:
 def examples_of(
     encoder: Encoder,
     dataset: DatasetRef,
-    test_on: Sequence[str],
+    test_on: Sequence[DatasetRef],
     kinds: Collection[str],
     seed: int,
     settings: Settings,
@@ -139,7 +139,7 @@ def examples_of(
     chosen because the model is wrong about it: what it is wrong about can only get better.
 
     Args:
-        test_on: references of the datasets that the repair is to be tested on.
+        test_on: datasets that the repair is to be tested on.
         kinds: of negatives to take; none means all.
 
     Raises:

@@ -77,18 +77,18 @@ def usual_tests(dataset: str, settings: Settings) -> tuple[DatasetRef, ...]:
 _HERE = (fetch.DataState.BUILT_IN, fetch.DataState.DOWNLOADED)
 
 
-def checked_tests(given: Sequence[str], dataset: str, settings: Settings) -> tuple[DatasetRef, ...]:
-    """References to test on, or the usual ones.
+def checked_tests(given: Sequence[DatasetRef], dataset: str, settings: Settings) -> tuple[DatasetRef, ...]:
+    """Datasets to test on, or the usual ones.
 
     Raises:
         InputError: an unknown dataset, or the one that is trained on.
     """
-    found = tuple(dict.fromkeys(map(DatasetRef.parse, given))) or usual_tests(dataset, settings)
-    if dataset in found:
+    tests = tuple(dict.fromkeys(given)) or usual_tests(dataset, settings)
+    if dataset in tests:
         raise InputError(f"{title_of(dataset)} is what the repair is trained on", expected="other datasets to test on")
-    for reference in found:
+    for reference in tests:
         reference.entry()
-    return found
+    return tests
 
 
 # --- triplets

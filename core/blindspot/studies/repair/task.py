@@ -58,14 +58,14 @@ class RepairTask:
     def of(
         cls,
         encoder: str,
-        dataset: str,
+        dataset: DatasetRef,
         settings: Settings,
         *,
         method: str = Method.LOW_RANK,
         rank: int = fitting.RANK,
         keep: float = fitting.KEEP,
         seed: int = fitting.SEED,
-        tests: Sequence[str] = (),
+        tests: Sequence[DatasetRef] = (),
         kinds: Sequence[str] = (),
     ) -> RepairTask:
         """A request, checked as far as possible without work.
@@ -75,9 +75,8 @@ class RepairTask:
                 dataset without triplets.
         """
         model = model_alone(encoder)
-        named = DatasetRef.parse(dataset)
-        found = named.entry()
-        for one in (named, *tests):
+        found = dataset.entry()
+        for one in (dataset, *tests):
             policy.check_dataset(one, settings)
         policy.check_model(model, settings)
         if found.kind not in {entry.dataset_kind for entry in sources()}:
@@ -98,8 +97,8 @@ class RepairTask:
             )
         if not 0 <= keep <= fitting.MOST_KEEP:
             raise InputError(f"a weight of {keep:g}", expected=f"0 to {fitting.MOST_KEEP:,.0f}")
-        chosen = measuring.checked_tests(tests, named, settings) if tests else ()
-        return cls(model, named, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
+        chosen = measuring.checked_tests(tests, dataset, settings) if tests else ()
+        return cls(model, dataset, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
 
     @property
     def label(self) -> str:

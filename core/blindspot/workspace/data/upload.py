@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.uploads import SentFolder, Upload
 from blindspot.datasets.user_data.columns import MATCH, QUERY, ColumnReading, OwnFile, UnclearColumns
@@ -409,7 +410,7 @@ def _keep_folder(sent: SentFolder, options: FolderOptions) -> None:
     keep_as(lambda: uploads.add_folder(sent, options, upload_settings()))
 
 
-def remove_button(reference: str, upload: Upload | None) -> None:
+def remove_button(reference: DatasetRef, upload: Upload | None) -> None:
     """Draw the button that removes an upload, results on it, or both, after a confirmation."""
     if any(reference in job.datasets for job in jobs().active()):
         st.caption("You can remove it once running jobs on it have ended.")
@@ -434,7 +435,7 @@ def _is_purge_wanted() -> bool:
     )
 
 
-def _what_goes(reference: str, purge: bool) -> str:
+def _what_goes(reference: DatasetRef, purge: bool) -> str:
     if visitor() is not None:
         return "Its results stay until you leave."
     if not purge:
@@ -443,7 +444,7 @@ def _what_goes(reference: str, purge: bool) -> str:
     return as_text(f"This deletes {found.in_words}. It cannot be undone.")
 
 
-def _remove(reference: str, upload: Upload | None, purge: bool) -> None:
+def _remove(reference: DatasetRef, upload: Upload | None, purge: bool) -> None:
     title = as_text(upload.name if upload else path_of(reference).name)
     try:
         if purge:
