@@ -26,7 +26,7 @@ from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.navigation import entry_of, pickers_of
 from blindspot.ui.page_state import ITEM, A, B, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
-from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address, some_named
+from blindspot.ui.widgets.addressed import names_of_variants, now_chosen, one_named, option_in_address, some_named
 from blindspot.ui.widgets.choices import one_of
 from blindspot.variants import Variant
 
@@ -270,7 +270,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             placeholder="All that were run" if known else "None yet",
             help="Models, some with post-processing of their embeddings. Empty means all.",
         )
-    if Picker.POSTPROCESSED in wanted and (_value(Picker.POSTPROCESSED) or _hides_postprocessed(known.values())):
+    if Picker.POSTPROCESSED in wanted and (now_chosen(Picker.POSTPROCESSED) or _hides_postprocessed(known.values())):
         kept[Picker.POSTPROCESSED] = st.toggle(
             "With post-processing",
             key=Picker.POSTPROCESSED,
@@ -292,15 +292,15 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     if Picker.SIMILARITY in wanted:
         about = "cos: cosine. l2: 1/(1 + distance)."
         kept[Picker.SIMILARITY] = one_of("Similarity", Similarity, Picker.SIMILARITY, about).value
-    chosen = [known[name] for name in kept.get(Picker.MODELS, ()) if name in known]
+    models_shown = [known[name] for name in kept.get(Picker.MODELS, ()) if name in known]
     baseline = known.get(str(kept.get(Picker.BASELINE)))
-    if chosen and baseline and baseline not in chosen and Picker.BASELINE in wanted:
-        chosen.insert(0, baseline)
+    if models_shown and baseline and baseline not in models_shown and Picker.BASELINE in wanted:
+        models_shown.insert(0, baseline)
     return Picks(
         DatasetRef(kept.get(Picker.DATASET, DEFAULT_DATASET)),
         kept.get(Picker.SIMILARITY, DEFAULT_METRIC),
         DEFAULT_PROTOCOL,
-        tuple(chosen),
+        tuple(models_shown),
         baseline or usual_baseline(known.values()),
         bool(kept.get(Picker.POSTPROCESSED)),
         tuple(known.values()),
@@ -457,11 +457,6 @@ def _forget_sides() -> None:
     for key, is_first in ((A, True), (B, False)):
         if key in st.session_state and (is_first or st.session_state[key] == st.session_state[Picker.BASELINE]):
             st.session_state[key] = None
-
-
-def _value(key: str) -> object:
-    """A picker's value, or the one in the address."""
-    return st.session_state.get(key, st.query_params.get(key))
 
 
 def _forget_pair() -> None:

@@ -46,6 +46,17 @@ def one_named(
     return chosen
 
 
+def now_chosen(key: str) -> Any:
+    """The choice of a widget that is not drawn yet: of the session, else of the address; None for none."""
+    return st.session_state.get(key, st.query_params.get(key))
+
+
+def all_now_chosen(key: str) -> Sequence[str]:
+    """As ``now_chosen``, of a widget of several choices."""
+    several: Sequence[str] = st.session_state.get(key, st.query_params.get_all(key))
+    return several
+
+
 def begin_with(key: str, value: Callable[[], str | Sequence[str] | None]) -> None:
     """Choose something other than the default before a picker is drawn for the first time; the address has it then."""
     if key not in st.session_state and key not in st.query_params and (chosen := value()):

@@ -17,7 +17,7 @@ import streamlit as st
 
 from blindspot.ui.page_state import ITEM
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import number_named
+from blindspot.ui.widgets.addressed import now_chosen, number_named
 
 Value = TypeVar("Value")
 
@@ -157,7 +157,7 @@ class BrowseTable:
         if st.session_state.get(of_dataset, dataset) != dataset and ITEM in st.session_state:
             st.session_state[ITEM] = None
         st.session_state[of_dataset] = dataset
-        value = st.session_state.get(ITEM, st.query_params.get(ITEM))
+        value = now_chosen(ITEM)
         return int(value) if value is not None and str(value).isdecimal() else None
 
     def show(

@@ -14,6 +14,7 @@ from blindspot.store.records import RunRecord
 from blindspot.types import Bool, Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import repository
+from blindspot.ui.widgets.addressed import all_now_chosen
 
 ADDED = "own: "  # before the name of such a column in a table, which may have another column of that name
 
@@ -30,9 +31,8 @@ def key_of(name: str) -> str:
 
 def filtered_by(columns: Sequence[OwnColumn]) -> int:
     """How many columns have a chosen value, before their filters are drawn."""
-    state, address = st.session_state, st.query_params
     return sum(
-        any(value in column.values for value in state.get(key_of(name), address.get_all(key_of(name))))
+        any(value in column.values for value in all_now_chosen(key_of(name)))
         for name, column in choices_of(columns).items()
     )
 

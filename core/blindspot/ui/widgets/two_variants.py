@@ -13,7 +13,7 @@ from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.page_state import A, B
 from blindspot.ui.pickers import usual_sides
-from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address
+from blindspot.ui.widgets.addressed import names_of_variants, now_chosen, one_named, option_in_address
 from blindspot.variants import Variant
 
 
@@ -67,7 +67,7 @@ def two_names(
     Args:
         compare: whether two have something to compare; as far as possible, such two are chosen at first.
     """
-    if gone := [str(value) for key in (A, B) if (value := _value(key)) is not None and _named(key, names) is None]:
+    if gone := [str(value) for key in (A, B) if (value := now_chosen(key)) is not None and _named(key, names) is None]:
         missing = ", ".join(as_text(Variant.parse(name).label) for name in gone)
         instead = " Showing another model instead." if b_at_first and len(names) > 1 else ""
         st.caption(f"Not among the models shown: {missing}.{instead}")
@@ -104,14 +104,9 @@ def two_names(
     return first, second
 
 
-def _value(key: str) -> object:
-    """A picker's value, or the one in the address."""
-    return st.session_state.get(key, st.query_params.get(key))
-
-
 def _named(key: str, names: Sequence[str]) -> str | None:
     """The name that a picker or the address has."""
-    return option_in_address(_value(key), names)
+    return option_in_address(now_chosen(key), names)
 
 
 def _other_than(taken: object, names: Sequence[str]) -> str:

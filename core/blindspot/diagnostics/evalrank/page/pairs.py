@@ -37,6 +37,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL
 from blindspot.ui.resources import cached, repository, scheme, settings
 from blindspot.ui.widgets import dataset_offer, downloads, own_columns
+from blindspot.ui.widgets.addressed import now_chosen
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
@@ -160,7 +161,7 @@ def _table(
 ) -> pd.DataFrame:
     """The controls and a page of the table; returns all its rows, in order."""
     search, ordered, direction, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
-    shows_all = st.session_state.get("show", st.query_params.get("show", Which.ALL)) == Which.ALL
+    shows_all = now_chosen("show") in (None, Which.ALL)
     filtered_by = own_columns.filtered_by(own) + (not shows_all)
     title = f"Filters ({filtered_by}), columns" if filtered_by else "Filters, columns"
     popover = more.popover(title, icon=":material/filter_alt:", width="stretch")

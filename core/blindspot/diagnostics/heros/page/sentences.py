@@ -23,7 +23,7 @@ from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets import downloads, own_columns
-from blindspot.ui.widgets.addressed import some_named
+from blindspot.ui.widgets.addressed import all_now_chosen, now_chosen, some_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.downloads import Holds
@@ -107,7 +107,7 @@ def _pick_preset(subsets: Sequence[str], *, b: bool) -> None:
             presets["rewrites in another order"] = ("", browsing.TURNED)
     if not presets:
         return
-    state, address = st.session_state, st.query_params
+    state = st.session_state
 
     def take() -> None:
         above, order = presets.get(state["sent_preset"] or "", ("", browsing.NUMBER))
@@ -116,8 +116,8 @@ def _pick_preset(subsets: Sequence[str], *, b: bool) -> None:
         state["sent_direction"] = UP if order == browsing.NUMBER else DOWN
         TABLE.to_first_page()
 
-    above = state.get("sent_above", address.get_all("sent_above") if telling else [])
-    order, direction = (state.get(key, address.get(key)) for key in ("sent_order", "sent_direction"))
+    above = all_now_chosen("sent_above") if telling else []
+    order, direction = map(now_chosen, ("sent_order", "sent_direction"))
     now = ("".join(above), order) if len(above) < 2 and direction == DOWN else None
     state["sent_preset"] = next((name for name, preset in presets.items() if preset == now), None)
     st.pills("Start from", list(presets), key="sent_preset", on_change=take)
@@ -187,7 +187,7 @@ def _pick_bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float 
         ("A and B apart by", "sent_apart", not b, "Difference of the rewrite's similarities in A and B, at least."),
     )
     keys = ["sent_subset", *(key for _, key, *_ in boxes)]
-    is_set = any(st.session_state.get(key, st.query_params.get(key)) not in (None, "") for key in keys)
+    is_set = any(now_chosen(key) not in (None, "") for key in keys)
     with st.expander("Filter by similarity", expanded=is_set, icon=":material/tune:"):
         columns = st.columns([3, 2, 2, 2])
         subset = columns[0].selectbox(
