@@ -9,12 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from blindspot import ui
+from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
+from blindspot.store.records import RunRecord
 from blindspot.studies.judgments import figures, scoring, verdict
 from blindspot.studies.judgments.automatic import Automatic
-from blindspot.studies.judgments.page import missed, reference, training, without_people
+from blindspot.studies.judgments.page import missed, reference, training
 from blindspot.studies.judgments.page import votes as judgment_votes
 from blindspot.studies.judgments.page.shown import Judged
 from blindspot.studies.judgments.page.votes import Votes
@@ -25,15 +28,17 @@ from blindspot.studies.judgments.view import Results, rows_of_tests, share_rows
 from blindspot.texts import counted
 from blindspot.ui.boundary import fragment, repeated
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import explained, scheme
+from blindspot.ui.navigation import page_link
+from blindspot.ui.resources import explained, repository, scheme
 from blindspot.ui.variant_looks import variant_styles
-from blindspot.ui.widgets import tables
+from blindspot.ui.widgets import shown_runs, tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.variants import Variant
 
 REFRESH_SECONDS = 3.0
 _SHOWN = "_votes_shown"  # the votes on the page
 OVERALL = "overall"
+OUTLIERS = "outliers"
 _SHARES = ("value", "low", "high", "chance", "item_mean", "normalised", "micro", "automatic")
 _BY = {By.BAND: "frequency band", By.K: "rank k", By.PART_OF_SPEECH: "part of speech", By.CONCRETENESS: "concreteness"}
 
@@ -89,7 +94,7 @@ def _results(judged: Judged) -> None:
         with st.expander("The numbers", icon=":material/table:"):
             _table(rows, judged.task, key="judged_numbers")
         if judged.task is Task.INTRUDER:
-            without_people.show(found.scores, names)
+            _without_people(found.scores, names)
     if len(tally.variants) > 1:
         st.subheader("Do the models differ?", anchor=False)
         _tests(found.tests, judged.task, names)
@@ -262,3 +267,42 @@ _HOW_BOTH = """
 - The **automatic rater** chooses the option that is on average least similar to the others, or the candidate most
   similar to the query; options within 1e-6 share its vote. It answers every question and is never counted with people.
 """
+
+
+def _without_people(scores: Scores, names: Mapping[Variant, str]) -> None:
+    """Outlier detection beside people's precision, a row per judged model; nothing where no set was run."""
+    entry = find_diagnostic(OUTLIERS)
+    runs_of: dict[str, list[RunRecord]] = {}
+    for run in repository().finished(entry, params=entry.check_params({})):
+        runs_of.setdefault(run.plan.dataset, []).append(run)
+    runs = shown_runs.by_variant(runs_of, own=False)
+    runs = {dataset: of_set for dataset, of_set in runs.items() if any(v in of_set for v in names)}
+    if not runs:
+        return
+    st.markdown("**Without people: outlier detection**")
+    columns: dict[str, Sequence[object]] = {
+        "model": list(names.values()),
+        "people": _of_people(scores, list(names)),
+    }
+    for dataset in sorted(runs, key=_order):
+        of_set = runs[dataset]
+        columns[dataset] = [100 * of_set[v].metrics["accuracy"] if v in of_set else float("nan") for v in names]
+    percent = {dataset: st.column_config.NumberColumn(title_of(dataset), format="%.1f%%") for dataset in runs}
+    people = st.column_config.NumberColumn("precision of people", format="%.1f%%", help="Guessing: 25%")
+    tables.draw(columns, placeholder="–", key="judged_outliers", column_config={"people": people, **percent})
+    st.caption(
+        "People look for an intruder among a model's neighbors; outlier detection lets the model look for the word "
+        "that does not belong to a published group, of nine or so: guessing finds 11%. Higher is better in both."
+    )
+    page_link("words", label="Outliers on Words", icon=":material/spellcheck:")
+
+
+def _of_people(scores: Scores, variants: Sequence[Variant]) -> list[float]:
+    """Precision in percent; NaN without votes."""
+    precision = {score.variant: score.value for score in scores.variants if score.value is not None}
+    return [100 * precision[v] if v in precision else float("nan") for v in variants]
+
+
+def _order(dataset: str) -> tuple[int, str]:
+    names = list(DATASETS)
+    return (names.index(dataset) if dataset in names else len(names), dataset)
