@@ -224,8 +224,8 @@ def test_a_wrong_reference_is_one_line_that_helps(wrong: str, said: str) -> None
 def test_names_and_what_a_demo_allows(settings: Settings) -> None:
     assert name_of_model("cat:minilm+dir:/secret/mine") == "minilm joined with mine"
     assert "secret" not in in_address("cat:minilm+dir:/secret/mine")
-    assert is_own("cat:minilm+dir:/secret/mine")
-    assert not is_own("cat:minilm+lsa")
+    assert is_own(ModelRef.parse("cat:minilm+dir:/secret/mine"))
+    assert not is_own(ModelRef.parse("cat:minilm+lsa"))
     assert family_of("cat:minilm+dir:/secret/mine") == family_of("minilm")
     # What a study made of a model is not what a page begins with.
     own, joined = "dir:/secret/mine", "cat:minilm+dir:/secret/mine"
