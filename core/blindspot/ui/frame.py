@@ -84,7 +84,7 @@ def _link_to_documentation() -> None:
 
 
 def how(*texts: str, source: str = "") -> None:
-    """The expander that a page ends with: how its numbers are computed, and after whom, as Markdown."""
+    """The expander at the end of a page: how its numbers are computed and whose method that is, as Markdown."""
     with _how_expander():
         for text in texts:
             st.markdown(text)

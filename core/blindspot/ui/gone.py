@@ -53,7 +53,7 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
     """The variants whose encoder can be run; warns once per encoder that cannot.
 
     Args:
-        rankings: models that rank documents without vectors can be run, too.
+        rankings: accept models that rank documents without vectors, too.
     """
     wrong: dict[ModelRef, str] = {}
     for model in dict.fromkeys(variant.encoder for variant in variants):
@@ -74,7 +74,7 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
 def encoded(variants: Sequence[Variant], dataset: Dataset, *, are_picked: bool) -> dict[Variant, bool]:
     """Per variant whether its embeddings of a dataset are stored; variants whose encoder is gone are left out.
 
-    The page warns about each of those that the reader picked, else it names those that are the reader's own.
+    The page warns about each one that the reader picked; if the reader picked none, it names their own models only.
     """
     try:
         away = spaces.lacking(variants, dataset, settings())

@@ -27,7 +27,7 @@ class Rival:
     """Another model's score beside the baseline's.
 
     Attributes:
-        score: as the sentence has it.
+        score: as the sentence writes it.
         test: its score less the baseline's; None where the two do not compare.
         apart: the interval of the difference, from the baseline's side as the sentence is, which says what "no
             significant difference" leaves open; "" for none.
@@ -40,7 +40,7 @@ class Rival:
 
 
 def subject_first(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
-    """The runs, in front that of the model that sentences are about."""
+    """The runs, with that of the model that sentences are about in front."""
     subject = picks.subject_first(run.plan.variant for run in runs)[:1]
     return sorted(runs, key=lambda run: run.plan.variant not in subject)
 
@@ -49,8 +49,8 @@ def in_words(text: str, rivals: Sequence[Rival], more: str, less: str) -> str:
     """The sentence, as Markdown.
 
     Args:
-        text: of the baseline, without a full stop.
-        more, less: what significantly more and less of the score is called, as in "more pairs".
+        text: what the sentence says of the baseline, without a full stop.
+        more, less: the words for a significantly higher and lower score, as in "more pairs".
     """
     verdicts = [_verdict(rival, more, less) for rival in rivals]
     if len(rivals) == 1:
@@ -63,7 +63,7 @@ def in_words(text: str, rivals: Sequence[Rival], more: str, less: str) -> str:
 
 
 def _verdict(rival: Rival, more: str, less: str) -> str:
-    """As the test decides it; more of a score need not be better."""
+    """The words for what the test decides; a higher score need not be better."""
     if rival.test is None or rival.test.p_corrected is None:
         return str(Verdict.UNTESTED)
     if rival.test.p_corrected >= ALPHA:
@@ -88,11 +88,11 @@ def against_first(entry: Diagnostic, runs: Sequence[RunRecord], family: str) -> 
 
 
 def rivals(entry: Diagnostic, runs: Sequence[RunRecord], form: str, score: str = "", family: str = "") -> list[Rival]:
-    """What ``in_words`` needs of all runs but the first.
+    """What ``in_words`` needs to know of every run but the first.
 
     Args:
-        form: of a score.
-        score: the headline of the family if left out.
+        form: how a score is written.
+        score: the family's headline score if left out.
     """
     found = against_first(entry, tuple(runs), family) if len(runs) > 1 else None
     chosen = [next((test for test in own if test.score == score), own[0]) for own in found or ()]

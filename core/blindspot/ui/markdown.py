@@ -1,4 +1,4 @@
-"""Text of users in places that Streamlit reads as markdown."""
+"""Users' texts in places that Streamlit reads as Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader's names of models and datasets, put into force for a run of a page."""
+"""The reader's names of models and datasets, set for one run of a page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def use_names() -> None:
 
 
 def ensure_names() -> None:
-    """As ``use_names``, where this thread has none yet."""
+    """``use_names``, unless this thread has names already."""
     if not names.current().models:
         use_names()

@@ -22,13 +22,13 @@ _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page, whose ``stem`` is its file and its address; or a part of one, whose ``stem`` is its name in the address.
+    """A page (``stem`` is the name of its file and its address) or a part of one (``stem`` is its name in the address).
 
     Attributes:
-        documentation: its page of documentation, without ``.md``.
-        pickers: that change what the page shows; none where people judge without knowing the models.
-        parts: that the reader switches between, the first by default; no part has the stem of another page or part,
-            but the first may have its own page's.
+        documentation: the page that documents it, without ``.md``.
+        pickers: the shared ones that change what the page shows; none where people judge without knowing the models.
+        parts: what the reader switches between, the first by default. Stems are unique among pages and parts, except
+            that the first part may share its page's.
     """
 
     stem: str
@@ -143,7 +143,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
 
 @cache
 def sections() -> Mapping[str, tuple[PageEntry, ...]]:
-    """All pages by section, as the navigation has them; those of diagnostics are first in their own section."""
+    """All pages by section, as the navigation lists them; pages of diagnostics come first in their own section."""
     found: dict[str, tuple[PageEntry, ...]] = {}
     of_diagnostics = list(dict.fromkeys(entry.page for entry in all_diagnostics().values() if entry.page))
     for section, fixed in _FIXED.items():
@@ -195,14 +195,14 @@ def _highlight(page: str) -> str:
 
 
 def page_of(stem: str) -> PageEntry:
-    """The page with this stem, or with this part; an unknown one is the first page."""
+    """The page that has this stem or a part with it; the first page if there is none."""
     every = [entry for entries in sections().values() for entry in entries]
     holders = (entry for entry in every if stem in {entry.stem, *(part.stem for part in entry.parts)})
     return next(holders, every[0])
 
 
 def entry_of(stem: str) -> PageEntry:
-    """The part with this stem, of a page with parts its first; the page itself where it has none."""
+    """The part with this stem; for a page with parts its first part, for one without the page itself."""
     page = page_of(stem)
     return next((part for part in page.parts if part.stem == stem), page.parts[0] if page.parts else page)
 
@@ -242,7 +242,7 @@ def switch_to(stem: str) -> None:
 
 
 def place_of(stem: str) -> tuple[PageEntry, dict[str, str]]:
-    """The page on which a page or part is, and what the address says of the part."""
+    """The page that shows a page or part, and the parameters that name the part in the address."""
     page = page_of(stem)
     return page, {PART: entry_of(stem).stem} if page.parts else {}
 

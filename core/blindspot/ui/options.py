@@ -26,13 +26,13 @@ def begin_row() -> None:
 
 
 def row() -> DeltaGenerator:
-    """The row of this page; what goes in is as wide as its content."""
+    """This page's row; its elements are as wide as their content."""
     found: DeltaGenerator | None = st.session_state.get(_ROW)
     return found if found is not None else st.container(horizontal=True)
 
 
 def options() -> DeltaGenerator:
-    """The popover of options that a first reader does not need; every part of a page adds to the same one."""
+    """The popover with options that nobody needs at first sight; all parts of a page add to the same one."""
     if _OPTIONS not in st.session_state:
         st.session_state[_OPTIONS] = row().popover("Options", icon=":material/tune:", key="options", width="content")
     found: DeltaGenerator = st.session_state[_OPTIONS]

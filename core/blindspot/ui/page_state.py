@@ -24,7 +24,7 @@ _PART_BEFORE = "_part_before"
 
 
 def shown_part(page: str) -> PageEntry:
-    """The part of a page that is shown: of the address, else what the reader chose; the page itself without parts.
+    """The part of a page to show: that of the address, else the reader's choice; the page itself if it has no parts.
 
     Another page begins with its first part.
     """
@@ -47,14 +47,14 @@ def shown_part(page: str) -> PageEntry:
 
 
 def _forget_address() -> None:
-    """Take out of the address what meant something on the part before, as the browser does on another page."""
+    """Remove from the address what only meant something on the previous part, as the browser does between pages."""
     for name in set(st.query_params) - {*Picker, PART, A, B, ITEM}:
         with suppress(StreamlitAPIException):  # bound: Streamlit takes it away after this run
             del st.query_params[name]
 
 
 def choose_part(page: PageEntry, hidden: Collection[str] = ()) -> None:
-    """Let the reader switch between the parts of a page, but for those ``hidden``."""
+    """Let the reader switch between the parts of a page, except the ``hidden`` ones."""
     titles = {part.stem: part.title for part in page.parts if part.stem not in hidden}
     if len(titles) == 1:
         return
@@ -62,7 +62,7 @@ def choose_part(page: PageEntry, hidden: Collection[str] = ()) -> None:
 
 
 def forget_of_page() -> None:
-    """On another page: its address decides; without one A and B stay, view and item mean something else there."""
+    """Called on another page. Its address decides; if that says nothing, A and B stay, but view and item go."""
     for key in (VIEW, A, B, ITEM):
         forget_drawn(key)
     for key in (VIEW, ITEM):

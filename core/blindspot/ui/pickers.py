@@ -122,8 +122,8 @@ class Picks:
         return default_models(kept, self.known, self.baseline, postprocessed=self.postprocessed)
 
     def subject_first(self, variants: Iterable[Variant]) -> list[Variant]:
-        """The variants, in front the one that sentences are about: the baseline that the reader chose, else the newest
-        of the reader's own models, else the usual baseline."""
+        """The variants, with the subject of the page's sentences in front: the baseline that the reader chose, else the
+        newest of the reader's own models, else the usual baseline."""
         shown = list(variants)
         own = [v for v in self.known if v in shown and is_own_model(v.encoder)]
         subject = self.baseline if self.has_chosen_baseline or not own else own[-1]
@@ -137,7 +137,7 @@ class Picks:
 
 
 def picked_variants() -> tuple[Variant, ...]:
-    """The picked variants; none where no picker was drawn yet."""
+    """The picked variants; empty before any picker is drawn."""
     picks: Picks | None = st.session_state.get(_PICKED)
     return picks.variants if picks else ()
 
@@ -154,8 +154,8 @@ def link_to(
 
     Args:
         dataset: "" for a page of all datasets.
-        address: further parameters, in which datasets and models are references.
-        is_visit: on the page after that one, the reader has the earlier picks again, but for those changed meanwhile.
+        address: further parameters; datasets and models in it are given by reference.
+        is_visit: when the reader leaves that page, the earlier picks come back, except those changed meanwhile.
     """
     via = _VISIT if is_visit else "link"
     models = [in_address(str(variant)) for variant in variants]
@@ -170,9 +170,9 @@ def current_page() -> str:
 
 
 def shared_pickers(page: str) -> Picks:
-    """Draw the pickers that change something on what a page shows; app.py calls it before, with the page's path.
+    """Draw the pickers that change what a page shows; app.py calls this before the page, with the page's path.
 
-    The others keep what was picked for the next page.
+    The other pickers keep their values for the next page.
     """
     st.session_state.setdefault(_ASKED, {name: st.query_params.get_all(name) for name in st.query_params})
     drop_impossible_numbers()
@@ -214,7 +214,7 @@ def _own_first(known: Mapping[str, Variant]) -> list[str]:
 
 
 def _begin_with_own(page: str, wanted: Collection[Picker], choices: Collection[str]) -> None:
-    """Before anything is picked, pick the user's own dataset that was run last, one of the page's kind if there is."""
+    """Before anything is picked, pick the user's own dataset that was run last, if possible one that fits the page."""
     kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
     is_asked = option_in_address(st.query_params.get(Picker.DATASET), list(choices)) is not None
     if Picker.DATASET in kept or Picker.DATASET in st.session_state or is_asked:
@@ -231,7 +231,7 @@ def _begin_with_own(page: str, wanted: Collection[Picker], choices: Collection[s
 
 
 def is_readable(dataset: DatasetRef) -> bool:
-    """Whether a dataset can be found; not where its file is gone."""
+    """Whether a dataset can be read; False if its file is gone."""
     try:
         dataset.entry()
     except BlindspotError:
@@ -245,7 +245,7 @@ def _remember(picks: Picks) -> Picks:
 
 
 def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[str, Variant]) -> Picks:
-    """Draw the wanted pickers; of the others what was picked elsewhere."""
+    """Draw the wanted pickers; the others count with what was picked on other pages."""
     kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
     called = names_of_variants(list(known), WIDTH)
     models = _own_first(known)
@@ -315,7 +315,7 @@ def _hides_postprocessed(variants: Iterable[Variant]) -> bool:
 
 
 def show_postprocessed() -> None:
-    """Show post-processed variants too; a callback."""
+    """Callback that shows post-processed variants, too."""
     st.session_state[Picker.POSTPROCESSED] = True
 
 
@@ -342,7 +342,7 @@ def _members_asked_for() -> list[str]:
 
 
 def pickable_datasets() -> list[DatasetRef]:
-    """``known_datasets``; on a demo the reader's own uploads, too, while none of them is picked."""
+    """``known_datasets``, and on a demo the reader's own uploads even if none of them is picked."""
     mine = [DatasetRef(upload.reference) for upload in uploads.found(upload_settings())] if visitor() else []
     return list(dict.fromkeys([*mine, *known_datasets()]))
 
@@ -355,7 +355,7 @@ def pick_dataset(reference: str) -> None:
 
 
 def _keep_over_change_of_page(page: str, wanted: Collection[Picker]) -> None:
-    """Give pickers what was picked on an earlier page, where the browser does not.
+    """Restore what was picked on an earlier page where the browser does not.
 
     It does not for a picker that the page before did not have; and not for any where a page's link was clicked before
     the browser had drawn the pickers: it then sends neither their values nor the address's parameters, and Streamlit
@@ -384,7 +384,7 @@ def _keep_out_of_sight(wanted: Collection[Picker]) -> None:
 
 
 def _follow_link(answers: Mapping[Picker, Sequence[str]]) -> None:
-    """Take the picks of the app's own link, which carries a mark: pickers that are on screen would keep their values.
+    """Take the picks of one of the app's own links, which carry a mark: pickers on screen would keep their values.
 
     Any other address may be a moment behind the pickers.
     """
@@ -414,7 +414,7 @@ def _follow_link(answers: Mapping[Picker, Sequence[str]]) -> None:
 
 
 def _end_visit(page: str, wanted: Collection[Picker]) -> None:
-    """On the page after one that a link opened for a visit, give pickers that nobody touched their earlier values."""
+    """After a visit (``link_to``), give the pickers that nobody touched their earlier values again."""
     if (visit := st.session_state.get(_VISITED)) is None or visit[0] == page:
         return
     del st.session_state[_VISITED]
@@ -431,10 +431,10 @@ def _end_visit(page: str, wanted: Collection[Picker]) -> None:
 
 
 def usual_sides(names: Sequence[str]) -> tuple[str, list[str]]:
-    """What a page compares at first, by the variants' names: the baseline ("" if it is not among them), and the others:
-    of another model before other post-processing of the same one, a user's own before others, the newest first.
+    """What a page compares at first, by the variants' names: the baseline ("" if it is not among them) and the others.
 
-    A new baseline takes the place of the first side.
+    Other models come before other post-processing of the same model, a user's own before the rest, the newest first.
+    A new baseline replaces the first side.
     """
     picks: Picks | None = st.session_state.get(_PICKED)
     baseline = picks.baseline if picks else None
@@ -453,7 +453,7 @@ def _is_of(baseline: Variant | None, name: str) -> bool:
 
 
 def _forget_sides() -> None:
-    """Let the new baseline take the first side, and somebody else the second."""
+    """Let the new baseline become the first side, and choose the second anew if it was that model."""
     for key, is_first in ((A, True), (B, False)):
         if key in st.session_state and (is_first or st.session_state[key] == st.session_state[Picker.BASELINE]):
             st.session_state[key] = None
@@ -469,7 +469,7 @@ def _forget_pair() -> None:
 
 
 def stale_link_notice() -> None:
-    """Name what a link asked for and is not here; Streamlit drops such values silently."""
+    """Name what a link asked for that is not here; Streamlit drops such values silently."""
     page, dropped = st.session_state.get(_DROPPED, ("", ""))
     if page != current_page():
         dropped = ""
@@ -530,7 +530,7 @@ def _absent(value: str) -> str:
 
 
 def _called(picker: str, value: str) -> str:
-    """What is called so in an address that is not here, without a path."""
+    """The name for something in an address that is not here, without a path."""
     if picker == Picker.DATASET:
         return title_of(value)
     return Variant.parse(value).label if picker in {Picker.MODELS, Picker.BASELINE} else value

@@ -46,7 +46,7 @@ Keys = Mapping[type, Callable[[Any], object]]
 
 
 class Cached(Protocol[P, R_co]):
-    """A function whose results are kept."""
+    """A function with cached results."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
@@ -61,7 +61,7 @@ def _content(dataset: Dataset) -> object:
 
 
 def on_disk(path: Path) -> object:
-    """Cache key of a file; another one after any change of it."""
+    """Cache key of a file, which changes whenever the file does."""
     try:
         stat = path.stat()
     except OSError:
@@ -95,7 +95,7 @@ KEYS: Keys = {
 def cached(
     most: int, spinner: str | bool = False, *, shared: bool = False, ttl: float | None = None, keys: Keys | None = None
 ) -> Callable[[Callable[P, R_co]], Cached[P, R_co]]:
-    """Cache what a page's function returns, by its arguments; those whose names begin with _ follow from the others.
+    """Cache a page's function by its arguments, except those that start with _, which must follow from the others.
 
     Args:
         most: entries.

@@ -58,7 +58,7 @@ class Kept:
 
 
 def kept(name: DatasetRef, settings: Settings, repository: Repository) -> Kept:
-    """Everything stored for a user's dataset, whose file may be gone.
+    """Everything stored for a user's dataset, even if its file is gone.
 
     Raises:
         InputError: a catalog dataset.

@@ -1,4 +1,4 @@
-"""Choices among things that have names, whose ids are in the address: a link survives a rename.
+"""Choices among things that have names. Their ids are in the address, so that a link survives a rename.
 
 Streamlit's own binding (``bind="query-params"``) writes into the address what the reader sees. So here ids are the
 options, and this module keeps address and choice alike: a change by the reader or by code wins, else a change of the
@@ -74,7 +74,7 @@ def names_of_variants(variants: Iterable[str], width: int | None = None) -> Call
 
 
 def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[str], str], **look: Any) -> str:
-    """A row of buttons, one of which is pressed, the first by default; as ``one_named``."""
+    """A row of buttons with one pressed, the first by default; as ``one_named``."""
     if st.session_state.get(key) not in (None, *options):
         st.session_state[key] = options[0]
     default = (options[0],)
@@ -195,7 +195,7 @@ def forget_drawn(key: str) -> None:
 
 
 def option_in_address(value: object, options: Sequence[str]) -> str | None:
-    """The one of ``options`` that a value means, be it from the address or an option itself; None for another value."""
+    """The option that a value stands for, whether it comes from the address or is an option itself; None if neither."""
     return _by_address(options, in_address).get(str(value))
 
 

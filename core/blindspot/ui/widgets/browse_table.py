@@ -1,4 +1,4 @@
-"""Tables to browse: page by page, with one chosen row, whose number is in the address.
+"""Tables to browse page by page. The number of the chosen row is in the address.
 
 A reader chooses a row in the table, types its number, presses a button, follows a link or clicks another element of the
 page. The table follows: it turns to the row's page and marks it. It is short, and the chosen row's details come right

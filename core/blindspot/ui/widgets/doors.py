@@ -24,7 +24,7 @@ _FIELD, _GONE = "door_model", "_door_opened"
 
 
 def doors(*, are_open: bool) -> bool:
-    """Draw the doors where they are open, which it returns; the demo's button has the key ``run_demo``.
+    """Draw the doors and return whether there are any; the demo's button has the key ``run_demo``.
 
     Call it in any case, as a page's first: closed, it takes away the doors of the run before. A container in their
     place would keep them, faded, until all below is computed.

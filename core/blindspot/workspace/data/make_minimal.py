@@ -36,7 +36,7 @@ _ALL = "all kinds"
 
 
 def make() -> None:
-    """Draw the form; what it makes is one more of the reader's own datasets."""
+    """Draw the form; what it makes becomes one of the reader's own datasets."""
     with st.expander("Make minimal pairs from your own texts", icon=":material/compare_arrows:", key="make_minimal"):
         st.markdown(
             "Rules change one thing in each text. Some keep the meaning (case, spacing, a typo), others change it (a "
@@ -110,7 +110,7 @@ def _made(texts: tuple[str, ...], kinds: tuple[str, ...], seed: int) -> Made:
 
 
 def _rejected(made: Made) -> set[str]:
-    """What the reader rejected of these texts: kept as long as texts and seed are the same."""
+    """The rewrites that the reader rejected: kept as long as texts and seed stay the same."""
     key = digest_of_strings([str(made.seed), *made.texts])
     found: set[str] = st.session_state.setdefault(_REJECTED, {}).setdefault(key, set())
     return found

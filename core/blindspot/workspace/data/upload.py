@@ -215,7 +215,7 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
 
 
 def _left_open(table: OwnTable, kind: DatasetKind) -> str:
-    """What a file leaves open though its header tells the columns; "" for nothing."""
+    """What remains unclear about a file though its header names the columns; "" for nothing."""
     if kind not in table.kinds or not _preselected(table, kind):
         return ""  # the reader chose another kind, or the pickers say it
     try:
@@ -339,7 +339,7 @@ def _show_columns(table: OwnTable, kind: DatasetKind, columns: Mapping[str, int]
 
 
 def _because(column: ColumnReading, by_itself: ColumnReading, was_preselected: bool) -> str:
-    """Why a column is read so; "chosen" only where the reader changed it."""
+    """Why a column is read this way; "chosen" only if the reader changed it."""
     why = by_itself.why if by_itself.use == column.use else column.why
     if why == "as asked":
         return "a guess" if was_preselected else "as chosen above"

@@ -226,7 +226,7 @@ def _is_wanted(origin: str) -> bool:
 
 
 def _check(origin: str, title: str, add: Callable[[], CheckedEncoder]) -> None:
-    """Check while the reader waits, keep the outcome, and redraw the page, whose table may have a new row."""
+    """Check while the reader waits, keep the outcome, and redraw the page, since its table may have a new row."""
     with st.spinner(f"Checking {as_text(title)} …", show_time=True):
         try:
             st.session_state[_OUTCOME] = (origin, add().reference, "")

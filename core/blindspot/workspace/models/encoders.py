@@ -213,8 +213,8 @@ def found_facts(encoder: EncoderSummary) -> dict[str, str]:
 
 
 def prompt_note(encoder: EncoderSummary) -> None:
-    """Warn of declared prompts that are not applied, with the reference that gives those of roles; and of a server that
-    has another model than before."""
+    """Warn of declared prompts that are not applied, naming the reference that applies them, and of a server that
+    answers with another model than before."""
     if encoder.is_served and (change := encoders_here.change_of(encoder.reference, settings())):
         st.warning(as_text(change), icon=":material/published_with_changes:")
     if warning := prompt_warning(encoder.unused_prompts):
@@ -351,7 +351,7 @@ def _on_disk(encoder: EncoderSummary) -> None:
 
 
 def offer(reference: ModelRef, picks: Picks, *, key: str, primary: bool = True) -> None:
-    """Draw the button that tests a model on the picked dataset, or where that is no own one, on the reader's own."""
+    """Draw the button that tests a model on the picked dataset, or on one of the reader's own."""
     dataset = _to_test_on(picks)
     try:
         entry = _testing(reference, dataset)

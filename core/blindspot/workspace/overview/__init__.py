@@ -1,4 +1,4 @@
-"""Several models on *Compare*: the best model on a dataset by one diagnostic, the only one that is read and drawn."""
+"""Several models on *Compare*: the best on a dataset by one diagnostic. Only that diagnostic is read and drawn."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _one_test(stored: Stored) -> None:
 
 
 def _say_other_datasets(entry: Diagnostic, picks: Picks, fitting: Sequence[Diagnostic]) -> None:
-    """The picked dataset has no results of a diagnostic; ``fitting`` are those of which it has."""
+    """Say that the picked dataset has no results of a diagnostic; ``fitting`` are the diagnostics that have some."""
     instead = f" It has results of {' and '.join(each.title for each in fitting)}." if fitting else ""
     st.info(
         f"{as_text(title_of(picks.dataset))} has no results of {entry.title}: other datasets are shown.{instead}",

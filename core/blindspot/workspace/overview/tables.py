@@ -68,7 +68,7 @@ def leaderboards(entry: Diagnostic, picks: Picks) -> list[Leaderboard]:
 
 
 def none_fit(entry: Diagnostic, picks: Picks) -> None:
-    """There are runs, but none for these picks."""
+    """Say that there are runs, but none for these picks."""
     said = {"metric": "similarity"}
     chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters if not p.only_if_chosen]
     asked = f" with {' and '.join(chosen)}" if chosen else ""
@@ -95,7 +95,7 @@ def takes_long(entry: Diagnostic, board: Leaderboard) -> bool:
 
 @cached(1, shared=True)
 def _compared() -> set[tuple[str, tuple[str, ...]]]:
-    """Diagnostics and runs of which ``best_of`` was asked."""
+    """The diagnostics and runs that ``best_of`` was asked for."""
     return set()
 
 
@@ -150,7 +150,7 @@ def headlines(found: Best) -> pd.DataFrame:
 
 
 def tested(boards: Sequence[Leaderboard]) -> set[str]:
-    """Datasets whose models are tested against the best one: the first, and others as long as that is quick.
+    """The datasets to test models on against the best one: the first, and others as long as that is quick.
 
     The tests read all pairs of all models, and a store may have many datasets.
     """
