@@ -80,7 +80,7 @@ def ends(interval: Interval | None) -> dict[str, float | None]:
 
 
 def declared(entry: Diagnostic, score: str) -> Score:
-    """The declaration of a score; raises ``ValueError`` where there is none."""
+    """The declaration of a score; raises ``ValueError`` if there is none."""
     found = entry.declared(score)
     if found is None:
         raise ValueError(f"{entry.id} does not declare the score {score}")
@@ -125,14 +125,14 @@ def paired_tests(
     among: Int64 | None = None,
     at_once: int = 1,
 ) -> list[tuple[PairedTest, ...]]:
-    """The family of tests of each two runs over one content, the headline first: the only place where it is decided
-    whether one run is better than another.
+    """The family of tests of every two runs on the same content, the headline first. Only this function decides whether
+    one run is better than another.
 
     Args:
         of: finished runs of one diagnostic with the same parameters, on the same items; rows are read once, however
             many pairs name a run.
-        family: of scores; that of the headline if left out.
-        every: further families by the same ranks, too, and what difference each test would have found.
+        family: the scores to test; the headline's family if left out.
+        every: also test other families on the same ranks, and say what difference each test would have found.
         among: numbers of the items to compare on; all if left out.
         at_once: how many differences the intervals hold for at once, where one of these was chosen by what it is.
 
@@ -161,12 +161,12 @@ def paired_tests(
 
 
 def _belongs(family: str, to: str) -> bool:
-    """Whether a family is by the same ranks, raw or filtered."""
+    """Whether a family is computed from the same ranks, raw or filtered."""
     return family != OTHERS and family.startswith(FILTERED) == to.startswith(FILTERED)
 
 
 def _untested(entry: Diagnostic, first: RunRecord, second: RunRecord) -> PairedTest:
-    """Of a headline that is not made of items; raises ``InputError`` if the run has none."""
+    """The test of a headline that is not made of items: none. Raises ``InputError`` if the run has no headline."""
     score = entry.headline_of(first.metrics)
     if not score:
         raise InputError(
@@ -185,13 +185,13 @@ def _untested(entry: Diagnostic, first: RunRecord, second: RunRecord) -> PairedT
 def headline_tests(
     entry: Diagnostic, of: Sequence[tuple[RunRecord, RunRecord]], repository: Repository, at_once: int = 1
 ) -> list[PairedTest]:
-    """Of each two runs the test of the headline score that both have, decided in its family; ``at_once`` as of
+    """The test of the headline score of every two runs, decided within its family; ``at_once`` as in
     ``paired_tests``."""
     return [tests[0] for tests in paired_tests(entry, of, repository, at_once=at_once)]
 
 
 def headline_test(first: RunRecord, second: RunRecord, repository: Repository, at_once: int = 1) -> PairedTest | None:
-    """As ``headline_tests`` of two runs; None where their items do not compare, or the score is not defined."""
+    """``headline_tests`` of two runs; None if their items do not compare or the score is not defined."""
     try:
         (found,) = headline_tests(find_diagnostic(first.plan.diagnostic), [(first, second)], repository, at_once)
     except InputError:
@@ -202,9 +202,9 @@ def headline_test(first: RunRecord, second: RunRecord, repository: Repository, a
 def best_of_each(
     entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository
 ) -> Mapping[str, frozenset[int]] | None:
-    """Per tested score the places of the best run and of those that do not differ significantly from it.
+    """For each tested score, the places of the best run and of those that do not differ significantly from it.
 
-    None for fewer than two runs, runs on different items, and where rows are not in the store.
+    None for fewer than two runs, for runs on different items, or if rows are not in the store.
     """
     ids = [run.run_id for run in runs]
     if len(runs) < 2 or repository.with_items(entry, ids) != set(ids):
@@ -263,10 +263,10 @@ def compare_runs(first: RunRecord, second: RunRecord, repository: Repository, *,
     """Compare two runs in all scores that are tested.
 
     Args:
-        filtered: of filtered ranks.
+        filtered: compare filtered ranks.
 
     Raises:
-        InputError: they do not compare: as ``entry_of_both``, other rules of counting, or different items.
+        InputError: they do not compare: as in ``entry_of_both``, or they count by other rules or have other items.
         BlindspotError: rows are not in the store.
     """
     entry = entry_of_both(first, second)
@@ -428,6 +428,6 @@ def changes(entry: Diagnostic, a: RunRecord, b: RunRecord, repository: Repositor
 
 
 def _first(gain: Float64, most: int) -> list[int]:
-    """Places of the largest gains above 0, the largest first."""
+    """Places of the largest gains above 0, in descending order."""
     found: list[int] = np.argsort(-gain, kind="stable")[: min(most, int(np.count_nonzero(gain > 0)))].tolist()
     return found

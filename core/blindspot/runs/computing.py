@@ -1,4 +1,4 @@
-"""Computing of many runs, one after another, into a store or a folder of packs."""
+"""Computes many runs, one after another, into a store or a folder of packs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Done:
 
     @property
     def computed(self) -> bool:
-        """False where it was there before."""
+        """False if it was there before."""
         return self.outcome.computed
 
     @property
     def is_typical(self) -> bool:
-        """Whether a similar run will take as long: this one was computed, and its texts were encoded before."""
+        """Whether a similar run will take about as long: this one was computed from embeddings that were there."""
         return self.computed and not self.outcome.record.manifest.get("embeddings", {}).get("encoded_now")
 
 
@@ -76,7 +76,7 @@ def compute(
 
 
 def failure(failed: Sequence[Failed], of: int) -> BlindspotError:
-    """The error of a sweep of so many runs; bad input only if every run failed because of it."""
+    """The error of a sweep of this many runs; bad input only if every run failed because of it."""
     first = failed[0]
     bad_input = len(failed) == of and all(isinstance(one.error, InputError) for one in failed)
     kind = InputError if bad_input else BlindspotError
@@ -84,6 +84,6 @@ def failure(failed: Sequence[Failed], of: int) -> BlindspotError:
 
 
 def interrupted(results: Iterable[Done | Failed], of: int) -> BlindspotError:
-    """The error of a sweep of so many runs that was interrupted."""
+    """The error of an interrupted sweep of this many runs."""
     done = sum(isinstance(result, Done) for result in results)
     return BlindspotError(f"interrupted; {done} of {of} runs are done", remedy="run the same command to continue")

@@ -1,5 +1,4 @@
-"""Models that are meant where nobody names any, and whose come first: one rule for pages, commands, reports and
-programs."""
+"""Which models are meant if nobody names any, and which come first: one rule for every surface."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ def is_undeployed(encoder: str) -> bool:
 
 
 def undeployed(variants: Iterable[Variant]) -> list[Variant]:
-    """Those of such baselines: figures have them in gray."""
+    """The variants of such baselines, which figures draw in gray."""
     return [variant for variant in variants if is_undeployed(variant.encoder)]
 
 
@@ -52,11 +51,13 @@ def default_models(
     *,
     postprocessed: bool = False,
 ) -> list[Variant]:
-    """Those without post-processing, and the baseline, as long as there are two to compare; of a training its last
-    step; of a model that is read by several layers or after several prompts, or joined, itself.
+    """The variants without post-processing and the baseline, as long as there are two to compare.
+
+    Of a training, only the last step; of a model with variants by layer, by prompt or joined with others, only the
+    model itself.
 
     Args:
-        known: all of the store, those that appeared first in front.
+        known: all variants in the store, in the order of their first runs.
         postprocessed: keep post-processed ones, too.
     """
     kept = list(dict.fromkeys(variants))
@@ -79,7 +80,7 @@ def check_were_run(variants: Collection[Variant], known: Collection[Variant]) ->
         known: all of the store.
 
     Raises:
-        InputError: there are no runs at all, with the command to begin with; or none of a model, with the nearest.
+        InputError: there are no runs at all (it says how to begin), or none of a model (it names the nearest).
     """
     if not known:
         encoders = dict.fromkeys(variant.encoder for variant in variants) or ("minilm",)

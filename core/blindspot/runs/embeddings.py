@@ -26,7 +26,7 @@ class EmbeddingsGone(BlindspotError):
 
 
 class ComparedTwice(BlindspotError):
-    """The run compares the best of a ranking again with finer vectors: no single vector per text gives its ranks."""
+    """The run ranks the best candidates again with finer vectors, so no single vector per text gives its ranks."""
 
 
 def check_space(variant: Variant) -> None:
@@ -108,14 +108,14 @@ def rows_of(run: RunRecord, embedded: Embedded, repository: Repository) -> tuple
 
 
 def vectors_of(run: RunRecord, settings: Settings, repository: Repository) -> RunVectors:
-    """What a run was computed on; raises as ``fitted_chain``, and ``ComparedTwice``."""
+    """The vectors that a run was computed on; raises as ``fitted_chain``, and ``ComparedTwice``."""
     check_space(run.plan.variant)
     return vectors_of_two(run, settings, repository)[0]
 
 
 def vectors_of_two(run: RunRecord, settings: Settings, repository: Repository) -> tuple[RunVectors, RunVectors]:
-    """What a run searches with, and what it compares the best with again: the same where it does not; raises as
-    ``fitted_chain``."""
+    """The vectors that a run searches with, and those that it ranks the best candidates again with, which may be the
+    same; raises as ``fitted_chain``."""
     embedded = embedded_of(run, settings)
     items, asking, rows = rows_of(run, embedded, repository)
     matrix = embedded.matrix[rows] if run.plan.covered_digest else embedded.matrix

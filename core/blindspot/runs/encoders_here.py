@@ -64,8 +64,8 @@ class EncoderSummary:
         dimension, parameters, memory_bytes: None if unknown.
         runs: finished ones, newest first.
         stored: its embeddings on disk.
-        speeds: those that are known, by device, where it encoded most first; none where it was never run.
-        shares_pass_with: encoders from the same forward passes: their speed is that of all together.
+        speeds: one per device, the device that encoded most first; empty if it was never run.
+        shares_pass_with: encoders from the same forward passes, whose speed is measured together.
         datasets: per digest of its embeddings, the datasets they are known to belong to.
     """
 
@@ -122,7 +122,7 @@ class EncoderSummary:
 
     @property
     def title(self) -> str:
-        """The name of the last check, else the last part of the reference; of several models their names."""
+        """The name from the last check, else the last part of the reference; for several models as one, their names."""
         if self.info and self.info.title:
             return self.info.title
         if len(self.reference.models) > 1:
@@ -214,14 +214,15 @@ def _known_references(settings: Settings, repository: Repository) -> list[ModelR
 
 
 def own_references(references: Iterable[ModelRef], settings: Settings) -> list[ModelRef]:
-    """Of ``known_references`` those that a user added or ran and that can encode, the newest first; not their layers,
-    what they are after prompts or joined with others, where they are there themselves."""
+    """Those ``known_references`` that a user added or ran and that can encode, the newest first.
+
+    Variants by layer, by prompt or joined with others are left out if the model itself is there."""
     own = list(takewhile(is_own, references))
     return [one for one in own if set(own).isdisjoint(made_of(one)) and can_encode(one, settings)]
 
 
 def can_encode(model: ModelRef, settings: Settings) -> bool:
-    """Whether it is a model with vectors whose files are here, and still what they were."""
+    """Whether it is a model with vectors whose files are here and unchanged."""
     try:
         encoder_of(model, settings)
     except BlindspotError:
@@ -353,7 +354,7 @@ def remove(reference: str, settings: Settings, repository: Repository) -> Remova
 
 
 def change_of(reference: str, settings: Settings) -> str:
-    """A sentence where a served model is another one than before; "" otherwise."""
+    """A sentence if a served model is another one than before, else ""."""
     return ServedEncoder.of(ServedReference.parse(reference), settings).change
 
 
@@ -407,7 +408,7 @@ def _datasets(passes: Sequence[Sequence[EmbeddingFacts]], runs: Iterable[RunReco
 
 
 def _by_device(speeds: Sequence[Speed], revision: str) -> tuple[Speed, ...]:
-    """One per device, of the weights it has now; where those encoded nothing, of any."""
+    """One speed per device, of the current weights if those encoded anything."""
     by_device: dict[str, Speed] = {}
     for speed in [s for s in speeds if s.revision == revision] or speeds:
         if speed.texts_per_second is not None:
@@ -481,7 +482,7 @@ def _newest_identity(added: StoredReference | None, done: Sequence[RunRecord]) -
 def identity_of(run: RunRecord) -> EncoderIdentity | None:
     """The encoder that a finished run was computed with; None if another version of Blindspot stored too little.
 
-    Of a run by role, as it encodes texts without one, by the prompt that its reference gives.
+    If the run encoded by role, the encoder as it treats texts without a role, by the prompt in its reference.
     """
     facts = run.manifest.get("encoder", {})
     identity = _read(EncoderIdentity, facts)

@@ -46,7 +46,7 @@ class RunEstimate:
     Attributes:
         is_stored: it costs nothing.
         seconds: None if the dataset's size is unknown.
-        memory_bytes, disk_bytes: at its peak; of its embeddings.
+        memory_bytes, disk_bytes: peak memory; size of its embeddings.
         is_guess: whether the encoder's speed is a guess.
         load_seconds: the part of ``seconds`` in which its model is loaded, for the first run that needs it.
     """
@@ -73,12 +73,12 @@ class Estimate:
 
     @property
     def wanted(self) -> tuple[RunRequest, ...]:
-        """Those not stored yet."""
+        """The runs that are not stored yet."""
         return tuple(run.request for run in self.runs if not run.is_stored)
 
     @property
     def downloads_in_words(self) -> str:
-        """The missing datasets; several of one family by their number."""
+        """The missing datasets; of several from one family, only the number."""
         families = {name: family for name in self.downloads if (family := family_of(name))}
         sizes = Counter(family.id for family in families.values())
         said = dict.fromkeys(
@@ -205,7 +205,7 @@ def _of_ranking(
     speeds: _Speeds,
     settings: Settings,
 ) -> RunEstimate:
-    """Of a ranking without vectors: a fusion's models take what they take to encode and to rank."""
+    """Cost of a ranking without vectors; a fusion costs what its models take to encode and to rank."""
     seconds, memory, disk, is_guess = SECONDS_PER_RUN, BASE_MEMORY, 0, False
     for model in request.variant.encoder.models:
         if not model.has_vectors:
@@ -281,7 +281,7 @@ def _units_of(run: RunRecord) -> float:
 
 
 def _guessed_speed(info: EncoderInfo, entry: DatasetEntry) -> float:
-    """Texts per second, at two operations per weight and token."""
+    """Texts per second, assuming two operations per weight and token."""
     if info.served_by:
         return GUESSED_SERVED
     tokens = TOKENS_PER_WORD if entry.unit == "word" else TOKENS_PER_TEXT

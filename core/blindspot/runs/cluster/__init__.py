@@ -1,1 +1,1 @@
-"""Sweeps on the nodes of a cluster, by an engine that is there: Ray or Slurm."""
+"""Sweeps on the nodes of a cluster, by whichever engine is installed: Ray or Slurm."""

@@ -1,7 +1,7 @@
 """Driver of a sweep on a cluster: it hands out groups, the longest first, and takes packs into the store as they come.
 
-Nodes write packs into a folder that all share, so nothing that is done is lost with a worker, a node or the driver: the
-same sweep begins with the packs that are there.
+Nodes write packs into a folder that all share, so no finished work is lost with a worker, a node or the driver: the
+same sweep starts from the packs that are there.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Note:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Requests for one worker; ``failed`` says why those are tried once more, ``avoid`` where not; ``refusals`` counts
-    nodes that were not able to work on them."""
+    """Requests for one worker. ``failed`` says why they are tried again, ``avoid`` on which nodes not; ``refusals``
+    counts the nodes that could not work on them."""
 
     requests: tuple[RunRequest, ...]
     needs: Needs
@@ -62,7 +62,7 @@ def run(
     """Compute requests on an engine's nodes, and take their runs into the store, each exactly once.
 
     A node with another version, without the folder or with a full disk is left out, and the others go on. A request
-    that fails is tried once more on another node; what was lost with its worker, too, by itself.
+    that fails is tried once more on another node; so is one that was lost with its worker, alone this time.
 
     Raises:
         BlindspotError: the folder or the store cannot be written to, or no node may work.
@@ -127,7 +127,7 @@ class _Driver:
             self._engine.submit(self._number, self._pickled(piece.requests), piece.needs, avoid)
 
     def _left(self, seconds: float) -> float | None:
-        """Seconds that the rest takes, by what the first part took; before there is one, as estimated."""
+        """Seconds that the rest takes, judging by the finished part; the estimate as long as nothing is finished."""
         if self._seconds_done:
             return seconds * (self._seconds / self._seconds_done - 1)
         return self._expected - seconds if seconds < self._expected else None
@@ -165,7 +165,7 @@ class _Driver:
                 yield from self._of_rest(piece, rest, answer)
 
     def _of_rest(self, piece: _Piece, rest: tuple[RunRequest, ...], answer: Answer) -> Iterator[Failed]:
-        """Hand out anew what a node that may not work has left, or give it up."""
+        """Hand out again what is left of a node that may not work, or give it up."""
         share = piece.needs.seconds * len(rest) / len(piece.requests)
         if self._engine.nodes() is None and piece.refusals + 1 >= MOST_REFUSALS:
             self._seconds_done += share
@@ -177,7 +177,7 @@ class _Driver:
         self._todo.appendleft(replace(piece, requests=rest, needs=needs, refusals=piece.refusals + 1))
 
     def _of_loss(self, piece: _Piece, ended: Ended) -> Iterator[Failed]:
-        """Of several requests each goes alone, so that the one that kills its worker takes no other with it."""
+        """Try several lost requests one by one, so that one that kills its worker takes no other with it."""
         if piece.was_lost and len(piece.requests) == 1:
             self._seconds_done += piece.needs.seconds
             self._done += 1
@@ -207,7 +207,7 @@ class _Driver:
         return nodes is not None and bool(nodes - self._refused.keys() - {mine})
 
     def _without_a_node(self) -> Iterator[Failed]:
-        """End what no node may do any more; raises ``BlindspotError`` where that is everything."""
+        """Give up what no node may do any more; raises ``BlindspotError`` if that is everything."""
         nodes = self._engine.nodes()
         if not nodes:  # not known, or new ones may come
             return

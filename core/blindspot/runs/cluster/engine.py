@@ -11,7 +11,7 @@ from blindspot.runs.cluster.node import Answer
 
 @dataclass(frozen=True)
 class Needs:
-    """What a task takes, estimated; ``on_gpu`` where a GPU pays."""
+    """Estimated needs of a task; ``on_gpu`` if a GPU pays off."""
 
     seconds: float
     memory_bytes: int
@@ -20,7 +20,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Ended:
-    """A task that ended: with an answer, or lost, with the reason in words."""
+    """A task that ended, with its answer or, if it was lost, the reason in words."""
 
     task: int
     answer: Answer | None
@@ -32,7 +32,7 @@ class Engine(Protocol):
 
     @property
     def title(self) -> str:
-        """Where the work goes, for a line that tells it."""
+        """Where the work goes, in words."""
         ...
 
     @property
@@ -46,19 +46,19 @@ class Engine(Protocol):
         ...
 
     def nodes(self) -> frozenset[str] | None:
-        """Ids of the nodes that there are now; None where that is not known."""
+        """Ids of the current nodes; None if they are not known."""
         ...
 
     def check(self, task: bytes) -> list[Ended]:
-        """Let each node that there is do a task without requests."""
+        """Let every node do a task without requests."""
         ...
 
     def submit(self, number: int, task: bytes, needs: Needs, avoid: Collection[str]) -> None:
-        """Start a task under a number, on a node that is not to be avoided; the engine starts it anew if it is lost."""
+        """Start a task under a number, on no node that is to be avoided; the engine restarts it if it is lost."""
         ...
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Tasks that ended, as soon as there are any, or none after some seconds."""
+        """Tasks that ended, as soon as there are some; none after a few seconds without any."""
         ...
 
     def cancel(self, number: int) -> None:

@@ -35,11 +35,11 @@ LIBRARIES = ("numpy", "scipy", "numba", "torch", "transformers", "tokenizers", "
 
 @dataclass(frozen=True)
 class Task:
-    """Requests to compute into a folder of packs; none to see only whether a node may work.
+    """Requests to compute into a folder of packs; none to only check whether a node may work.
 
     Attributes:
         folder: its address.
-        token: what the driver wrote there, into ``TOKEN``; a node that reads something else has another folder.
+        token: what the driver wrote into ``TOKEN`` there; a node that reads something else sees another folder.
         variables: ``BLINDSPOT_*`` of the driver, for those that the node's own environment lacks.
     """
 
@@ -50,7 +50,7 @@ class Task:
 
 
 class Result(TypedDict):
-    """Of one request: ``run_id``, or ``error`` and whether it was an ``InputError``."""
+    """Result of one request: ``run_id``, or ``error`` and whether it was an ``InputError``."""
 
     number: int
     run_id: str
@@ -60,7 +60,7 @@ class Result(TypedDict):
 
 
 class Answer(TypedDict):
-    """Of a node: results of the first requests, and why it cannot work for this sweep, or ""."""
+    """A node's answer: results of its first requests, and why it cannot work for this sweep, or ""."""
 
     node: str
     name: str
@@ -70,7 +70,7 @@ class Answer(TypedDict):
 
 @cache
 def software() -> dict[str, str]:
-    """What must be the same on driver and nodes, so that ids and scores are: code, Python and libraries."""
+    """What must be the same on driver and nodes for equal ids and scores: code, Python and libraries."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(f"{file.relative_to(PACKAGE).as_posix()}\0".encode())
@@ -83,7 +83,7 @@ def software() -> dict[str, str]:
 
 
 def variables_of(settings: Settings) -> dict[str, str]:
-    """The settings as variables, for nodes that do not say otherwise."""
+    """The settings as variables, for nodes whose own environment does not set them."""
     limit = f"{settings.cache_limit / 1e6:.6f}MB" if settings.cache_limit else ""
     found = {
         "BLINDSPOT_CACHE": str(settings.cache),
@@ -180,7 +180,7 @@ def in_one_line(error: BaseException) -> str:
 
 
 def is_of_node(error: BaseException | None) -> bool:
-    """Whether an error comes from the machine's disk, not from what was asked for."""
+    """Whether the machine's disk is to blame for an error, not the request."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, OSError) and error.errno in OF_THE_NODE:

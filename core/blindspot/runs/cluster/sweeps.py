@@ -1,4 +1,4 @@
-"""Sweep on a cluster, from what is there already to what is stored: for the command line and for the app's queue."""
+"""Sweep on a cluster, from packs that are there already to stored runs: for the command line and the app's queue."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def compute(
     gpus: float | None = None,
     out: str = "",
 ) -> Generator[Done | Failed | Note]:
-    """Compute on a cluster what the store lacks; first comes what it has, once it has taken in packs from before.
+    """Take in the packs that are there, return what the store has, and compute the rest on a cluster.
 
     Args:
-        watch: takes the number of requests that are done, those that were there too, and the seconds left.
+        watch: called with the number of finished requests, stored ones included, and the seconds left.
         out: the folder of packs that all nodes share; "" for one in the cache that belongs to these requests, and is
             removed when all of them are stored.
 
