@@ -11,8 +11,9 @@ import streamlit as st
 from blindspot.diagnostic import Diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
+from blindspot.numerics.statistics.written import DIFFERENCE, ci, ci_in_words, number
 from blindspot.runs.comparison import paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
@@ -75,6 +76,11 @@ def _named(rival: Rival) -> str:
     p = None if rival.test is None else rival.test.p_corrected
     is_open = rival.apart and p is not None and p >= ALPHA
     return f"**{as_text(rival.label)}** {rival.score}{f' ({rival.apart})' if is_open else ''}"
+
+
+def sure(found: Estimate, spec: str, more: str = "") -> str:
+    """The interval of a headline's score, in brackets; where there is none, why: a number alone says too much."""
+    return ci(found, spec, more=more) or f" (no interval: {found.refusal})"
 
 
 @cached(64, "Comparing with the baseline …")

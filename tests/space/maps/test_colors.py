@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
 from blindspot.datasets.kinds.pairs import PairSet
@@ -111,3 +112,11 @@ def test_an_own_column_of_minimal_pairs_and_of_words() -> None:
     words = Vocabulary("v", items=("cat", "dog"), counts=np.ones(2), corpus_size=10.0, queries=none)
     found = map_colors.by_own_column(words, column)
     assert [found.names[code] for code in found.codes] == ["y", "x"]
+    none32, splits = np.zeros(0, dtype=np.int32), np.zeros(2, dtype=np.int8)
+    rows = np.array([0, 1], dtype=np.int32)
+    labeled = LabeledTexts(
+        "l", ("late", "broken"), ("refund", "repair"), rows, none32, rows, splits, own_columns=(column,)
+    )
+    assert [one.name for one in labeled.groupings] == ["label", "kind"], "their classes, too"
+    found = map_colors.by_own_column(labeled, labeled.groupings[0])
+    assert [found.names[code] for code in found.codes] == ["refund", "repair"]

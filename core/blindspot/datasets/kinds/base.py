@@ -138,6 +138,11 @@ class Dataset(ABC):
         return self
 
     @property
+    def groupings(self) -> tuple[OwnColumn, ...]:
+        """What groups its rows: its classes, where it has some, and its own columns."""
+        return self.own_columns
+
+    @property
     def encoded(self) -> tuple[str, ...]:
         """The texts that a model encodes: the items, unless they are cut."""
         return self.items

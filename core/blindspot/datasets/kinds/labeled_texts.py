@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Rows, names
+from blindspot.datasets.kinds.own_columns import MOST_VALUES, OwnColumn
 from blindspot.texts import same_text
 from blindspot.types import Bool, Int8, Int32, Int64
 
@@ -72,6 +73,12 @@ class LabeledTexts(Dataset):
     stored_as = "labeled_text"
     item_columns = ("firsts", "seconds")
     row_columns = ("labels", "splits")
+
+    @property
+    def groupings(self) -> tuple[OwnColumn, ...]:
+        if len(self.classes) > MOST_VALUES:
+            return self.own_columns
+        return (OwnColumn("label", self.classes, self.labels.astype(np.uint8)), *self.own_columns)
 
     @property
     def has_pairs(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from blindspot.types import Bool, Int64, UInt8, digest_of_strings
 
+MOST_VALUES = 200  # of a column: intents are often 50 to 150
 EMPTY = "(empty)"  # the value of an empty cell
 
 

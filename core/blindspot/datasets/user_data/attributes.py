@@ -8,12 +8,11 @@ from decimal import Decimal
 
 import numpy as np
 
-from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
+from blindspot.datasets.kinds.own_columns import EMPTY, MOST_VALUES, OwnColumn
 from blindspot.files.tables import FileTable, is_unicode
 from blindspot.types import UInt8
 
 MOST_COLUMNS = 10
-MOST_VALUES = 200  # intents are often 50 to 150
 LONGEST = 60  # characters of a value, and of a column's name
 PREFIX = "own: "  # of its name in an upload: no kind of file looks for a column of such a name
 

@@ -15,7 +15,7 @@ from blindspot.diagnostics.evalrank.uncertainty import Estimated
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import ci, number, percent
+from blindspot.numerics.statistics.written import number, percent
 from blindspot.runs.comparison import cells, in_words, paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
@@ -86,11 +86,11 @@ def show_headline(shown: EvalRankView, estimates: Sequence[Estimated]) -> None:
     if any(run.metrics[f"hits@1{suffix}"] > 0 for run in runs):
         text = f"**{first}** ranks the right match first for **{percent(hits.value, 1)}** of {own.pairs:,} pairs"
         rivals = headline.rivals(shown.entry, runs, ".1%", f"hits@1{suffix}", shown.family)
-        headline.show(headline.in_words(f"{text}{ci(hits, '.1%')}", rivals, "more", "fewer"))
+        headline.show(headline.in_words(f"{text}{headline.sure(hits, '.1%')}", rivals, "more", "fewer"))
         return
     text = f"The right match is first for none of {own.pairs:,} pairs. **{first}** has an MRR of "
     rivals = headline.rivals(shown.entry, runs, ".3f", f"mrr{suffix}", shown.family)
-    text += f"**{number(mrr.value, '.3f')}**{ci(mrr, '.3f')}"
+    text += f"**{number(mrr.value, '.3f')}**{headline.sure(mrr, '.3f')}"
     headline.show(headline.in_words(text, rivals, "higher", "lower"))
 
 

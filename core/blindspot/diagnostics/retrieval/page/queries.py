@@ -133,7 +133,7 @@ def compared_sides(shown: RetrievalView) -> Compared:
     else:
         by_name = {str(run.plan.variant): run for run in shown.runs}
         options = [str(run.plan.variant) for run in subject_first(shown.runs, shown.picks)]
-        run = by_name[one_named("B", options, key=B, name=names_of_variants(options)) or options[0]]
+        run = by_name[one_named("B", options, key=B, name=names_of_variants(options), index=0) or options[0]]
     sides = {"A": Side(run.run_id, is_bm25=True), "B": Side(run.run_id)}
     return Compared({"A": BM25_TITLE, "B": run.plan.variant.label}, sides, {"A": run, "B": run})
 

@@ -65,7 +65,7 @@ def show_headline(shown: RetrievalView) -> None:
     verdict = apart.get(test.verdict, f"significantly {test.verdict} than")
     text = (
         f"**{as_text(runs[0].plan.variant.label)}** finds relevant documents with {TITLES[HEAD]} = "
-        f"**{number(estimate.value, '.3f')}**{ci(estimate.interval, '.3f')} over "
+        f"**{number(estimate.value, '.3f')}**{headline.sure(estimate, '.3f')} over "
         f"{counted(len(shown.table), 'query', 'queries')}, {verdict} keyword search: BM25 has "
         f"{number(test.b, '.3f')}, a difference of {number(test.value, '+.3f')}"
         f"{ci(test, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"

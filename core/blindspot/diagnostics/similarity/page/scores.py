@@ -17,7 +17,7 @@ from blindspot.figures import grids
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Style, of_no_model
 from blindspot.numerics.statistics.correlations import KINDS
-from blindspot.numerics.statistics.written import ci, interval, number
+from blindspot.numerics.statistics.written import interval, number
 from blindspot.numerics.words_alone import MEANING, TOKENS
 from blindspot.runs.findings.baselines import VARIANTS, AgainstWords, in_words
 from blindspot.ui import headline
@@ -82,7 +82,7 @@ def show_headline(shown: SimilarityView) -> None:
     estimate = _view(shown.table).runs[runs[0].run_id][0].estimates.get("spearman")
     if estimate is None:  # all similarities or all scores are equal: the view says so
         return
-    interval, gold = ci(estimate.interval, ".3f"), shown.table.gold
+    interval, gold = headline.sure(estimate, ".3f"), shown.table.gold
     text = (
         f"Similarities by **{as_text(runs[0].plan.variant.label)}** follow people's scores of "
         f"{len(shown.table.frame):,} pairs ({number(gold.min(), 'g')} to {number(gold.max(), 'g')}) with Spearman's "

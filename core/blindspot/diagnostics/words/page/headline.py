@@ -11,10 +11,10 @@ from blindspot.diagnostics.words.categorization import SEEDS
 from blindspot.diagnostics.words.page.table import WordsView, score_of
 from blindspot.diagnostics.words.schnabel_table import TASKS, Task
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.written import ci, percent
+from blindspot.numerics.statistics.written import percent
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
-from blindspot.ui.headline import Rival, in_words, rivals
+from blindspot.ui.headline import Rival, in_words, rivals, sure
 from blindspot.ui.headline import show as draw
 from blindspot.ui.markdown import as_text
 
@@ -67,11 +67,8 @@ def _cases(task: Task, runs: list[RunRecord]) -> str:
     first, m = _estimate(runs[0]), runs[0].metrics
     share, number = f"**{percent(first.value, 1)}**", counted(int(m["cases"]), *kind.cases)
     text = f"{_name(runs[0])} {kind.does.format(share, number)} in {as_text(title_of(task.dataset))}"
-    if first.interval is not None:
-        more = f"over {first.units:,} {kind.named(first).unit}; guessing {percent(m['chance'])}"
-        text += ci(first, ".1%", more=more)
-    else:
-        text += f" (guessing {percent(m['chance'])})"
+    ends = sure(first, ".1%", more=f"over {first.units:,} {kind.named(first).unit}")
+    text += f"{ends}, by guessing {percent(m['chance'])}"
     return in_words(text, _rivals(task, runs), "better", "worse")
 
 
@@ -99,7 +96,7 @@ def _name(run: RunRecord) -> str:
 
 def _ends(estimate: Estimate) -> str:
     """The interval and what it is over: questions that share a pair of words are not independent."""
-    return ci(estimate, ".1%", more=f"over the {estimate.units:,} word pairs that they are made of")
+    return sure(estimate, ".1%", more=f"over the {estimate.units:,} word pairs that they are made of")
 
 
 def _chunks(task: Task, runs: list[RunRecord]) -> str:
@@ -107,6 +104,6 @@ def _chunks(task: Task, runs: list[RunRecord]) -> str:
     text = (
         f"{_name(runs[0])} tells the phrases of {int(m['sentences']):,} sentences of {as_text(title_of(task.dataset))} "
     )
-    text += f"with F1 **{first.value:.3f}**{ci(first, '.3f', more='over sentences')}"
+    text += f"with F1 **{first.value:.3f}**{sure(first, '.3f', more='over sentences')}"
     entry = find_diagnostic(task.diagnostic)
     return in_words(text, rivals(entry, runs, ".3f"), "better", "worse")
