@@ -50,9 +50,9 @@ class Changed:
         return sum(one.changes.lost for one in self.of_rows)
 
     def items(self, *, won: bool) -> list[Item]:
-        """Those that A wins, or B: the largest change of every row, then every row's second largest, and so on.
+        """The items that A wins, or B: the largest change of every row, then every row's second largest, and so on.
 
-        A gain of 1 is common in some diagnostics and rare in others; alternating keeps each of them in view.
+        A gain of 1 is common in some diagnostics and rare in others; taking turns keeps all of them in view.
         """
         placed = []
         for one in self.of_rows:

@@ -1,6 +1,6 @@
 """Cost of a variant: size of the vectors, size of the model.
 
-Speeds are no part of it: those of a store were measured at different times, under different load, and compare nothing.
+Speed is left out: the stored speeds were measured at different times under different load, so they do not compare.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Cost:
 
     Attributes:
         dimension: of the vectors after post-processing.
-        parameters: that its vectors need.
-        bytes_per_text: that a vector takes where it is not float32.
+        parameters: those needed for its vectors.
+        bytes_per_text: size of a vector that is not float32.
     """
 
     dimension: int | None
@@ -78,6 +78,6 @@ def _dimension(runs: Sequence[RunRecord]) -> int | None:
 
 
 def written(kind: CostKind, cost: Cost) -> str:
-    """A cost in a table; a dash for what is not known."""
+    """A cost in a table; a dash if it is not known."""
     value = kind.of(cost)
     return "–" if value is None else f"{value:,.0f}"

@@ -29,7 +29,7 @@ NAME_WIDTH = 24  # of a line of a model's name, at either side of the zero line
 
 
 def drawn(rows: Sequence[Row]) -> list[Row]:
-    """The rows that a forest plot shows: those whose score says which way is better."""
+    """The rows that a forest plot shows: those with a score that says which way is better."""
     return [row for row in rows if row.difference.advantage is not None]
 
 
@@ -86,7 +86,7 @@ def _zero(place: float, scheme: Scheme) -> dict[str, Any]:
 
 
 def _titles(rows: Sequence[Row]) -> list[str]:
-    """The diagnostic of each row, "" where it is that of the row before."""
+    """The diagnostic of each row, "" if it is the same as in the row above."""
     before = ["", *(row.entry.id for row in rows)]
     return ["" if row.entry.id == last else row.entry.title for row, last in zip(rows, before, strict=False)]
 
@@ -127,7 +127,7 @@ def _inked(style: Style) -> dict[str, object]:
 
 
 def _reach(rows: Sequence[Row]) -> float:
-    """How far the axis goes to either side: zero is in the middle."""
+    """How far the axis goes to either side, with zero in the middle."""
     ends = [1.0]
     for row in rows:
         interval, advantage = row.difference.advantage_interval, row.difference.advantage or 0.0
@@ -172,7 +172,7 @@ def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, S
 
 
 def hover(row: Row, names: tuple[str, str]) -> str:
-    """Tooltip of a row; the difference is A's to B."""
+    """Tooltip of a row; the difference is A minus B."""
     one = row.difference
     values = [f"{number(value, '.4f')} ({name})" for value, name in zip((one.a, one.b), names, strict=True)]
     lines = [

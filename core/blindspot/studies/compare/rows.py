@@ -35,7 +35,7 @@ class Row:
 
     Attributes:
         difference: of the headline; its verdict is corrected for the diagnostic's main scores, and the same everywhere.
-        p_of_all: after Holm over the rows of the comparison; None where there is no test.
+        p_of_all: after Holm over the rows of the comparison; None without a test.
     """
 
     a: RunRecord
@@ -53,7 +53,7 @@ class Row:
 
     @property
     def turned(self) -> Row:
-        """The same with A and B exchanged."""
+        """The same row with A and B exchanged."""
         return Row(self.b, self.a, self.difference.turned, self.p_of_all)
 
     @property
@@ -74,7 +74,7 @@ class Row:
         return f"{self.verdict} (alone)" if self.is_significant and not self.holds else str(self.verdict)
 
     def cells(self, a: str = "A", b: str = "B") -> dict[str, str]:
-        """Texts by heading, of which every surface shows some; ``a`` and ``b`` are what the two are called there."""
+        """Texts by heading; every surface shows some of them. ``a`` and ``b`` are the names of the two there."""
         titles = {"diagnostic": self.entry.title, "dataset": title_of(self.dataset)}
         return titles | cells(self.difference, a, b) | {f"{a} is": self.in_words}
 
@@ -122,7 +122,7 @@ class Comparison:
 
     @property
     def is_about_b(self) -> bool:
-        """Whether it is B that the reader decides about: the only own model of the two, or the later one of two own."""
+        """Whether the reader decides about B: the only own model of the two, or the later of two own ones."""
         a_is_own, b_is_own = is_own_model(self.a.encoder), is_own_model(self.b.encoder)
         if not (a_is_own and b_is_own):
             return b_is_own
@@ -136,7 +136,7 @@ class Comparison:
         return Comparison(self.b, self.a, tuple(row.turned for row in self.rows), self.missing)
 
     def count(self, verdict: Verdict) -> int:
-        """How many of the rows that decide have this verdict of A."""
+        """How many of the deciding rows have this verdict on A."""
         return sum(row.decides and row.verdict is verdict for row in self.rows)
 
 
@@ -144,7 +144,7 @@ def check_two(a: Variant, b: Variant, variants: Collection[Variant]) -> None:
     """Refuse what cannot be compared.
 
     Raises:
-        InputError: a variant without any finished run, with the nearest that has one; A is B.
+        InputError: a variant has no finished run (it names the nearest that has one), or A is B.
     """
     check_were_run((a, b), variants)
     if a == b:
@@ -203,7 +203,7 @@ class _Candidates:
     by_items: Mapping[tuple[str, str], Mapping[Variant, RunRecord]]  # by content and items
 
     def of(self, a: Variant, b: Variant) -> tuple[RunRecord, RunRecord] | None:
-        """Runs of both on the same items; where there are several such sets, on the one that was run last."""
+        """Runs of both on the same items; of several such sets, on the one that was run last."""
         both = [(runs[a], runs[b]) for runs in self.by_items.values() if a in runs and b in runs]
         return max(both, key=lambda pair: max(run.run_seq for run in pair), default=None)
 
@@ -234,7 +234,7 @@ def _candidates(variants: Sequence[Variant], repository: Repository, picked: Map
 
 
 def tested_by_variant(repository: Repository, picked: Mapping[str, str]) -> dict[str, frozenset[tuple[str, str, str]]]:
-    """By a variant's name the diagnostics, contents and items that it was run on with the picked parameters."""
+    """For each variant's name, the diagnostics, contents and items that it was run on with the picked parameters."""
     params = {entry.id: params_of(entry, picked) for entry in all_diagnostics().values()}
     found: dict[str, set[tuple[str, str, str]]] = {}
     for run in repository.runs(state=RunState.DONE, current=True, metrics=[]):
@@ -296,7 +296,7 @@ def _missing(found: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Miss
 
 
 def headline(comparison: Comparison, a: str, b: str) -> str:
-    """One sentence, about B where ``is_about_b``; ``a`` and ``b`` are the names of the two."""
+    """One sentence, about B if ``is_about_b``; ``a`` and ``b`` are the names of the two."""
     deciding = [row for row in comparison.rows if row.decides]
     if not deciding:
         return f"{a} and {b} have no score in common yet."
@@ -333,7 +333,7 @@ def holding_in_words(significant: Sequence[Row]) -> str:
 
 
 def legend(rows: Sequence[Row]) -> list[str]:
-    """What the figure's marks mean, as far as they are there, and why a row is not tested, counted or drawn."""
+    """What the marks in the figure mean, and why a row is not tested, counted or drawn."""
     drawn = [row for row in rows if row.difference.advantage is not None]
     deciding = [row for row in drawn if row.decides]
     verdicts = {row.verdict for row in deciding}

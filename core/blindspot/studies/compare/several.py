@@ -31,7 +31,7 @@ class Wins:
 
     @property
     def total(self) -> Int64:
-        """Wins less losses of each variant over all others, ``[v]``."""
+        """Wins minus losses of each variant against all others, ``[v]``."""
         return np.asarray(self.wins.sum(axis=1) - self.wins.sum(axis=0))
 
 
@@ -69,7 +69,7 @@ def scored(by_pair: ByPair) -> list[tuple[str, str]]:
 
 
 def difference_of(by_pair: ByPair, score: tuple[str, str]) -> PairedTest | None:
-    """Any difference of a score: what it is called, and which way is better."""
+    """One of the differences of a score: it knows the score's name and which way is better."""
     found = (row for rows in by_pair.values() for row in rows)
     return next((row.difference for row in found if (row.entry.id, row.dataset) == score), None)
 
@@ -111,7 +111,7 @@ def points(by_pair: ByPair, score: tuple[str, str], costs: Mapping[Variant, Cost
 
 
 def front(better: Float64, cheaper: Float64) -> Bool:
-    """Which of ``[n]`` no other one beats: at least as good in both, and better in one (Pareto), ``[n] bool``."""
+    """Which of the points ``[n]`` no other one beats by being at least as good in both and better in one (Pareto)."""
     at_least = (better[:, None] >= better) & (cheaper[:, None] >= cheaper)
     above = (better[:, None] > better) | (cheaper[:, None] > cheaper)
     return np.asarray(~(at_least & above).any(axis=0))

@@ -16,7 +16,7 @@ from blindspot.variants import Variant
 
 @dataclass(frozen=True)
 class CostRow:
-    """A cost of A and of B as text; ``ratio`` is A's over B's, a dash where one is not known."""
+    """A cost of A and of B as text; ``ratio`` is A's over B's, a dash if one is not known."""
 
     title: str
     a: str

@@ -33,7 +33,7 @@ _NOT_RANKED = ("_low", "_high", "_optimistic", "_pessimistic", "_ceiling", "_sd"
 
 
 def entries() -> list[Diagnostic]:
-    """The diagnostics that can be in a grid."""
+    """The diagnostics that a grid can contain."""
     return [entry for entry in all_diagnostics().values() if entry.grid is not GridRole.NONE]
 
 
@@ -99,7 +99,7 @@ class Measure:
 
     @property
     def is_described(self) -> bool:
-        """Whether it describes the space and not how well a task is done; it ranks encoders only on request."""
+        """Whether it describes the space instead of how well a task is done; it then ranks encoders only on request."""
         return self.task.entry.grid is GridRole.DESCRIPTION
 
     @property
@@ -148,7 +148,7 @@ class Setting:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The names of the chain's steps: truncating before whitening is not the same as after it."""
+        """The names of the chain's steps, in order: truncating before whitening differs from truncating after it."""
         return tuple(step.name for step in self.steps)
 
     @property
@@ -230,8 +230,8 @@ _NO_LIMIT = ("random-project", "flow", "rescore")
 
 
 def usual_tasks(dataset: DatasetRef, available: Sequence[DatasetRef]) -> tuple[Task, ...]:
-    """The default tasks: every diagnostic on the picked dataset if it fits, else on one that is ``available``: the
-    newest of the user's own, else a small one."""
+    """The default tasks: every diagnostic on the picked dataset if that fits, else on an ``available`` one: the user's
+    newest own dataset, or a small one."""
     kind = dataset.entry().kind
     own = {name.entry().kind: name for name in available if is_own(name)}
     out = []
@@ -307,7 +307,7 @@ class Scores:
         return Scores(self.encoders, tuple(self.settings[i] for i in keep), self.values[:, list(keep)])
 
     def without_gaps(self) -> Scores:
-        """Those encoders and settings that have a score at all."""
+        """Only the encoders and settings that have any score."""
         has = ~np.isnan(self.values)
         rows, columns = np.flatnonzero(has.any(axis=1)).tolist(), np.flatnonzero(has.any(axis=0)).tolist()
         kept = self.only(columns)
@@ -315,7 +315,7 @@ class Scores:
 
     @property
     def ranked(self) -> Scores:
-        """The settings that rank encoders: with a direction, and values of two encoders or more."""
+        """The settings that rank encoders: those with a direction and with values of at least two encoders."""
         enough = (~np.isnan(self.values)).sum(axis=0) > 1
         return self.only(np.flatnonzero(enough & (self.directions != 0)).tolist())
 
@@ -365,7 +365,7 @@ def changes(
 ) -> list[Change]:
     """Every stored score that is not an encoder's plain one and can be compared with it, measure by measure.
 
-    Scores that describe a space count only where no other is there.
+    Scores that describe a space count only if there are no others.
     """
     own = [(measure, change) for measure in wanted for change in _changes(requests, runs, measure)]
     decisive = [change for measure, change in own if not measure.is_described]

@@ -55,7 +55,7 @@ _LEFT_OUT = ("score", "n", "wins", "losses", "alike", "p", "detectable")  # of a
 
 @dataclass(frozen=True)
 class Match:
-    """Two models in one way: the smaller and the larger, each as it then is; ``dimension`` is that of both, 0 of their
+    """Two models matched in one way: the smaller and the larger as variants, and the ``dimension`` of both; 0 for their
     own sizes."""
 
     way: Way
@@ -95,7 +95,7 @@ class Pair:
 
 
 def pairs_of(models: Sequence[str], settings: Settings) -> tuple[Pair, ...]:
-    """Every two models of different dimension, with the ways that they have to be matched.
+    """Every two models of different dimension, with the ways in which they can be matched.
 
     Raises:
         InputError: fewer than two models, all of one dimension, or as ``encoder_of``.
@@ -124,7 +124,7 @@ def _own(small: ModelRef, large: ModelRef) -> Match:
 def _matches(
     small: ModelRef, large: ModelRef, d: int, k: int, sized: Sequence[tuple[ModelRef, int]], dimension: Dimension
 ) -> list[Match]:
-    """The larger model with ``d`` dimensions, then the smaller one with ``k``; ways that a model lacks are left out."""
+    """The larger model with ``d`` dimensions, then the smaller one with ``k``; ways that do not work are left out."""
     bare = Variant(small, "none"), Variant(large, "none")
     out = [
         Match(Way.TRUNCATED, d, bare[0], Variant(large, f"truncate:{d}")),
@@ -141,7 +141,7 @@ def _matches(
 
 
 def _pooled(model: ModelRef, d: int, k: int, dimension: Dimension) -> Variant | None:
-    """A model with as many joined poolings as it takes; None where it takes no poolings, or there are too few."""
+    """A model with as many joined poolings as it needs; None if it takes no pooling or there are too few."""
     many = -(-k // d)
     if many > len(POOLINGS) or "pooling=" in model:
         return None
@@ -154,7 +154,7 @@ def _pooled(model: ModelRef, d: int, k: int, dimension: Dimension) -> Variant | 
 def _joined(
     model: ModelRef, large: ModelRef, others: Sequence[ModelRef], k: int, dimension: Dimension
 ) -> Variant | None:
-    """A model with as many of the others as it takes; None where they are too few, or cannot be joined."""
+    """A model joined with as many others as it needs; None if there are too few or they cannot be joined."""
     for many in range(1, len(others) + 1):
         try:
             found = _cut(concatenation_of([model, *others[:many]]), k, dimension)
@@ -166,7 +166,7 @@ def _joined(
 
 
 def _cut(grown: ModelRef, k: int, dimension: Dimension) -> Variant | None:
-    """The first ``k`` dimensions; None of fewer."""
+    """The model cut to its first ``k`` dimensions; None if it has fewer."""
     size = dimension(grown)
     return None if size < k else Variant(grown, "none" if size == k else f"truncate:{k}")
 
@@ -186,7 +186,7 @@ def requests_of(
 
 @dataclass(frozen=True)
 class Compared:
-    """Two models in one way, with their runs and the test of the smaller model's score less the larger one's."""
+    """Two models matched in one way, with their runs and a test of the smaller one's score minus the larger one's."""
 
     match: Match
     small: RunRecord
@@ -195,7 +195,7 @@ class Compared:
 
     @property
     def ahead(self) -> int:
-        """1 where the smaller model has the better score, -1 where the larger one has, 0 where they are equal."""
+        """1 if the smaller model has the better score, -1 if the larger one has, 0 if they are equal."""
         gain = (self.test.sign or 1) * self.test.value
         return (gain > 0) - (gain < 0)
 
@@ -205,7 +205,7 @@ class Compared:
 
     @property
     def sure(self) -> str:
-        """Interval and verdict of the difference, from the side of the model that is ahead."""
+        """Interval and verdict of the difference, from the point of view of the model that is ahead."""
         test = self.test if self.ahead > 0 else self.test.turned
         if test.verdict is Verdict.UNTESTED:
             return f"not tested: {test.refusal}"
@@ -216,7 +216,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class PairView:
-    """A pair at its own sizes, and as far as they are computed at matched ones."""
+    """A pair at its own sizes, and at the matched sizes that are computed."""
 
     pair: Pair
     own: Compared
@@ -228,7 +228,7 @@ class PairView:
 
     @property
     def reversed(self) -> tuple[Compared, ...]:
-        """Where the other model is ahead."""
+        """The matches in which the other model is ahead."""
         return tuple(one for one in self.matched if one.ahead * self.own.ahead < 0)
 
     @property
@@ -237,7 +237,7 @@ class PairView:
         return self.own.is_significant and any(one.is_significant for one in self.reversed)
 
     def name(self, side: int) -> str:
-        """The model that is ahead at a side: 1 the smaller one."""
+        """The name of the model on one side: 1 for the smaller one."""
         return current().model(self.pair.small if side > 0 else self.pair.large)
 
     @property

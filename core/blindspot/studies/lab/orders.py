@@ -1,6 +1,6 @@
 """Effect of each choice on the ranking of models, and whether two models keep their order under all choices.
 
-All of this is of scores as they are: none of it is tested, so none of it is a verdict.
+All of this compares scores as they are. Nothing is tested, so nothing here is a verdict.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Knob(StrEnum):
 
 
 def contexts(settings: Sequence[Setting], knob: Knob) -> list[list[int]]:
-    """Groups of two or more settings that differ in one choice alone, as lists of their numbers.
+    """Groups of settings that differ only in one choice, as lists of their numbers; two or more each.
 
     Chains of the same steps in another order have the same transform and size, so that their order decides too.
     """
@@ -71,7 +71,7 @@ CORRELATIONS = {"kendall": rankings.kendall, "spearman": rankings.spearman}
 
 
 def places(scores: Scores, decimals: int = rankings.DECIMALS) -> Float64:
-    """The places of e encoders under s settings, ``[e, s]``; ties share the mean of theirs."""
+    """The places of e encoders under s settings, ``[e, s]``; ties share their mean place."""
     return rankings.places(scores.better(decimals))
 
 
@@ -97,14 +97,14 @@ def effects(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Effect, 
 
 @dataclass(frozen=True)
 class Lead:
-    """Contexts in which a choice is decisive, and those of them where this value puts the trailing encoder ahead."""
+    """Contexts in which a choice is decisive, and how many of them put the trailing encoder ahead with this value."""
 
     value: str
     leads: int
     cases: int
 
     def __lt__(self, other: Lead) -> bool:
-        """The larger share of its cases first, then the more frequent."""
+        """Sort by the larger share of its cases, then by frequency."""
         return (-self.leads / self.cases, -self.leads) < (-other.leads / other.cases, -other.leads)
 
 

@@ -61,7 +61,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Ways:
-    """The ways to read a model; ``itself`` is the place of the one that is the model as it was named."""
+    """The ways to read a model; ``itself`` is the index of the model as it was named."""
 
     model: str
     members: tuple[Member, ...]
@@ -69,7 +69,7 @@ class Ways:
 
 
 def ways(by: By, model: str, settings: Settings, prompts: Sequence[str] = ()) -> Ways:
-    """All layers of a model, or its prompts: its own, none if that is another one, ``PROMPTS`` and those given.
+    """All layers of a model, or all its prompts: its own, no prompt, ``PROMPTS`` and the given ones.
 
     Args:
         prompts: the reader's, each put before every text.
@@ -133,7 +133,7 @@ class Point:
 
     Attributes:
         interval: 95% interval of the score; None where it has none.
-        test: of the score less the model's own, whose interval holds for all points at once; None of the model itself.
+        test: of the score minus the model's own; its interval holds for all points at once. None for the model itself.
     """
 
     member: Member
@@ -171,7 +171,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Places:
-    """A model's place among all, 1 the best: 1 and the number of those that are better.
+    """A model's place among all, 1 for the best: one more than the number of better ones.
 
     Attributes:
         own: each model as it is.
@@ -300,7 +300,7 @@ class SeriesView:
 def series_view(
     by: By, entry: Diagnostic, every: Sequence[Ways], runs: Mapping[str, RunRecord], repository: Repository
 ) -> SeriesView:
-    """The series of the models of which the model itself is computed.
+    """The series of all models that are themselves computed.
 
     Args:
         runs: finished ones by reference, on the same items.
@@ -330,8 +330,8 @@ def series_view(
 
 
 def _end(point: Point, itself: Point) -> str:
-    """The best or the worst value, with what it is of and how far that changes the model, for all at once; without an
-    interval of the change no name."""
+    """The best or the worst value, with its label and how far it changes the model, for all at once; unnamed if the
+    change has no interval."""
     value = number(point.value, ".4f")
     if point.test is None:
         return f"{value} ({point.member.label})"
@@ -355,7 +355,7 @@ def p_of_one(test: PairedTest | None, tried: int) -> str:
 
 
 def is_significant(test: PairedTest | None, tried: int) -> bool:
-    """Whether a change is, after correction for ``tried`` ones."""
+    """Whether a change is significant after correction for the ``tried`` ones."""
     p = corrected(test, tried)
     return p is not None and p < ALPHA
 

@@ -60,7 +60,7 @@ class Vectors:
         return Triplets(np.asarray(asking, dtype=np.int64), rows[:, 1], rows[:, 2])
 
     def has(self, given: Sequence[Triplet]) -> Bool:
-        """Which triplets have a vector for each text."""
+        """Which triplets have vectors for all their texts."""
         number = {text: row for row, text in enumerate(self.dataset.items)}
         rows = np.array([[number[text] for text in one.texts] for one in given], dtype=np.int64).reshape(-1, 3)
         return np.asarray(self.covered[rows].all(axis=1))
@@ -195,7 +195,7 @@ def examples_of(
 
 
 def _apart(triplets: Sequence[Triplet], trained: Sequence[Triplet], cancel: CancelToken) -> Iterator[Triplet]:
-    """Triplets of three texts, each once, none of which is a near-duplicate of a text that is trained on."""
+    """Triplets, each once, without texts that are near-duplicates of texts that are trained on."""
     texts = list(dict.fromkeys(text for one in triplets for text in one.texts))
     used = {text for one in trained for text in one.texts}
     is_near = dict(zip(texts, near(texts, used, cancel), strict=True))

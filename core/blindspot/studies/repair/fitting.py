@@ -76,7 +76,7 @@ class Triplets:
         return np.unique(np.concatenate([self.anchor, self.positive, self.negative]))
 
     def shuffled(self, seed: int) -> Triplets:
-        """Triplets in which a coin decides which of the two texts should be nearer."""
+        """The triplets, with a coin deciding which of the two texts should be nearer."""
         swap = np.random.default_rng(seed).random(len(self)) < 0.5
         positive = np.where(swap, self.negative, self.positive)
         negative = np.where(swap, self.positive, self.negative)
@@ -89,7 +89,7 @@ class Map:
 
     Attributes:
         matrix: ``[d, d] float32``, M of ``x M``.
-        steps: after which it was kept; 0 of one that was not trained.
+        steps: the training step at which it was kept; 0 if it was not trained.
     """
 
     matrix: Float32

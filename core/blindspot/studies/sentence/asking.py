@@ -1,4 +1,4 @@
-"""Models asked for a sentence and its rewrites, or for some lines; nothing that is asked for is stored."""
+"""Asks models for a sentence and its rewrites, or for some lines; nothing of it is stored."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def show() -> None:
 
 @fragment
 def _sentence(offered: Offered) -> None:
-    """Redrawn alone, and of few elements, each of which costs milliseconds: what was asked before comes at once."""
+    """Redrawn alone. It has few elements, since each costs milliseconds: what was asked before comes at once."""
     longest = allowed().line
     take_text("sentence", longest + 1)
     text = st.text_input(
@@ -156,7 +156,7 @@ def _put(key: str, text: str) -> None:
 
 
 def _put_example() -> None:
-    """Put the example that was pressed into the box; none stays pressed."""
+    """Put the chosen example into the box; no example stays chosen."""
     if example := st.session_state["try_examples"]:
         _put("sentence", example)
         st.session_state["try_examples"] = None
@@ -230,7 +230,7 @@ def _revision(variant: Variant) -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """A model that answered, by what its answers are kept."""
+    """A model that answered, as the key of its cached answers."""
 
     variant: Variant
     revision: str
@@ -238,7 +238,7 @@ class Asked:
 
 
 def _ask(texts: tuple[str, ...], variants: Sequence[Variant]) -> list[Asked]:
-    """The models that can be asked; of the others what is wrong is said."""
+    """The models that can be asked; the page says what is wrong with the others."""
     found = []
     for variant in variants:
         try:
@@ -295,7 +295,7 @@ def _written(
     seen_in: Scheme,
     _made: Made,
 ) -> tuple[str, str]:
-    """HTML of what is counted, and of padding and position; "" where these are not asked for."""
+    """HTML of what is counted, and of padding and position; "" if these are not asked for."""
     view = sentence_view(_made, [one.answer for one in asked])
     return written.sentence(view, seen_in), written.not_counted(view, seen_in)
 
@@ -392,7 +392,7 @@ def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant], offered: Offer
 
 
 def _keep(lines: tuple[str, ...]) -> None:
-    """Keep the lines with their rewrites as minimal pairs, and pick them; a callback."""
+    """Callback that keeps the lines with their rewrites as minimal pairs, and picks them."""
     try:
         rows = making.rows(for_reader(making.propose, lines))
         upload = keeping.keep(keeping.name_of(" ".join(lines[0].split()[:4])), rows, upload_settings())

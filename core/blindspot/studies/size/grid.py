@@ -1,4 +1,4 @@
-"""Grid of sizes: numbers of dimensions by precisions, each perhaps rescored, and the ordinary runs that fill it."""
+"""Grid of sizes: numbers of dimensions by precisions, some rescored, and the ordinary runs that fill it."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class By(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """A number of dimensions in a precision; ``chain`` is the transform that makes it of the model's vectors.
+    """A number of dimensions in a precision; ``chain`` is the transform that gets there from the model's vectors.
 
-    ``rescored`` best of a search are compared again in float32; 0 for none.
+    The ``rescored`` best hits of a search are compared again in float32; 0 for none.
     """
 
     dimension: int
@@ -46,12 +46,12 @@ class Setting:
 
     @property
     def bytes_per_text(self) -> int:
-        """Which is the number of MB (10^6 bytes) that a million texts take; of what is searched."""
+        """Bytes of what is searched; also the MB (10^6 bytes) that a million texts take."""
         return bytes_of((self.precision,), self.dimension)
 
     @property
     def bytes_besides(self) -> int:
-        """Bytes of a text's vector that only the best are compared with again; they can be on disk."""
+        """Bytes of the vector that is used only to compare the best again; it can stay on disk."""
         return bytes_of((), self.dimension) if self.rescored else 0
 
     @property
@@ -80,7 +80,7 @@ def settings_of(
     """All settings of a model of ``full`` dimensions, the full size in float32 first; larger ones are left out.
 
     Args:
-        rescored: how many best to compare again; each is another setting of every precision but float32.
+        rescored: how many of the best to compare again; each number is a setting of every precision but float32.
 
     Raises:
         InputError: a list is empty, an unknown precision, no whole number from 1 up, none that is small enough, or too

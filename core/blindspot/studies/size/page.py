@@ -143,7 +143,7 @@ def _dimensions(encoder: str, place: st.delta_generator.DeltaGenerator) -> Seque
 
 
 def _rescored(picks: Picks) -> Sequence[int]:
-    """How many best to compare again; nothing to choose where nothing is ranked."""
+    """How many of the best to compare again; no choice if nothing is ranked."""
     try:
         if not entry_of(picks.dataset).takes_rescored:
             return ()
@@ -291,7 +291,7 @@ def _table(grid: Grid, found: SizeView) -> None:
 
 @fragment  # what is above is not drawn again
 def _lost(found: SizeView) -> None:
-    """What a setting loses: by kind, and item by item, those that most settings lose first."""
+    """What a setting loses: by kind, and item by item, starting with items that most settings lose."""
     st.subheader("What is lost first?", anchor=False)
     smaller = {cell.setting.chain: cell for cell in found.cells[1:]}
     usual = found.not_worse or found.cells[-1]

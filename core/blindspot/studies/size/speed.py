@@ -122,7 +122,7 @@ def measure(settings: Iterable[Setting], progress: Progress, cancel: CancelToken
 
 
 def _again(search: Search, documents: Float32, queries: Float32) -> Search:
-    """A search whose results are compared again in float32, and the nearest of them taken."""
+    """A search that compares its results again in float32 and takes the nearest of them."""
 
     def both() -> Int64:
         rows = search()
@@ -134,7 +134,7 @@ def _again(search: Search, documents: Float32, queries: Float32) -> Search:
 
 
 def _faiss(precision: str, documents: Float32, queries: Float32, nearest: int) -> Search | None:
-    """A search in faiss's exhaustive index for a precision, built; None for one that it has no index for."""
+    """A search in a built exhaustive index of faiss; None if it has no index for the precision."""
     import faiss
 
     d = documents.shape[1]
@@ -174,7 +174,7 @@ def path_of(settings: Settings) -> Path:
 
 
 def keep(found: Measured, settings: Settings) -> Measured:
-    """Store timings, with the stored ones of this machine and as many vectors that are not measured again."""
+    """Store timings, and keep earlier ones of this machine and number of vectors that were not measured again."""
     before = read(settings)
     new = {t.key: t for t in found.timings}
     old = before.timings if before and (before.machine, before.vectors) == (found.machine, found.vectors) else ()

@@ -44,8 +44,8 @@ class Cell:
 
     Attributes:
         interval: 95% interval of the score, None where it has none.
-        difference: the score less that of full size; None of full size itself.
-        drop: how much less than at full size; None where it has no bounds.
+        difference: the score minus that of full size; None for full size itself.
+        drop: how far the score is below full size; None if it has no bounds.
         changed, lost, won: shares of items that do differently, worse and better than at full size.
     """
 
@@ -93,7 +93,7 @@ class LostItem:
     """An item that does worse at a setting than at full size.
 
     Attributes:
-        full, here: its parts in the score; None of a score that is no mean of them.
+        full, here: its parts in the score; None if the score is not a mean of such parts.
         change: below 0.
         in_settings: how many smaller settings lose it.
     """
@@ -142,7 +142,7 @@ class SizeView:
 
     @property
     def not_worse(self) -> Cell | None:
-        """The smallest tested setting that is not significantly worse than full size; of equally large the better."""
+        """The smallest tested setting that is not significantly worse than full size; the better of equal ones."""
         return _smallest([cell for cell in self.cells if cell.is_tested and not cell.is_worse])
 
     def within(self, tolerance: float) -> Cell | None:
@@ -152,7 +152,7 @@ class SizeView:
 
     @property
     def front(self) -> tuple[Cell, ...]:
-        """The settings that no other one beats in bytes and score, the smallest first."""
+        """The settings that no other one beats in both bytes and score, the smallest first."""
         order = sorted(self.cells, key=lambda cell: (cell.setting.bytes_per_text, -cell.value))
         out: list[Cell] = []
         for cell in order:
@@ -318,7 +318,7 @@ class KindLost:
 
 
 def words_column(texts: Sequence[str]) -> OwnColumn:
-    """A kind for every dataset: thirds of the items by their number of words."""
+    """A column that every dataset has: thirds of the items by their number of words."""
     counts = np.array([len(text.split()) for text in texts])
     low, high = (int(one) for one in np.quantile(counts, [1 / 3, 2 / 3]))
     codes = (counts > low).astype(np.uint8) + (counts > high)
@@ -351,7 +351,7 @@ def lost_by_kind(found: SizeView, place: int, columns: Sequence[OwnColumn]) -> l
 
 
 def megabytes(setting: Setting) -> str:
-    """MB that a million texts take, and those of floats that few are compared with."""
+    """MB that a million texts take, and the MB of the floats used only to compare the best again."""
     besides = f" (and {setting.bytes_besides:,} MB of floats, which can be on disk)" if setting.rescored else ""
     return f"{setting.bytes_per_text:,} MB{besides}"
 

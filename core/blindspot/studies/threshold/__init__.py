@@ -1,1 +1,1 @@
-"""Study *Threshold*: from which similarity on two texts should count as the same."""
+"""Study *Threshold*: the similarity from which two texts should count as the same."""

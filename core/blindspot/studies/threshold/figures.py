@@ -22,7 +22,7 @@ ROW = 30  # pixels of a group
 
 
 def curves(points: Sequence[Point], wished: Wished, scheme: Scheme) -> go.Figure:
-    """Precision and recall by threshold with pointwise bands; the wish, its threshold and that one's interval."""
+    """Precision and recall by threshold with pointwise bands; the wish, its threshold and the threshold's interval."""
     figure = go.Figure()
     precision, recall = looks(2, scheme)
     x = np.array([point.threshold for point in points])
@@ -47,7 +47,7 @@ class Curves:
 
 
 def curves_of_two(models: Sequence[Curves], scheme: Scheme) -> go.Figure:
-    """As ``curves`` of two models, each in its color: precision as a line, recall dotted, without bands."""
+    """``curves`` of two models, each in its color: precision as a line, recall dotted, without bands."""
     figure = go.Figure()
     for one in models:
         x = np.array([point.threshold for point in one.points])
@@ -83,7 +83,7 @@ def _line(
     *,
     has_band: bool = True,
 ) -> None:
-    """A line and, where there are intervals, a band."""
+    """A line, with a band if there are intervals."""
     known = [(at, one) for at, one in zip(x.tolist(), estimates, strict=True) if one is not None]
     banded = [(at, one.interval) for at, one in known if one.interval is not None]
     if banded and has_band:

@@ -45,13 +45,13 @@ class Measured:
         dataset: its reference.
         numbers: of the pairs in the dataset; of sampled pairs, from 0.
         firsts, seconds: texts.
-        similarity: by model; pairs that one of them has no vector for are left out of all.
+        similarity: by model; pairs for which one of them has no vector are left out.
         scores: people's, or None.
         labels: of labeled pairs, or kinds of sampled ones; or None.
-        domains: names of the sets that the pairs are from.
+        domains: names of the sets that the pairs come from.
         own: columns of the user's file.
         left_out: pairs without a similarity.
-        digest: of everything here.
+        digest: of all of this.
     """
 
     dataset: str
@@ -75,12 +75,12 @@ class Measured:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Distinct labels in order of their names; of sampled pairs none."""
+        """Distinct labels, sorted; none for sampled pairs."""
         return () if self.is_sampled else tuple(sorted(set(self.labels or ())))
 
     @property
     def says_same(self) -> bool:
-        """Whether its scores or labels are 0 and 1: not the same, and the same, with nothing to choose."""
+        """Whether its scores or labels are 0 and 1 and so say what is the same, with nothing to choose."""
         if self.scores is not None:
             return set(np.unique(self.scores).tolist()) == {0.0, 1.0}
         return self.classes == ("0", "1")
@@ -101,7 +101,7 @@ class Measured:
         return np.array([label == wanted for label in self.labels or ()], dtype=np.bool_)
 
     def labeled(self, variant: Variant, rule: Rule) -> LabeledPairs:
-        """The pairs of one model; raises ``InputError`` where no threshold can be drawn from them."""
+        """The pairs of one model; raises ``InputError`` if they allow no threshold."""
         return LabeledPairs(self.similarity[variant], self.same(rule), *self.ends)
 
     def usual_rule(self) -> Rule:
@@ -118,7 +118,7 @@ class Measured:
         return Rule(label=known or (self.classes[-1] if self.classes else ""))
 
     def rule_of(self, cut: float | None = None, label: str = "") -> Rule:
-        """A rule that is asked for by a score or a label; the usual one where neither is given.
+        """The rule for a given score or label; the usual rule if neither is given.
 
         Raises:
             InputError: it has no scores, or no such label.

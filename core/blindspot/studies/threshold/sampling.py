@@ -32,8 +32,9 @@ class Sampled:
 
 
 def sample(texts: Sequence[str], labels: Int32 | Int64, most: int = MOST_TEXTS, seed: int = SEED) -> Sampled:
-    """Make pairs of texts ``[n]`` and their labels ``[n]``. A text that occurs again, but for case and spaces, is left
-    out.
+    """Make pairs of texts ``[n]`` with labels ``[n]``.
+
+    Texts that repeat an earlier one, but for case and spaces, are left out.
 
     Raises:
         InputError: there are too few texts, or all have one label.
@@ -66,7 +67,7 @@ def sample(texts: Sequence[str], labels: Int32 | Int64, most: int = MOST_TEXTS, 
 
 
 def _hard(texts: Sequence[str], label: Int32 | Int64, used: np.ndarray, most: int) -> list[tuple[int, int]]:
-    """For the first texts the unused one of another class with the largest share of common words."""
+    """For each of the first texts, the unused text of another class that shares most words with it."""
     from scipy.sparse import csr_matrix
 
     number: dict[str, int] = {}
@@ -91,7 +92,7 @@ def _hard(texts: Sequence[str], label: Int32 | Int64, used: np.ndarray, most: in
 
 
 def _same(label: Int32 | Int64, used: np.ndarray, most: int) -> list[tuple[int, int]]:
-    """Unused texts of one class, in random order as they are: each with the next one of its class."""
+    """Unused texts, which are in random order: each with the next one of its class."""
     waiting: dict[int, int] = {}
     found: list[tuple[int, int]] = []
     for row in np.flatnonzero(~used).tolist():

@@ -30,7 +30,7 @@ class ThresholdView:
 
     Attributes:
         found: the answer.
-        calibrations: by the names of ``Way``; none where there are too few pairs for them.
+        calibrations: by the names of ``Way``; none if there are too few pairs.
     """
 
     measured: Measured
@@ -41,7 +41,7 @@ class ThresholdView:
     calibrations: Mapping[str, Calibration]
 
     def carried_to(self, other: Variant) -> CarriedOver | None:
-        """What the threshold does with another model; None where there is none."""
+        """What the threshold does with another model; None if there is no threshold."""
         if self.found.point is None:
             return None
         return carried(self.measured, self.variant, other, self.rule, self.found.point.threshold)
@@ -163,8 +163,8 @@ class OfGroup:
 
     Attributes:
         pairs, same: how many it has, and how many of them are the same.
-        own: its own threshold for the wish; None with a ``refusal``.
-        at: the threshold of all pairs in this group; None where there is none, or the group has no same pair.
+        own: its own threshold for the wish; None if there is a ``refusal``.
+        at: what the threshold of all pairs does in this group; None without one, or without a same pair in the group.
     """
 
     label: str
@@ -202,7 +202,7 @@ def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
     """How far the threshold moves between groups, and what that of all pairs does, in sentences; none where fewer than
     two groups can be compared.
 
-    The lowest and the highest of many have names only where their intervals tell them apart; a table has all groups.
+    Of many groups, the lowest and the highest are named only if their intervals do not overlap; a table lists all.
     """
     out = []
     own = [(one.own.point.threshold, one.own, one.label) for one in groups if one.own and one.own.point]
@@ -222,7 +222,7 @@ def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
 
 
 def instead(name: str, of_a: Estimate | None, of_b: Estimate | None, difference: Estimate | None) -> str:
-    """What becomes of a share where the threshold of A is used with B: ``precision falls from 0.9 to 0.7``."""
+    """What becomes of a share if the threshold of A is used with B: ``precision falls from 0.9 to 0.7``."""
     if of_a is None or of_b is None or difference is None:
         return ""
     low, high = difference.low, difference.high

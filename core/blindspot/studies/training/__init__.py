@@ -1,1 +1,1 @@
-"""Trainings step by step: which items they won, and which they lost."""
+"""Trainings step by step: the items they won and lost."""

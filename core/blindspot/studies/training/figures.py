@@ -61,7 +61,7 @@ def items_over_steps(evaluated: Evaluated, shown: Sequence[int], chosen: int | N
 
     Args:
         shown: numbers of the items to draw.
-        chosen: the number of the one to bring out, or None.
+        chosen: the number of the item to bring out, or None.
     """
     places = {int(number): place for place, number in enumerate(evaluated.numbers)}
     figure, (look, other, *_) = go.Figure(), looks(2, scheme)

@@ -1,4 +1,4 @@
-"""Steps of a training, on *Compare*: a score at each, and the items lost and won on the way."""
+"""Steps of a training, on *Compare*: the score at each step, and the items lost and won on the way."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _empty() -> None:
 
 
 def _series(among: list[Series]) -> Series:
-    """The one that the reader chooses, where there are several."""
+    """The training that the reader chooses, if there are several."""
     by_id = {series.id: series for series in among}
     if len(by_id) == 1:
         return among[0]

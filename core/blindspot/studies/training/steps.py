@@ -58,7 +58,7 @@ class Series:
 
     @property
     def id(self) -> str:
-        """Short name for addresses: the first run's, which stays as steps are added."""
+        """Short name for addresses: the id of the first run, which stays the same as steps are added."""
         return self.steps[0].run.run_id
 
     @property
@@ -72,13 +72,13 @@ class Series:
 
     @property
     def numbers(self) -> tuple[int, ...] | None:
-        """Numbers of the steps; None where some are epochs or calls, or the numbers do not ascend."""
+        """Numbers of the steps; None if some are epochs or calls, or if the numbers do not ascend."""
         found = [_NUMBERED.fullmatch(label) for label in self.labels]
         numbers = tuple(int(one[1]) for one in found if one)
         return numbers if len(numbers) == len(found) and all(a < b for a, b in pairwise(numbers)) else None
 
     def place(self, label: str) -> int:
-        """Of a step among all, from 0; raises ``InputError`` for one that there is not."""
+        """Index of a step among all; raises ``InputError`` if there is no such step."""
         if label not in self.labels:
             raise InputError(f"there is no '{label}' in {self.training}", expected=f"one of {', '.join(self.labels)}")
         return self.labels.index(label)
@@ -91,7 +91,7 @@ def trainings(repository: Repository) -> list[str]:
 
 
 def series_of(training: str, repository: Repository) -> list[Series]:
-    """What a training was evaluated on, the first evaluated first."""
+    """The series of a training, in the order in which they were first evaluated."""
     own = [variant for variant in repository.variants() if step_of(variant.encoder)[0] == training]
     runs = repository.runs(variants=own, state=RunState.DONE) if own else []
     steps: dict[tuple[object, ...], dict[str, Step]] = {}
@@ -109,10 +109,10 @@ class Evaluated:
 
     Attributes:
         estimates: the score at every step, with its 95% interval.
-        numbers: of the m items in the dataset, ascending.
+        numbers: numbers of the m items in the dataset, ascending.
         texts: ``[m]``, an item in one line.
-        scores: what each item has in the score, ``[m, s]``, higher is better; NaN where a step lacks the item.
-        shown: the same as people read it, ``[m, s]``: ranks, of which the lowest is best, where ``is_rank``.
+        scores: each item's part of the score, ``[m, s]``, higher is better; NaN if a step lacks the item.
+        shown: the same as people read it, ``[m, s]``: ranks (the lowest is best) if ``is_rank``.
     """
 
     series: Series
@@ -138,7 +138,7 @@ class Evaluated:
         return frame
 
     def gain(self, before: str, after: str) -> Float64:
-        """Per item the later step's score less the earlier one's, ``[m]``; NaN where one of them lacks it."""
+        """For each item the later step's score minus the earlier one's, ``[m]``; NaN if one of them lacks it."""
         return np.asarray(self.scores[:, self.series.place(after)] - self.scores[:, self.series.place(before)])
 
     def changed(self, before: str, after: str) -> pd.DataFrame:
@@ -193,7 +193,7 @@ def evaluated(series: Series, repository: Repository) -> Evaluated:
 
 
 def _ranks(series: Series, numbers: Int64, repository: Repository) -> Float64 | None:
-    """Ranks of the items, ``[m, s]``; None of a diagnostic whose rows have none."""
+    """Ranks of the items, ``[m, s]``; None if the diagnostic has no ranks."""
     rows = repository.items(series.entry, [step.run.run_id for step in series.steps], texts=True)
     if "rank" not in rows:
         return None

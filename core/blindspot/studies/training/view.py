@@ -19,8 +19,8 @@ class StepsView:
     """Two steps of a training.
 
     Attributes:
-        test: the later step's score less the earlier one's; None where they do not compare.
-        items: that both steps have.
+        test: of the later step's score minus the earlier one's; None if they do not compare.
+        items: how many both steps have.
         lost, won: items whose part of the score is lower or higher at the later step (``Evaluated.changed``), the
             largest change first.
     """
@@ -63,7 +63,7 @@ class StepsView:
         )
 
     def _sure(self) -> str:
-        """Interval and p of the difference; why there is none."""
+        """Interval and p of the difference, or why there is none."""
         if self.test is None:
             return ""
         if self.test.interval is None:

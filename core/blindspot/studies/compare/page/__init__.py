@@ -153,7 +153,7 @@ def _numbers_of(row: Row, a: str, b: str) -> dict[str, object]:
 
 
 def _too_few(variants: list[Variant], among: list[Variant]) -> None:
-    """Draw what to do with fewer than two models, with the button that does it."""
+    """Say what to do with fewer than two models, with the button that does it."""
     with st.container(border=True, key="empty"):
         if len(variants) > 1:
             st.subheader("Pick a second model", anchor=False)

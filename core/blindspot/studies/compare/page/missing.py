@@ -49,7 +49,7 @@ def show(shown: CompareView) -> None:
 
 
 def _requests(one: Missing, able: Iterable[Variant]) -> list[RunRequest]:
-    """The runs that complete a row; none where a file is gone or nothing can be computed."""
+    """The runs that complete a row; none if a file is gone or nothing can be computed."""
     requests = []
     for variant in one.lacking:
         if variant not in able:

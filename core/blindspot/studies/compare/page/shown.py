@@ -1,4 +1,4 @@
-"""State of the page that its parts share, and its models."""
+"""What the parts of the page share: the comparison and its models."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def form(picks: Picks) -> Grid | None:
 
 
 def _in_short(chains: Sequence[str]) -> str:
-    """What the steps of some chains do, each once, as Markdown."""
+    """What each step of some chains does, as Markdown."""
     steps = dict.fromkeys(step.partition(":")[0].strip() for chain in chains for step in chain.split("+"))
     found = [
         f"`{STEPS[name].usage}` {IN_SHORT[name].format(k=argument.name if (argument := STEPS[name].argument) else '')}"
@@ -183,7 +183,7 @@ def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list
 
 
 def fit_note(grid: Grid, key: str = "lab_fit") -> None:
-    """Data that transforms were fitted on, with a warning if it is the test's, and a button for the alternative.
+    """Say what transforms were fitted on, warn if that is the test data, and offer the alternative as a button.
 
     Args:
         key: what the keys of its elements begin with.
@@ -237,8 +237,8 @@ def _items(dataset: DatasetRef) -> str:
 
 
 def _other(tested: Sequence[DatasetRef], encoders: Sequence[str]) -> DatasetRef | None:
-    """A corpus of words, or of sentences, as the tested ones, with almost none of their texts: the largest encoded one,
-    or else the smallest."""
+    """A corpus of words or sentences, like the tested texts but with almost none of them: the largest encoded one, or
+    else the smallest."""
     encoded = {(facts.encoder, facts.texts) for facts in repository().embeddings()}
     readable = readable_datasets()
     here = _available(readable)
@@ -255,7 +255,7 @@ def _other(tested: Sequence[DatasetRef], encoders: Sequence[str]) -> DatasetRef 
 
 
 def _of_words(name: DatasetRef, here: Sequence[DatasetRef]) -> bool:
-    """Whether it is of words; a user's file may be of either."""
+    """Whether it consists of words; a user's file may be either."""
     entry = name.entry()
     return load(entry).of_words if is_own(name) and name in here else entry.unit == "word"
 

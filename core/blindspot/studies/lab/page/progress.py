@@ -50,11 +50,11 @@ class LabView:
 
     Attributes:
         requests, found: the runs of the grid, and those that are stored.
-        is_whole: whether all are that there can be.
+        is_whole: whether every run that is possible is stored.
         measures: the scores that the reader chose, in order.
         scores: of these measures under all the grid's settings.
-        ranked: those that encoders are ranked by: scores that describe the space only if they were chosen.
-        decimals: that scores are rounded to before ranking.
+        ranked: the scores that rank encoders; those that describe the space only if the reader chose them.
+        decimals: scores are rounded to these before ranking.
         styles: by the encoder's name.
     """
 
@@ -71,7 +71,7 @@ class LabView:
 
 
 def _left_out(impossible: Mapping[RunRequest, str]) -> str:
-    """What does not fit, with all models that it does not fit in one."""
+    """What does not fit, with all the models that it does not fit in one line."""
     models: dict[tuple[str, str], dict[str, None]] = {}
     for request, why in impossible.items():
         labels = models.setdefault((title_of(request.dataset), why), {})
@@ -192,7 +192,7 @@ def _encoder_styles(grid: Grid) -> dict[str, Style]:
 
 
 def task_of_items(shown: LabView, key: str) -> Task | None:
-    """The chosen task of those whose scores are made of items; without one, what to do and None."""
+    """The chosen task among those with scores made of items; if there is none, say what to do and return None."""
     tasks = {task.label: task for task in shown.grid.tasks if task.entry in measured_by_item()}
     if not tasks:
         st.info("Choose a task whose scores are made of items, such as EvalRank, above.", icon=":material/info:")

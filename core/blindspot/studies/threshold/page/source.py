@@ -45,7 +45,7 @@ class Source:
 
 
 def source(picks: Picks) -> Source | None:
-    """The pairs of the picked dataset; None, with an offer on the page, where there are none."""
+    """The pairs of the picked dataset; without any, offer to compute them and return None."""
     return _of_labeled(picks) if _is_labeled(picks.dataset) else _of_scored(picks)
 
 
@@ -98,7 +98,7 @@ def _computed(dataset: LabeledTexts, spaces: Sequence[Space], metric: Similarity
 
 
 def say_pairs(shown: Source, same: int) -> None:
-    """What the pairs are, below the answer."""
+    """Say below the answer what the pairs are."""
     measured = shown.measured
     said = [f"{len(measured):,} pairs of {tables.dataset_title(measured.dataset)}, {same / len(measured):.1%} the same"]
     if measured.is_sampled:

@@ -205,7 +205,7 @@ def show_other(shown: Shown) -> None:
 
 
 def _than_a(over: CarriedOver) -> str:
-    """The differences, B less A."""
+    """The differences, B minus A."""
     said = []
     for name, one in (("precision", over.precision), ("recall", over.recall)):
         if one is not None:
