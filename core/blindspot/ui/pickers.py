@@ -26,7 +26,14 @@ from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.navigation import entry_of, pickers_of
 from blindspot.ui.page_state import ITEM, A, B, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
-from blindspot.ui.widgets.addressed import names_of_variants, now_chosen, one_named, option_in_address, some_named
+from blindspot.ui.widgets.addressed import (
+    UNREAD,
+    names_of_variants,
+    now_chosen,
+    one_named,
+    option_in_address,
+    some_named,
+)
 from blindspot.ui.widgets.choices import one_of
 from blindspot.variants import Variant
 
@@ -510,7 +517,7 @@ def note_dropped() -> None:
 def _is_taken(name: str, value: str) -> bool:
     """Whether a widget has what the address asked for; a default is not in the address."""
     held = st.session_state[name]
-    if held is None:
+    if held is None or value in st.session_state.get(f"{UNREAD}{name}", ()):
         return False
     several = held if isinstance(held, list | tuple) else [held]
     return value in st.query_params.get_all(name) or any(_means(value, one) for one in several)

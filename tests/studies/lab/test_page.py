@@ -198,7 +198,10 @@ def test_an_empty_store_is_offered_the_grid_above_what_papers_found(open_app: Op
 @pytest.mark.heavy
 def test_what_is_wrong_stands_on_the_page(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "whitten"]})
-    assert any("whitten" in str(error.value) for error in app.error)
+    assert "This link names what is not here: 'whitten'. The rest is shown" in written(app)
+    assert app.multiselect(key="lab_chain").value == ["none"]
+    app.multiselect(key="lab_chain").set_value(["none", "whitten"]).run()
+    assert any("whitten" in str(error.value) for error in app.error), "typed"
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "truncate:97"]})
     assert "truncate:97 does not fit 96 dimensions" in written(app)
 

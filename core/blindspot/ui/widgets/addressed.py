@@ -15,8 +15,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from blindspot.errors import InputError
 from blindspot.names import in_address
 from blindspot.variants import Variant
+
+UNREAD = "_unread_"  # and a key: what its box refuses of the address
 
 
 def one_named(
@@ -61,6 +64,33 @@ def begin_with(key: str, value: Callable[[], str | Sequence[str] | None]) -> Non
     """Choose something other than the default before a picker is drawn for the first time; the address has it then."""
     if key not in st.session_state and key not in st.query_params and (chosen := value()):
         st.session_state[key] = chosen if isinstance(chosen, str) else list(chosen)
+
+
+def leave_out_unread(key: str, read: Callable[[str], object], otherwise: list[str] | None) -> None:
+    """Leave out what the address has for a box that takes anything typed, and ``read`` refuses; to be called before the
+    box is drawn.
+
+    Streamlit gives a bound box what the address has at first, whatever code says: it is left out in the next run, which
+    ``pickers.note_dropped`` starts.
+
+    Args:
+        otherwise: the choice where nothing is left.
+    """
+    flag = f"{UNREAD}{key}"
+    if flag in st.session_state:
+        refused, held = st.session_state.pop(flag), st.session_state.get(key)
+        kept = [one for one in held if one not in refused] if isinstance(held, list) else []
+        st.session_state[key] = kept or otherwise
+    elif key not in st.session_state and (refused := [v for v in st.query_params.get_all(key) if not _reads(v, read)]):
+        st.session_state[flag] = refused
+
+
+def _reads(value: str, read: Callable[[str], object]) -> bool:
+    try:
+        read(value)
+    except InputError:
+        return False
+    return True
 
 
 def names_of_variants(variants: Iterable[str], width: int | None = None) -> Callable[[str], str]:
