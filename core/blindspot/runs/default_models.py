@@ -1,4 +1,4 @@
-"""Which models are meant if nobody names any, and which come first: one rule for every surface."""
+"""Models that are meant where nobody names any, and their order: one rule for every surface."""
 
 from __future__ import annotations
 

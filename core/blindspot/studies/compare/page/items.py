@@ -13,7 +13,7 @@ from blindspot.studies.compare.page.shown import CompareView
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_link, page_of
-from blindspot.ui.widgets.addressed import tab_named
+from blindspot.ui.widgets.addressed import begin_with, tab_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 
 TABLE = BrowseTable("changed", unit="item", number="no.")
@@ -36,6 +36,7 @@ def show(shown: CompareView) -> None:
             )
         )
     counts = {WON_BY_A: f"{a} wins {found.won:,}", WON_BY_B: f"{b} wins {found.lost:,}"}
+    begin_with("changed_side", lambda: None if found.won else WON_BY_B)
     side = tab_named(
         "Items", list(counts), key="changed_side", name=lambda option: counts[option], on_change=TABLE.to_first_page
     )

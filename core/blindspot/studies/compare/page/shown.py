@@ -1,4 +1,4 @@
-"""What the parts of the page share: the comparison and its models."""
+"""State that the parts of the page share: the comparison and its models."""
 
 from __future__ import annotations
 
