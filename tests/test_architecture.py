@@ -167,6 +167,7 @@ PARSING_CHAINS = {
     "blindspot.runs.sweeps": 1,
     "blindspot.studies.lab.page.form": 2,
     "blindspot.diagnostics.evalrank.page.what_if": 1,
+    "blindspot.ui.widgets.addressed": 1,
 }
 # What people type, what visitors may use, what the store and the cache have as text, and what a name is made of.
 PARSING_MODELS = {

@@ -17,6 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.errors import InputError
 from blindspot.names import in_address
+from blindspot.transforms.chain import TransformChain
 from blindspot.variants import Variant
 
 UNREAD = "_unread_"  # and a key: what its box refuses of the address
@@ -66,9 +67,9 @@ def begin_with(key: str, value: Callable[[], str | Sequence[str] | None]) -> Non
         st.session_state[key] = chosen if isinstance(chosen, str) else list(chosen)
 
 
-def leave_out_unread(key: str, read: Callable[[str], object], otherwise: list[str] | None) -> None:
-    """Leave out what the address has for a box that takes anything typed, and ``read`` refuses; to be called before the
-    box is drawn.
+def leave_out_unread_chains(key: str, otherwise: list[str] | None) -> None:
+    """Leave out what is no chain in the address of a box of transforms that takes anything typed; to be called before
+    the box is drawn.
 
     Streamlit gives a bound box what the address has at first, whatever code says: it is left out in the next run, which
     ``pickers.note_dropped`` starts.
@@ -81,13 +82,13 @@ def leave_out_unread(key: str, read: Callable[[str], object], otherwise: list[st
         refused, held = st.session_state.pop(flag), st.session_state.get(key)
         kept = [one for one in held if one not in refused] if isinstance(held, list) else []
         st.session_state[key] = kept or otherwise
-    elif key not in st.session_state and (refused := [v for v in st.query_params.get_all(key) if not _reads(v, read)]):
+    elif key not in st.session_state and (refused := [v for v in st.query_params.get_all(key) if not _is_chain(v)]):
         st.session_state[flag] = refused
 
 
-def _reads(value: str, read: Callable[[str], object]) -> bool:
+def _is_chain(text: str) -> bool:
     try:
-        read(value)
+        TransformChain.parse(text)
     except InputError:
         return False
     return True
