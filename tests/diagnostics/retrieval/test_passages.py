@@ -181,12 +181,12 @@ def test_other_diagnostics_refuse_passages(made: World, diagnostic: str) -> None
 @pytest.mark.matrix
 def test_the_page_shows_the_passage_that_matched(open_app: OpenApp, made: World, cut: Cut) -> None:
     run = made.run(ENTRY.id, MODEL, DATA.id)
-    address = {"view": "queries", "item": "3", "with": "bm25", "a": f"{MODEL}~none"}
+    address = {"view": "queries", "item": "3", "with": "bm25", "b": f"{MODEL}~none"}
     app = open_app(made.cache, "retrieval", data=DATA.id, model=f"{MODEL}~none", **address)
     assert not app.exception
     table = query_table(ENTRY, [run.run_id], made.repository)
     row = int(np.flatnonzero(table.numbers == 3)[0])
-    html = next(str(one.proto.body) for one in app.get("html") if "<table" in str(one.proto.body))
+    html = [str(one.proto.body) for one in app.get("html") if "<table" in str(one.proto.body)][-1]  # B's
     shown = 0
     for document, (start, end) in list(table.spans(Side(run.run_id), row).items())[:10]:
         number = DATA.document_ids.index(document)

@@ -627,7 +627,7 @@ RETRIEVAL: dict[str, Kind] = {
             "difference of {value:+.3f}{value:ci +.3f}."
         ),
         OF_QUERIES,
-        {**QUERIES, "with": "bm25", "item": "{item}"},
+        {"view": "queries", "with": "bm25", "b": "{A}", "item": "{item}"},
     ),
     **against_baseline(
         "at finding relevant documents",
