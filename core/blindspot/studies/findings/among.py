@@ -40,7 +40,7 @@ class Turn:
 def evidence(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Evidence]:
     """Evidence of one diagnostic's runs, dataset by dataset; raises ``BlindspotError`` if their rows are gone.
 
-    None for a diagnostic whose headline does not rank models or that has no test of two runs.
+    Empty for a diagnostic without a headline that ranks models, or without a test of two runs.
     """
     declared = entry.declared(entry.headline)
     if entry.grid is GridRole.DESCRIPTION or not declared or declared.higher_is_better is None:
@@ -85,9 +85,9 @@ def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], reposito
 
 
 def _orders_turned(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Evidence]:
-    """Per post-processing the two models whose order it reverses most surely.
+    """For each post-processing, the two models that it puts in the opposite order most surely.
 
-    A model with it is compared with another one, with it too where there is such a run; then both without. Both
+    A model with it is compared with another one, also with it if there is such a run; then both without. Both
     differences have to be significant, with opposite signs: p is the larger of the two (an intersection-union test),
     corrected for the number of pairs of models.
     """

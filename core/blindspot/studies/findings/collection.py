@@ -35,9 +35,9 @@ LEVELS = tuple(Level)  # worst first
 class Selection:
     """Scope of the findings: variants on datasets (none means all), or runs by their ids.
 
-    Without named variants, those of ``default_models`` that know meaning; baselines are what others are compared with.
+    Without named variants, those of ``default_models`` that know meaning; baselines only serve for comparison.
     ``postprocessed`` adds post-processed ones.
-    ``metric`` is the similarity, where a diagnostic has a choice; "" for its default.
+    ``metric`` is the similarity, if a diagnostic has a choice; "" for its default.
     """
 
     variants: tuple[Variant, ...] = ()
@@ -47,7 +47,7 @@ class Selection:
     postprocessed: bool = False
 
     def named(self, repository: Repository) -> Selection:
-        """The same, with its variants named."""
+        """The same selection with its variants named."""
         if self.variants or self.runs:
             return self
         known = repository.variants()
@@ -69,7 +69,7 @@ class RunsOf:
         chosen: one per variant and dataset, on a dataset all with the same items.
         baselines: those of baselines, on the same items.
         apart: the newest runs of variants that were tested on other items than most.
-        pooled: whether these are runs of one model on several languages, whose texts are candidates of each other.
+        pooled: whether these are runs of one model on several languages, with all their texts as candidates.
     """
 
     entry: Diagnostic
@@ -132,7 +132,7 @@ class Collected:
     Attributes:
         discoveries: worst first.
         hypotheses: number of tests, significant or not.
-        failures: one line per diagnostic whose findings could not be computed.
+        failures: one line for each diagnostic that could not compute its findings.
         runs: ids of the runs behind them.
     """
 
@@ -213,12 +213,12 @@ def collect(
 
 
 def discoveries(findings: Sequence[Finding]) -> list[Discovery]:
-    """Facts, and findings with a false discovery rate of at most ``ALPHA``; worst first, of baselines that nobody would
-    deploy last.
+    """Facts, and findings with a false discovery rate of at most ``ALPHA``; worst first, those about baselines that
+    nobody would deploy last.
 
     The rate is controlled over strengths and blind spots together, and among the findings of each level: many true
-    cautions or blind spots must not make room for a false strength. A tested caution whose blind spot is shown is
-    left out.
+    cautions or blind spots must not make room for a false strength. A tested caution is left out if its blind spot is
+    shown.
     """
     adjusted = _adjusted(findings)
     every = [Discovery(finding, p) for finding, p in zip(findings, adjusted, strict=True)]
@@ -238,7 +238,7 @@ def _comes_last(one: Discovery) -> bool:
 
 
 def _adjusted(findings: Sequence[Finding]) -> list[float | None]:
-    """The p-value of each after Benjamini and Hochberg, the largest of those in the families that it is in."""
+    """The p-value of each after Benjamini and Hochberg, the largest one over the families that it is in."""
     p = np.array([np.nan if one.p is None else one.p for one in findings], dtype=np.float64)
     out = np.zeros(len(p))
     for family in (*({level} for level in LEVELS), {Level.BLIND_SPOT, Level.STRENGTH}):
@@ -288,8 +288,8 @@ def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], 
 
 
 def pools(repository: Repository, selection: Selection) -> list[RunsOf]:
-    """The selected runs on parallel sentences, a model's on all its languages together; of the chosen datasets only
-    pools with one of them."""
+    """The selected runs on parallel sentences, those of a model on all its languages together. If datasets are chosen,
+    only pools with at least one of them."""
     metric = {"metric": selection.metric} if selection.metric else {}
     params = EVALRANK.check_params({**metric, CANDIDATES.name: MATCHES})
     runs = [

@@ -22,7 +22,7 @@ _PER_DIRECTION = ("whiten", "pca", "flow")  # steps that estimate as many direct
 
 
 def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> list[Evidence]:
-    """Per dataset the variants tested on other texts than most: a fact, not a test."""
+    """The variants that were tested on other texts than most, per dataset: a fact, not a test."""
     by_dataset: dict[str, list[RunRecord]] = {}
     for run in apart:
         by_dataset.setdefault(run.plan.dataset, []).append(run)
@@ -39,7 +39,7 @@ def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> l
 
 
 def of_older_versions(runs: Sequence[RunRecord]) -> list[Evidence]:
-    """Per diagnostic the variants with runs of an older version only, which everything else leaves out."""
+    """The variants with runs of an older version only, per diagnostic; everything else leaves these runs out."""
     by_diagnostic: dict[str, list[RunRecord]] = {}
     for run in runs:
         by_diagnostic.setdefault(run.plan.diagnostic, []).append(run)
@@ -52,9 +52,9 @@ def of_older_versions(runs: Sequence[RunRecord]) -> list[Evidence]:
 
 
 def fitted_on_tested(runs: Sequence[RunRecord]) -> list[Evidence]:
-    """Variants whose post-processing was fitted on the tested texts, as one fact.
+    """Variants with post-processing that was fitted on the tested texts, as one fact.
 
-    Severity is the largest number of fitted directions per text: the share of what the data can determine.
+    Severity is the largest number of fitted directions per text, at most 1: the share of what the data can determine.
     """
     learning = [run for run in runs if run.plan.variant.chain.learns and FIT_ON not in run.plan.params]
     if not learning:
@@ -83,7 +83,7 @@ def _share_fitted(run: RunRecord) -> float:
 
 
 def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Settings) -> list[Evidence]:
-    """Per encoder and dataset the share of truncated texts, with examples."""
+    """The share of truncated texts per encoder and dataset, with examples."""
     out = []
     seen: dict[tuple[str, str], RunRecord] = {}
     of_dataset = [run for run in runs if not find_diagnostic(run.plan.diagnostic).makes_texts]
@@ -106,7 +106,7 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
 def _ends_not_read(
     run: RunRecord, most: int, prompt: str, repository: Repository, settings: Settings
 ) -> Iterable[Example]:
-    """The texts that lose most, with the lost part marked; none where the tokenizer is not available."""
+    """The texts that lose most, with the lost part marked; empty if the tokenizer is not available."""
     tokenizer = _tokenizer(run.plan.variant, settings)
     if tokenizer is None or not most:
         return []

@@ -21,10 +21,10 @@ Address = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Kind:
-    """What is said of evidence of a kind.
+    """What findings say about evidence of a kind.
 
     Attributes:
-        rule: how its level follows.
+        rule: how the level of a finding follows from the tests.
         sentence: plain text, active voice, with number and interval; a template as all texts here.
         test: in words, or how a fact was counted.
         severity: from 0 to 1, comparable between diagnostics: the distance of the value from where it should be, as a
@@ -60,23 +60,23 @@ def size(evidence: Evidence) -> float:
 
 
 def rest(evidence: Evidence) -> float:
-    """What a share lacks of 1."""
+    """The distance of a share from 1."""
     return 1 - evidence["value"]
 
 
 def above_half(evidence: Evidence) -> float:
-    """How far a share is from a half, which is chance, to 1."""
+    """The distance of a share from a half, which is chance, as a share of the largest possible distance."""
     return 2 * evidence["value"] - 1
 
 
 def to_the_best(evidence: Evidence) -> float:
-    """What a score lacks of 1, as a share of what chance lacks of it."""
+    """The distance of a score from 1, as a share of the distance of chance from 1."""
     chance = evidence["chance"]
     return (1 - evidence["value"]) / (1 - chance) if chance != 1 else 0.0
 
 
 def score_to_the_best(evidence: Evidence) -> float:
-    """What a score lacks of 1, where the value is its difference from another."""
+    """The distance of a score from 1, for evidence that has the difference from another score as its value."""
     return 1 - evidence["score"]
 
 
@@ -93,7 +93,7 @@ LOW_COVERAGE = Kind(
 
 
 def than(rival: str) -> tuple[str, ...]:
-    """Sentences where {A} is worse, better, and not significantly better than a rival, with what follows it."""
+    """Sentences that {A} is worse, better, and not significantly better than ``rival``, a name and what follows it."""
     return tuple(f"{{A}} is {how} than {rival}" for how in ("worse", "better", "not significantly better"))
 
 
@@ -105,7 +105,7 @@ def against_rival(
     Args:
         sentences: in this order, with both scores, and the difference with its interval.
         test: in words; ``corrected`` follows where the difference is a hypothesis.
-        alike: the last kind's name, where it is not ``no-better-than-``.
+        alike: name of the last kind, if not ``no-better-than-`` and the rival.
     """
     worse, better, as_good = sentences
     return {
@@ -120,7 +120,7 @@ def against_rival(
 
 
 def against_baseline(at: str, scores: str, test: str, address: Address) -> dict[str, Kind]:
-    """The kinds of a model against the best that knows no meaning, which is {B}.
+    """The kinds of a model against {B}, the best model that knows no meaning.
 
     Args:
         at: what it is better or worse at: ``at ranking matches``.
@@ -131,10 +131,10 @@ def against_baseline(at: str, scores: str, test: str, address: Address) -> dict[
 
 
 def against_words(scores: str, test: str, address: Address) -> dict[str, Kind]:
-    """The kinds of a model against the best measure of shared words, which is ``{best}``.
+    """The kinds of a model against ``{best}``, the best measure of shared words.
 
     Args:
-        scores: ``{reached}``, that of words, against ``{score}``, and ``{value}``, the difference, with its interval.
+        scores: ``{reached}``, the words' score, against ``{score}``; ``{value}``, the difference, with its interval.
     """
     sentences = (
         f"Shared words alone do better than {{A}}: {scores}.",
@@ -152,7 +152,7 @@ WORST = {"show": "worst for A", "a": "{A}", **FILTERED, "item": "{item}"}
 
 
 def of_all_pairs(evidence: Evidence) -> float:
-    """A share of the missed pairs, as one of all."""
+    """A share of the missed pairs, converted to a share of all pairs."""
     return evidence["missed_share"] * evidence["value"]
 
 
@@ -380,7 +380,7 @@ def words_against_baseline(at: str, test: str, address: Address) -> dict[str, Ki
 
 
 def cases(does: str, at: str, view: str) -> dict[str, Kind]:
-    """Of cases that are right or wrong one by one; ``does``: what {A} does in ``{value}`` of ``{cases}``."""
+    """The kinds for cases that are right or wrong one by one; ``does``: what {A} does in ``{value}`` of ``{cases}``."""
     address = {"view": view, f"{view}_of": "{dataset}", f"{view}_by": "{A}"}
     return {
         "low-coverage": COVERAGE,

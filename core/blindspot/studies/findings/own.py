@@ -24,7 +24,7 @@ TRIED = 4  # own models, until one was tested against another
 
 @dataclass(frozen=True)
 class OwnComparison:
-    """An own model against another; ``rows`` are those that decide, own datasets first."""
+    """An own model against another; ``rows`` are the rows that decide, own datasets first."""
 
     whole: Comparison
     rows: Sequence[Row]
@@ -38,7 +38,7 @@ class OwnComparison:
 
     @property
     def without_difference(self) -> str:
-        """``no significant difference on 2 scores; 1 not tested``, after what more is better or worse; "" for none."""
+        """``no significant difference on 2 scores; 1 not tested``, after the number of lines left out; "" for none."""
         more = sum(row.is_significant for row in self.rows) - LINES
         alike = sum(row.verdict is Verdict.ALIKE for row in self.rows)
         untested = sum(row.verdict is Verdict.UNTESTED for row in self.rows)
@@ -47,7 +47,7 @@ class OwnComparison:
         return "; ".join([*said, f"{untested:,} not tested"] if untested else said)
 
     def said(self) -> list[str]:
-        """As a command prints it, a line each."""
+        """The comparison line by line, as a command prints it."""
         a, b = self.whole.a.label, self.whole.b.label
         rest = f"{a} against {b}: {self.without_difference}."
         return [*(f"{who} on {on}" for who, on in self.lines), *([rest] if self.without_difference else [])]
@@ -67,15 +67,15 @@ def comparisons(
     dataset: str = "",
     most: int = MOST,
 ) -> list[OwnComparison]:
-    """The newest of the own models with at most ``most`` others that it has a score in common with; an older one where
-    no difference of the newest is tested, as of word vectors between two fine-tuned models.
+    """The newest own model against at most ``most`` others that it shares a score with; an older own model if no
+    difference of the newest is tested, as for word vectors among fine-tuned models.
 
     Args:
         variants: to choose from.
-        known: all of the store, those that appeared first in front.
+        known: all variants of the store, those that appeared first in front.
         tested: by a variant's name, what it was run on.
         compared: makes a comparison.
-        dataset: that alone, unless it is "".
+        dataset: the only one to compare on; "" for all.
     """
     order = {variant: place for place, variant in enumerate(known)}
     own = sorted((v for v in variants if is_own(v.encoder)), key=lambda v: -order.get(v, len(order)))
@@ -109,11 +109,11 @@ def of_store(variants: Sequence[Variant], repository: Repository) -> list[OwnCom
 def others_of(
     mine: Variant, variants: Sequence[Variant], known: Sequence[Variant], baseline: Variant | None
 ) -> list[Variant]:
-    """The models to compare an own one with: the baseline, other own ones, others; none is of the same encoder.
+    """The models to compare an own one with: the baseline, other own ones, others; never one of the same encoder.
 
     Args:
         variants: to choose from.
-        known: all of the store, those that appeared first in front.
+        known: all variants of the store, those that appeared first in front.
     """
     order = {variant: place for place, variant in enumerate(known)}
     others = [v for v in variants if v.encoder != mine.encoder and not is_undeployed(v.encoder)]

@@ -3,14 +3,14 @@
 A template is a text with facts in braces, and after a colon how they are written:
 
 - ``{value:.0%}``, ``{gap:+.2f}``, ``{n:,}``: a number, of an estimate its value; ``{gap:+.0pp}`` in percentage points;
-- ``{value:ci .0%}``: the interval of the value before it, in brackets after a space; nothing where it has none;
-- ``{value:units}``: what is independent, and how many; ``{p:p}``: a p-value;
+- ``{value:ci .0%}``: the interval of the value, in brackets after a space; nothing if it has no interval;
+- ``{value:units}``: the independent units and their number; ``{p:p}``: a p-value;
 - ``{value:test}``: how a paired difference is tested;
 - ``{n:count text}``, ``{n:count query/queries}``: ``1 query``, ``200 queries``; ``{kinds:list}``: ``a, b and c``;
 - ``{weak:?hardly |}``: the first text if the fact is true, else the second; both may have facts in braces;
 - ``{orders:each the {near} in {share:.0%}}``: each set of facts by a template, listed;
-- ``{A}``, ``{B}``: names of models, which whoever shows the finding fills in (``Finding.said``); ``{models}``: of all;
-  ``{scores:models .3f}``: those after the first, each with its number in brackets.
+- ``{A}``, ``{B}``: names of models, filled in where the finding is shown (``Finding.said``); ``{models}``: all of them;
+  ``{scores:models .3f}``: all but the first, each with its number in brackets.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BETTER = {Rival.CHANCE: "chance", Rival.BASELINE: "the best model that knows no
 
 
 def findings(evidence: Iterable[Evidence]) -> list[Finding]:
-    """The findings of evidence; where less is reached than is asked for, a caution and a blind spot.
+    """The findings that follow from evidence; the same evidence can give a caution and a blind spot.
 
     Raises:
         KeyError: a kind is not in the table, or evidence lacks a fact that its templates name.
@@ -101,7 +101,7 @@ def _for_sentences(fact: Fact, variants: Sequence[Variant]) -> Fact:
 
 
 def _names(models: int, scores: Sequence[str] = ()) -> str:
-    """``{A}, {B} and {C}``; ``scores`` follow the names of all but the first, which is left out."""
+    """``{A}, {B} and {C}``; with ``scores``, all names but the first, each followed by its score."""
     names = [f"{{{letter}}}" for letter in LETTERS[:models][:MOST_NAMED]]
     if scores:
         names = [f"{name} ({score})" for name, score in zip(names[1:], scores, strict=False)]

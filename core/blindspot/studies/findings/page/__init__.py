@@ -138,14 +138,14 @@ def _dataset() -> str:
 
 
 def _variants(picks: Picks) -> tuple[Variant, ...]:
-    """The picked models; without any those that know meaning, post-processed ones on request as on other pages."""
+    """The picked models; if none are picked, those that know meaning, post-processed ones only on request."""
     if picks.variants:
         return picks.variants
     return tuple(asked_for(picks, [variant for variant in picks.known if not knows_no_meaning(variant)]))
 
 
 def run_last(variants: Sequence[Variant]) -> tuple[Variant, ...]:
-    """As many of the models, those that first appeared last, as some seconds suffice for; at least one.
+    """The newest of the models, as many as can be read in some seconds, at least one.
 
     The findings of sixty models on twenty datasets of 25,000 pairs read 30 million rows, which took minutes and
     gigabytes.
@@ -156,19 +156,19 @@ def run_last(variants: Sequence[Variant]) -> tuple[Variant, ...]:
 
 
 def _apart(found: Collected) -> tuple[Collected, list[Discovery]]:
-    """The findings, and apart from them those that only say that models do not differ significantly from the best."""
+    """All other findings, and those that only say that models do not differ significantly from the best."""
     alike = [one for one in found.discoveries if one.finding.kind == NOT_TOLD_APART]
     rest = tuple(one for one in found.discoveries if one.finding.kind != NOT_TOLD_APART)
     return replace(found, discoveries=rest), alike
 
 
 def _own_first(group: Group) -> Group:
-    """A card is about the reader's own model, where the same is true of several."""
+    """The group with findings about the reader's own models in front, since a card is about the first."""
     return tuple(sorted(group, key=lambda one: min(place_of(variant.encoder) for variant in one.finding.variants)))
 
 
 def at_first(wanted: Sequence[Group]) -> list[Group]:
-    """The worst ``SHOWN`` of some groups, but ``OF_EACH`` of every level as far as there are any; in their order."""
+    """The worst ``SHOWN`` groups, with up to ``OF_EACH`` of every level among them, in the given order."""
     places: dict[Level, list[int]] = {}
     for place, group in enumerate(wanted):
         places.setdefault(group[0].finding.level, []).append(place)

@@ -79,5 +79,5 @@ def _links(finding: Finding, key: str) -> None:
         page_link("findings", label="Link to this card", icon=":material/link:", address=again)
 
 
-# Streamlit fills links to the page that one is on.
+# Streamlit fills links to the current page.
 _QUIET_LINK = '<style>[class*="st-key-link_of_"] a {background: transparent !important; opacity: 0.7}</style>'

@@ -18,8 +18,8 @@ from blindspot.variants import Variant
 
 
 def comparisons(picks: Picks, variants: Sequence[Variant], dataset: str, most: int) -> None:
-    """Draw a card per comparison of own models with a difference, at most ``most``, and a line of those without one;
-    only on a dataset, unless that is ""."""
+    """Draw a card per comparison of own models with a difference, and a line for those without one; at most ``most``
+    comparisons, on one dataset or, for "", on all."""
     found = own.comparisons(
         variants,
         picks.known,
