@@ -41,7 +41,7 @@ _MRR = "evalrank:evalrank-word:mrr"
 class Cell:
     """A number; ``row`` is a name as printed, or a model. ``rank`` is among the numbers of its kind in its column.
 
-    ``models`` is how many models it is over, None where it is one model's.
+    ``models`` is the number of models behind it, None for a number of a single model.
     """
 
     row: str | Variant
@@ -90,7 +90,7 @@ class Beside:
         return any(not cell.is_published for cell in self.cells)
 
     def in_words(self) -> list[dict[str, str]]:
-        """A record per row, as text, with a dash for what there is not."""
+        """A record per row, as text, with a dash for a missing number."""
         rows: dict[str, dict[str, str]] = {}
         for cell in self.cells:
             mark = ", published" if cell.is_published else "" if self.marks == "rows" else ", here"
@@ -100,7 +100,7 @@ class Beside:
         return [{self.head: name} | {column: row.get(column, "–") for column in columns} for name, row in rows.items()]
 
     def as_json(self) -> dict[str, Any]:
-        """Numbers as printed, of both kinds; what is not there is None."""
+        """All numbers, published and measured; a missing interval, rank or number of models is None."""
         return {
             "table": self.id,
             "title": self.title,
@@ -123,7 +123,7 @@ class Beside:
 
 
 def beside(table: str, repository: Repository, downstream: Downstream | None = None) -> Beside:
-    """One of ``TABLES``, with what the store has of it.
+    """One of ``TABLES``, with the same scores of the models in the store.
 
     Raises:
         InputError: no such table.
@@ -156,7 +156,7 @@ def _places(found: Mapping[Any, Mapping[str, float]]) -> dict[tuple[Any, str], f
 def _runs(
     repository: Repository, diagnostic: str, metrics: Sequence[str], params: Mapping[str, str] | None = None
 ) -> dict[str, dict[Variant, RunRecord]]:
-    """The runs that pages show, by dataset and model, which have the first of the scores."""
+    """The runs that pages show, by dataset and model; only runs that have the first of the scores."""
     entry = find_diagnostic(diagnostic)
     boards = repository.leaderboards(entry, entry.check_params(params or {}), (), metrics, ALL_RUNS)
     return {

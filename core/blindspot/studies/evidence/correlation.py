@@ -34,7 +34,7 @@ FEWEST_VARIANTS = 4  # for a correlation: with three it is 1 or -1 by chance in 
 class Cell:
     """The correlation of an evaluator with a task; ``why`` explains a missing ``rho`` or 95% ``interval``.
 
-    ``n`` is the number of variants with both scores, ``families`` that of their families.
+    ``n`` is the number of variants with both scores, ``families`` the number of their families.
     """
 
     evaluator: Measure

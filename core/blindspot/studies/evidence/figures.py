@@ -341,7 +341,7 @@ class Line:
 
 
 def bump_chart(lines: Sequence[Line], columns: Sequence[Column], scheme: Scheme) -> go.Figure:
-    """A line per model, the best on top, through two or more columns, of which the first is the pivot.
+    """A line per model, the best on top, through two or more columns; the first column is the pivot.
 
     On the left are numbers and names in the pivot's order, on the right the same numbers in the last column's order:
     a narrow screen has no room for names at both ends.

@@ -52,7 +52,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Downstream:
-    """The runs on tasks that count, and their score, with or without texts that are also in training or repeat."""
+    """Which runs on tasks count, and which of their scores: with or without texts that repeat or are in training."""
 
     classifier: str = CLASSIFIERS[0]
     outcome: Outcome = Outcome.ACCURACY
@@ -166,7 +166,7 @@ class ScoreTable:
         return ScoreTable(self.variants, self.families, tuple(wanted), self.values[:, places])
 
     def with_column(self, measure: Measure, values: Mapping[Variant, float]) -> ScoreTable:
-        """With one more score, of those of its variants that have it."""
+        """The table with one more score, which is NaN for variants without a value."""
         column = np.array([values.get(variant, np.nan) for variant in self.variants]).reshape(-1, 1)
         measures = (*self.measures, measure)
         return ScoreTable(self.variants, self.families, measures, np.hstack([self.values, column]))
@@ -182,7 +182,7 @@ class ScoreTable:
 
     @property
     def comparable(self) -> ScoreTable:
-        """The variants with both a score without a task and one on a task."""
+        """The variants with at least one benchmark score and at least one score on a task."""
         own = ~np.isnan(self.values)
         tasks = np.array([m.is_task for m in self.measures], dtype=np.bool_)
         return self.rows(np.logical_and(own[:, tasks].any(axis=1), own[:, ~tasks].any(axis=1)).tolist())
@@ -238,7 +238,7 @@ def _of_board(runs: Sequence[RunRecord], readings: Iterable[Reading]) -> Iterato
 
 
 def unit_of(dataset: str) -> str:
-    """The unit of a dataset's items; "text" for a user's own, or one that has left the catalog."""
+    """The unit of a dataset's items; "text" for a user's own dataset, or for one that has left the catalog."""
     entry = catalogued(dataset)
     return "text" if entry is None else entry.unit
 

@@ -50,7 +50,7 @@ def ranks_view(table: ScoreTable) -> Ranks:
 
 
 def places_by_columns(values: Sequence[Sequence[float]]) -> Float64:
-    """Places of n models by m scores of which more is better, ``[n, m]``, as of ``Ranks``."""
+    """Places of n models by m scores where more is better, ``[n, m]``, as in ``Ranks``."""
     return rankings.places(np.array(values))
 
 
@@ -124,7 +124,7 @@ def _rho(cell: Cell, many: int) -> str:
 
 
 def best_in_words(cells: Sequence[Cell]) -> list[str]:
-    """The highest correlation on each task, among the scores that most models have; none of one task alone, of which
+    """The highest correlation on each task, among the scores that most models have; empty for a single task, since
     the headline says it. It is not a test."""
     if len({c.task for c in cells}) < 2:
         return []

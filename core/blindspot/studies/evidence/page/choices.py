@@ -162,7 +162,7 @@ def _counts(every: ScoreTable, table: ScoreTable, level: Level, *, like_similari
 
 
 def _models(table: ScoreTable, family: str) -> str:
-    """The models of a family, by name if they are few; nothing where it is one of the same name."""
+    """The models of a family, by name if they are few; "" if the only model has the family's name."""
     own = [v.label for v, one in zip(table.variants, table.families, strict=True) if one == family]
     if own == [family]:
         return ""
@@ -228,7 +228,7 @@ def _price() -> None:
 
 
 def fullest(table: ScoreTable, measures: Sequence[Measure]) -> Measure:
-    """The one that most variants have, the first of several."""
+    """The measure that most variants have; the first one if several tie."""
     return max(measures, key=lambda m: np.count_nonzero(~np.isnan(table.of(m))))
 
 
