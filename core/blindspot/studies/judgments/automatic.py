@@ -37,7 +37,7 @@ class Automatic:
 
 
 def answer(items: ItemSet, space: Space) -> Automatic:
-    """Its scores on all items of a set, by the similarity of the set's manifest; intervals are over queries."""
+    """The rater's scores on all items of a set, by the similarity in the set's manifest; intervals are over queries."""
     number = {text: place for place, text in enumerate(space.dataset.items)}
     metric = Similarity(items.manifest.get("metric", Similarity.COS))
     most = max((len(item.options) for item in items.items), default=0)
@@ -71,7 +71,7 @@ def similarities(vectors: Float32 | Float64, metric: Similarity) -> Float64:
 
 
 def vote_of(similarity: Float64, task: Task) -> Float64:
-    """The vote's share per option, from ``similarity [m, m]`` of the options, after the query if it is none of them."""
+    """The vote's share per option, from ``similarity [m, m]`` of the options; a query that is no option comes first."""
     if task is Task.INTRUDER:
         others = similarity.sum(axis=1) - np.diag(similarity)
         outlying = -others / max(len(similarity) - 1, 1)

@@ -117,7 +117,7 @@ def collect(
     """A stored set with its votes.
 
     Args:
-        without: sessions whose votes are left out.
+        without: sessions to leave out, with their votes.
         named: gives a vote's rater the name in the file.
 
     Raises:
@@ -215,7 +215,7 @@ def unpack(data: bytes) -> Bundle:
     """The bundle in a file that ``pack`` made.
 
     Raises:
-        InputError: the file is not one, or something in it is wrong; in one line.
+        InputError: the file is no such zip, or something in it is wrong; the message is one line.
     """
     members = _members(data)
     described = _described(members[SET])

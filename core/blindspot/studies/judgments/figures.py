@@ -33,7 +33,7 @@ def own_votes(
     Args:
         rows: columns ``row`` (text), ``variant``, ``votes``, and the shares ``value, low, high, chance, automatic``,
             None if missing. Guessing is a dotted line per row, the automatic rater hollow.
-        legend: whether there is a legend of variants; without one, rows are named after them.
+        legend: whether there is a legend of variants; without a legend, rows are named after the variants.
     """
     figure = go.Figure()
     names = list(dict.fromkeys(rows["row"]))

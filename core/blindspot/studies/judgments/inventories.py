@@ -1,4 +1,4 @@
-"""Inventories of queries, words or sentences, whose neighbors are judged (Schnabel et al. 2015, section 3.3)."""
+"""Inventories of queries, words or sentences, for judging their neighbors (Schnabel et al. 2015, section 3.3)."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Found:
 
     Attributes:
         queries: distinct items in the dataset's spelling; ``items [q] int64`` are their numbers.
-        unknown: texts that it lacks, in the inventory's order.
-        repeated: how many were left out as an item that came before.
+        unknown: texts that the dataset lacks, in the inventory's order.
+        repeated: how many queries were left out because they are the item of an earlier query.
     """
 
     queries: tuple[Query, ...]
@@ -71,7 +71,7 @@ class Found:
 
 @lru_cache(maxsize=1)
 def default() -> Inventory:
-    """100 words in the paper's design: ten categories of ten words, three of each ten rare."""
+    """100 words in the paper's design: ten categories of ten words, three of them rare in each."""
     rows = csv.DictReader(io.StringIO(_OWN_WORDS.read_text("utf-8"), newline=""))
     queries = tuple(Query(r["word"], r["part_of_speech"], r["concreteness"], r["category"]) for r in rows)
     about = (

@@ -47,7 +47,7 @@ class ItemsRequest:
         queries: size of a seeded sample; None for all queries, or for 100 sentences.
         rule: of the intruder test.
         ranks: of the comparative task.
-        title: "" for one made of the inventory's and the dataset's; a set that exists keeps its title.
+        title: "" for a title made of the inventory's and the dataset's; a set that exists keeps its title.
     """
 
     task: Task
@@ -141,7 +141,7 @@ def make(
     """Make the items and store them; an equal set that is stored is returned.
 
     Raises:
-        InputError: as ``check``, or the dataset has none of the queries.
+        InputError: for the reasons of ``check``, or the dataset has none of the queries.
         BlindspotError: no query gives an item, with the reasons.
     """
     cancel = cancel or CancelToken()
@@ -177,7 +177,7 @@ def make(
 
 
 def in_words(items: ItemSet) -> str:
-    """How many items there are, what was skipped and why, what the vocabulary lacks."""
+    """A summary: how many items there are, what was skipped and why, what the vocabulary lacks."""
     manifest = items.manifest
     text = f"{len(items.items):,} items of {manifest.get('queries', 0):,} queries."
     if skipped := manifest.get("skipped"):
@@ -224,7 +224,7 @@ def _inventory(
 
 
 def _nonzero_rows(spaces: Sequence[Space], metric: Similarity) -> Int64:
-    """Rows of the spaces that are no zero vectors, which have no cosine; ``BlindspotError`` if fewer than two."""
+    """Rows that are not zero in any space, since zero vectors have no cosine; ``BlindspotError`` if fewer than two."""
     usable = np.ones(len(spaces[0].items), dtype=np.bool_)
     if metric is Similarity.COS:
         for space in spaces:
@@ -288,7 +288,7 @@ def _made(
 
 
 def _quartets(index: ExactIndex, numbers: Int64, pool: Pool, rule: Rule) -> list[Quartet | Reason]:
-    """One per query of ``numbers [q]``; all items are ranked only for queries whose intruder is far off."""
+    """One quartet or reason per query of ``numbers [q]``; all items are ranked only for queries with a far intruder."""
     out: list[Quartet | Reason] = [Reason.TOO_FEW] * len(numbers)
     open_ones = np.arange(len(numbers))
     for depth in sorted({min(FIRST_LOOK, len(index) - 1), len(index) - 1}):

@@ -30,10 +30,10 @@ _KNOWN = {
 
 
 def named(name: str) -> tuple[Ready | Inventory, int | None]:
-    """The inventory by its name, ``sentences:N`` or the path of a file, and the number of sentences to sample.
+    """The inventory of a name, of ``sentences:N`` or of the path of a file, and the number of sentences to sample.
 
     Raises:
-        InputError: there is none, or as ``of_file``.
+        InputError: there is no such inventory, or for the reasons of ``of_file``.
     """
     ready, colon, number = name.partition(":")
     if ready == Ready.SENTENCES:

@@ -46,7 +46,7 @@ def nickname(text: str) -> str:
 
 
 def rater_key(name: str) -> str:
-    """What tells raters apart: the spelling, but neither capitals nor look-alike forms of a letter."""
+    """The key of a rater: the nickname's spelling, ignoring capitals and look-alike forms of a letter."""
     key = re.sub("[\ufe00-\ufe0f\U000e0100-\U000e01ef]", "", name)  # variation selectors
     for _ in range(3):  # the capital of one form may be another form; a third time changes nothing
         key = unicodedata.normalize("NFKC", key).casefold()
@@ -54,7 +54,7 @@ def rater_key(name: str) -> str:
 
 
 def pseudonym(secret: bytes, set_id: str, name: str) -> str:
-    """A rater's name in all their votes on a set. Only the server may know the secret: it allows to try nicknames."""
+    """A rater's name in all their votes on a set. Only the server may know the secret: it lets one try nicknames."""
     digest = hmac.new(secret, f"{set_id}\0{rater_key(name)}".encode("utf-8", "surrogatepass"), hashlib.sha256)
     return f"rater-{digest.hexdigest()[:12]}"
 
@@ -63,8 +63,8 @@ def item_order(items: ItemSet, ballot: Ballot) -> list[int]:
     """Numbers of all items in the order of a rater.
 
     All raters of a session go through the queries in the same random blocks of ten, and each through a block's items in
-    an order of their own. So colleagues who answer thirty items each have answered the same ones, of all variants:
-    without that there is no agreement to measure, and no pairs to compare.
+    an order of their own. So colleagues who answer thirty items each have answered the same ones, of all variants;
+    otherwise there would be no agreement to measure, and no pairs to compare.
     """
     queries = list(dict.fromkeys(item.query.text for item in items.items))
     together = _shuffled(len(queries), Ballot(ballot.set_id, ballot.session, ""), "queries")

@@ -56,7 +56,7 @@ class Rule:
 
     @classmethod
     def of(cls, closeness: Closeness) -> Rule:
-        """With the usual tolerance: 0.1, or the paper's 500 counts."""
+        """The rule with the usual tolerance: 0.1, or the paper's 500 counts."""
         return cls(closeness, LOG10_TOLERANCE if closeness is Closeness.LOG10 else COUNT_TOLERANCE)
 
     def close(self, counts: Float64, mean: float) -> Bool:
@@ -81,7 +81,7 @@ class Pool:
 
     @classmethod
     def of(cls, texts: Sequence[str], counts: Float64) -> Pool:
-        """Texts of punctuation only have no near-duplicates."""
+        """The pool of some texts; texts of punctuation only have no near-duplicates."""
         numbers: dict[str, int] = {}
         keys = (near_duplicate_key(text) or f"\0{text}" for text in texts)
         copies = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
@@ -211,7 +211,7 @@ def bands_of_words(counts: Float64, corpus_size: float, rare: float, frequent: f
     """Per word "rare", "medium" or "frequent"; "" if its count ``[q]``, in ``corpus_size`` words, is NaN.
 
     Args:
-        rare, frequent: occurrences per billion words below which a word is rare, and from which on it is frequent.
+        rare, frequent: limits in occurrences per billion words: rare is below the first, frequent from the second on.
     """
     names = ("rare", "medium", "frequent")
     per_billion = counts / corpus_size * 1e9
@@ -220,13 +220,13 @@ def bands_of_words(counts: Float64, corpus_size: float, rare: float, frequent: f
 
 
 def bands_of_lengths(lengths: Float64) -> tuple[str, ...]:
-    """Per sentence "short", "medium" or "long", by the terciles of ``[q]`` lengths in words, themselves "medium"."""
+    """Per sentence "short", "medium" or "long", by the terciles of ``[q]`` lengths in words, which are "medium"."""
     low, high = np.quantile(lengths, [1 / 3, 2 / 3])
     return tuple("short" if n < low else "long" if n > high else "medium" for n in lengths)
 
 
 def check_ranks(ranks: Sequence[int]) -> None:
-    """Raise ``InputError`` unless there are ranks, distinct and at least 1."""
+    """Raise ``InputError`` unless there is at least one rank, and all are distinct and at least 1."""
     if not ranks or min(ranks) < 1 or len(set(ranks)) < len(ranks):
         raise InputError(
             f"the ranks are {', '.join(map(str, ranks)) or 'none'}", expected="different numbers from 1, as 1, 5, 50"

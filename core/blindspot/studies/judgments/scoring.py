@@ -31,16 +31,16 @@ _BANDS = ("rare", "short", "medium", "frequent", "long")  # in this order
 
 @dataclass(frozen=True)
 class VariantScore:
-    """What people say of a variant.
+    """What people's votes say about a variant.
 
     Attributes:
-        items: that are about it and have votes; ``queries`` of them.
-        votes: on these; ``own`` of them for its own option (halves where the automatic rater shares its vote).
-        micro: own over votes; None without votes, as the other two.
-        item_mean: mean over items of the same.
-        normalised: ``item_mean`` over the sum of all variants'.
-        chance: what guessing would get, the mean over its items of 1 / number of options.
-        as_best: ``headline`` with the interval that it has where it is the best of all variants.
+        items: number of items about the variant that have votes; ``queries`` is the number of their queries.
+        votes: number of votes on these; ``own`` of them are for its own option (the automatic rater may share a vote).
+        micro: ``own`` over ``votes``; like the next two, None without votes.
+        item_mean: mean over items of the item's share of votes for the own option.
+        normalised: ``item_mean`` over the sum of ``item_mean`` of all variants.
+        chance: the score of guessing, the mean over the variant's items of 1 / number of options.
+        as_best: ``headline`` with the interval to give if the variant is named as the best of all.
     """
 
     task: Task
@@ -70,20 +70,20 @@ class VariantScore:
 
     @property
     def refusal(self) -> str:
-        """Why there is no interval of what has votes."""
+        """Why there is no interval although there are votes; "" if there is one."""
         return self.headline.refusal if self.headline else ""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What people say of all variants of a set, or of a part of its items.
+    """What people's votes say about all variants of a set, on all items or a part of them.
 
     Attributes:
         items: with votes; ``queries`` of them.
         raters: whose votes count.
         votes: that count; ``unknown`` is how many answers were "I don't know these words".
-        population: whom the intervals speak of; ``why_these`` is why it is these raters alone, "" where it is not.
-        tests: whom tests of two variants speak of: differences are not near a bound.
+        population: the raters that intervals are about; ``why_these`` is why these are only those who voted, else "".
+        tests: the raters that tests of two variants are about; may differ, as differences are not near a bound.
     """
 
     variants: tuple[VariantScore, ...]
@@ -175,7 +175,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True)
 class Group:
-    """The scores of a part of the items; ``name`` is "unknown" where nothing is known of their queries."""
+    """The scores on a part of the items; ``name`` is "unknown" if this property of the queries is not known."""
 
     name: str
     scores: Scores
@@ -191,7 +191,7 @@ def breakdown(tally: Tally, by: By) -> tuple[Group, ...]:
 
 
 def groups(items: Sequence[Item], by: By) -> int:
-    """How many groups there are with a name."""
+    """The number of groups, without "unknown"."""
     return len({_group(item, by) for item in items} - {UNKNOWN_GROUP})
 
 
@@ -218,17 +218,17 @@ def _place(name: str) -> tuple[bool, int, int, str]:
 
 @dataclass(frozen=True)
 class PairTest:
-    """Two variants against each other, on what has votes for both.
+    """A test of two variants against each other, on the items that have votes for both.
 
     Attributes:
-        compared: items of the comparative task, queries of the intruder test; of ``queries`` queries.
-        left_out: those of which only one of the two has votes.
-        estimate: mean over ``compared`` of the first one's share of votes less the second one's; None without any. Its
-            interval leaves 0 out where ``p_value`` is below 0.05.
+        compared: number of items of the comparative task, or of queries of the intruder test; of ``queries`` queries.
+        left_out: number of those with votes for only one of the two.
+        estimate: mean over ``compared`` of the first one's share of votes less the second one's; None if there are
+            none. Its interval excludes 0 if ``p_value`` is below 0.05.
         p_value: two-sided, of the difference over its standard error by queries and raters (``votes.spread``), so
             that neither the ranks of one query nor the votes of one rater count as independent; ``p_corrected`` is
             Holm's, over all pairs that could be tested.
-        population: whom the test speaks of.
+        population: the raters that the test is about.
     """
 
     first: Variant
@@ -251,12 +251,12 @@ class PairTest:
 
     @property
     def refusal(self) -> str:
-        """Why there is no interval and no p-value; "" where there are."""
+        """Why there is no interval and no p-value; "" if there are."""
         return self.estimate.refusal if self.estimate else "nothing has votes for both"
 
 
 def pair_tests(tally: Tally) -> tuple[PairTest, ...]:
-    """Every two variants, in the order of the set."""
+    """A test of every two variants, in the order of the set."""
     unit = _test_units(tally)
     votes = [tally.votes_on(v) for v in range(len(tally.variants))]
     hits = [tally.hits_of(v) for v in range(len(tally.variants))]
@@ -268,7 +268,7 @@ def pair_tests(tally: Tally) -> tuple[PairTest, ...]:
 def _pair_test(
     tally: Tally, unit: Int64, hits: Sequence[Float64], votes: Sequence[Float64], first: int, second: int
 ) -> PairTest:
-    """Without Holm's correction."""
+    """The test of two variants, without Holm's correction."""
     has = [np.bincount(unit, weights=votes[v].sum(axis=1)) > 0 for v in (first, second)]
     common = has[0] & has[1]
     test = PairTest(
@@ -290,14 +290,14 @@ def _test_units(tally: Tally) -> Int64:
     """Number of the query (comparative: and rank) of each item, ``[n]`` from 0.
 
     In the intruder test the items of one query, one of each variant, belong together; in the comparative task one item
-    has all of them.
+    is about all variants.
     """
     numbers: dict[tuple[str, int | None], int] = {}
     return np.array([numbers.setdefault((i.query.text, i.k), len(numbers)) for i in tally.items], dtype=np.int64)
 
 
 def _unit_weights(votes: Float64, unit: Int64) -> Float64:
-    """What each vote weighs in the mean over units of the mean over a unit's items of their shares, ``[n, r]``."""
+    """The weight of each vote, ``[n, r]``, in the mean over units of the mean of the shares of a unit's items."""
     of_item = votes.sum(axis=1)
     items = np.bincount(unit, weights=of_item > 0)[unit]  # with votes, of each one's unit
     below = of_item * items * len(np.unique(unit))
@@ -323,7 +323,7 @@ class Missed:
 
 
 def most_missed(tally: Tally, variant: int) -> list[Missed]:
-    """Items with votes that are about a variant: the smallest share for its own first, then the most votes."""
+    """Items with votes that are about a variant: the smallest share for its own option first, then the most votes."""
     found = []
     for item, row in zip(tally.items, tally.chosen, strict=True):
         if item.own[variant] == NOT_ASKED or not (row >= 0).any():

@@ -72,7 +72,7 @@ class Merged:
 
 
 class Judgments:
-    """The human judgments of a store. Every method opens the file and closes it."""
+    """Human judgments in a store. Every method opens the file and closes it."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -82,7 +82,7 @@ class Judgments:
         return cls(Database(path))
 
     def _rows(self, sql: str, params: Mapping[str, object]) -> list[Any]:
-        """The rows of a query; none before anything was stored: reading creates no file."""
+        """The rows of a query; empty before anything was stored, since reading creates no file."""
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
@@ -96,7 +96,7 @@ class Judgments:
             return _add_set(cursor, items)
 
     def merge(self, items: ItemSet, votes: Sequence[Vote]) -> Merged:
-        """Store a set and votes on it, as far as they are new: all of it, or nothing.
+        """Store a set and votes on it, as far as they are new; if that fails, nothing is stored.
 
         The votes must be on items and options of the set, at most one per rater and item.
         """
@@ -150,7 +150,7 @@ class Judgments:
         )
 
     def find_set(self, set_id: str) -> ItemSet | None:
-        """A set with its items; None if there is none of that id."""
+        """A set with its items; None if no set has that id."""
         head = self._rows(query("set"), {"set_id": set_id})
         rows = self._rows(query("items"), {"set_id": set_id})
         if not head:
@@ -217,14 +217,14 @@ class Judgments:
         )
 
     def undo(self, ballot: Ballot, among: Collection[int] | None = None) -> int | None:
-        """Take back a rater's last answer, or that to some items; the number of its item, or None if there was none."""
+        """Take back a rater's last answer, or the last to ``among``; the number of its item, None without an answer."""
         params = _of(ballot) | {"among": None if among is None else sorted(among)}
         with self.database.transaction() as cursor:
             rows = cursor.execute(query("undo_vote"), params).fetchall()
         return int(rows[0][0]) if rows else None
 
     def votes(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> list[Vote]:
-        """Votes on a set, oldest first; of one session ("" for those outside of any), or of all (None) but some."""
+        """Votes on a set, oldest first; of one session ("": outside of any), or of all (None) except ``without``."""
         rows = self._rows(query("votes"), {"set_id": set_id, "session": session, "without": list(without)})
         return [
             Vote(name, rater, item_no, option, seconds, _utc(at)) for name, rater, item_no, option, seconds, at in rows
@@ -328,8 +328,8 @@ def _insert(
 
 
 def _make_room(cursor: duckdb.DuckDBPyConnection, room: SessionRoom) -> None:
-    """Make room for one more session. A session's votes go with it: another of its name would have them otherwise, and
-    they would be in everybody's results, which its facilitator may not have revealed."""
+    """Make room for one more session. A session's votes go with it: otherwise a later session of that name would have
+    them, and everybody's results would show them, though its facilitator may not have revealed them."""
     now = _now()
     settled = now - timedelta(hours=1)
     lately = "SELECT count(*) FROM judgment_session WHERE created_at >= ?"

@@ -73,7 +73,7 @@ class Tally:
 
 
 def tally(items: ItemSet, votes: Sequence[Vote]) -> Tally:
-    """Votes on a set in order of time: of a rater's answers to an item the first counts.
+    """Votes on a set, which are in order of time: a rater's first answer to an item counts.
 
     Raises:
         InputError: a vote is for an item or an option that the set does not have.

@@ -33,7 +33,7 @@ class Task(StrEnum):
 
 @dataclass(frozen=True)
 class Query:
-    """A word or sentence whose neighbors are judged; what is unknown of it is ""."""
+    """A word or sentence with neighbors to judge; unknown facts about it are ""."""
 
     text: str
     part_of_speech: str = ""  # adjective, adverb, noun or verb

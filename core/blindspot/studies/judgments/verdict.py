@@ -50,7 +50,7 @@ def _value(score: VariantScore) -> float:
 
 
 def _with_interval(score: VariantScore) -> str:
-    """Of the best one, the interval allows for the choice."""
+    """The score of the best variant, with an interval that allows for the choice of the best."""
     return f"{number(_value(score), '.0%')}{ci(score.as_best, '.0%')}"
 
 

@@ -24,8 +24,8 @@ class ShareRow:
 
     Attributes:
         group: "" for all items.
-        low, high: 95% interval of ``value``; None where there is none, as of every share without votes.
-        automatic: what the automatic rater says; None where nobody asked it.
+        low, high: 95% interval of ``value``; None if there is none. Without votes, people's shares are None.
+        automatic: what the automatic rater says; None if it was not asked.
         own: votes for the model's own option.
     """
 
@@ -46,12 +46,12 @@ class ShareRow:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What people say of a set's models.
+    """What people's votes say about a set's models.
 
     Attributes:
         tally: the votes that count.
         tests: of every two models.
-        agreement: None where no item has two votes.
+        agreement: None if no item has two votes.
     """
 
     tally: Tally
@@ -63,7 +63,7 @@ class Results:
         return scoring.breakdown(self.tally, by)
 
     def as_json(self, items: ItemSet, session: str | None, automatic: Automatic | None = None) -> dict[str, Any]:
-        """Shares are fractions, undefined values None."""
+        """The results as JSON: shares are fractions, undefined values None."""
         return {
             "set_id": items.set_id,
             "task": items.task,
@@ -132,7 +132,7 @@ def share_rows(groups: Mapping[str, Scores], automatic: Automatic | None = None)
 
 
 def rows_of_tests(tests: Sequence[PairTest], name: Callable[[Variant], str]) -> list[dict[str, object]]:
-    """A row per test, for tables, with shares in percent; why there is none only where one lacks a verdict."""
+    """A row per test, for tables, with shares in percent; a column of reasons only if a test lacks a verdict."""
     lacking = any(t.refusal for t in tests)
     return [
         {

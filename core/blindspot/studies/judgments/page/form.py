@@ -1,4 +1,4 @@
-"""Form that makes questions, whose defaults work with one click, and the list of sets."""
+"""Form that makes questions, with defaults that work with one click, and the list of sets."""
 
 from __future__ import annotations
 

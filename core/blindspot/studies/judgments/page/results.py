@@ -270,7 +270,7 @@ _HOW_BOTH = """
 
 
 def _without_people(scores: Scores, names: Mapping[Variant, str]) -> None:
-    """Outlier detection beside people's precision, a row per judged model; nothing where no set was run."""
+    """Outlier detection beside people's precision, a row per judged model; nothing if no set of outliers was run."""
     entry = find_diagnostic(OUTLIERS)
     runs_of: dict[str, list[RunRecord]] = {}
     for run in repository().finished(entry, params=entry.check_params({})):

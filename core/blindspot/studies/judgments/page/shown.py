@@ -17,12 +17,12 @@ def judgments() -> Judgments:
 
 
 def facilitated(keys: Mapping[str, str]) -> frozenset[str]:
-    """The sessions whose facilitator the reader is now, by the reader's keys per session."""
+    """The sessions that the reader facilitates now, by the reader's keys per session."""
     return frozenset(name for name, key in keys.items() if key and judgments().is_facilitator(name, key))
 
 
 def hidden_sessions(keys: Mapping[str, str] = MappingProxyType({})) -> frozenset[str]:
-    """Sessions whose votes a reader with these keys may not see now."""
+    """Sessions with votes that a reader with these keys may not see now."""
     mine = facilitated(keys)
     return frozenset(
         session.name

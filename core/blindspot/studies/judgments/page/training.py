@@ -62,5 +62,5 @@ def _zipped(set_id: str, made: Made, stem: str) -> bytes:
 
 @cached(4, "Making triplets …", keys={Votes: repr})
 def _made(votes: Votes, least: float, tested: tuple[str, ...], _items: ItemSet, _tally: Tally) -> Made:  # noqa: ARG001 - keys
-    """``tested``: the datasets that were evaluated on, whose texts are left out."""
+    """Training data without the texts of ``tested``, the datasets that models were evaluated on."""
     return training_data.make(_items, _tally, least, Wishes(), settings(), repository())

@@ -90,7 +90,7 @@ def tally_of(_judged: Judged, votes: Votes) -> Tally:
 
 
 def leave_out(judged: Judged, votes: Votes) -> Votes:
-    """The votes without the raters whom the reader leaves out; names those in doubt if names may be shown."""
+    """The votes without the raters whom the reader leaves out; raters in doubt are named if names may be shown."""
     names, doubtful = _raters(judged, votes)
     if not names:
         return votes

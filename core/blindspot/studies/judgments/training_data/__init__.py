@@ -22,7 +22,7 @@ def triplets(tally: Tally) -> Iterator[Triplet]:
     other option is a negative, since a model found it. In the intruder test, people vote for what does not belong: a
     neighbor that most chose, more than the intruder, is a negative, and neighbors with fewer votes are positives.
 
-    ``lead`` is the negative's share of the votes that say it is the nearer one less the positive's, below 0.
+    ``lead`` is the share of votes for the negative as the nearer text, less the positive's share; it is below 0.
     """
     for item, chosen in zip(tally.items, tally.chosen, strict=True):
         counts = np.bincount(chosen[chosen >= 0], minlength=len(item.options))
@@ -63,7 +63,7 @@ def _triplet(item: Item, positive: int, negative: int, kind: str, lead: float) -
 def make(
     items: ItemSet, tally: Tally, least: float, wishes: Wishes, settings: Settings, repository: Repository
 ) -> Made:
-    """Training data of a set's votes, without texts that others evaluate on, split as that of runs.
+    """Training data from a set's votes, without texts that others evaluate on, split like training data from runs.
 
     Args:
         least: by which share of the votes the positive must be ahead; 0 for any. ``wishes.margin`` plays no part.
