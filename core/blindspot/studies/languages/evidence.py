@@ -21,9 +21,9 @@ LEAST = 8  # wrong nearest candidates that a test takes
 
 
 def evidence(found: Sequence[Bias], scores: Sequence[Score]) -> list[Evidence]:
-    """One per language of a pool with enough mistakes: how often its own language wins over the meaning.
+    """Evidence per language of a pool with enough mistakes: how often its own language wins over the meaning.
 
-    Tested is whether wrong nearest candidates are in the query's language more often than the wrong candidates are.
+    The test is whether wrong nearest candidates are in the query's language more often than all wrong candidates.
     """
     out = []
     pooled = len({score.language.code for score in scores})
@@ -67,11 +67,11 @@ def evidence(found: Sequence[Bias], scores: Sequence[Score]) -> list[Evidence]:
 
 
 def pools_of(runs: Iterable[RunRecord]) -> list[tuple[RunRecord, ...]]:
-    """Runs on parallel sentences that make a pool, those of the languages that the page takes at first: per model
-    without post-processing, family of datasets and similarity.
+    """Runs on parallel sentences that make a pool, in the languages that the page takes at first: a pool per model
+    without post-processing, per family of datasets and per similarity.
 
     Args:
-        runs: with their Hits@1, the newest first; of other datasets too.
+        runs: with their Hits@1, the newest first; runs on other datasets are ignored.
     """
     newest: dict[tuple[str, ...], dict[str, RunRecord]] = {}
     for run in runs:

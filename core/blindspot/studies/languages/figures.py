@@ -29,7 +29,7 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
     """Scores with their 95% intervals, a row per language in the order of the groups, both directions in a row.
 
     Args:
-        groups: one of the name "" draws no heading.
+        groups: a group with the name "" gets no heading.
         measure: key of ``MEASURES``.
     """
     rows: list[tuple[str, str]] = []  # what is in each row, and its label

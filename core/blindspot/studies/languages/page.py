@@ -130,7 +130,7 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
 
 
 def _begin_with_computed(offered: Sequence[str]) -> None:
-    """At first choose sentences with results, where those that come first have none."""
+    """Choose sentences with results at first, if the first ones offered have none."""
     tested = set(repository().datasets())
     computed = [
         name

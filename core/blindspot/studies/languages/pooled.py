@@ -1,9 +1,9 @@
 """Pool of several languages with their English translations: does a query's language win over its meaning?
 
-Every sentence is a query, and all others are candidates, whatever their language. Right is its translation, into
-English or, through an equal English sentence, into another language of the pool. The nearest candidate is that, or
-another sentence: in the query's own language, in English, or in a third language. Were languages no matter, those that
-are wrong would be in the query's language as often as the wrong candidates are.
+Every sentence is a query, and all others are candidates, whatever their language. The right ones are its translations,
+into English or, through an equal English sentence, into another language of the pool. The nearest candidate is one of
+these, or a wrong sentence: in the query's own language, in English, or in a third language. If language did not matter,
+wrong nearest candidates would be in the query's language as often as all wrong candidates are.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ EXAMPLES = 3  # mistakes of a language
 
 
 class Nearest(StrEnum):
-    """What the nearest candidate of a query is."""
+    """Kind of the nearest candidate of a query."""
 
     TRANSLATION = "translation"
     OWN = "own language"
@@ -52,9 +52,9 @@ class Pool:
 
     Attributes:
         texts: those of each language in turn, English last.
-        languages: ``[n]``, codes of the languages that each text occurs in; it asks in the first.
+        languages: ``[n]``, codes of the languages that each text occurs in; as a query it counts for the first.
         vectors: ``[n, d] float32``, as candidates.
-        asking: ``[n, d] float32``, as queries; None where they are the same.
+        asking: ``[n, d] float32``, as queries; None if they are the same.
         meanings: ``[n]``, the numbers of the English texts that a text translates, its own number for English.
     """
 
@@ -71,11 +71,11 @@ class Bias:
 
     Attributes:
         language: code; ``eng`` for English.
-        queries: how many were looked at; ``of`` is how many there are.
+        queries: number of queries looked at; ``of`` is the number of all.
         shares: of the queries, by kind of the nearest candidate; they sum to 1.
         own: 95% interval of the share whose nearest candidate is in their own language (Wilson).
         expected: share of the wrong candidates that are in the query's language.
-        p: of a binomial test whether wrong nearest candidates are in the query's language more often than that.
+        p: of a binomial test of whether wrong nearest candidates are in the query's language more often than that.
         examples: queries whose nearest candidate is in their language: query, nearest, a translation; evenly spaced.
     """
 
@@ -89,7 +89,7 @@ class Bias:
     examples: tuple[tuple[str, str, str], ...]
 
     def own_share(self, of_many: int = 1) -> Estimate:
-        """The share whose nearest candidate is in their own language; one of so many that any may be named."""
+        """The share whose nearest candidate is in their own language; its interval allows for naming one of many."""
         value, level = self.shares[Nearest.OWN], level_of_each(of_many)
         interval = wilson_interval(value, self.queries, float(quantile(np.inf, level)))
         return Estimate(value, interval, "Wilson", Unit.QUERIES, self.queries, float(self.queries), level=level)
@@ -105,7 +105,7 @@ class Bias:
 
 
 def best_of(runs: Sequence[RunRecord], most: int = POOLED) -> tuple[str, ...]:
-    """Codes of the languages with the highest accuracy on the mean of both directions, of those that have both."""
+    """Codes of the languages with the highest mean accuracy over both directions, among those that have both."""
     accuracy: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         if place := place_of(run.plan.dataset):
@@ -119,7 +119,7 @@ def pool_of(scores: Sequence[Score], settings: Settings, repository: Repository)
 
     Raises:
         EmbeddingsGone: the cache no longer has a run's embeddings.
-        InputError: the model has post-processing, which is fitted on each language apart, or no language is whole.
+        InputError: the model has post-processing, fitted on each language apart, or no language has both directions.
     """
     if any(score.run.plan.variant.transform != "none" for score in scores):
         raise not_pooled()
@@ -216,10 +216,10 @@ def biases(
     most_products: int | None = None,
     progress: Progress = no_progress,
 ) -> list[Bias]:
-    """Per language of a pool, English last, what the nearest candidates of its sentences are.
+    """The kinds of nearest candidates of a pool's sentences, per language, English last.
 
     Args:
-        most_products: numbers to multiply at most; evenly spaced queries of each language are then looked at.
+        most_products: the most products of numbers to compute; with it, only evenly spaced queries may be looked at.
     """
     translations = _translations(pool)
     asking: dict[str, list[int]] = {}

@@ -63,7 +63,7 @@ class Score:
 
     Attributes:
         accuracy: Hits@1, expected under random tie order.
-        pairs, covered: pairs of the dataset, and those that the model has vectors for.
+        pairs, covered: number of pairs of the dataset, and of those that the model has vectors for.
     """
 
     language: Language
@@ -75,7 +75,7 @@ class Score:
     covered: int
 
     def of(self, measure: str) -> Estimate:
-        """Its accuracy or, for ``mrr``, its MRR."""
+        """The accuracy or, for ``mrr``, the MRR."""
         return self.mrr if measure == "mrr" else self.accuracy
 
     @property
@@ -103,7 +103,7 @@ def cells_of(
     """The runs of a model on languages, both directions of each in turn, so that texts are encoded once.
 
     Raises:
-        InputError: as ``requesting.request``.
+        InputError: for the reasons of ``requesting.request``.
     """
     params = {CANDIDATES.name: MATCHES, "metric": metric}
     return [
@@ -159,7 +159,7 @@ def scores_of_runs(runs: Sequence[RunRecord], repository: Repository) -> list[Sc
 
 
 def group_of(language: Language, by: By) -> str:
-    """The group of a language; "" where they are not grouped."""
+    """The group of a language; "" if languages are not grouped."""
     return {By.NONE: "", By.SCRIPT: language.script, By.FAMILY: language.kin}[by]
 
 
@@ -178,7 +178,7 @@ class Group:
 
 
 def grouped(scores: Sequence[Score], by: By, measure: str = "accuracy") -> list[Group]:
-    """Groups by their mean score, the highest first; one of the name "" for all where they are not grouped."""
+    """Groups by their mean score, the highest first; without grouping, one group for all, with the name ""."""
     own: dict[str, dict[str, list[Score]]] = {}
     for score in scores:
         own.setdefault(group_of(score.language, by), {}).setdefault(score.language.code, []).append(score)
@@ -215,9 +215,9 @@ def answer(scores: Sequence[Score]) -> str:
 
 
 def _both_ways(scores: Sequence[Score], of_many: int) -> Estimate:
-    """The mean accuracy of a language over its directions; one of so many languages that any may be named.
+    """The mean accuracy of a language over its directions; its interval allows for naming one of ``of_many`` languages.
 
-    Both directions are of the same sentences. Their mean varies no more than one of them with that share would.
+    Both directions are of the same sentences. Their mean varies no more than a single direction with that share would.
     """
     value, level = float(np.mean([score.accuracy.value for score in scores])), level_of_each(of_many)
     n = min(score.accuracy.units for score in scores)
