@@ -41,12 +41,12 @@ class Reached:
 
 @dataclass(frozen=True)
 class Visible:
-    """What the set sees if a re-training changes a share of its items.
+    """What the set can show if a re-training changes a share of its items.
 
     Attributes:
         changing: the share.
-        drop: the smallest that is found; None for none.
-        items: how many pass a model as good as the old one, in four cases of five; None if the tolerance is 0.
+        drop: the smallest drop that is found; None if none is.
+        items: how many let a model as good as the old one pass in four cases of five; None if the tolerance is 0.
     """
 
     changing: float
@@ -56,17 +56,17 @@ class Visible:
 
 @dataclass(frozen=True)
 class Audit:
-    """What is known of a golden set.
+    """What is known about a golden set.
 
     Attributes:
         rows: its pairs, queries, originals or examples; ``effective``: how many independent ones they are worth;
             ``independent``: the same in words.
-        refusal: why no gate can decide, if so.
-        repeated: rows that say the same of the same texts as an earlier row, near-duplicates included.
-        contradicting: groups of rows that say different things of the same texts.
-        tied: how many rows or documents cannot be told apart, and in words what of; 0 and "" for kinds without.
-        seen: rows with all their texts in a training set, by its name.
-        score: that the baselines reach, and that a gate would decide by.
+        refusal: why no gate can decide; "" if one can.
+        repeated: rows that say the same about the same texts as an earlier row, near-duplicates included.
+        contradicting: groups of rows that say different things about the same texts.
+        tied: how many rows or documents are tied, and in words how; 0 and "" for kinds of data without ties.
+        seen: number of rows with all their texts in a training set, by its name.
+        score: the score that a gate would decide by; ``reached`` are the baselines' values of it.
     """
 
     rows: int
@@ -118,7 +118,7 @@ def audited(
     tolerance: float,
     alpha: float,
 ) -> Audit:
-    """Everything about a set; ``dependence`` is what is independent among its evaluated rows."""
+    """The audit of a set; ``dependence`` tells what is independent among its evaluated rows."""
     rows = rows_of(dataset)
     said: dict[tuple[str, ...], set[object]] = {}
     for row in rows:
@@ -141,7 +141,7 @@ def audited(
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a dataset: its texts, and what it says of them."""
+    """A row of a dataset: its texts, and what it says about them."""
 
     texts: tuple[str, ...]
     says: object = None
@@ -186,9 +186,9 @@ def _tied(dataset: Dataset) -> tuple[int, str]:
 
 
 def visible_drops(dependence: Dependence, tolerance: float, alpha: float) -> tuple[Visible, ...]:
-    """What the set sees of a share of right answers, for each share in ``CHANGING``.
+    """What the set can show of a drop in the share of right answers, for each share of items in ``CHANGING``.
 
-    Half of the items that change are then right before, half after: no drop on average.
+    Half of the items that change are right before, the other half after, so that there is no drop on average.
     """
     n = max(round(dependence.effective), 1)
     return tuple(
@@ -210,10 +210,10 @@ def _as_good(n: int, changing: float, tolerance: float, alpha: float) -> Drop:
 
 
 def why_easy(score: str, value: float, lowest: float, highest: float, reached: Iterable[Reached]) -> str:
-    """Why a pass would say little: a clause about the score of the old model, or of what needs none; "" if it does not.
+    """Why a pass would say little: a clause about the score of the old model or of a baseline; "" if it would say more.
 
     Args:
-        value: of the old model; ``lowest`` to ``highest``: that any model can have.
+        value: of the old model; any model's is from ``lowest`` to ``highest``.
     """
     if value >= lowest + CEILING * (highest - lowest):
         return f"{score} of the old model is {value:.4f} of at most {highest:.4f}, which a worse one may reach, too"

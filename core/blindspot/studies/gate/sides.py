@@ -37,13 +37,13 @@ class Recorded:
     Attributes:
         name: of the model.
         dataset_digest: of the set's content; ``numbers [m]`` of the items that were evaluated.
-        form: the same, whatever ends lines and whichever form of Unicode texts have; "" where it is not known.
-        rows: likewise, and whatever the order of rows; "" where it is not known, or the order decides the scores.
-        texts: ``[m]`` digests of the items, likewise; empty where they are not known.
-        vectors: what ``sketch_of`` keeps of the model's vectors before its ``transform``; empty where they are not
+        form: the same, but independent of line ends and the form of Unicode; "" if it is not known.
+        rows: the same as ``form``, but independent of the order of rows; "" if not known, or if the order matters.
+        texts: ``[m]`` digests of the items, independent of line ends and the form of Unicode; empty if not known.
+        vectors: what ``sketch_of`` keeps of the model's vectors before its ``transform``; empty if they are not
             known, or there are none.
         source: digest of what made its vectors, or its ranking, and of the texts; "" if it is not known.
-        values: by score its value; ``parts``: by score ``[m]``, see ``ItemScores``.
+        values: the value of each score; ``parts``: ``[m]`` values of each score, see ``ItemScores``.
     """
 
     name: str
@@ -62,8 +62,8 @@ class Recorded:
     source: str = ""
 
     def in_order_of(self, other: Recorded) -> Recorded | None:
-        """The same with its items in another side's order; None where they are others, or items that are alike but for
-        their values cannot be told apart."""
+        """The same with its items in another side's order; None if it has other items, or if identical items have
+        different values."""
         places: dict[str, list[int]] = defaultdict(list)
         for place, digest in enumerate(self.texts):
             places[digest].append(place)
@@ -78,7 +78,7 @@ class Recorded:
 
 
 def diagnostic_of(kind: DatasetKind) -> Diagnostic:
-    """The diagnostic that gates on datasets of a kind: the first whose scores are made of items.
+    """The diagnostic that gates on datasets of a kind: the first that can score item by item.
 
     Raises:
         InputError: there is none.
@@ -143,7 +143,7 @@ def recorded(run: RunRecord, scores: Mapping[str, ItemScores], settings: Setting
 
 
 def digest_of_item(text: str) -> str:
-    """Short digest of an item in one line, whatever ends its lines and whichever form of Unicode it is in."""
+    """Short digest of an item as one line, independent of its line ends and form of Unicode."""
     return digest_of_strings([" ".join(normalize("NFC", text).split())])[:16]
 
 
@@ -168,7 +168,7 @@ SAME_VECTORS = 1e-5  # of a number's usual size: another machine or batch adds u
 
 
 def sketch_of(matrix: Float32, covered: Bool) -> Float64:
-    """At most ``SKETCH`` numbers, the same to ``SAME_VECTORS`` only if all covered rows of ``matrix [n, d]`` are.
+    """At most ``SKETCH`` numbers, equal to within ``SAME_VECTORS`` only if all covered rows of ``matrix [n, d]`` are.
 
     Each vector is projected on one random direction; of more than ``SKETCH`` vectors, some are added up with random
     signs.
@@ -183,7 +183,7 @@ def sketch_of(matrix: Float32, covered: Bool) -> Float64:
 
 
 def have_same_vectors(old: Recorded, new: Recorded) -> bool:
-    """Whether both models gave the same vectors, or ranking, of the same texts, but for the order of sums."""
+    """Whether both models gave the same vectors, or ranking, of the same texts, up to rounding."""
     if old.transform != new.transform:
         return False
     if old.source and old.source == new.source:
@@ -195,7 +195,7 @@ def have_same_vectors(old: Recorded, new: Recorded) -> bool:
 
 
 def _sketch_of_run(run: RunRecord, settings: Settings) -> tuple[float, ...]:
-    """Empty for a ranking, and where the cache has no vectors."""
+    """The sketch of a run's vectors; empty for a ranking, or if the cache has no vectors."""
     embedded = EmbeddingCache(settings.embeddings).read(run.plan.embedding_digest)
     if embedded is None or not embedded.covered.any():
         return ()
@@ -240,15 +240,15 @@ def write(
 
 
 def _without_paths(manifest: dict[str, Any]) -> dict[str, Any]:
-    """The manifest without what names this machine's folders."""
+    """The manifest without the entries that name this machine's folders."""
     return {name: value for name, value in manifest.items() if name not in {"machine", "dataset"}}
 
 
 def read(path: Path) -> Recorded:
-    """A recorded baseline.
+    """Read a recorded baseline.
 
     Raises:
-        InputError: there is no such file, or it is none that ``write`` wrote.
+        InputError: there is no such file, or ``write`` did not write it.
     """
     if not path.is_file():
         raise InputError(f"there is no file {path}", expected="a baseline written by gate --record")

@@ -1,4 +1,4 @@
-"""Models that nobody trained on a golden set: where one of them solves it, a pass says little about a trained one."""
+"""Models without any training: if one of them solves a golden set, a pass says little about a trained model."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def reached(
 def why_run_is_easy(
     run: RunRecord, score: str, old: float, settings: Settings, repository: Repository, shown: Shown = _silently
 ) -> str:
-    """As ``why_easy``, of the new model's finished run and the old model's score.
+    """``why_easy`` for the new model's finished run and the old model's score.
 
-    Of retrieval, keyword search is what needs no model, and the run has it. Else the models are run, unless the old
-    model is at the ceiling.
+    For retrieval, the baseline is keyword search, which the run includes. Otherwise these models are run, unless the
+    old model is at the ceiling.
     """
     low, high = declared(find_diagnostic(run.plan.diagnostic), score).range
     high = run.metrics.get(f"{score}_ceiling", high)
@@ -72,7 +72,7 @@ def _by_keywords(run: RunRecord, score: str) -> list[Reached]:
 
 
 def _ideal(run: RunRecord, score: str, settings: Settings, otherwise: float) -> float:
-    """What the best ranking reaches, of a score that depends on how many documents are relevant."""
+    """The value of the best ranking if it depends on the number of relevant documents, else ``otherwise``."""
     name, _, k = score.partition("@")
     if name not in {"p", "recall"}:
         return otherwise

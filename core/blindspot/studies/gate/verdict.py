@@ -40,7 +40,7 @@ _OUTCOMES: Mapping[Decision, Outcome] = {
 
 @dataclass(frozen=True)
 class Worse:
-    """An item that got worse: the value of the old and of the new model (of a correlation: what it adds to it)."""
+    """An item that got worse: its value for the old and the new model (its contribution to a correlation)."""
 
     text: str
     old: float
@@ -53,10 +53,10 @@ class Verdict:
 
     Attributes:
         is_same: both models gave the same vectors.
-        easy: why a pass says little (``audit.why_easy``); "" if it does not, or need not.
-        items: how many; ``independent``: in words, what is independent among them.
+        easy: why a pass says little (``audit.why_easy``); "" if it says more, or if this was not asked.
+        items: number of items; ``independent``: in words, what is independent among them.
         worse: items that got worse, the largest loss first, at most ``SHOWN``; ``losses`` and ``gains`` count all.
-        form: how the golden set differs from the baseline's in what changes no score, a sentence; "" for nothing.
+        form: a sentence on how the golden set differs from the baseline's without changing a score; "" if it does not.
     """
 
     score: str
@@ -76,8 +76,8 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """The first that holds: a drop beyond the tolerance fails, the same vectors pass, an easy set is undecided,
-        scores that are equal item by item pass, and otherwise the bounds of the drop decide."""
+        """By the first rule that applies: a drop beyond the tolerance fails, the same vectors pass, an easy set is
+        undecided, scores that are equal item by item pass, and otherwise the bounds of the drop decide."""
         if self.drop.decision is Decision.BEYOND:
             return Outcome.FAILED
         if self.is_same:
@@ -162,7 +162,7 @@ def _change(drop: float) -> str:
 
 
 def check_limits(tolerance: Any, alpha: Any) -> None:
-    """Raises ``InputError`` if these are not what ``judge`` takes."""
+    """Raise ``InputError`` if ``judge`` does not take these values."""
     for name, value, least, most in (
         ("largest drop", tolerance, 0, MOST_TOLERATED),
         ("alpha", alpha, LEAST_ALPHA, MOST_ALPHA),
@@ -187,8 +187,7 @@ def judge(
         score: one of ``scores``.
         tolerance: the largest drop that is accepted, 0 or more.
         alpha: probability of a false alarm, over 0 and under 0.5.
-        easy: says of the old model's score why a pass would say little; "" if it does not. Asked only where that can
-            matter.
+        easy: returns, for the old model's score, why a pass would say little, or "". Called only if that can matter.
 
     Raises:
         InputError: the sides are of different data, diagnostics, parameters or items, or too few to say anything.
@@ -233,7 +232,7 @@ def judge(
 
 
 def _alike(old: Recorded, new: Recorded, score: str, texts: Sequence[str]) -> tuple[Recorded, str]:
-    """The baseline with its items in the golden set's order, and how the two differ in what changes no score."""
+    """The baseline with its items in the golden set's order, and how the two differ without changing a score."""
     form = ""
     if (old.diagnostic, old.version) != (new.diagnostic, new.version):
         raise InputError(

@@ -29,13 +29,13 @@ def _paragraphs(verdict: Verdict) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """A user's text, such as a model's name: Markdown reads nothing in it."""
+    """A user's text, such as a model's name, escaped so that Markdown reads nothing in it."""
     signs = {ord(sign): f"&#{ord(sign)};" for sign in "\\`*_[]<>&#|~"}
     return visible(" ".join(text.split())).translate(signs)
 
 
 def as_text(verdict: Verdict) -> str:
-    """A line each for the outcome, the sentences, and the items that got worse."""
+    """The outcome, the sentences, and the items that got worse, a line each."""
     lines = [f"{verdict.outcome}: {verdict.score}", *map(visible, verdict.sentences)]
     if verdict.worse:
         lines += ["Items that got worse (old -> new):", _list(verdict)]
@@ -83,7 +83,7 @@ _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def _xml(text: str) -> str:
-    """Without characters that XML 1.0 cannot have."""
+    """The text without characters that XML 1.0 cannot have."""
     return _NOT_IN_XML.sub("", text)
 
 
@@ -93,7 +93,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def append(path: Path, text: str) -> None:
-    """Add to a file, which need not exist: the summary of a CI job has other parts.
+    """Append to a file, which need not exist: the summary of a CI job has other parts.
 
     Raises:
         BlindspotError: it cannot be written.
