@@ -101,10 +101,10 @@ def gather(
     selection: Selection,
     making: Make | None = None,
 ) -> Report:
-    """The contents of a report on some variants, all where none is named; they are called by the names in force.
+    """The contents of a report on some variants, on all if none is named; models have the names in force.
 
     Raises:
-        InputError: nothing was run, or nothing of these variants on these datasets; with the nearest that was.
+        InputError: nothing was run, or none of these variants on these datasets; it names the nearest that was.
     """
     check_were_run(selection.variants, repository.variants())
     tested = repository.datasets()
@@ -128,7 +128,7 @@ def gather(
 
 
 def _on(comparison: Comparison, datasets: Sequence[str]) -> Comparison:
-    """The part of a comparison on some datasets, all where none is named; p-values stay corrected for the whole."""
+    """The part of a comparison on some datasets, all of it if none is named; p-values stay corrected for the whole."""
     if not datasets:
         return comparison
     rows = tuple(row for row in comparison.rows if row.dataset in datasets)
@@ -136,7 +136,7 @@ def _on(comparison: Comparison, datasets: Sequence[str]) -> Comparison:
 
 
 def score_table(runs: RunsOf) -> Table:
-    """The scores of the Overview, a row per dataset and variant; a dash where a run has no such score."""
+    """The scores of the Overview, a row per dataset and variant; a dash if a run has no such score."""
     entry = runs.entry
     chosen = sorted(runs.chosen, key=lambda run: (not is_own(run.plan.dataset), run.plan.dataset))
     columns = {

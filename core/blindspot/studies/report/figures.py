@@ -44,7 +44,7 @@ def _looks(report: Report, scheme: Scheme) -> Mapping[Variant, Style]:
 
 
 def differences(report: Report, comparison: Comparison) -> Draw | None:
-    """The forest plot of the page Compare; None where it would have no row."""
+    """The forest plot of the page Compare; None if it would have no rows."""
     if not forest_rows(comparison.rows):
         return None
 

@@ -43,7 +43,7 @@ def _argument(parts: Iterator[str]) -> str:
 
 
 def _one(part: str, parts: Iterator[str]) -> str:
-    """A part, with what it takes of those that follow."""
+    """A part, with those of the following parts that belong to it."""
     if part == "{":
         return _row(parts, "}")
     if part.startswith("\\"):

@@ -28,7 +28,7 @@ _CIRCUMSTANCES = ("finished", "machine", "embeddings encoded_now")
 
 
 def portable(value: Any) -> Any:
-    """A JSON value without folders of this machine: of a path only the last part stays."""
+    """A JSON value without folders of this machine: only the last part of a path stays."""
     if isinstance(value, str):
         return _PATH.sub(lambda found: f"{found['scheme'] or ''}{found['last']}{found['rest'] or ''}", value)
     if isinstance(value, Mapping):
@@ -67,7 +67,7 @@ def _run(run: RunRecord) -> dict[str, Any]:
 def commands_of(runs: Iterable[RunRecord]) -> list[str]:
     """The commands that compute these runs anew, one per diagnostic, dataset and parameters.
 
-    Encoders of one command are ranked on the items that all of them cover, as they were. A file of the user's is named
+    Encoders of one command are ranked on the items that all of them cover, as in these runs. A user's file is named
     without its folder.
     """
     groups: dict[tuple[str, str, tuple[tuple[str, str], ...], tuple[str, ...]], list[RunRecord]] = {}
@@ -120,7 +120,7 @@ def read(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Unlike:
-    """A fact in which a run of two reports differs."""
+    """A fact in which a run differs between two reports."""
 
     run: str
     fact: str
@@ -139,7 +139,7 @@ class Compared:
 
 
 def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
-    """Two manifests, run by run: of the same diagnostic, encoder, transform, dataset and parameters."""
+    """Compare two manifests run by run, matched by diagnostic, encoder, transform, dataset and parameters."""
     left, right = _by_name(first), _by_name(second)
     both = [name for name in left if name in right]
     unlike = []
