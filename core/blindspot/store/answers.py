@@ -19,7 +19,7 @@ A = TypeVar("A")
 
 
 class Answers:
-    """Answers by question; the ones asked for longest ago go first. Callers share them: nobody may change one."""
+    """Answers by question; those asked for longest ago are dropped first. Callers share them: nobody may change one."""
 
     def __init__(self, database: Database, most_rows: int = MOST_ROWS) -> None:
         self._database = database
@@ -30,7 +30,7 @@ class Answers:
         self._rows = 0
 
     def get(self, question: Hashable, ask: Callable[[], tuple[A, int | None]]) -> A:
-        """The answer to a question; ``ask`` gives it with its number of rows, None if it may change by itself."""
+        """The answer to a question; ``ask`` returns it with its number of rows, None if it can change by itself."""
         before = self._database.state()  # looked at first: what changes meanwhile makes the answer look older
         with self._lock:
             if before != self._state:

@@ -82,7 +82,7 @@ def restore(backup: Path, store: Path) -> tuple[StoreFacts, Path | None]:
 
 
 def _copy(store: Path, target: Path) -> None:
-    """The bytes of a store whose log is empty, which nobody else can open meanwhile."""
+    """Copy the bytes of a store after emptying its log; nobody else can open it meanwhile."""
     with ExitStack() as held:
         source = held.enter_context(store.open("rb"))
         # Closing a file gives up the locks that this process has on it: so the store is closed before.
@@ -96,7 +96,7 @@ def _copy(store: Path, target: Path) -> None:
 
 
 def _contents(path: Path) -> StoreFacts:
-    """What a file has, every column read once: DuckDB compares checksums."""
+    """The contents of a file, after every column was read once: DuckDB compares checksums."""
     try:
         facts = inspect(Database(path), PATIENCE_SECONDS)
     except BlindspotError as error:

@@ -77,7 +77,7 @@ def queries_beside(module: str) -> Callable[[str], str]:
 query = queries_beside(__file__)
 _DATABASES: weakref.WeakSet[Database] = weakref.WeakSet()
 
-# Of two overlapping transactions on one table, key or name DuckDB fails one, also across two Databases of one file.
+# If two transactions on one table, key or name overlap, DuckDB fails one, also across two Databases of one file.
 _WRITING = threading.RLock()
 _COMMITTED = [0]  # transactions of this process: faster than a file system's clock ticks
 _MIGRATING = threading.Lock()  # taken while a Database's own lock is held, never the other way round
@@ -143,7 +143,7 @@ class Database:
         """A cursor for one transaction; the threads of a process take turns.
 
         Raises:
-            BlindspotError: as ``cursor``; or the store is only read here.
+            BlindspotError: for the reasons of ``cursor``; or this process may only read the store.
         """
         if self.read_only:
             raise only_read()
@@ -158,7 +158,7 @@ class Database:
             _COMMITTED[0] += 1
 
     def state(self) -> Hashable:
-        """Changes whenever anything is written to the store, by whichever process; looking takes microseconds.
+        """A value that changes whenever any process writes to the store; computing it takes microseconds.
 
         DuckDB writes what is committed to the log beside the file, and moves it into the file later.
         """
@@ -276,7 +276,7 @@ class Database:
                     self._wanted.unlink(missing_ok=True)
 
     def _try_to_connect(self, deadline: float) -> duckdb.DuckDBPyConnection | None:
-        """A connection; None where the file is held and the deadline is not over."""
+        """A connection; None if the file is held and the deadline has not passed."""
         try:
             return duckdb.connect(str(self.path), read_only=self.read_only, config=CONFINED)
         except (duckdb.IOException, duckdb.ResourceInUseException) as error:
@@ -300,7 +300,7 @@ class Database:
 
 
 def only_read(what: str = "the store is only read here") -> BlindspotError:
-    """The error for what would write to the store of a process that may not."""
+    """The error for work that would write to the store, in a process that may only read it."""
     return BlindspotError(f"{what} (BLINDSPOT_STORE={READ_ONLY})", remedy="do it in a process without BLINDSPOT_STORE")
 
 
@@ -332,7 +332,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Bring a store's schema up to date, one transaction per step.
 
     Raises:
-        BlindspotError: as ``version_of``.
+        BlindspotError: for the reasons of ``version_of``.
     """
     version = version_of(connection, path)
     connection.execute(
@@ -386,7 +386,7 @@ def holder(error: Exception) -> str:
 
 
 def _is_of_the_file(error: duckdb.Error) -> bool:
-    """Whether the file or the disk is at fault, not the statement.
+    """Whether an error is the fault of the file or the disk, not of the statement.
 
     DuckDB has no class for a wrong checksum, and raises the class of conflicts for a full disk.
     """

@@ -30,7 +30,7 @@ class StoreFacts:
 
 
 def inspect(database: Database, patience: float) -> StoreFacts | None:
-    """Read all of a store once; None where there is none. See ``schema_version`` for what it raises."""
+    """Read all of a store once; None if there is none. Raises the same errors as ``schema_version``."""
     if not database.path.exists():
         return None
     damaged = (
@@ -42,7 +42,7 @@ def inspect(database: Database, patience: float) -> StoreFacts | None:
 
 
 def schema_version(database: Database, patience: float) -> int:
-    """The schema version of a store; 0 where there is none. Nothing else is read.
+    """The schema version of a store; 0 if there is none. Nothing else is read.
 
     Raises:
         StoreBusy: another process held it for more than ``patience`` seconds.
@@ -55,7 +55,7 @@ def schema_version(database: Database, patience: float) -> int:
 
 
 def check_opens(database: Database) -> None:
-    """Open a store as this process may, where there is one, and close it at once. Raises as ``schema_version``."""
+    """Open a store, if there is one, as this process may, and close it. Raises the errors of ``schema_version``."""
     if database.path.exists():
         with database.cursor() as cursor:
             cursor.execute("SELECT 1").fetchall()
@@ -64,7 +64,7 @@ def check_opens(database: Database) -> None:
 
 @contextmanager
 def _read_only(database: Database, patience: float, remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """As ``_connected``; an error of DuckDB, also of the block, becomes a ``BlindspotError`` with this remedy."""
+    """``_connected``, but an error of DuckDB, also inside the block, becomes a ``BlindspotError`` with this remedy."""
     try:
         with _connected(database, patience) as connection:
             yield connection

@@ -47,8 +47,8 @@ def _names(
 
 
 def reference_of(kind: Kind, name: str, settings: Settings) -> str:
-    """The reference of what the store calls ``name``, also before a ``~`` with a transform; ``name`` itself where it is
-    a reference already, or nothing is called so: errors then offer what there is."""
+    """The reference of what the store calls ``name``, which may end with ``~`` and a transform; ``name`` itself if it
+    is a reference already, or if nothing has that name. Errors then list the names in the store."""
     if ":" in name or not settings.store.exists():
         return name
     known = names_of(Repository.at(settings.store), settings)

@@ -14,7 +14,7 @@ from blindspot.store.db import Database, query
 
 log = logging.getLogger(__name__)
 NOISE_BYTES = 128  # per row written over free space
-MORE_BLOCKS = 8  # than are free: writing frees some
+MORE_BLOCKS = 8  # written besides the free ones: writing frees some
 _AMONG_NUMBERS = "IN (SELECT unnest(?::INTEGER[]))"
 _AMONG_TEXTS = "IN (SELECT unnest(?::VARCHAR[]))"
 _DATASET_SEQS = f"SELECT dataset_seq FROM dataset WHERE dataset_digest {_AMONG_TEXTS}"
@@ -112,7 +112,7 @@ def _overwrite_free_space(database: Database) -> None:
 
 
 def _names(dataset: str, cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, Sequence[str]]]:
-    """Per content of a dataset its other names."""
+    """The other names of each content of a dataset."""
     rows = cursor.execute(query("datasets/contents"), {"dataset": dataset}).fetchall()
     return [(digest, others or ()) for digest, others in rows]
 
@@ -148,7 +148,7 @@ def _hand_over(dataset: str, other: str, digest: str, cursor: duckdb.DuckDBPyCon
 
 
 def _tables_with(column: str, but: str, cursor: duckdb.DuckDBPyConnection) -> list[str]:
-    """Tables whose rows belong to a run, or to a dataset, also those of other versions."""
+    """Tables with rows that belong to a run, or to a dataset, also tables of other versions."""
     sql = "SELECT table_name FROM information_schema.columns WHERE column_name = ? AND table_name <> ? ORDER BY 1"
     return [row[0] for row in cursor.execute(sql, [column, but]).fetchall()]
 

@@ -39,7 +39,7 @@ class RunPlan:
     Attributes:
         covered_by: references of the other encoders that had to have a vector for an item to be ranked.
         covered_digest: which items were ranked; "" for all.
-        own_covered: whether nothing but the encoder's own coverage limited them.
+        own_covered: whether only the encoder's own coverage limited the ranked items.
     """
 
     run_id: str
@@ -65,7 +65,7 @@ class RunPlan:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """All but its id, as the store has it."""
+        """All fields but the id, as the store has them."""
         return {
             "diagnostic": self.diagnostic,
             "diagnostic_version": self.diagnostic_version,
@@ -82,12 +82,12 @@ class RunPlan:
 
     @property
     def table(self) -> str:
-        """The table of its per-item rows."""
+        """Name of the table with the run's per-item rows."""
         return result_table(self.diagnostic, self.diagnostic_version)
 
 
 class StoredJson(Mapping[str, Any]):
-    """A JSON object, parsed when it is first read: most of a list of runs never are."""
+    """A JSON object, parsed when it is first read: most objects of a list of runs never are."""
 
     def __init__(self, text: str | None) -> None:
         self._text = text
@@ -113,13 +113,13 @@ FEWEST_TEXTS = 100  # with fewer, the slow first batch decides
 
 
 def speed_of(texts: int | None, seconds: float | None) -> float | None:
-    """Texts per second, loading left out: a model's over all texts that it encoded here, None for too few."""
+    """Texts per second without loading, over all texts that a model encoded here; None for too few texts."""
     return texts / seconds if texts is not None and seconds and texts >= FEWEST_TEXTS else None
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What a model encoded on a device, with one revision of its weights; poolings of one pass show all its seconds.
+    """What a model encoded on a device with one revision of its weights; each pooling of a pass has all its seconds.
 
     ``measured_at``: when the newest run that encoded began, UTC; None if its runs are gone. At another
     time, under other load, the speed may differ.
@@ -171,10 +171,10 @@ class RunQuery(TypedDict, total=False):
     Attributes:
         run_id: the beginning of their ids.
         version: of the diagnostic.
-        dataset: also another name of the same content (``Repository.remember_alias``).
+        dataset: its name, or another name of the same content (``Repository.remember_alias``).
         current: only runs over the newest content of their dataset; a user's file may have changed.
-        metrics: the scores to read, all for None; thousands of runs are read much faster with a few.
-        limit, skip: at most so many, after so many.
+        metrics: the scores to read, None for all; thousands of runs are read much faster with few scores.
+        limit, skip: the most runs to return, and how many to skip before them.
     """
 
     run_id: str
@@ -194,7 +194,7 @@ class RunQuery(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class RunPage:
-    """Some runs, and how many there are in all."""
+    """Some runs, and the number of all runs."""
 
     total: int
     runs: tuple[RunRecord, ...]
@@ -263,7 +263,7 @@ def plan_of(row: Mapping[str, Any]) -> RunPlan:
 
 
 def _alive(process_id: int, started_at: datetime) -> bool:
-    """Whether the process that began a run at ``started_at`` still lives; process ids are used again, 0 is none."""
+    """Whether the process that began a run at ``started_at`` still lives; process ids are used again, 0 is unused."""
     if process_id == 0:
         return False
     try:

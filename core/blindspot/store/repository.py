@@ -44,7 +44,7 @@ from blindspot.types import Bool, Int64
 from blindspot.variants import Variant
 
 _RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
-RUN_AS_ROWS = 5  # what a run takes of the memory for answers
+RUN_AS_ROWS = 5  # rows that a run counts for in the memory for answers
 MANY = 100  # runs whose ids begin alike: more are not counted
 
 
@@ -89,7 +89,7 @@ class Repository:
         return self.runs(**wanted)
 
     def page(self, **wanted: Unpack[RunQuery]) -> RunPage:
-        """As ``runs``, and how many there are without the limit."""
+        """The result of ``runs``, and the number of runs without the limit."""
         if not self.database.path.exists():
             return RunPage(0, ())
         state, params, metrics = wanted.get("state"), wanted.get("params"), wanted.get("metrics")
@@ -141,9 +141,9 @@ class Repository:
         Which run of a variant counts, and on which items, is as in ``runs.same_items.on_same_items``.
 
         Args:
-            variants: only these; all where it is empty.
-            metrics: the scores to read; all for None.
-            top: at most so many runs per dataset.
+            variants: only these; all if it is empty.
+            metrics: the scores to read; None for all.
+            top: the most runs per dataset.
         """
         filters = {
             "diagnostic": entry.id,
@@ -187,7 +187,7 @@ class Repository:
         return [(kind, reference, name) for kind, reference, name in self._rows("names/known")]
 
     def versions(self) -> list[tuple[str, str]]:
-        """References of the models whose weights changed between runs, each version's, and what people call it."""
+        """Reference and label of every version of the models that got other weights between runs."""
         rows = self._rows("encoders/versions")
         return [(reference, f"version {number} of {at.day} {at:%b}") for reference, number, at in rows]
 
@@ -204,7 +204,7 @@ class Repository:
         return tuple(sorted(speeds, key=lambda speed: -speed.texts))
 
     def digest(self) -> str:
-        """Changes with the finished runs, the judgments and who may see them; "" of an empty store. Cheap."""
+        """A cheap digest of the finished runs, the judgments and who may see them; "" for an empty store."""
         return "-".join(str(part) for row in self._rows("store_digest") for part in row)
 
     def run(self, run_id: str) -> RunRecord:
@@ -219,8 +219,8 @@ class Repository:
         return found[0]
 
     def items(self, entry: Diagnostic, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
-        """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, those of the dataset; of minimal
-        pairs always the numbers of their texts.
+        """Rows of finished runs: ``run_id, item_no``, the diagnostic's columns and, with ``texts``, the dataset's; for
+        minimal pairs always the numbers of their texts.
 
         Raises:
             BlindspotError: the store has no table of this diagnostic's rows.
@@ -245,7 +245,7 @@ class Repository:
         return pd.DataFrame(table.to_pandas())
 
     def item_rows(self) -> int:
-        """About how many rows the finished runs have, of items of all diagnostics together; does not read them."""
+        """Approximate number of per-item rows of all finished runs; does not read them."""
         rows = self._rows("items/about_how_many")
         return int(rows[0][0]) if rows else 0
 
@@ -263,7 +263,7 @@ class Repository:
         return dict(self._rows("datasets/texts", params))
 
     def same_texts(self, dataset_digest: str) -> Int64:
-        """As ``Dataset.same_texts``, of a stored dataset."""
+        """``Dataset.same_texts`` of a stored dataset."""
         return numbered(text for (text,) in self._rows("datasets/every_text", {"dataset_digest": dataset_digest}))[0]
 
     def pairs(self, dataset_digest: str) -> tuple[Int64, Int64]:
@@ -282,7 +282,7 @@ class Repository:
         return frozenset(row[0] for row in self._rows("datasets/matches", params))
 
     def asking(self, dataset_digest: str) -> Int64:
-        """As ``Dataset.asking``, of stored pairs or minimal pairs."""
+        """``Dataset.asking`` of stored pairs or minimal pairs."""
         rows = self._rows("datasets/asking", {"dataset_digest": dataset_digest})
         return np.array([row[0] for row in rows], dtype=np.int64)
 
@@ -292,7 +292,7 @@ class Repository:
         return tuple(OwnColumn(name, tuple(v), np.frombuffer(codes, dtype=np.uint8)) for name, v, codes in rows)
 
     def covered(self, covered_digest: str) -> Bool:
-        """Per item of its dataset, whether a run ranked it, ``[n] bool``; for a ``covered_digest`` that is not ""."""
+        """Whether a run ranked each item of its dataset, ``[n] bool``; ``covered_digest`` must not be ""."""
         items, ranked = self._rows("runs/support", {"support_digest": covered_digest})[0]
         return np.unpackbits(np.frombuffer(ranked, dtype=np.uint8), count=items).astype(np.bool_)
 
@@ -326,7 +326,7 @@ class Repository:
         self._write("datasets/remember_alias", {"dataset": dataset, "dataset_digest": dataset_digest})
 
     def remember_own_columns(self, dataset: Dataset) -> None:
-        """Keep the own columns of a dataset in place of those that its name and content had."""
+        """Store the own columns of a dataset, replacing those stored for its name and content."""
         known = self.own_columns(dataset.id, dataset.content_digest)
         if [(c.name, c.values, c.codes.tobytes()) for c in known] == [
             (c.name, c.values, c.codes.tobytes()) for c in dataset.own_columns
@@ -341,7 +341,7 @@ class Repository:
         self._write("encoders/remember_reference", params)
 
     def remove_reference(self, reference: str) -> None:
-        """Note that an encoder was removed. Its runs stay, and what their embeddings cost."""
+        """Note that an encoder was removed. Its runs and the costs of their embeddings stay."""
         self._write("encoders/remove_reference", {"reference": reference, "now": _now()})
 
     def forget_embeddings(self, encoder: str) -> None:
@@ -349,7 +349,7 @@ class Repository:
         self._write("encoders/forget_embeddings", {"encoder": encoder})
 
     def forget_costs(self, digests: Sequence[str]) -> int:
-        """As ``forget_embeddings``, of some embeddings; how many were dropped."""
+        """``forget_embeddings`` for some embeddings; returns how many were dropped."""
         return len(self._write("encoders/forget_costs", {"digests": list(digests)}))
 
     def begin(self, plan: RunPlan) -> int:
@@ -372,8 +372,8 @@ class Repository:
         A run that another process has finished meanwhile stays as it is: its numbers are the same.
 
         Args:
-            dataset: the whole of it.
-            ranked: the part that the run looked at; what it covers is kept.
+            dataset: the whole dataset.
+            ranked: the part that the run looked at; which items it covers is stored.
 
         Raises:
             BlindspotError: the run was deleted meanwhile.
@@ -410,7 +410,7 @@ class Repository:
     def running(self, plan: RunPlan) -> Iterator[int]:
         """``begin`` for a with block that ends with ``finish``; a block that fails abandons the run.
 
-        One that is refused for its input leaves nothing to continue: it would be refused again.
+        After an ``InputError`` nothing is left to continue, since the run would be refused again.
         """
         run_seq = self.begin(plan)
         try:
@@ -428,7 +428,7 @@ class Repository:
         self._write("runs/abandon", {"run_seq": run_seq, "process_id": os.getpid()})
 
     def drop_interrupted(self, run: RunRecord) -> bool:
-        """Remove a run that was begun and not finished. False where it was taken over, finished or removed since."""
+        """Remove a run that was begun and not finished. False if it was taken over, finished or removed since."""
         started_at = run.started_at.astimezone(UTC).replace(tzinfo=None)
         return bool(self._write("runs/drop_interrupted", {"run_seq": run.run_seq, "started_at": started_at}))
 
@@ -461,7 +461,7 @@ def has_dataset(cursor: duckdb.DuckDBPyConnection, digest: str) -> bool:
 
 
 def rows_of(dataset: Dataset) -> pa.Table | None:
-    """A dataset's rows as they are stored; None of a kind that keeps none."""
+    """A dataset's rows as they are stored; None for a kind that keeps no rows."""
     return pa.table(dataset.stored_rows()) if dataset.stored_as else None
 
 
@@ -504,7 +504,7 @@ def with_number(column: str, number: int, table: pa.Table) -> pa.Table:
 
 
 def _by_version(name: str) -> str:
-    """A query that reads runs, those of older weights as a version of their own."""
+    """A query that reads runs and shows runs of older weights as a version of their own."""
     return query(name).replace("{older}", query("runs/older")).replace("{speeds}", query("encoders/speeds"))
 
 

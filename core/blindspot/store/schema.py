@@ -1,4 +1,4 @@
-"""Tables of the store: those of results, and all of them as a reader of the file sees them."""
+"""Tables of the store: the tables of results, and all tables as a reader of the file sees them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE
 
 
 def result_table(entry: Diagnostic) -> str:
-    """SQL that creates the table of a diagnostic's rows per item, unless it is there."""
+    """SQL that creates the table of a diagnostic's rows per item, unless it exists."""
     columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
     return f"CREATE TABLE IF NOT EXISTS {entry.table} (run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
 

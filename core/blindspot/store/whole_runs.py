@@ -24,7 +24,7 @@ Covered = tuple[int, bytes]  # number of items, and a bit per item: whether it w
 
 @dataclass(frozen=True)
 class EncodingCost:
-    """What encoding took, as the store's table ``embedding`` has it; ``seconds`` without loading."""
+    """The cost of encoding, as the store's table ``embedding`` has it; ``seconds`` without loading."""
 
     digest: str
     encoder: str
@@ -63,7 +63,7 @@ class WholeRun:
 
 @dataclass(frozen=True, eq=False)
 class StoredTexts:
-    """A dataset's ``texts`` and, where its kind keeps them, ``rows`` (``repository.rows_of``)."""
+    """A dataset's ``texts`` and, if its kind keeps them, ``rows`` (``repository.rows_of``)."""
 
     id: str
     digest: str
@@ -89,10 +89,10 @@ def finished_ids(database: Database) -> frozenset[str]:
 
 
 def take_in(database: Database, entry: Diagnostic, run: WholeRun, texts: StoredTexts | None) -> bool:
-    """Store a run that was computed elsewhere, in one transaction; False where the store has it, which then stays.
+    """Store a run that was computed elsewhere, in one transaction; False, without a change, if the store has it.
 
     Args:
-        texts: of its dataset; None where the store has them (``has_texts``).
+        texts: of its dataset; None if the store has them (``has_texts``).
     """
     plan = run.plan
     with database.transaction() as cursor:
@@ -132,7 +132,7 @@ def take_in(database: Database, entry: Diagnostic, run: WholeRun, texts: StoredT
 
 
 def give_out(database: Database, entry: Diagnostic, run_id: str) -> WholeRun | None:
-    """A finished run; None where the store has none with this id and this version of its diagnostic."""
+    """A finished run; None if the store has none with this id and this version of its diagnostic."""
     if not database.path.exists():
         return None
     with database.cursor() as cursor:
