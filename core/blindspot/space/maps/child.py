@@ -39,7 +39,7 @@ class Fitted:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the folders of children whose parent was killed; call it only while no other child can run."""
+    """Remove folders left by children after their parent was killed; call it only while no other child can run."""
     for left in folder.glob(f"{WORK}*"):
         shutil.rmtree(left, ignore_errors=True)
 

@@ -36,7 +36,7 @@ class Color(StrEnum):
 class Numbers:
     """A number per item of the dataset, ``[n] float64``; ``lacking`` explains NaN.
 
-    ``ends`` are those of the scale, unless they are the least and the greatest of these numbers.
+    ``ends`` are the ends of the scale, by default the least and the greatest of these numbers.
     """
 
     values: Float64
@@ -54,7 +54,7 @@ class Numbers:
         return (float(there.min()), float(there.max())) if len(there) else (1.0, 1.0)
 
     def part(self, items: Int64) -> Numbers:
-        """Those of some items, on the scale of all."""
+        """The numbers of some items, on the scale of all."""
         return replace(self, values=self.values[items], ends=self.span)
 
 
@@ -83,7 +83,7 @@ def by_frequency(dataset: Dataset) -> Numbers:
 def by_rank_of_match(
     dataset: Dataset, variant: Variant, params: dict[str, str], repository: Repository
 ) -> Numbers | None:
-    """The expected raw rank of each query's best match in the variant's newest run on it; None without one."""
+    """The expected raw rank of each query's best match in the variant's newest run on it; None without a run."""
     if not isinstance(dataset, PairSet):
         return None
     entry = find_diagnostic("evalrank")
@@ -137,7 +137,7 @@ def by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
 def by_own_column(dataset: Dataset, column: OwnColumn) -> Groups:
     """The value that an own column of the file has in the rows of each text, the most frequent value first.
 
-    Texts whose rows differ in it are a group of their own; a text in no row has none.
+    Texts with different values in their rows are a group of their own; a text in no row has no group.
     """
     first = np.full(len(dataset.items), len(column.values), dtype=np.int64)
     last = np.full(len(dataset.items), -1, dtype=np.int64)

@@ -44,7 +44,7 @@ class Dots:
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """A query at ``place [2]`` and those of its true neighbors that are in the map, at ``places [t, 2]``.
+    """A query at ``place [2]`` and its true neighbors in the map, at ``places [t, 2]``.
 
     Attributes:
         neighbors: ``[t]`` items, most similar first.

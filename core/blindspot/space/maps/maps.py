@@ -57,7 +57,7 @@ class Method(StrEnum):
 
 
 class NoMap(BlindspotError):
-    """Too few items, or nothing that tells them apart."""
+    """There are too few items for a map, or nothing tells them apart."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class MapRequest(OnStoredVariant):
 
     Attributes:
         among: encoders that must have a vector for an item to be shown; empty if all items have one.
-        most: items at most; of more, a seeded sample.
+        most: the most items to show; of a larger number a seeded sample is shown.
         seed: None for UMAP on all cores, with another result every time.
     """
 
@@ -87,7 +87,7 @@ class MapRequest(OnStoredVariant):
         return f"{self.method.upper()} of {title_of(self.dataset)} by {self.variant.label}"
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
-        """Make it: a task of the queue."""
+        """Make the map, as a task of the queue."""
         make(self, settings, progress, cancel)
         return ""
 
@@ -277,7 +277,7 @@ def space_of(request: MapRequest, dataset: Dataset, settings: Settings) -> Space
 
 
 def check(request: MapRequest, space: Space) -> None:
-    """Raise ``NoMap`` for what cannot be drawn."""
+    """Raise ``NoMap`` if the space cannot be drawn."""
     if not np.isfinite(space.vectors).all():
         raise NoMap(f"{space.variant.label} has vectors with NaN or infinite values", expected="finite numbers")
     if len(space.items) < 2 or are_constant(as_compared(space.vectors, request.metric)):
@@ -314,7 +314,7 @@ def principal(request: MapRequest, space: Space, settings: Settings) -> Map:
 
 
 def _quality(vectors: np.ndarray, metric: Similarity, coordinates: Float64) -> Quality | None:
-    """Over at most ``QUALITY_QUERIES`` items, each among all that have coordinates."""
+    """The quality over at most ``QUALITY_QUERIES`` items, each compared with all that have coordinates."""
     placed = np.isfinite(coordinates).all(axis=1)
     n = int(placed.sum())
     if n < 3:
@@ -341,7 +341,7 @@ def estimated_seconds(items: int, request: MapRequest, settings: Settings) -> fl
 
 
 def check_library(method: Method) -> None:
-    """Raise ``LibraryMissing`` where UMAP is asked for and not installed."""
+    """Raise ``LibraryMissing`` if the method is UMAP and UMAP is not installed."""
     if method is Method.UMAP:
         require("umap", "a map by UMAP")
 

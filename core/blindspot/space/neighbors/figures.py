@@ -21,7 +21,7 @@ def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measu
 
     Args:
         values: by the name of a pair of encoders (``1·2``), ``[q]`` from 0 to 1.
-        own: that of the chosen query, by the same names; empty without one.
+        own: the overlap of the chosen query, by the same names; empty without a query.
     """
     figure = go.Figure()
     names = list(values)

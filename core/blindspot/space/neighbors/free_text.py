@@ -22,7 +22,7 @@ from blindspot.variants import Variant
 
 KEPT = 2_048  # encoded texts, once for each pooling
 LOOK_SECONDS = 0.2  # between two looks at a cancel, while another text is encoded
-MOST_UNKNOWN = 20  # words without a vector that are named
+MOST_UNKNOWN = 20  # the most words without a vector to name
 
 _LOCK = threading.Lock()
 
@@ -34,7 +34,7 @@ class Placed:
     Attributes:
         vector: ``[d] float32``, transformed; None if the encoder has none for the text.
         truncated: the text is longer than the encoder reads; the rest of it does not count.
-        unknown: its words without a vector, in order; only of word vectors.
+        unknown: its words without a vector, in order; only for word vectors.
     """
 
     variant: Variant
@@ -94,10 +94,10 @@ def _place(text: str, space: Space, settings: Settings, cancel: CancelToken) -> 
 
 
 def encode(texts: Sequence[str], encoder: Encoder, dataset: Dataset, cancel: CancelToken) -> list[Encoded]:
-    """Texts as an encoder has them, in their order; those that are not kept from before are encoded together.
+    """Texts as an encoder has them, in their order; texts that are not kept from before are encoded together.
 
     Args:
-        dataset: whose texts an encoder is fitted on that has to be.
+        dataset: the one to fit the encoder on, if it is fitted on texts.
 
     Raises:
         Cancelled: by ``cancel``.

@@ -79,7 +79,7 @@ def depth(spaces: Sequence[Space], *, is_item: bool = True) -> int:
 
 
 def of_item(space: Space, metric: Similarity, item: int, k: int, *, approximate: bool = False) -> Neighbors:
-    """The ``k`` nearest candidates to an item of the space, itself left out."""
+    """The ``k`` nearest candidates to an item of the space, without the item itself."""
     row = space.place_of(item)
     if row is None:
         raise ValueError(f"the space has no item {item}")
@@ -94,14 +94,14 @@ def of_vector(space: Space, metric: Similarity, vector: Float32, k: int, *, appr
 
 
 def sample(space: Space, most: int = SAMPLE) -> Int64:
-    """Rows that ask, ascending, the same in spaces over the same items: all, of a retrieval set those of its queries;
-    of many a seeded sample."""
+    """Rows to use as queries, ascending, the same in spaces over the same items: all, or the queries of a retrieval
+    set; a seeded sample if there are many."""
     asking = np.intersect1d(space.items, space.dataset.asking) if _has_roles(space) else space.items
     return np.searchsorted(space.items, _few(asking, most)).astype(np.int64)
 
 
 def _has_roles(space: Space) -> bool:
-    """Whether some items ask and others answer."""
+    """Whether only some items are candidates, and the others are queries."""
     return len(space.dataset.candidates) < len(space.dataset.items)
 
 
@@ -117,7 +117,7 @@ def of_many(space: Space, metric: Similarity, rows: Int64, k: int) -> Int64:
 
 
 def _of_rows(space: Space, metric: Similarity, rows: Int64, k: int, approximate: bool) -> Nearest:
-    """The nearest candidates, by their numbers, to rows of the space: a row that is a candidate is left out itself."""
+    """The nearest candidates, by their numbers, to rows of the space; a row is no candidate for itself."""
     index, numbers = _index(space, metric, approximate), candidates(space)
     places = np.searchsorted(numbers, space.items[rows])
     is_candidate = numbers[np.minimum(places, len(numbers) - 1)] == space.items[rows]
@@ -160,14 +160,14 @@ def agreements(lists: Mapping[Variant, Int64], k: int) -> list[Agreement]:
 
 
 def cka(a: Space, b: Space) -> float:
-    """Debiased linear CKA of two spaces over the same items, of many a seeded sample; NaN where it is undefined."""
+    """Debiased linear CKA of two spaces over the same items, or a seeded sample of many; NaN where it is undefined."""
     rows = _few(np.arange(len(a.items), dtype=np.int64), ITEMS_FOR_CKA)
     return overlap.linear_cka(a.vectors[rows], b.vectors[rows])
 
 
 @dataclass(frozen=True)
 class _Keyed:
-    """A space, compared by its digest: arguments of a cached function."""
+    """A space that is compared by its digest, as an argument of a cached function."""
 
     digest: str
     metric: Similarity
@@ -180,7 +180,7 @@ class _Keyed:
 
     @property
     def vectors(self) -> Float32:
-        """Of its candidates, ``[c, d]``."""
+        """Vectors of the space's candidates, ``[c, d]``."""
         if not _has_roles(self.space):
             return self.space.vectors
         return self.space.vectors[np.searchsorted(self.space.items, candidates(self.space))]

@@ -35,10 +35,10 @@ class NeighborsView:
     """The nearest texts to a query in some models.
 
     Attributes:
-        item: number of the query in the dataset; None of another text.
-        k: neighbors that are shown; a list may have more.
+        item: number of the query in the dataset; None for another text.
+        k: number of neighbors that are shown; a list may have more.
         lists: of the models that have a vector for the query.
-        placed: another text in every model; () of an item.
+        placed: a text from outside the dataset, in every model; () for an item.
     """
 
     text: str
@@ -66,7 +66,7 @@ class NeighborsView:
 
     @property
     def items(self) -> Int64:
-        """The ``k`` neighbors that are shown of m lists, by their numbers, ``[m, k]``."""
+        """Numbers of the ``k`` shown neighbors in each of m lists, ``[m, k]``."""
         return np.stack([one.items[: self.k] for one in self.lists])
 
     @property
@@ -76,7 +76,7 @@ class NeighborsView:
 
     @property
     def overlaps(self) -> list[Overlap]:
-        """Of every two models, over the ``k`` neighbors that are shown."""
+        """The overlap of every two models, over the ``k`` neighbors that are shown."""
         return neighbors.overlaps(self.lists, self.k)
 
     def found(self, one: Neighbors) -> list[Neighbor]:
@@ -111,10 +111,10 @@ class NeighborsView:
 def view_of_item(
     item: int, spaces: Sequence[Space], metric: Similarity, *, k: int = LONGEST, approximate: bool = False
 ) -> NeighborsView:
-    """The neighbors of an item in spaces over the same items; it is not its own.
+    """The neighbors of an item in spaces over the same items; an item is not its own neighbor.
 
     Args:
-        k: how many to show; fewer where there are no more.
+        k: how many to show; fewer if there are no more.
 
     Raises:
         InputError: a model has no vector for the item, or there is no other text.
@@ -138,11 +138,11 @@ def view_of_text(
     approximate: bool = False,
     cancel: CancelToken | None = None,
 ) -> NeighborsView:
-    """The neighbors of any text, which is encoded now; ``k`` as of ``view_of_item``.
+    """The neighbors of any text, which is encoded now; ``k`` is that of ``view_of_item``.
 
     Raises:
         InputError: the text is empty or too long, or there is nothing to find.
-        BlindspotError, Cancelled: as ``free_text.place``.
+        BlindspotError, Cancelled: for the reasons of ``free_text.place``.
     """
     depth = _depth(spaces, is_item=False)
     placed = free_text.place(text, spaces, settings, cancel)

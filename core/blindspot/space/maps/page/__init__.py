@@ -154,7 +154,7 @@ def _meaning(drawn: Sequence[Drawn]) -> str:
 
 
 def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
-    """Rows of the spaces that are drawn: those of the maps, or a sample if these are too many; None without a map."""
+    """Rows of the spaces to draw: all rows of the maps, or a sample if there are too many; None without a map."""
     made = [one.map for one in drawn if one.map is not None]
     if not made:
         return None

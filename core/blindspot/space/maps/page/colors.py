@@ -50,7 +50,7 @@ NAMES: Mapping[str, str] = {Color.MATCH: "rank of the match"}  # of others, what
 
 
 def choose(opened: Opened, container: DeltaGenerator) -> list[Coloring | None]:
-    """Per map the colors of the dataset's items that the reader chooses; None for plain dots."""
+    """The colors of the dataset's items in each map, as the reader chooses; None for plain dots."""
     own = own_columns.choices_of(opened.dataset.groupings, list(map(str, Color)))
     options = [*map(str, Color), *own]
     usual = next(iter(own), "") or str(Color.FREQUENCY if _is_english(opened.dataset) else Color.CLUSTER)

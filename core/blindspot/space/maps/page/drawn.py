@@ -1,4 +1,4 @@
-"""The maps: UMAPs as far as they are computed, PCA for all models where none is."""
+"""The maps: the UMAPs that are computed, or PCA for all models if none is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_YET = "Its UMAP is not computed yet."
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A space with its map, and the request that was made; without a map, or with PCA for UMAP, ``why`` may say why."""
+    """A space with its map and the request for it; ``why`` may explain a missing map, or PCA in place of UMAP."""
 
     space: Space
     request: MapRequest
@@ -33,8 +33,8 @@ class Drawn:
 
 
 def draw(opened: Opened, requests: Sequence[MapRequest]) -> tuple[list[Drawn], list[MapRequest]]:
-    """The maps, and the UMAPs that are still to be computed; PCA for all where there is no UMAP yet, since pictures of
-    two methods do not compare."""
+    """The maps, and the UMAPs that are still to be computed; PCA for all if there is no UMAP yet, since pictures by two
+    methods cannot be compared."""
     out, missing = [], []
     with st.spinner("Drawing the maps …", show_time=False):
         for space, wanted in zip(opened.spaces, requests, strict=True):

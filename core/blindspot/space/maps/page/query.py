@@ -106,7 +106,7 @@ def _places(made: Map, rows: Int64) -> tuple[Int64, Bool]:
 
 
 def _nearest_in_picture(made: Map, own: int, k: int) -> Int64:
-    """The k rows of the space that are nearest in the picture, itself left out."""
+    """The k rows of the space that are nearest to an item in the picture, without the item itself."""
     distances = ((made.coordinates - made.coordinates[own]) ** 2).sum(axis=1)
     distances[own] = np.inf
     distances[np.isnan(distances)] = np.inf

@@ -129,7 +129,7 @@ def _notes(placed: Sequence[Placed]) -> None:
 
 
 def _by_rank(opened: Opened, query: Query, answer: NeighborsView) -> None:
-    """A row per rank, a column per model; what another model has too, and what the dataset relates, is marked."""
+    """A row per rank, a column per model; marks texts that another model has too, and related texts of the dataset."""
     items, found_by = answer.items, answer.found_by
     related = _related(opened, query)
     several = len(set(related.values())) > 1

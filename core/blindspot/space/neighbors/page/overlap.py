@@ -33,7 +33,7 @@ from blindspot.ui.widgets.two_variants import two_names
 from blindspot.variants import Variant
 
 WIDTH = 16  # characters of a model's name in figures
-FEW, NOTABLE = 0.05, 0.3  # share of the queries that may share fewer; of the neighbors from which it is said
+FEW, NOTABLE = 0.05, 0.3  # share of queries that may share fewer; share of neighbors from which on to say so
 
 
 FROM_CHANGE = "A long text begins shortly before the word that differs from the query."
@@ -96,8 +96,8 @@ def _statistics(opened: Opened, answer: NeighborsView | None, agreements: Sequen
 
 
 def _headline(opened: Opened, agreements: Sequence[Agreement]) -> None:
-    """How many neighbors the first variant shares with each other one. Queries are near-duplicates in many datasets, so
-    that an interval over them would be too narrow: quartiles say how much they differ."""
+    """How many neighbors the first variant shares with each other one. In many datasets queries are near-duplicates, so
+    an interval over them would be too narrow; quartiles say how much they differ."""
     first = opened.spaces[0].variant
     said = []
     for one in (one for one in agreements if first in {one.a, one.b}):
@@ -113,7 +113,7 @@ def _headline(opened: Opened, agreements: Sequence[Agreement]) -> None:
 
 
 def _built_in(agreements: Sequence[Agreement]) -> None:
-    """Warn where nearly all queries share many neighbors in all models: rewrites of a text are found by any model."""
+    """Warn if nearly all queries share many neighbors in all models: any model finds the rewrites of a text."""
     depth = agreements[0].depth
     floor = int(min(np.quantile(one.shared, FEW) for one in agreements))
     if len(agreements) > 1 and floor >= depth * NOTABLE:
@@ -156,7 +156,7 @@ def _this_query(answer: NeighborsView) -> None:
 
 @cached(24)
 def _of_many(space: Space, metric: Similarity) -> Int64:
-    """To the greatest depth, so that the slider costs nothing."""
+    """The neighbors of many queries, to the greatest depth, so that the slider costs nothing."""
     return neighbors.of_many(space, metric, neighbors.sample(space), neighbors.depth([space]))
 
 

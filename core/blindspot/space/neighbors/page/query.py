@@ -98,7 +98,7 @@ def _asked(opened: Opened, text: str, number: int | None) -> Query | None:
 
 
 def _first(opened: Opened) -> int:
-    """The first query of a pair set, else the first item; one that has vectors."""
+    """The first query of a pair set, else the first item, among those that have vectors."""
     if isinstance(opened.dataset, PairSet):
         for item in opened.dataset.queries[:100].tolist():
             if opened.spaces[0].place_of(item) is not None:
