@@ -1,4 +1,4 @@
-"""The demo's work, which builds on everything: ``app.py`` says what it is, so that buttons on any page can start it."""
+"""The demo's work, which builds on everything: ``app.py`` declares it, so that buttons on any page can start it."""
 
 from __future__ import annotations
 

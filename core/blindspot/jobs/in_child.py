@@ -1,8 +1,8 @@
 """Functions run in a child process that can be ended at any moment: work on what strangers send.
 
-Python cannot end a thread that is inside of a regular expression or a parser. A child is nice to the server, has
-limits of time and memory, and is killed when its reader has left. One that has answered is kept for the next call for
-a while, since it takes half a second to start. ``python -m blindspot.jobs.in_child BYTES`` is the child.
+Python cannot end a thread that is inside of a regular expression or a parser. A child runs at low priority, has
+limits of time and memory, and is killed when its reader has left. After its answer it is kept for the next call for
+a while, since a new one takes half a second to start. ``python -m blindspot.jobs.in_child BYTES`` is the child.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _taken(limits: WorkLimits) -> _Child:
 
 
 class _Child:
-    """A process, to be told one call at a time."""
+    """A child process that takes one call at a time."""
 
     def __init__(self, limits: WorkLimits) -> None:
         self.limits = limits

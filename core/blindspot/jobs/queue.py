@@ -45,11 +45,11 @@ class SpaceTask(Protocol):
 
     @property
     def encoders(self) -> frozenset[str]:
-        """References of the encoders whose embeddings it reads or makes."""
+        """References of the encoders that have the embeddings it reads or makes."""
 
     @property
     def typed_variants(self) -> frozenset[Variant]:
-        """Variants that somebody may have typed; none for work on a stored one."""
+        """Variants that somebody may have typed; empty for work on a stored one."""
 
     @property
     def line(self) -> JobLine:
@@ -122,13 +122,13 @@ class Job:
     Attributes:
         tasks: in order; ``tasks_done`` of them are finished.
         stage: in words; ``done`` of its ``total`` units are finished.
-        fraction: share of the job's work that is done, 0 to 1; of its stage where its length is unknown.
-        remaining_seconds: of the job at the pace so far, never of a stage of it alone; None while unknown, as where
-            its task takes longer than was expected.
-        task_seconds: how long its current task is under way.
+        fraction: share of the job's work that is done, 0 to 1; of its stage if the job's length is unknown.
+        remaining_seconds: of the whole job at the pace so far, never of a single stage; None while unknown, for example
+            when its task takes longer than expected.
+        task_seconds: time since its current task began.
         error: one line.
         note: the outcome of a single task, if there is more to say than "done".
-        owners: visitors that asked for it; outside of a demo "".
+        owners: visitors that asked for it; the name "" outside of a demo.
         is_private: about a visitor's own texts: other visitors see no details.
     """
 
@@ -207,7 +207,7 @@ class _Outlook:
     """The remaining time of a job.
 
     Attributes:
-        expected: per task, in seconds, or in any unit where not ``in_seconds``; nothing where that is not known.
+        expected: duration of each task, in seconds if ``in_seconds``, else in any unit; empty if not known.
         spent: seconds of the finished tasks.
         task_began: start of the current task.
         fraction: as shown last; a bar does not go back.
@@ -225,12 +225,12 @@ class _Outlook:
         return None if left is None else sum(left)
 
     def is_late(self, now: float, stage: float | None) -> bool:
-        """Whether the current task takes longer than was expected, and nothing says until when."""
+        """Whether the current task takes longer than expected, and nothing tells when it will end."""
         left = self._left(now, stage)
         return left is not None and left[0] <= 0
 
     def _left(self, now: float, stage: float | None) -> tuple[float, float] | None:
-        """Seconds until the end of the current task, at least 0, and those of the tasks after it."""
+        """Seconds until the end of the current task, at least 0, and seconds of the tasks after it."""
         done, assumed = len(self.spent), ASSUMED_SECONDS if self.in_seconds else 0.0
         expected = sum(self.expected[:done]) + assumed
         if not expected or done >= len(self.expected):
@@ -240,7 +240,7 @@ class _Outlook:
         return max(current, 0.0), pace * sum(self.expected[done + 1 :])
 
     def share(self, now: float, remaining: float | None) -> float:
-        """The share of the job's time that is over."""
+        """The share of the job's time that has passed."""
         over = sum(self.spent) + now - self.task_began
         if remaining is not None and over > 0:
             self.fraction = max(self.fraction, over / (over + remaining))
@@ -289,7 +289,7 @@ def close_all() -> None:
 
 
 class JobQueue:
-    """Tasks done one after another in a daemon thread that lives as long as the process; a second one waits for the
+    """Tasks done one after another in a daemon thread that lives as long as the process; a second thread waits for the
     cluster."""
 
     def __init__(self, settings: Settings, repository: Repository) -> None:
@@ -314,11 +314,11 @@ class JobQueue:
             self._threads[on_cluster].start()
 
     def submit(self, title: str, tasks: Sequence[Task], owner: str = "", place: Place | None = None) -> int:
-        """Queue tasks as one job; returns its id, or that of an active job with the same tasks.
+        """Queue tasks as one job; returns its id, or the id of an active job with the same tasks.
 
         Args:
             owner: on a demo the visitor who asks for it, or ``HOST``, for whom there is always room.
-            place: of its results, if not the shared one.
+            place: where its results go, if not to the shared place.
 
         Raises:
             InputError: there is no room, or visitors of this server may not name one of its encoders or datasets, or
@@ -350,7 +350,7 @@ class JobQueue:
             return job_id
 
     def check_room(self, tasks: int, owner: str) -> None:
-        """Raise ``InputError`` if so many more tasks of a visitor are too many."""
+        """Raise ``InputError`` if the queue has no room for these tasks of a visitor."""
         policy.check_runs(self._place.settings)
         with self._changed:
             jobs = [entry.job for entry in self._entries.values() if entry.job.state.active]
@@ -363,7 +363,7 @@ class JobQueue:
         return self._policy.orders_queue or owner in job.owners
 
     def move(self, job_id: int, places: int) -> None:
-        """Move a queued job so many places earlier (negative) or later; on a demo, which many share, not at all."""
+        """Move a queued job by ``places``, earlier if negative; does nothing on a demo, which many share."""
         if not self._policy.orders_queue:
             return
         with self._changed:
@@ -407,13 +407,13 @@ class JobQueue:
             return running + [self._entries[job_id].job for job_id in self._in_order()]
 
     def _in_order(self) -> list[int]:
-        """Queued jobs as they will run: where many share the queue, one of each owner's in a round."""
+        """Queued jobs in the order in which they will run: if many share the queue, one job per owner in each round."""
         if self._policy.orders_queue:
             return list(self._waiting)
         return sorted(self._waiting, key=lambda job_id: self._entries[job_id].round)
 
     def _next_round(self, owner: str) -> int:
-        """The round of an owner's next job: no earlier than what runs, so that nobody is first by being new."""
+        """The round of an owner's next job: after the running job's round, so that nobody is first by being new."""
         return max(self._rounds.get(owner, 0), self._round) + 1
 
     def leave(self, owner: str) -> None:
@@ -559,7 +559,7 @@ def _compute(
     cancel: CancelToken,
     again: bool = False,
 ) -> RunOutcome:
-    """Run it, and keep the embeddings, which pages read."""
+    """Compute a run, and keep the embeddings, which pages read."""
     settings, repository = place.settings, place.repository
     return pipeline.run(request, settings, repository, progress, cancel, True, again, encoders)
 

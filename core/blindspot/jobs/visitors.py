@@ -69,7 +69,7 @@ class Visitors:
 
     Args:
         is_connected: whether a session has a connection now.
-        patience: seconds from the end of a session's connection to that of its visitor.
+        patience: seconds from the end of a session's connection until its visitor is forgotten.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Visitors:
         self._lock = threading.Lock()
 
     def arrives(self, session: str) -> Visitor:
-        """The visitor of a session: a new one, or the one who lost the connection."""
+        """The visitor of a session: a new one, or the one who had lost the connection."""
         with self._lock:
             if session not in self._stays:
                 self._stays[session] = _Stay(begin(self._settings, self._queue))
@@ -90,7 +90,7 @@ class Visitors:
             return stay.visitor
 
     def leaves(self, session: str) -> None:
-        """A connection has ended. Of many who are away the first ones end at once: texts take the disk's room."""
+        """Note that a connection ended. If too many are away, forget the first at once: their texts fill the disk."""
         with self._lock:
             if (stay := self._stays.pop(session, None)) is None:
                 return
@@ -105,7 +105,7 @@ class Visitors:
             self._sweep(name)
 
     def _sweep(self, session: str) -> None:
-        """End who is not connected again. A page that was still being drawn may have asked for them since."""
+        """Forget a visitor who has not connected again. A page still being drawn may have asked for them since."""
         with self._lock:
             if (stay := self._stays.get(session)) is None or stay.away is None:
                 return
@@ -117,7 +117,7 @@ class Visitors:
         end(stay.visitor)
 
     def came_back(self, session: str) -> bool:
-        """Whether they lost their connection and are here again; asked once."""
+        """Whether a visitor lost the connection and is back; true only once for each return."""
         with self._lock:
             stay = self._stays.get(session)
             if stay is None or not stay.came_back:
@@ -127,7 +127,7 @@ class Visitors:
 
 
 def keep_out_of_logs() -> None:
-    """Have every record of this process name no visitor's folder, tracebacks included: its name is a secret."""
+    """Remove visitors' folders from all log records of this process, tracebacks included: their names are secret."""
     make = logging.getLogRecordFactory()
     if getattr(make, "keeps_visitors_out", False):
         return
