@@ -1,11 +1,11 @@
 """Gate before Streamlit: checks and paces what browsers send over a page's websocket.
 
-A page's front end sends its own messages, but any client can send anything. What is no message of a page
+A page's front end sends its own messages, but any client can send anything. Anything but a message of a page
 (``messages``) closes the connection. A part of a page that its session does not have cannot be redrawn. States of
 widgets are checked where a forged one does harm: Streamlit raises exceptions, at that message and at all later ones,
-for a value of another field than the widget's own, for NaN and for invalid JSON. Such states are left out: the widget
-keeps its own. On a server that strangers use, who sends faster than the pace waits; meanwhile one message more is read
-of that connection, so that its browser cannot send many, and whoever has left takes nobody's turn.
+for a value of another field than the widget's own, for NaN and for invalid JSON. Such states are left out, so that the
+widget keeps its own. On a server that strangers use, a browser that sends too fast has to wait. Meanwhile only one more
+message of its connection is read, so that it cannot pile up many, and a browser that has left takes nobody's turn.
 
 Streamlit's protocol is imported with the first message, when the server has already loaded it.
 """
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
-_SESSIONS, _WIDGETS = 500, 1_000  # whose widgets are remembered, for browsers that reconnect; and of each
-_AREAS, _CORNERS = 20, 2_000  # that a person draws: boxes and lassos, tested for every dot, and numbers of each
+_SESSIONS, _WIDGETS = 500, 1_000  # remembered for browsers that reconnect: sessions, and widgets of each
+_AREAS, _CORNERS = 20, 2_000  # boxes and lassos that a person draws, tested for every dot, and numbers of each
 _PROTOCOL_ERROR = 1002  # websocket close code
-# Tokens a second, after so many at once. The whole page takes four, a part of it one, as any other message: a page
-# that follows a run sends nearly three of those a second.
+# Tokens per second, and how many at once. Redrawing the whole page takes four, a part of it or any other message one: a
+# page that follows a run sends nearly three of those per second.
 _WHOLE_PAGE, _PART = 4, 1
 _A_PAGE, _ALL_PAGES = (4.0, 24), (40.0, 80)
 
@@ -64,7 +64,7 @@ class Gate:
     """ASGI middleware that passes only messages that a page's own front end could have sent.
 
     Args:
-        is_paced: nobody's messages may take the server's time from others.
+        is_paced: whether to limit messages, so that nobody takes the server's time from others.
     """
 
     def __init__(self, app: ASGIApp, *, is_paced: bool) -> None:
@@ -97,7 +97,7 @@ class Gate:
             return {"type": "websocket.disconnect", "code": 1006} if is_gone else await (coming or receive())
 
         async def has_left(tokens: int) -> bool:
-            """Wait for a turn; whether the browser has closed its page meanwhile, which then takes none."""
+            """Wait for a turn; returns whether the browser closed its page meanwhile, and so gave up the turn."""
             nonlocal ahead
             turns: asyncio.Future[Any] = asyncio.ensure_future(_turns(paces, tokens))
             ahead = ahead or asyncio.ensure_future(receive())
@@ -157,7 +157,7 @@ async def _turns(paces: Sequence[Pace], tokens: int) -> None:
 
 
 def _keep(entries: dict[str, Any], key: str, value: object, most: int) -> None:
-    """Add an entry; of more than so many the one that was added first goes."""
+    """Add an entry; if there are more than ``most``, the oldest is removed."""
     entries.pop(key, None)
     entries[key] = value
     if len(entries) > most:
@@ -201,7 +201,7 @@ def _list(fits: Fits, most: float = math.inf) -> Fits:
 
 
 def _selection(lists: Mapping[str, Fits], *, are_needed: bool = False) -> Fits:
-    """The JSON of what is selected: an object with these lists, all of them or any."""
+    """A check of a selection's JSON: an object with these lists, all of them or any."""
 
     def fits(text: str) -> bool:
         held = _json(text)
@@ -218,7 +218,7 @@ def _is_place(value: object) -> bool:
 
 
 def _is_cell(value: object) -> bool:
-    """A row and the name of a column."""
+    """Whether a value is a row and the name of a column."""
     return isinstance(value, list) and len(value) == 2 and _is_place(value[0]) and isinstance(value[1], str)
 
 
@@ -227,7 +227,7 @@ def _is_finite(value: object) -> bool:
 
 
 def _is_dot(value: object) -> bool:
-    """A point, whose custom data is a number, alone or in a list."""
+    """Whether a value is a point with a number as custom data, alone or in a list."""
     held = value.get("customdata", 0) if isinstance(value, dict) else None
     return _is_place(held[0] if isinstance(held, list) and held else held)
 
@@ -263,9 +263,9 @@ _VALID: Mapping[str, Fits] = {
 
 @dataclass
 class Pace:
-    """A token bucket: ``burst`` tokens at once, ``rate`` a second after those.
+    """A token bucket: ``burst`` tokens at once, then ``rate`` per second.
 
-    Turns are first come, first served. Who is cancelled while waiting has taken nothing.
+    Turns are first come, first served. A waiter that is cancelled has taken nothing.
     """
 
     rate: float
@@ -274,7 +274,7 @@ class Pace:
     _line: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def turn(self, tokens: float) -> None:
-        """Wait until there are so many tokens, and take them."""
+        """Wait until there are enough tokens, and take them."""
         async with self._line:
             now = monotonic()
             empty_until = max(self._empty_until, now - self.burst / self.rate) + tokens / self.rate

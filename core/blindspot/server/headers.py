@@ -99,10 +99,10 @@ def _inline_scripts() -> Sequence[str]:
 
 
 class Hosts:
-    """Host names that a server answers to: this machine's, where health checks are made, and those that are set.
+    """Host names that a server answers to: this machine's, for health checks, and those in the settings.
 
     Otherwise the page of another site could let its own name point to this machine (DNS rebinding) and read what the
-    app shows. That takes a name: a local app also answers to every address, which is where the request goes.
+    app shows. That attack takes a name: a local app also answers to every address, which is where the request goes.
     """
 
     def __init__(self, app: ASGIApp, names: Sequence[str], *, is_local: bool) -> None:
@@ -158,7 +158,7 @@ class Headers:
 
 
 def _scheme(scope: Scope) -> str:
-    """``http`` or ``https``, as the browser asked. A proxy in front says it; no page of another site can."""
+    """``http`` or ``https``, as the browser asked. A proxy in front reports it; no page of another site can."""
     said = dict(scope["headers"]).get(b"x-forwarded-proto", b"").decode("latin-1").partition(",")[0].strip()
     scheme = said or str(scope["scheme"])
     return {"ws": "http", "wss": "https"}.get(scheme, scheme)  # some proxies say "wss" of a websocket, too
@@ -177,8 +177,8 @@ def _secure(cookie: bytes) -> bytes:
 class Demo:
     """Rejects requests that a public server must not serve: closed paths, large or unsized bodies, other sites.
 
-    It also limits open pages and files in their forms. Left to the proxy: who is behind an address, and
-    requests that never end (docs/hosting.md).
+    It also limits open pages and files in their forms. The proxy has to know who is behind an address, and to
+    end requests that never end (docs/hosting.md).
     """
 
     def __init__(self, app: ASGIApp, may: Policy, kept: Kept) -> None:
@@ -205,7 +205,7 @@ class Demo:
             await self._app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Status and reason, or None."""
+        """Status and reason of a refusal, or None."""
         from starlette.datastructures import Headers as Given
 
         given, path, may = Given(scope=scope), str(scope["path"]), self._may
@@ -243,11 +243,11 @@ class Demo:
 
 @cache
 def preloads() -> str:
-    """``Link`` header of a page: the scripts of what nearly every page has, and what those import.
+    """``Link`` header of a page: scripts of the elements that nearly every page has, and the scripts these import.
 
-    Streamlit's front end asks for the script of an element when the first one arrives: 5 MB for charts and tables.
-    With this the browser loads and compiles it while the server still computes the page. What the page itself links is
-    left out.
+    Streamlit's front end asks for the script of an element when the first such element arrives: 5 MB for charts and
+    tables. With this header the browser loads and compiles it while the server still computes the page. Scripts that
+    the page itself links are left out.
     """
     static = Path(str(files("streamlit"))) / "static"
     linked = set(_SCRIPT.findall((static / "index.html").read_bytes()))

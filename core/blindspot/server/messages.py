@@ -1,7 +1,7 @@
 """Messages that a page's front end sends, with the most that every text and list in them may hold.
 
 Streamlit handles any message of its protocol, of any shape: a million names of files, say, are a million addresses in
-its answer. A message, or a part of one, that is not named here is of no page of ours.
+its answer. Our pages send no message, and no part of a message, that is not named here.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _LIST, _NUMBERS = 1_000, 2  # entries of all others; of a list of numbers: the e
 
 
 def parsed(data: bytes) -> BackMsg | None:
-    """A message, without what is not of the protocol; None if its type is none that our pages send.
+    """A message, without fields that the protocol lacks; None if our pages send no messages of its type.
 
     Raises:
-        InputError: it is no message, or has more than a page sends.
+        InputError: it is no message, or is larger than a page's messages can be.
     """
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -64,7 +64,7 @@ def parsed(data: bytes) -> BackMsg | None:
 
 
 def _check(message: Any) -> None:
-    """Check lists before what is in them, so that it takes the time of what is allowed."""
+    """Check the lengths of lists before their entries, so that a long list costs no time."""
     for field, value in message.ListFields():
         name, is_message = field.name, field.type == field.TYPE_MESSAGE
         if field.type == field.TYPE_BYTES or (is_message and name not in _PARTS):

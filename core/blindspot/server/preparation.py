@@ -41,7 +41,7 @@ class Preparation:
         self._progress = Progress() if settings.prepare else None
 
     def run(self, settings: Settings) -> None:
-        """Compute what is missing, as a job of the host's in the queue that visitors use; until everything is there.
+        """Compute what is missing, as the host's job in the queue that visitors use; try again until all is there.
 
         Stored results are found, so a restarted server continues where the killed one was.
         """
@@ -58,7 +58,7 @@ class Preparation:
         """Compute what is missing, once.
 
         Raises:
-            BlindspotError: it did not work.
+            BlindspotError: a task failed.
         """
         from blindspot.files.writing import exclusive  # imports numpy, and a server answers before it does
         from blindspot.types import CancelToken

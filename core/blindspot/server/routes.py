@@ -91,8 +91,8 @@ class Readiness:
             return self._reasons
 
     def _gone(self) -> list[str]:
-        """``cache`` if it was deleted under the server: another one in its place is empty, and has none of the results
-        and uploads that pages still show."""
+        """``cache`` if that folder was deleted while the server runs: a new one in its place lacks the results and
+        uploads that pages still show."""
         try:
             found: int | None = self._settings.cache.stat().st_ino
         except FileNotFoundError:
@@ -114,7 +114,7 @@ class Readiness:
 
 
 def routes(settings: Settings | None = None) -> list[BaseRoute]:
-    """For ``streamlit.starlette.App``; raises ``InputError`` for an invalid environment variable."""
+    """Routes for ``streamlit.starlette.App``; raises ``InputError`` for an invalid environment variable."""
     from starlette.routing import Route
 
     readiness = Readiness(settings or Settings.from_environment(), PREPARATION)
