@@ -187,7 +187,7 @@ def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
     """Paired differences of two runs of one diagnostic on the same data, with intervals and p after Holm.
 
     Args:
-        filtered: of EvalRank's filtered ranks.
+        filtered: compare EvalRank's filtered ranks.
 
     Raises:
         InputError: the runs cannot be compared.
@@ -218,16 +218,16 @@ def gate(
     device: str | None = None,
     **params: str,
 ) -> Verdict:
-    """Whether a new model may replace an old one on a golden set: passed, failed or undecided, as ``gate`` has it.
+    """Whether a new model may replace an old one on a golden set: passed, failed or undecided; see ``blindspot gate``.
 
     Args:
         baseline: the old model, or the path of a .json file that ``record`` or ``blindspot gate --record`` wrote.
         score: to decide by; the headline of the diagnostic if left out.
         max_drop: largest drop of the score that is accepted.
-        alpha: probability of a false alarm at a drop of just that.
-        allow_easy: a model may pass although the old one is at the ceiling of the score, or a model that nobody trained
-            solves the golden set.
-        name, columns, store, device, params: as of ``run``; the diagnostic follows from the data.
+        alpha: probability of a false alarm if the drop is exactly ``max_drop``.
+        allow_easy: a model may pass although the old one is at the ceiling of the score, or an untrained model solves
+            the golden set.
+        name, columns, store, device, params: as for ``run``; the diagnostic follows from the data.
 
     Raises:
         InputError: something of this is wrong, or the golden set is too small to say anything.
@@ -327,7 +327,7 @@ def report(runs: list[Run], path: str | os.PathLike[str]) -> Path:
 
 
 def _in_one_place(*runs: Run) -> tuple[Any, ...]:
-    """The records of runs, and the place that they share."""
+    """The records of runs, and the place of results that they share."""
     if not runs:
         raise InputError("there are no runs", expected="one or more")
     for one in runs:

@@ -109,12 +109,12 @@ def check(
     Args:
         model: a reference, a SentenceTransformer, or a function from a list of texts to an array.
         reference: the same model, set up as meant, such as ``dir:PATH``; None for the checks that need none.
-        quick: without the demo datasets: 900 texts, not 1,800.
+        quick: leave out the demo datasets: 900 texts instead of 1,800.
         name: of a model that is no reference.
-        store: a cache folder, where the report is kept for the app; None for no longer than the program.
+        store: a cache folder, where the report is kept for the app; None to keep it only until the program ends.
 
     Raises:
-        InputError: this is no model that can be checked: it is an array, has a transform, or learns from the texts.
+        InputError: the model cannot be checked: it is an array, has a transform, or learns from the texts.
         BlindspotError: a model failed.
     """
     place = place_of(store, device)

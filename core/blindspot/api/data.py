@@ -36,8 +36,8 @@ def reference_of(
     """The reference of a dataset; data in memory is written to the store's folder, named by its content.
 
     Args:
-        kind: that the diagnostic needs; None for any.
-        columns: name of the column by role, such as ``{"query": "question"}``; of three tables
+        kind: the kind of data that the diagnostic needs; None for any.
+        columns: name of the column by role, such as ``{"query": "question"}``; for three tables
             ``{"queries.text": "question"}``.
 
     Raises:
@@ -64,10 +64,10 @@ def reference_of(
 
 
 def _kind_of(reference: DatasetRef) -> DatasetKind | None:
-    """The kind that a table is of by itself; None for what is wrong with it then.
+    """The kind of data that a table is by its own columns; None if they are wrong for any kind.
 
     Raises:
-        UnclearColumns: it leaves open how it is meant.
+        UnclearColumns: the columns can be meant in several ways.
     """
     try:
         return reference.entry().kind
@@ -78,7 +78,7 @@ def _kind_of(reference: DatasetRef) -> DatasetKind | None:
 
 
 def _checked(reference: str) -> DatasetRef:
-    """A dataset that can be read."""
+    """The reference of a dataset, after a check that it can be read."""
     return DatasetRef(find_dataset(reference).id)
 
 
@@ -108,7 +108,7 @@ def _named(columns: Mapping[str, str] | None) -> NamedColumns | None:
 
 
 def _table(data: Any, kind: DatasetKind | None) -> pa.Table:
-    """Pandas' and polars' frames, Arrow's tables, dicts of columns, lists of tuples or of dicts."""
+    """A table of a pandas or polars frame, an Arrow table, a dict of columns, or a list of tuples or dicts."""
     try:
         if isinstance(data, pa.Table):
             return data
@@ -131,7 +131,7 @@ def _table(data: Any, kind: DatasetKind | None) -> pa.Table:
 
 
 def _of_tuples(rows: Sequence[Sequence[Any]], kind: DatasetKind | None) -> pa.Table:
-    """Columns named as the diagnostic's own files have them, by their number."""
+    """A table of tuples; columns are named as in the diagnostic's own files, by the number of columns."""
     widths = sorted({len(row) for row in rows})
     forms = [form for own in OWN_KINDS.values() if kind in {None, own.kind} for form in own.forms]
     form = next((form for form in forms if [len(form)] == widths), None)
@@ -142,7 +142,7 @@ def _of_tuples(rows: Sequence[Sequence[Any]], kind: DatasetKind | None) -> pa.Ta
 
 
 def _columns_of(table: pa.Table, kind: DatasetKind | None) -> NamedColumns | None:
-    """The columns, if they are called as the diagnostic's own files call them; else they are recognized or refused."""
+    """The columns, if named as in the diagnostic's own files; others are recognized or refused later."""
     own = OWN_KINDS.get(kind) if kind else None
     if own is None:
         return None

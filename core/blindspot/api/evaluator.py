@@ -113,7 +113,7 @@ class Evaluator:
             The main scores, as ``evalrank_mrr`` and ``heros_synonym>antonym``; ``runs`` has all.
 
         Raises:
-            InputError: the model is none.
+            InputError: this is no model.
             BlindspotError: the model failed, or gave no finite vectors.
         """
         del output_path
@@ -152,14 +152,14 @@ class Evaluator:
         return self._name or self._asked
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What of it a model card names."""
+        """The facts about the evaluator that a model card names."""
         return {"pairs": self._datasets[PAIRS].entry().title}
 
     # --- results
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """Labels of the steps in the order of evaluation: ``step-20``; ``epoch-1`` or ``call-3`` without a number."""
+        """Labels of the steps in the order of evaluation: ``step-20``; without a number ``epoch-1`` or ``call-3``."""
         return tuple(self._runs)
 
     @property
@@ -168,7 +168,7 @@ class Evaluator:
         return {label: dict(runs) for label, runs in self._runs.items()}
 
     def scores(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
-        """A row per step and main score: ``step, diagnostic, score, value, low, high``; no interval is NaN."""
+        """A row per step and main score: ``step, diagnostic, score, value, low, high``; NaN without an interval."""
         import pandas as pd
 
         rows = [
@@ -186,8 +186,8 @@ class Evaluator:
         return as_frame(rows[["item_no", "query", "match"]].merge(frame, on="item_no"), as_)
 
     def minimal_pairs(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
-        """A row per original, with 1 in the column of a step where the headline's order is right, 0 where it is wrong,
-        and 0.5 at a tie."""
+        """A row per original and a column per step: 1 if the headline's order is right, 0 if it is wrong, 0.5 for a
+        tie."""
         return as_frame(self._evaluated(MINIMAL).frame(), as_)
 
     def changed(
@@ -257,7 +257,7 @@ class Evaluator:
         return fetch.load(self._datasets[PAIRS].entry(), self._place.settings).items
 
     def _claim(self) -> None:
-        """Settle the name: at the first call, as every process of a distributed training makes an evaluator."""
+        """Settle the name, only at the first call, since every process of a distributed training makes an evaluator."""
         if self._name:
             return
         store, stored = str(self._place.settings.store), training.trainings(self._place.repository)
@@ -269,7 +269,7 @@ class Evaluator:
         self._name = name
 
     def _variant(self, model: Any, epoch: float, steps: int) -> tuple[str, Any]:
-        """What decides the model's vectors, and its variant, registered for this process."""
+        """The revision of the model's weights, and the model's variant, registered for this process."""
         if isinstance(model, str):
             raise InputError(f"'{model}' is no model in training", expected="a SentenceTransformer or a function")
         probe = models.variant_of(model, f"{self._name}/{self._label(epoch, steps)}", self._texts)
@@ -319,7 +319,7 @@ def _main(run: Run) -> dict[str, Score]:
 
 @contextmanager
 def _as_it_is(model: Any) -> Iterator[None]:
-    """Leave the model in the mode, for training or not, that it is in: encoding ends the former."""
+    """Context that keeps the model in its mode: encoding would end its training mode."""
     was = getattr(model, "training", None)
     try:
         yield
@@ -329,7 +329,7 @@ def _as_it_is(model: Any) -> Iterator[None]:
 
 
 def _for_trainer(cls: type[Evaluator]) -> type[Evaluator]:
-    """The class with sentence-transformers' own as a base, which its trainers look for; where that is installed."""
+    """The class with sentence-transformers' evaluator, which its trainers look for, as a base, if that is installed."""
     if cls not in _FOR_TRAINER:
         _FOR_TRAINER[cls] = cls
         base = _base()

@@ -15,7 +15,7 @@ Figure: TypeAlias = go.Figure
 
 
 def distribution(items: ItemScores, name: str, model: str) -> Figure:
-    """Histogram of the items' values, with the score; of a correlation, of their influences on it."""
+    """Histogram of the items' values, or of their influences on a correlation, with the score."""
     figure = Figure(go.Histogram(x=items.parts, nbinsx=BINS, hovertemplate="%{x}: %{y:,} items<extra></extra>"))
     axis = f"{name} of an item" if items.is_mean else f"what an item adds to {name}"
     figure.update_layout(title=f"{escape(model)}: {name} {items.value:.4f}", showlegend=False)

@@ -41,8 +41,8 @@ def variant_of(model: Any, name: str, texts: Callable[[], Sequence[str]]) -> Var
     """The variant of a model: named if it is text, such as ``minilm~center``, else registered for this process.
 
     Args:
-        name: for a model that is no reference; "" for one that follows from it.
-        texts: the distinct texts of the data, which the rows of an array are of.
+        name: for a model that is no reference; "" for a name that follows from the model.
+        texts: the distinct texts of the data, one for each row of an array.
 
     Raises:
         InputError: it is none of ``EXPECTED``, or an array of another shape.
@@ -73,14 +73,14 @@ def variant_of(model: Any, name: str, texts: Callable[[], Sequence[str]]) -> Var
 
 
 def _has_tokens_alone(model: Any) -> bool:
-    """Whether it is a model of transformers, which is called with tokens."""
+    """Whether this is a model of the library transformers, which is called with tokens."""
     package = sys.modules.get("transformers")
     kind = getattr(package, "PreTrainedModel", None) if package else None
     return isinstance(kind, type) and isinstance(model, kind)
 
 
 def _by_task(model: Any) -> dict[str, Callable[[list[str]], Any]]:
-    """Functions of its own for queries and documents, of an object that has both."""
+    """A model's own functions for queries and documents; empty unless it has both."""
     found = {task: getattr(model, f"encode_{task}", None) for task in ROLE_NAMES}
     return {task: one for task, one in found.items() if callable(one)} if all(map(callable, found.values())) else {}
 
@@ -88,10 +88,10 @@ def _by_task(model: Any) -> dict[str, Callable[[list[str]], Any]]:
 def _of_function(
     function: Callable[[list[str]], Any], name: str, by_task: Mapping[str, Callable[[list[str]], Any]] | None = None
 ) -> FunctionEncoder:
-    """Nothing tells what a function computes: no stored embeddings of an earlier one are reused.
+    """An encoder of a function. Stored embeddings are never reused, since nothing tells what a function computes.
 
     Args:
-        by_task: functions for queries and for documents, where these have their own.
+        by_task: functions for queries and for documents, if these have their own.
     """
     title = name or getattr(function, "__name__", "function").replace("<lambda>", "function")
 

@@ -24,7 +24,7 @@ class Published:
     Attributes:
         source: the paper and its table.
         note: what differs between the two.
-        facts: what ``blindspot published TABLE --json`` prints of it.
+        facts: what ``blindspot published TABLE --json`` prints.
     """
 
     source: str
@@ -43,7 +43,7 @@ def published(table: str, *, store: str | os.PathLike[str] | None = None) -> Pub
 
     Args:
         table: ``wang-1a``, ``wang-1b``, ``wang-4``, ``wang-10``, ``schnabel-1``, ``schnabel-figure-4`` or ``eger-2``.
-        store: as of ``run``; without one nothing is measured.
+        store: as for ``run``; without a store nothing is measured.
 
     Raises:
         InputError: no such table.

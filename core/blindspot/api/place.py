@@ -38,7 +38,7 @@ def place_of(store: str | os.PathLike[str] | None, device: str | None) -> Place:
 
     Args:
         store: a cache folder, as in ``BLINDSPOT_CACHE``; None for one that is removed when the program ends.
-        device: as in ``BLINDSPOT_DEVICE``; None for what that says.
+        device: as in ``BLINDSPOT_DEVICE``; None for the value of that variable.
 
     Raises:
         InputError: the store is a file; a setting in the environment is wrong.

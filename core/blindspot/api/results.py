@@ -29,7 +29,7 @@ Frames = Literal["pandas", "polars", "arrow"]
 
 @dataclass(frozen=True)
 class Score:
-    """A score with its 95% interval; ``low`` and ``high`` are None where it has none, and ``why_none`` says why."""
+    """A score with its 95% interval; without one ``low`` and ``high`` are None, and ``why_none`` says why."""
 
     value: float
     low: float | None = None
@@ -87,9 +87,9 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what decided the scores and may surprise, as ``run`` prints: what was assumed about own data
-        and about the model, prompts and similarities that it declares and that were not applied, texts that were cut,
-        and what scores on the dataset do not say."""
+        """Sentences on what decided the scores and may surprise, as ``run`` prints: what was assumed about own data and
+        about the model, declared prompts and similarities that were not applied, texts that were cut, and what scores
+        on the dataset do not say."""
         own = manifests.reading_notes([self._record])
         return (*own, *manifests.notes([self._record]), *limits_of([self.dataset]))
 
@@ -107,7 +107,7 @@ class Run:
         """A row per item of the diagnostic (pair, query, rewrite, example, ...), with its texts and what was measured.
 
         Args:
-            as_: ``pandas``, ``polars`` (where that is installed) or ``arrow``.
+            as_: ``pandas``, ``polars`` (if it is installed) or ``arrow``.
         """
         frame = self._place.repository.items(self._entry, [self.id], texts=True).drop(columns="run_id")
         return as_frame(frame, as_)
@@ -209,7 +209,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Findings:
-    """Findings, the worst first. ``hypotheses`` counts all that were tested; ``failures`` what could not be."""
+    """Findings, the worst first. ``hypotheses`` counts all that were tested; ``failures`` tells what was not."""
 
     found: tuple[Found, ...]
     hypotheses: int

@@ -34,11 +34,11 @@ def try_sentence(
     ['date', 'unit', 'before_after', 'word_order']
 
     Args:
-        model: as of ``run``, or a list of up to four.
+        model: as for ``run``, or a list of up to four.
         text: a sentence, which rules rewrite as ``blindspot make minimal-pairs`` does; or a list of two to
             twenty lines.
         name: of a model that is no reference.
-        seed: of what rules draw.
+        seed: of the rules' random choices.
 
     Raises:
         InputError: something of this is wrong.

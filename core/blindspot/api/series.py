@@ -57,7 +57,7 @@ def layers(
     Args:
         models: references.
         diagnostic: its id; the first that fits the data if left out.
-        columns, store, device, params: as of ``run``.
+        columns, store, device, params: as for ``run``.
 
     Raises:
         InputError: a model has no layers, or something else is wrong.
@@ -79,7 +79,7 @@ def prompts(
     """The score of models after several prompts: their own, none, five common ones and ``more``.
 
     Args:
-        models, diagnostic, columns, store, device, params: as of ``layers``.
+        models, diagnostic, columns, store, device, params: as for ``layers``.
 
     Raises:
         InputError: a model takes no prompt, or something else is wrong.
@@ -127,7 +127,7 @@ def matched(
     The larger is truncated or projected, the smaller grown by joined poolings, by joined models, or by a projection.
 
     Args:
-        models, diagnostic, columns, store, device, params: as of ``layers``.
+        models, diagnostic, columns, store, device, params: as for ``layers``.
 
     Raises:
         InputError: no two models have different dimensions, or something else is wrong.

@@ -34,9 +34,9 @@ class Neighbors:
         model: its name, with the transform if there is one.
         dataset: id of the dataset.
         query: the text.
-        item_no: the query's number in the dataset, where it is one of its texts; it is not its own neighbor.
+        item_no: the query's number, if it is a text of the dataset; it is not its own neighbor.
         truncated: the query is longer than the model reads; the rest of it does not count.
-        unknown: words of the query without a vector, of word vectors.
+        unknown: words of the query without a vector, for word vectors.
     """
 
     model: str

@@ -26,10 +26,10 @@ class Threshold:
     """The lowest similarity from which on two texts are the same with a wished precision.
 
     Attributes:
-        value: the threshold; None where none that calls eight pairs reaches the wish.
-        low, high: its 95% interval; None where every threshold is ruled out, and where none is sure.
-        precision, recall: at the threshold; None without one. ``precision`` is of the pairs on which it was chosen.
-        held_out: precision of pairs at thresholds that others chose; None where these call none.
+        value: the threshold; None if no threshold that calls eight pairs the same reaches the wish.
+        low, high: its 95% interval; None if every threshold is ruled out, or none is sure.
+        precision, recall: at the threshold; None without one. ``precision`` is on the pairs that chose it.
+        held_out: precision on pairs at thresholds that other pairs chose; None if no pair is called the same.
         said: the answer in words.
         facts: what ``blindspot threshold --json`` prints.
     """
