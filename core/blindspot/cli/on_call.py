@@ -21,10 +21,10 @@ class Place(NamedTuple):
 
     module: str
     attribute: str
-    help: str = ""  # name of the module's text, where it is not the docstring
+    help: str = ""  # name of the module's text, if that is not the docstring
 
     def load(self, name: str) -> Any:
-        """The command, as Typer makes it; it gets references of models and datasets, where people gave others."""
+        """The command, as Typer makes it; names of models and datasets reach it as references."""
         module = import_module(self.module)
         target = getattr(module, self.attribute)
         if not isinstance(target, typer.Typer):
@@ -63,8 +63,8 @@ _OF_A_DATASET = ("--dataset", "--data")  # every command takes both
 
 
 def _with_references(command: Any) -> None:
-    """Let a command, or those of a group, get references where people typed something else, and take both names of a
-    dataset's option."""
+    """Let a command, or those of a group, get references for other names that people typed, and take both names of the
+    option for a dataset."""
     for inner in getattr(command, "commands", {}).values():
         _with_references(inner)
     if (called := command.callback) is None:
@@ -88,7 +88,7 @@ def _with_references(command: Any) -> None:
 
 
 def _reference(kind: Kind, given: str) -> str:
-    """Of a path, a name of the hub, or what tables call a model or a dataset of the store."""
+    """The reference of a path, of a name of the hub, or of a name that tables give a model or dataset of the store."""
     from blindspot.datasets.named import dataset_named
     from blindspot.encoders.named import encoder_named
     from blindspot.settings import Settings
@@ -99,7 +99,7 @@ def _reference(kind: Kind, given: str) -> str:
 
 
 def _is_record(name: str, given: str) -> bool:
-    """Whether it is a file of scores, which the gate takes in place of a baseline."""
+    """Whether a value names a file of scores, which the gate takes in place of a baseline."""
     return name == "baseline" and given.endswith(".json")
 
 

@@ -159,8 +159,8 @@ class OwnNames:
     """What options say about a user's own data.
 
     Attributes:
-        columns: of a file; None where none are named.
-        files: reference of three files of queries, documents and judgments; "" where none are named.
+        columns: of a file; None if none are named.
+        files: reference of three files of queries, documents and judgments; "" if none are named.
     """
 
     columns: NamedColumns | None
@@ -215,7 +215,7 @@ def takes_parameters(*, several: bool) -> Callable[[Command], Command]:
 def _expanded(
     command: Command, name: str, options: Mapping[str, Any], made: Callable[[Mapping[str, Any]], object]
 ) -> Command:
-    """A command with ``options`` (annotations by name) in place of its parameter ``name``, ``made`` of their values."""
+    """A command with ``options`` (annotations by name) in place of its parameter ``name``; ``made`` combines them."""
     hints = get_type_hints(command, include_extras=True) | dict(options)
     expanded = list[inspect.Parameter]()
     for own in inspect.signature(command).parameters.values():
@@ -240,10 +240,10 @@ def datasets_named(names: Sequence[str] | None) -> tuple[DatasetRef, ...]:
 
 
 def datasets_of(given: Sequence[str], own: OwnNames) -> list[DatasetRef]:
-    """References of datasets: those that are users' files with the named columns, then that of the three files.
+    """References of datasets, users' files with the named columns; the reference of the three files comes last.
 
     Raises:
-        InputError: columns are named but no dataset is a file; or as ``with_columns``.
+        InputError: columns are named but no dataset is a file; or for the reasons of ``with_columns``.
     """
     found = list(given)
     if own.columns is not None:
@@ -257,10 +257,10 @@ def dataset_of(given: str, own: OwnNames, option: str = "--data") -> DatasetRef:
     """The reference of the one dataset of a command: an id, a reference, a path, or three files.
 
     Args:
-        option: how the command calls it.
+        option: the command's name for it.
 
     Raises:
-        InputError: there is none, or more than one; or as ``datasets_of``.
+        InputError: there is none, or more than one; or for the reasons of ``datasets_of``.
     """
     if bool(given) == bool(own.files):
         what = f"'{given}' and three files are two datasets" if given else "there is no dataset"

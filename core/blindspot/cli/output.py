@@ -105,10 +105,10 @@ def print_json(value: object) -> None:
 
 
 def print_rows(title: str, rows: Sequence[Mapping[str, object]], specs: Mapping[str, str] = {}) -> None:
-    """Print a table of rows, each its cells by heading; nothing where there are none.
+    """Print a table of rows, each its cells by heading; nothing if there are none.
 
     Args:
-        specs: how numbers are written, by heading; others with four digits, and truths as *yes* or not at all.
+        specs: formats of numbers by heading; others have four digits, True is *yes* and False is empty.
     """
     if rows:
         written = [[cell(value, specs.get(name, ".4f")) for name, value in row.items()] for row in rows]

@@ -138,7 +138,7 @@ def sweep(
 
 
 def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.Sweep:
-    """The sweep of a file, or a ready-made one; ``InputError`` if options are given too, or as ``sweeps.read_toml``."""
+    """The sweep of a file, or a ready-made one; ``InputError`` if options are given too, or by ``sweeps.read_toml``."""
     if given := [f"--{name}" for name, value in options.items() if value]:
         raise InputError(
             f"both '{file}' and {', '.join(given)} are given",
@@ -151,7 +151,7 @@ def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.S
 def _compute_shard(
     requests: Sequence[RunRequest], shard: Shard, out: str, settings: Settings, *, as_json: bool
 ) -> None:
-    """Compute a shard into packs, opening no store; ``BlindspotError`` where runs failed, or on Ctrl-C."""
+    """Compute a shard into packs, opening no store; ``BlindspotError`` if runs failed, or on Ctrl-C."""
     folder = folder_at(required(out))
     mine = groups.shard(groups.of_requests(requests, settings, shard.of), shard.number, shard.of)
     wanted = [request for group in mine for request in group.requests]
@@ -296,7 +296,7 @@ def _print_scores(group: Sequence[Done]) -> None:
 
 
 def shown_metrics(entry: Diagnostic, records: Sequence[RunRecord]) -> list[Score]:
-    """The headline and a few other scores that some of the runs have; neither counts nor details."""
+    """The headline and a few other scores that some of the runs have, without counts and details."""
     found = entry.metrics_of(name for record in records for name in record.metrics)
     name = next((name for record in records if (name := entry.headline_of(record.metrics))), entry.headline)
     headline = next(m for m in entry.metrics if m.name == name)

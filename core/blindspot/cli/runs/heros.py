@@ -74,7 +74,7 @@ def sentences(
 
 
 def _above(found: Sentences, nearer: str | None, than: str | None) -> tuple[Above, ...]:
-    """The requested order; empty if both are left out.
+    """The order that the options ask for; empty if both are left out.
 
     Raises:
         InputError: one of the two is missing or not a subset of the dataset, or both are the same.

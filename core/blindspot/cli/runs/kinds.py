@@ -47,8 +47,8 @@ class _Scores:
     """Scores by kind.
 
     Attributes:
-        axis: per side, in words, how its kinds differ.
-        rows: a record per kind, with NaN for what there is not.
+        axis: how the kinds of each side differ, in words.
+        rows: a record per kind, with NaN for a missing value.
         shown: the columns of the printed table; JSON has all.
         note: below the table.
         beside: further rankings by name, with records of the same columns.
@@ -112,7 +112,7 @@ def _of_pairs(
 
 
 def _sources(record: RunRecord, frame: pd.DataFrame, settings: Settings) -> PairSources:
-    """The source sets of the pairs; ``InputError`` if those of the dataset are unknown."""
+    """The source sets of the pairs; ``InputError`` if the dataset has no known sources."""
     dataset = DATASETS.get(record.plan.dataset)
     if dataset is None or not dataset.sources:
         known = ", ".join(d.id for d in DATASETS.values() if d.sources)
@@ -124,7 +124,7 @@ def _sources(record: RunRecord, frame: pd.DataFrame, settings: Settings) -> Pair
 def _of_queries(
     record: RunRecord, kind: str, own: Mapping[str, OwnColumn], repository: Repository, settings: Settings
 ) -> _Scores:
-    """Scores with those of BM25 beside them."""
+    """Scores of queries, with BM25's beside them."""
 
     def features() -> queries.Features:
         dataset = fetch.load(record.plan.dataset.entry(), settings)

@@ -125,8 +125,8 @@ class CouldNotRun(BlindspotError):
 
 @contextmanager
 def _saying_what_could_not_run(junit: Path | None, score: str) -> Iterator[None]:
-    """Context in which every failure but a wrong input ends the command with a code of its own, so that 1 is a drop and
-    nothing else; either is an error in the JUnit file."""
+    """Context in which every failure but a wrong input ends the command with a code of its own, so that 1 always means
+    a drop; any failure is an error in the JUnit file."""
     try:
         yield
     except (Exception, KeyboardInterrupt) as error:

@@ -113,7 +113,7 @@ def _why(one: KindCounts) -> str:
 
 
 def _cut(text: str) -> str:
-    """A text in one line, its line ends and tabs to be seen."""
+    """A text in one line, with visible line ends and tabs."""
     line = text.replace("\n", "⏎").replace("\t", "⇥")
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
 
