@@ -60,6 +60,6 @@ def examine(
 def examine_gpu(settings: Settings) -> tuple[Finding, ...]:
     """Check a GPU's vectors and ranks against the CPU's; replaces the outcomes that ``auto`` goes by.
 
-    Without a GPU, what is missing.
+    Without a GPU, the findings say what is missing.
     """
     return guarded(machine.DEVICES, "GPU", lambda: machine.check_gpu(settings, os.environ))

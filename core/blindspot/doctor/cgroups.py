@@ -16,7 +16,7 @@ _V2 = ("memory.max", "memory.current", "inactive_file")
 class MemoryLimit:
     """Bytes that this process's groups may use in all, and what is left of them; None for no limit.
 
-    What the kernel can drop at once counts as left.
+    Memory that the kernel can drop at once counts as left.
     """
 
     total: int | None

@@ -1,4 +1,4 @@
-"""Checks of the cluster that the app may send runs to, and of what sweeps on a cluster left in the cache."""
+"""Checks of the cluster that the app may send runs to, and of files that sweeps on a cluster left in the cache."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN = 3
 
 def nodes(settings: Settings) -> Iterator[Finding]:
     """Whether the cluster of ``BLINDSPOT_RAY`` answers, and whether each node has what this machine has and sees the
-    shared folder. One that would be started here is not started."""
+    shared folder. A cluster that would be started here is not started."""
     if not settings.ray:
         return
     if not policy.of(settings).changes:
@@ -63,14 +63,14 @@ def left_in_cache(settings: Settings) -> Iterator[Finding]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """What is in a folder, the oldest first."""
+    """The files and folders in a folder, the oldest first."""
     if not folder.is_dir():
         return []
     return sorted(folder.iterdir(), key=_changed)
 
 
 def _changed(path: Path) -> float:
-    """When anything in it was written last, in seconds since 1970."""
+    """The time of the last change to a path or anything in it, in seconds since 1970."""
     times = []
     for each in [path, *(path.rglob("*") if path.is_dir() else ())]:
         try:

@@ -122,7 +122,7 @@ def _mirror_url(base: str, wanted: dict[str, SourceFile]) -> Finding:
 
 
 def _mirror_has(has: list[str], wanted: dict[str, SourceFile]) -> Finding:
-    """``has``: datasets whose first file it has."""
+    """A finding on the mirror; ``has`` are the datasets with a first file on it."""
     lacking = [dataset_id for dataset_id in wanted if dataset_id not in has]
     if not has and wanted:
         file = next(iter(wanted.values()))

@@ -238,7 +238,7 @@ def unused_gpu(
 
 
 def processor(limit: MemoryLimit | None = None) -> Iterator[Finding]:
-    """Cores and memory that this process may use; ``limit`` is that of its control groups unless given."""
+    """Cores and memory that this process may use; ``limit`` is the limit of its control groups unless given."""
     yield ok(DEVICES, "cores", f"{joblib.cpu_count()} of {os.cpu_count() or 1} usable")
 
     limit = limit or memory_limit()

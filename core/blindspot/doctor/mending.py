@@ -51,7 +51,7 @@ class Mend:
     """A repair.
 
     Attributes:
-        area, name: as of a finding.
+        area, name: as in a finding.
         what: what is wrong, in one line.
         action: imperative, such as ``delete it``.
         do: does it and returns what was done, in one line; raises BlindspotError.
@@ -195,8 +195,8 @@ def _halves(settings: Settings, quiet: float) -> Iterator[Mend]:
 
 
 def _orphans(settings: Settings, repository: Repository, quiet: float) -> Iterator[Mend]:
-    """Embeddings unknown to the store: not of a run, of an encoder that a run was compared with, of a held-out dataset
-    or of a page; nor a sibling of such embeddings."""
+    """Embeddings that nothing in the store uses: no run, comparison with an encoder, held-out dataset or page. Siblings
+    of used embeddings count as used."""
     runs = repository.runs(metrics=[])
     needed = {facts.digest for facts in repository.embeddings()} | {run.plan.embedding_digest for run in runs}
     needed |= {run.manifest.get("transform", {}).get("held_out", {}).get("embeddings", "") for run in runs}
@@ -278,7 +278,7 @@ def _deletion(name: str, what: str, files: Sequence[Path], still: Callable[[Path
 
 
 def _delete(files: Sequence[Path], still: Callable[[Path], bool]) -> str:
-    """Delete files that are ``still`` as they were found and that nobody holds; a matrix with its facts."""
+    """Delete files that are ``still`` as they were found and that no process holds; a matrix goes with its facts."""
     freed, kept = 0, 0
     for path in files:
         facts = [path.with_suffix(".json")] if path.suffix == ".npy" else []

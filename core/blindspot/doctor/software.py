@@ -132,7 +132,7 @@ def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:
 
 
 def optional(path: Path, use: str) -> Iterator[Finding]:
-    """Optional packages, and what for: one that is not installed is no fault."""
+    """Optional packages and their uses; a package that is not installed is no fault."""
     remedy = f"{shlex.quote(sys.executable)} -m pip install -r {shlex.quote(str(path))}"
     for name, pin in pins(path).items():
         installed = installed_version(name)
