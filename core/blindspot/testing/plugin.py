@@ -48,15 +48,15 @@ class Gate:
         """Gate on a model.
 
         Args:
-            model: the new model; that of the mark if left out. A reference such as ``minilm`` or ``dir:PATH``, a
+            model: the new model; the mark's model if left out. A reference such as ``minilm`` or ``dir:PATH``, a
                 SentenceTransformer, a function from a list of texts to an array, or an array.
-            options: those of the mark, which they replace: ``data`` and ``baseline`` (of the old model: a .json file,
-                or a model), ``score``, ``max_drop``, ``alpha``, ``allow_easy``, ``name``, ``columns``, ``store``,
+            options: replace those of the mark: ``data`` and ``baseline`` (the old model, or a .json file with its
+                scores), ``score``, ``max_drop``, ``alpha``, ``allow_easy``, ``name``, ``columns``, ``store``,
                 ``device``, a dict ``params`` of the diagnostic, and ``undecided``: ``"fail"`` (unless given),
                 ``"skip"`` or ``"pass"``.
 
         Returns:
-            The verdict, where the test may pass. Where a baseline was recorded, the test is skipped.
+            The verdict, if the test may pass. If a baseline was recorded, the test is skipped.
         """
         __tracebackhide__ = True
         self.is_called = True
@@ -124,7 +124,7 @@ class Gate:
         return found
 
     def _near(self, named: Any) -> Any:
-        """A file beside the test, if there is one of that name."""
+        """The path of a file beside the test, if there is one of that name; otherwise ``named`` itself."""
         if not isinstance(named, str | os.PathLike):
             return named
         path = self._item.path.parent / named
@@ -179,7 +179,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A gate that could not run is an error, not a failure, on the terminal and in JUnit: as of a fixture."""
+    """Report a gate that could not run as an error, not a failure, on the terminal and in JUnit, like a fixture's."""
     report = yield
     if call.excinfo is not None and call.excinfo.errisinstance(CouldNotRun):
         report.when = "setup"
@@ -188,7 +188,7 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """A marked test that has not used its gate is gated with the model of its mark; without one it fails."""
+    """Gate a marked test that has not used its gate, with the model of its mark; without a model it fails."""
     yield
     if item.get_closest_marker(MARK) and not _gate_of(item).is_called:
         _gate_of(item)()
