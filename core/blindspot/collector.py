@@ -1,7 +1,7 @@
 """Python's collector of cyclic garbage, paused while large libraries are imported.
 
-What an import makes stays, and there is ever more of it to look through: with torch and sentence-transformers 0.4 of
-6.4 s.
+Objects that an import makes stay, so the collector has more and more to look through: 0.4 of 6.4 s with torch and
+sentence-transformers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class _Pauses:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Context in which nothing is collected, in any thread; for seconds. Where it was off before, it stays off."""
+    """Context, for seconds only, in which nothing is collected in any thread. A collector that was off stays off."""
     with _Pauses.lock:
         is_ours = _Pauses.count > 0 or gc.isenabled()
         _Pauses.count += is_ours

@@ -25,7 +25,7 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.transforms.chain import FittedChain, FlowSource, TransformChain
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
-if TYPE_CHECKING:  # of layers below, which a diagnostic's methods are called with
+if TYPE_CHECKING:  # arguments of a diagnostic's methods, from other layers
     from blindspot.numerics.statistics.compare import ItemScores
     from blindspot.runs.findings import Material
     from blindspot.runs.findings.evidence import Evidence
@@ -44,9 +44,9 @@ class Parameter:
 
     ``option`` is the command line's help ("": the description). Diagnostics share an option by name: the first counts.
     ``title`` is what people read ("": the name), ``when`` a sentence on which choice is for what, ``shown`` the choices
-    that people read otherwise than the command line takes them.
-    ``is_of_use``: how a model is used, not what is counted, so that runs with different values compare.
-    ``only_if_chosen``: runs and captions name it only where another value than the default was chosen.
+    that have another name for people than on the command line.
+    ``is_of_use``: it is about how a model is used, not what is counted, so runs with different values can be compared.
+    ``only_if_chosen``: runs and captions name it only if another value than the default was chosen.
     """
 
     name: str
@@ -66,14 +66,14 @@ class Parameter:
 
     @property
     def help(self) -> str:
-        """What it changes, and when to choose what."""
+        """What the parameter changes, and when to choose which value."""
         return f"{self.description[0].upper()}{self.description[1:]}. {self.when}".rstrip()
 
     def as_shown(self, value: str) -> str:
         return dict(self.shown).get(value, value)
 
     def value_in(self, params: Mapping[str, str]) -> str:
-        """The value in a run's parameters."""
+        """The parameter's value in a run."""
         return params.get(self.name, self.default)
 
     def check(self, value: str) -> str:
@@ -127,7 +127,7 @@ class Picker(StrEnum):
 
     DATASET = "data"
     MODELS = "model"
-    POSTPROCESSED = "post"  # whether post-processed models are shown where none are picked
+    POSTPROCESSED = "post"  # whether post-processed models are shown if no models are picked
     BASELINE = "base"
     SIMILARITY = "metric"
 
@@ -142,7 +142,7 @@ class Page:
     Attributes:
         stem: of its file in ``pages/``, which is its address; of a part its name in the address.
         icon: a material symbol.
-        pickers: that change the page; it shows no others.
+        pickers: those that change the page; it shows no others.
         section: of the navigation.
         part_of: stem of the page that has it as a part; "" for a page of its own.
     """
@@ -198,12 +198,12 @@ class GridRole(StrEnum):
 
 @dataclass(frozen=True)
 class Roles:
-    """Which texts of a diagnostic ask, and which are to be found: models with prompts of these roles take them.
+    """Which texts of a diagnostic are queries and which are documents, for models with prompts for these roles.
 
     Attributes:
         query, document: the texts, for people, in the plural.
         declared_too: whether prompts that only the model declares are taken, too, as for retrieval; a text in both
-            roles is then a query. Otherwise only prompts that a reference gives are, and a text in both roles is
+            roles is then a query. Otherwise only prompts in the reference are taken, and a text in both roles is
             encoded twice: for texts of one kind, models have one prompt or none (E5: "query: " on both sides).
     """
 
@@ -250,7 +250,7 @@ class Preparation:
     Everything is then computed on all items, even those without a vector, and nothing is fitted on another dataset.
 
     Attributes:
-        look_up: the encoder as the protocol looks texts up.
+        look_up: makes the encoder that looks texts up as the protocol does.
         fitted_on: what the preparation is fitted on, for people.
     """
 
@@ -263,7 +263,7 @@ class Preparation:
 class Work:
     """Amount of work: ``pairs`` (rows, for other kinds) and distinct ``texts``; ``is_split`` into train and test.
 
-    ``classes`` is 0 where their number is not known, or does not matter.
+    ``classes`` is 0 if their number is not known, or does not matter.
     """
 
     pairs: int
@@ -275,7 +275,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Done:
-    """Amount of work of a stored run; ``work`` is None where its dataset is a file that is gone."""
+    """Amount of work of a stored run; ``work`` is None if its dataset is a file that is gone."""
 
     metrics: Mapping[str, float]
     coverage: Mapping[str, int]
@@ -288,8 +288,8 @@ class Cost:
     """How long a diagnostic computes, in units of its choice.
 
     Attributes:
-        units: of a future run.
-        units_of_run: of a stored run; 0 if not known.
+        units: number of units of a future run.
+        units_of_run: number of units of a stored run; 0 if not known.
         seconds_per_unit: on an ordinary laptop, until the store knows better; by the value of ``way``.
         way: name of the parameter that decides how long a unit takes, or "".
     """
@@ -329,8 +329,8 @@ Compute = Callable[[Float32 | Float64, Any, Mapping[str, str], Progress, CancelT
 class Diagnostic:
     """A diagnostic: the command line, the pages and the docs are derived from its class.
 
-    What it is, is data; what it does, methods. They import what builds on the store when they are called, since
-    definitions are imported before it. Of the methods only ``compute`` is needed.
+    Its description is data, its work is in methods. These import what builds on the store only when they are called,
+    since definitions are imported before it. The only method that every diagnostic needs is ``compute``.
 
     Attributes:
         version: raised whenever its numbers can change; part of every run's identity.
@@ -340,9 +340,9 @@ class Diagnostic:
         limits: what its scores do not say, as markdown.
         headline: the metric shown where there is room for one.
         headline_instead: the metric shown for a run without ``headline``, or "".
-        roles: None where all texts have one role.
-        preparations: by value of the parameter ``protocol``, where it prepares the vectors itself.
-        families: scores whose number depends on the data; their names extend the declared one (``f1@``: ``f1@spam``).
+        roles: None if all texts have one role.
+        preparations: by value of the parameter ``protocol``, for protocols that prepare the vectors themselves.
+        families: scores, as many as the data have; their names extend the declared one (``f1@``: ``f1@spam``).
         ignores_order: scores do not depend on the order of the items.
         readings: its scores on Evidence.
         won: unit of the items that are judged one by one, in the plural, and the condition for winning one, to follow
@@ -402,8 +402,8 @@ class Diagnostic:
         raise NotImplementedError
 
     def as_read(self, dataset: Any, encoder: Encoder) -> Any:  # noqa: ARG002 - of those that change texts
-        """The dataset with what is encoded of it: itself, or one with the same items and content whose ``encoded``
-        texts are the items and further ones that the diagnostic makes of them.
+        """The dataset with the texts to encode: itself, or one with the same items and content but with more
+        ``encoded`` texts: the items and further ones that the diagnostic makes of them.
 
         Raises:
             InputError: it cannot be used with this encoder.
@@ -411,7 +411,7 @@ class Diagnostic:
         return dataset
 
     def further_texts(self, work: Work) -> int:  # noqa: ARG002 - as above
-        """About how many texts ``as_read`` adds, for estimates."""
+        """Approximate number of texts that ``as_read`` adds, for estimates."""
         return 0
 
     def compute_on(
@@ -429,7 +429,7 @@ class Diagnostic:
     def compute_twice(
         self, twice: Twice, dataset: Any, params: Mapping[str, str], progress: Progress, cancel: CancelToken
     ) -> DiagnosticResult:
-        """Compute on rankings by one kind of vectors whose best are compared again with finer ones
+        """Compute on rankings by coarse vectors, with the best compared again by finer vectors
         (``blindspot.numerics.ranking.rescoring``), if it ranks."""
         raise NotImplementedError
 
@@ -445,7 +445,7 @@ class Diagnostic:
 
     @property
     def makes_texts(self) -> bool:
-        """Whether it has ``as_read``: what is encoded are not the dataset's texts alone."""
+        """Whether it has ``as_read``, so that more than the dataset's texts is encoded."""
         return type(self).as_read is not Diagnostic.as_read
 
     @property
@@ -469,13 +469,13 @@ class Diagnostic:
         runs: Sequence[RunRecord],
         repository: Repository,  # noqa: ARG002 - its own have none
     ) -> Sequence[Mapping[str, ItemScores]]:
-        """For each of some finished runs over one content, by name the scores that are made of items, from which all
-        tests follow; none as a rule.
+        """The scores by name that are made of items, for each of some finished runs over one content; empty by default.
+        All tests follow from them.
 
         Rows are read once, and scores of the same items share one ``Dependence``.
 
         Raises:
-            InputError: the runs evaluated different items, where the diagnostic compares none of these.
+            InputError: the runs evaluated different items, and the diagnostic cannot compare such runs.
             BlindspotError: rows are not in the store.
         """
         return [{} for _ in runs]
@@ -493,7 +493,7 @@ class Diagnostic:
     def triplets(
         self, run: RunRecord, settings: Settings, repository: Repository, *, most: int, margin: float
     ) -> Iterable[Triplet]:
-        """Triplets that a run orders wrongly, to train with: with a lead of at most ``margin``, at most ``most``
+        """Triplets to train with that a run orders wrongly, or with a lead of at most ``margin``: at most ``most``
         negatives of a kind for each anchor and positive, the worst first."""
         raise NotImplementedError
 
@@ -502,21 +502,21 @@ class Diagnostic:
         return type(self).triplets is not Diagnostic.triplets
 
     def warning(self, run: RunRecord, settings: Settings, repository: Repository) -> str:  # noqa: ARG002 - as above
-        """What bends a finished run's score, in a sentence; "" if nothing does."""
+        """A sentence on what distorts a finished run's score; "" if nothing does."""
         return ""
 
     @property
     def read_metrics(self) -> list[str] | None:
-        """Names of the scores on Evidence; None where only the data tells which there are."""
+        """Names of the scores on Evidence; None if they depend on the data."""
         among = type(self).readings_among is not Diagnostic.readings_among
         return None if among else [reading.metric for reading in self.readings]
 
     def readings_among(self, metrics: Sequence[str]) -> Sequence[Reading]:  # noqa: ARG002 - as above
-        """Its scores on Evidence, of all scores of its runs; where only the data tells which there are."""
+        """Its scores on Evidence, chosen from all scores of its runs; overridden where they depend on the data."""
         return self.readings
 
     def at_version(self, version: int) -> Self:
-        """It as of another version of its numbers, to read rows of that."""
+        """The diagnostic with another version of its numbers, to read rows of that version."""
         earlier = copy(self)
         earlier.version = version
         return earlier
@@ -537,11 +537,11 @@ class Diagnostic:
         return self.preparations.get(params.get("protocol", ""))
 
     def address_of_two(self, a: str, b: str, dataset: str) -> dict[str, str]:
-        """``two_in_address`` of two variants."""
+        """``two_in_address`` filled in for two variants."""
         return {key: value.format(a=a, b=b, dataset=dataset) for key, value in self.two_in_address.items()}
 
     def headline_of(self, metrics: Mapping[str, float]) -> str:
-        """Name of the metric to show for a run with these, or ""."""
+        """Name of the metric to show for a run with these metrics, or ""."""
         return next((name for name in (self.headline, self.headline_instead) if name in metrics), "")
 
     @property
@@ -599,7 +599,7 @@ class Diagnostic:
         return pa.schema([(column.name, column.type) for column in self.columns])
 
     def check_params(self, given: Mapping[str, str]) -> dict[str, str]:
-        """All parameters as a run names them: defaults filled in, but for those of ``only_if_chosen``.
+        """All parameters as a run names them: defaults filled in, except for ``only_if_chosen`` ones.
 
         Raises ``InputError`` for an unknown parameter or value.
         """
@@ -618,7 +618,7 @@ class Diagnostic:
 
 
 def parameters() -> Mapping[str, Parameter]:
-    """The parameters of all diagnostics by name; of the same name the first."""
+    """The parameters of all diagnostics by name; the first one if several have the same name."""
     found: dict[str, Parameter] = {}
     for entry in all_diagnostics().values():
         for parameter in entry.parameters:

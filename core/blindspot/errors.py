@@ -33,11 +33,11 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202
 
 
 def visible(text: str) -> str:
-    """A text whose invisible control characters are written as escapes, such as ``\\x1b``."""
+    """A text with invisible control characters written as escapes, such as ``\\x1b``."""
     return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-# From a root or a home to the last part, which stays. A reference's or an address's slashes follow other characters.
+# A path from a root or a home to its last part, which stays. References and addresses have slashes after other signs.
 _PATH = re.compile(
     r"(?<![\w/.~:\\-])(?:(?:file|dir|table|vectors):)?(?:~|[A-Za-z]:)?[/\\](?=[^\s/\\])"
     r"(?:[^\s/\\'\":;,()?]+[/\\])*([^\s/\\'\":;,()?]*)"
@@ -45,7 +45,7 @@ _PATH = re.compile(
 
 
 def without_paths(text: str) -> str:
-    """A text in which files are named without the folders that they are in."""
+    """A text with files named without their folders."""
     return _PATH.sub(lambda found: found[1] or "a folder", text)
 
 
@@ -70,7 +70,7 @@ class BlindspotError(Exception):
         return "; ".join(_shown(part) for part in parts if part)
 
     def __reduce__(self) -> tuple[Callable[..., BlindspotError], tuple[object, ...]]:
-        """So that it crosses processes, whatever its class is made from."""
+        """Pickle by attributes, so that errors cross processes whatever arguments their class takes."""
         return _made_again, (type(self), self.__dict__)
 
 
@@ -82,7 +82,7 @@ def _made_again(kind: type[BlindspotError], facts: dict[str, Any]) -> BlindspotE
 
 
 def _shown(part: str) -> str:
-    """One line, its middle cut out where it is too long to read."""
+    """A text as one line; if it is too long to read, its middle is cut out."""
     line = " ".join(part.split()) if len(part) <= LONGEST_PART else part
     if len(line) > LONGEST_PART:
         half = LONGEST_PART // 2
@@ -113,7 +113,7 @@ class StoreBusy(BlindspotError):
 
 
 class LibraryMissing(BlindspotError):
-    """What was asked for needs a library of an extra that is not installed."""
+    """The request needs a library of an extra that is not installed."""
 
     def __init__(self, who: str, library: str, extra: str) -> None:
         self.library, self.extra = library, extra
@@ -128,7 +128,7 @@ class Cancelled(BlindspotError):
 
 
 def unknown(kind: str, value: str, known: Iterable[str], own: Iterable[str] = ()) -> InputError:
-    """The error for an unknown id, suggesting the nearest known one; ``own`` are names of the user's, listed first."""
+    """The error for an unknown id, suggesting the nearest known one; ``own`` are the user's names, listed first."""
     from rapidfuzz import process  # not on the bare machines of ``make gpu-check``
     from rapidfuzz.distance import OSA
 
@@ -162,7 +162,7 @@ def reinstall(distribution: str) -> str:
 
 
 def _source() -> str:
-    """Where pip took this package from, as a requirement says it (`` @ URL``); nothing for a package index.
+    """Where pip took this package from, as in a requirement (`` @ URL``); "" for a package index.
 
     pip notes it (``direct_url.json``) for folders, wheels and repositories.
     """

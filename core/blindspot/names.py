@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from blindspot.errors import InputError
 from blindspot.references import FILES, FusionRef, ModelRef, ModelsRef, has_path, version_of
 
-LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
+LONGEST = 40  # characters of a name; the middle of a longer file name is left out
 _MARKS = " .,()+@#&/:='%_-…"
 _UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder named by a digest of its content: see datasets.uploads
 _HOW_ASKED = (
@@ -73,7 +73,7 @@ class Names:
         return self.versions.get(reference) or (f"version {found}" if (found := version_of(reference)[1]) else "")
 
     def dataset(self, reference: str, title: str = "") -> str:
-        """The dataset's name; ``title`` is that of the catalog."""
+        """The dataset's name; ``title`` is its title in the catalog."""
         return self.datasets.get(reference) or title or name_of_dataset(reference)
 
     @classmethod
@@ -84,7 +84,7 @@ class Names:
         chosen: Mapping[tuple[str, str], str] | None = None,
         versions: Mapping[str, str] | None = None,
     ) -> Names:
-        """Distinct names of all.
+        """Distinct names for all models and datasets.
 
         Args:
             models: references, oldest first: these keep their names.
@@ -117,19 +117,19 @@ _OFFERED: ContextVar[Names | None] = ContextVar("offered", default=None)
 
 
 def offer(names: Names) -> None:
-    """Let errors about unknown names list these from now on, in this thread, whatever else is printed under them."""
+    """Let errors about unknown names list these from now on, in this thread, whichever names are in force."""
     _OFFERED.set(names)
 
 
 def own_names(kind: Kind) -> list[str]:
-    """What a user's own models or datasets are called: those with a reference that is no id of the catalog."""
+    """Names of a user's own models or datasets: those with a reference that is no id of the catalog."""
     known = _OFFERED.get() or current()
     return [name for at, name in (known.models if kind is Kind.MODEL else known.datasets).items() if ":" in at]
 
 
 @contextmanager
 def in_force(names: Names) -> Iterator[None]:
-    """Use these names inside."""
+    """Context in which these names are in force."""
     token = _IN_FORCE.set(names)
     try:
         yield
@@ -213,11 +213,11 @@ def name_of_dataset(reference: str) -> str:
 
 
 def in_address(reference: str) -> str:
-    """What a page's address has of a dataset, a model or a variant: ``pairs~3f9a1c`` for a file or folder, whose path
-    is nobody else's business; the reference itself if it has no path.
+    """A dataset, a model or a variant in a page's address: ``pairs~3f9a1c`` for a file or folder, since its path is
+    nobody else's business; the reference itself if it has no path.
 
-    The digest is of the whole reference, so that equal names differ; of an upload it is the one that its folder is
-    named by, and moves with the cache.
+    The digest is of the whole reference, so that equal names differ. For an upload it is the digest in the name of its
+    folder, which stays the same if the cache is moved.
     """
     if not has_path(reference):
         return reference
@@ -235,7 +235,7 @@ def in_address(reference: str) -> str:
 
 
 def shortened(name: str, width: int = LONGEST) -> str:
-    """At most ``width`` characters, cut in the middle, since beginnings and ends distinguish names."""
+    """A name of at most ``width`` characters, cut in the middle, since beginnings and ends distinguish names."""
     if len(name) <= width:
         return name
     tail = max((width - 1) // 2, 1)

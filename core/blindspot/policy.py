@@ -17,7 +17,7 @@ from blindspot.references import ModelRef, ModelsRef
 from blindspot.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
-MOST_SEARCHED = 2_000  # characters of what is looked for in texts
+MOST_SEARCHED = 2_000  # characters of a search in texts
 MOST_NAMED = 4_000  # of a path, an address or a reference
 NO_RUNS = "This server shows stored results: nothing new can be run here"
 _FILE = "file:"
@@ -56,7 +56,7 @@ class UploadLimits:
         self._check(self.size, size, "bytes")
 
     def check_folder(self, size: int, rows: int, longest_cell: int) -> None:
-        """Raise ``InputError`` for a folder whose files are too large together, or have too many or too long texts."""
+        """Raise ``InputError`` for a folder with files that are too large together, or too many or too long texts."""
         self._check(self.size, size, "bytes", "folder")
         self._check(self.rows, rows, "documents or queries", "folder")
         self._check(self.cell, longest_cell, "characters in one text", "folder")
@@ -68,7 +68,7 @@ class UploadLimits:
         self._check(self.cell, longest_cell, "characters in one cell")
 
     def check_number(self, there_are: int) -> None:
-        """Raise ``InputError`` if there are too many uploads for another."""
+        """Raise ``InputError`` if there is no room for another upload."""
         if self.files is not None and there_are >= self.files:
             raise InputError(
                 f"you keep {there_are} uploads already", expected=f"at most {self.files}", remedy="remove one of them"
@@ -89,7 +89,7 @@ class WorkLimits:
     """Seconds of one piece of work on a reader's texts, and bytes of its process.
 
     Attributes:
-        turn: seconds of a turn, for work within the server: what a model does, which may have to be loaded first.
+        turn: seconds of a turn, for a model's work within the server; the model may have to be loaded first.
     """
 
     seconds: float
@@ -102,9 +102,9 @@ class SessionRoom:
     """Sessions of raters on a server.
 
     Attributes:
-        in_all: at most so many; of those older than an hour the ones with the fewest votes end for new ones.
-        an_hour: opened within one.
-        days: since the last vote, after which a session ends.
+        in_all: the most at a time; of those older than an hour, the ones with the fewest votes end to make room.
+        an_hour: the most that are opened within an hour.
+        days: a session ends after so many days without a vote.
     """
 
     in_all: int
@@ -122,11 +122,11 @@ class Policy:
         changes: delete or repeat runs, clear caches, make items of their own queries, import judgments.
         downloads: download data from its public source; from the host's mirror they always may.
         orders_queue: move or cancel other visitors' work in the queue.
-        error_details: read what an unexpected error was, and paths of the server in others.
+        error_details: read the details of unexpected errors, and paths of the server in other errors.
         raters_names: download raters' nicknames; a facilitator always may, for their session.
         text: characters of a typed text.
-        line: of one that rules rewrite, or that is compared with others.
-        work: limits of what is computed from a reader's texts, which then has a process of its own.
+        line: characters of a text that rules rewrite, or that is compared with others.
+        work: limits of work on a reader's texts, which then has a process of its own.
         runs_planned: runs that a form lists, stored ones too: models times post-processing times datasets.
         steps, dimensions: of a chain of transforms, since an address alone starts the work.
         raters_by_one: nicknames that a visitor may answer under: people take turns at a screen.
@@ -135,7 +135,7 @@ class Policy:
         pages_in_all: open pages.
         uploads_kept: bytes of files in forms, per page and altogether; they stay in memory until the page is closed.
         uploads_at_once: files in transfer.
-        queued_kept: places above that for visitors who have nothing in the queue, one each.
+        queued_kept: places beyond ``queued_in_all`` for visitors who have nothing in the queue, one each.
         queued_by_one, queued_in_all: waiting and running tasks per visitor, and altogether.
     """
 
@@ -164,7 +164,7 @@ class Policy:
     queued_kept: int = 0
 
     def explained(self, error: Exception) -> str:
-        """Text of an error for visitors: of a demo without paths of its server, and nothing in it is a link."""
+        """Text of an error for visitors; on a demo it has no paths of the server and no links."""
         if isinstance(error, DiskRefused) and not self.error_details:
             return "nothing can be stored on this server: its disk is full or cannot be written; tell whoever runs it"
         text = str(error)
@@ -203,7 +203,7 @@ class Policy:
             )
 
     def check_room(self, wanted: int, mine: int, in_all: int) -> None:
-        """Raise ``InputError`` where the queue has no room for ``wanted`` more tasks."""
+        """Raise ``InputError`` if the queue has no room for ``wanted`` more tasks."""
         if self.queued_by_one is not None and mine + wanted > self.queued_by_one:
             raise InputError(
                 f"that would be {mine + wanted} runs of yours at a time",
@@ -265,7 +265,7 @@ def of(settings: Settings) -> Policy:
 
 
 def check_runs(settings: Settings) -> None:
-    """Raise ``InputError`` where nothing can be run, since the store is only read."""
+    """Raise ``InputError`` if nothing can be run, since the store is only read."""
     if settings.read_only:
         raise InputError(NO_RUNS, remedy=OWN_MACHINE)
 
@@ -276,14 +276,14 @@ def refused(what: str) -> InputError:
 
 
 def check_encoder(reference: str, settings: Settings) -> None:
-    """``check_model`` of a reference that somebody gives."""
+    """``check_model`` for a reference that somebody gives."""
     check_model(ModelRef.parse(reference), settings)
 
 
 def check_model(model: ModelRef, settings: Settings) -> None:
     """Raise ``InputError`` for an encoder outside of the catalog, on a demo; does not look at what it names.
 
-    A fusion or a concatenation may be of the catalog's encoders.
+    Fusions and concatenations of the catalog's encoders are allowed.
     """
     if isinstance(model, ModelsRef):
         for part, chain in model.parts:
@@ -299,7 +299,7 @@ def check_model(model: ModelRef, settings: Settings) -> None:
 
 
 def check_transform(chain: str, settings: Settings) -> None:
-    """Raise ``InputError`` where a chain ``STEP[:ARG][+STEP...]`` has too many steps or dimensions."""
+    """Raise ``InputError`` if a chain ``STEP[:ARG][+STEP...]`` has too many steps or dimensions."""
     may = of(settings)
     steps = chain.split("+")
     if may.steps is not None and len(steps) > may.steps:
@@ -338,10 +338,10 @@ def check_dataset(reference: str, settings: Settings) -> None:
 
 
 def check_delivery(dataset: str, settings: Settings, *, reader_is_gone: bool) -> None:
-    """Check that a file of a dataset's texts ("": of none) may be downloaded now, whenever its page was drawn.
+    """Check that a file with texts of a dataset ("" for no dataset) may be downloaded now, however old its page is.
 
     Raises:
-        InputError: the reader has left, may not name the dataset, or it is their own and gone.
+        InputError: the reader has left or may not name the dataset, or it was their own and is gone.
     """
     if reader_is_gone:
         raise InputError("this visit has ended, and what was made in it is deleted", remedy="open the page anew")

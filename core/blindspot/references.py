@@ -13,7 +13,7 @@ FILES = ("vectors", "table", "run")  # schemes of references to one file
 _RUN, _FUSION, _CONCATENATION = "run:", "fuse:", "cat:"
 _WITH_PATH = ("file", "dir", *FILES)
 _STEP = re.compile(r"python:(.+)/((?:epoch-\d+-)?step-\d+|epoch-\d+|call-\d+)")
-_VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
+_VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model that got other weights: see the store's runs/older.sql
 
 
 class ModelRef(str):
@@ -26,13 +26,13 @@ class ModelRef(str):
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
-        """The models that make its scores: itself, or those of a fusion or a concatenation."""
+        """The models behind its scores: itself, or those of a fusion or a concatenation."""
         return (self,)
 
     @staticmethod
     def parse(text: str) -> ModelRef:
-        """The model of a reference: a ``RankingRef`` or ``FusionRef`` where it has no vectors, a ``ConcatenationRef``
-        where they are those of several models."""
+        """The model of a reference: a ``RankingRef`` or ``FusionRef`` if it has no vectors, a ``ConcatenationRef`` if
+        it has the vectors of several models."""
         if isinstance(text, ModelRef):
             return text
         kind = next((kind for scheme, kind in _OF_MODELS.items() if text.startswith(scheme)), None)
@@ -77,7 +77,7 @@ _OF_MODELS: dict[str, type[ModelRef]] = {_FUSION: FusionRef, _CONCATENATION: Con
 
 
 def has_path(reference: str) -> bool:
-    """Whether a model, a variant or a dataset is of a file or folder, whose path is nobody else's business."""
+    """Whether a model, a variant or a dataset names a file or folder: its path is nobody else's business."""
     return any(model.partition(":")[0] in _WITH_PATH for model in ModelRef.parse(reference).models if ":" in model)
 
 
@@ -101,8 +101,8 @@ def step_of(reference: str) -> tuple[str, str]:
 
 
 def read_otherwise(reference: str) -> str:
-    """The model that a reference reads by another layer or after another prompt (``minilm?layer=4``): ``minilm``; ""
-    where it names neither, and of several models as one."""
+    """The model that a reference reads by another layer or after another prompt: ``minilm`` for ``minilm?layer=4``; ""
+    without a layer or prompt, or for several models as one."""
     return _without(reference, lambda part: part.startswith(("layer=", "prompt=")))
 
 
@@ -120,7 +120,7 @@ def made_of(reference: str) -> tuple[str, ...]:
 
 
 def _without(reference: str, is_dropped: Callable[[str], bool]) -> str:
-    """A reference without some parameters; "" where it has none of them, or is of several models."""
+    """A reference without some parameters; "" if it has none of them, or names several models."""
     if reference.startswith(tuple(_OF_MODELS)):
         return ""
     head, mark, query = reference.rpartition("?")

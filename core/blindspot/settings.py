@@ -28,7 +28,7 @@ class Variable:
     """An environment variable; both texts are Markdown of the documentation.
 
     Attributes:
-        default: what an empty one means.
+        default: what an empty variable means.
     """
 
     default: str
@@ -99,12 +99,12 @@ class Settings:
         cache: folder for embeddings, the store and downloaded data.
         mirror: directory or base URL that serves dataset files as ``<source>/<path in source>``, or "".
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-        hosts: names that a server answers to, ``*.example.org`` for all below one; empty means this machine's
-            machine, and the machine's own names on a demo.
+        hosts: names that a server answers to, ``*.example.org`` for all below one; empty means this machine and any
+            address, on a demo only this machine.
         session: on a demo, the visitor whose own texts are worked on; their results are kept apart and deleted with the
             visit. "" is shared by all.
         cache_limit: most bytes of the cache, or None.
-        prepare: whether a server computes the demo by itself and is not ready before; usual where strangers use it.
+        prepare: whether a server computes the demo by itself and is not ready before; the default on a demo.
         read_only: whether stores are only read, so that several processes can have them open; nothing is run.
         ray: ``local``, ``auto`` or ``ray://HOST:PORT``: the cluster that the app may send runs to; "" for none.
         ray_folder: path or address of a folder that its nodes share with this machine; "" for one in the cache.
@@ -234,7 +234,7 @@ def stores_are_read_only(environment: Mapping[str, str] | None = None) -> bool:
 
 
 def _cache() -> Path:
-    """Where things are kept unless somebody says where."""
+    """The default cache folder."""
     if not IS_INSTALLED:
         return ROOT / "cache"
     from platformdirs import user_cache_path
@@ -262,7 +262,7 @@ def _hosts(text: str) -> tuple[str, ...]:
 
 
 def _bytes(name: str, value: str) -> int | None:
-    """A size such as 20GB; None where the variable is not set, ``InputError`` below a megabyte."""
+    """A size such as 20GB; None if the variable is not set, ``InputError`` below a megabyte."""
     if not value:
         return None
     units = {unit.lower(): factor for unit, factor in BYTES.items()}
@@ -279,7 +279,7 @@ def _bytes(name: str, value: str) -> int | None:
 def prepare_runtime(settings: Settings) -> None:
     """Set variables of compiled libraries; call before torch or numba is first imported.
 
-    Waiting threads sleep instead of spinning: where another program wants a core, spinning makes encoding several times
+    Waiting threads sleep instead of spinning: if another program wants a core, spinning makes encoding several times
     slower.
     """
     if "NUMBA_CACHE_DIR" not in os.environ:
@@ -288,7 +288,7 @@ def prepare_runtime(settings: Settings) -> None:
 
 
 def _folder_of_kernels(folder: Path) -> Path:
-    """``folder``; where it cannot be written, a copy that is this process's own: numba refuses any other."""
+    """``folder``, or this process's own copy if it cannot be written: numba needs a writable folder."""
     try:
         with tempfile.TemporaryFile(dir=next(place for place in (folder, *folder.parents) if place.exists())):
             return folder

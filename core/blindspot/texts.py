@@ -66,7 +66,7 @@ def numbered(*columns: Iterable[str]) -> tuple[Int64, ...]:
 def near_duplicate_key(text: str) -> str:
     """Key of texts that differ only in case, Unicode form, white space, punctuation and invisible characters.
 
-    "" for a text of nothing else. Letters, marks (accents, vowel signs), digits and symbols count, and punctuation that
+    "" if a text has nothing else. Letters, marks (accents, vowel signs), digits and symbols count, and punctuation that
     is read out: # % & @ § and primes, marks between two digits, a minus or point that begins a number, operators such
     as != and ->. For filtered ranks, neighbor lists of judgments, and texts of a training set.
     """
@@ -153,8 +153,8 @@ def word_changes(before: str, after: str) -> tuple[Segment, ...]:
     """The changes from ``before`` to ``after``, word by word; a removed part comes before what replaces it.
 
     Kept and removed parts make up ``before``, kept and added ones ``after``, letter by letter. Only whole words change,
-    so that a typo marks its word. A space between two changed words belongs to them. Of texts that repeat a few words
-    so often that comparing them would take long, all between what they begin and end with has changed.
+    so that a typo marks its word. A space between two changed words belongs to them. If texts repeat a few words so
+    often that comparing them would take long, everything between their common beginning and end counts as changed.
     """
     one, other = _PIECES.findall(before), _PIECES.findall(after)
     out: list[Segment] = []
@@ -173,7 +173,7 @@ def word_changes(before: str, after: str) -> tuple[Segment, ...]:
 
 
 def _alignment(one: Sequence[str], other: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    """As ``SequenceMatcher.get_opcodes``, which takes a minute for a thousand equal words."""
+    """``SequenceMatcher.get_opcodes``, without its minute for a thousand equal words."""
     ways = Counter(piece for piece in one if not piece.isspace())
     often = Counter(piece for piece in other if not piece.isspace())
     if sum(count * often[piece] for piece, count in ways.items()) <= MOST_WAYS:
@@ -188,7 +188,7 @@ def _alignment(one: Sequence[str], other: Sequence[str]) -> Sequence[tuple[str, 
 
 
 def _equal_until(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many pieces both begin with."""
+    """Length of the common beginning, in pieces."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
@@ -213,7 +213,7 @@ CHANGE_WITHIN, BEFORE_CHANGE = 40, 16  # characters
 
 
 def from_change(text: str, other: str) -> str:
-    """``text`` from a little before the first word that it or ``other`` lacks, if that is out of a narrow cell's sight.
+    """``text`` from a little before its first difference from ``other``, if a narrow cell would not show that.
 
     Both texts of a pair are cut at the same place.
     """
@@ -259,7 +259,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def length(text: str) -> int:
-    """How many words a text has."""
+    """The number of words in a text."""
     return len(words(text))
 
 
@@ -271,7 +271,7 @@ def is_negated(text: str) -> bool:
 def lexical_overlap(queries: Sequence[str], matches: Sequence[str]) -> Float64:
     """Jaccard overlap of the distinct words of ``queries[i]`` and ``matches[i]``, ``[m] float64`` from 0 to 1.
 
-    NaN where neither text has a word.
+    NaN if neither text has a word.
     """
     known: dict[str, frozenset[str]] = {}
 

@@ -14,7 +14,7 @@ from blindspot.transforms.chain import TransformChain
 class Variant:
     """An encoder with a transform chain; its id is ``<encoder reference>~<transform chain>``.
 
-    Stored variants may name what this version lacks, so they are compared by their text, and read when asked for.
+    Stored variants may name what this version lacks, so they are compared by text, and parsed only on use.
     """
 
     encoder: ModelRef
