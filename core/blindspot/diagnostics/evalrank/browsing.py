@@ -73,11 +73,11 @@ class Compared:
 
 def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], compared: Compared) -> pd.DataFrame:
     """A row per pair: ``pair`` (its number), ``query_no, match_no, query, match``, ``worst rank`` among the runs, the
-    features, per run id its rank, and the comparison.
+    features, the rank in each run by run id, and the comparison.
 
-    That is ``rank in A``, ``similarity in A``, ``ties in A``, the same of B, ``rank difference`` (A minus B: positive
-    where B is better) and ``1/rank difference`` (expected values, B minus A: what the pair adds to B's lead in MRR,
-    times the number of pairs).
+    The comparison is ``rank in A``, ``similarity in A``, ``ties in A``, the same for B, ``rank difference`` (A minus B:
+    positive where B is better) and ``1/rank difference`` (expected values, B minus A: what the pair adds to B's lead in
+    MRR, times the number of pairs).
     """
     ranks = {run_id: table.ranks(run_id, filtered=compared.filtered) for run_id in run_ids}
     out = table.frame[["item_no", "query_no", "match_no", "query", "match"]].rename(columns={"item_no": "pair"})
@@ -95,7 +95,7 @@ def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], 
 
 
 def outcomes(described: pd.DataFrame) -> Outcomes:
-    """Who wins each pair, by 1/rank; right is rank 1 (Hits@1), a tie for the first place is not."""
+    """Who wins each pair, by 1/rank. Rank 1 is right (Hits@1); a tie for first place is not."""
     right = np.asarray(described["rank in A"] <= 1, dtype=np.bool_)
     return Outcomes.of_gains(-described["1/rank difference"].to_numpy(dtype=np.float64), right)
 
@@ -152,7 +152,7 @@ def for_export(
 ) -> pd.DataFrame:
     """The pairs of ``found`` in its order with their stored ranks and ``features`` (columns of ``found``).
 
-    Names are those of the store; those of a run end in its variant (``variants`` by run id).
+    Columns have their names in the store; a run's columns end in its variant (``variants`` by run id).
     """
     rows = np.searchsorted(table.numbers, found["pair"])
     out = found[["pair", "query_no", "match_no", "query", "match"]].rename(columns={"pair": "item_no"})

@@ -115,7 +115,7 @@ def _find_exclusions(dataset: PairSet) -> Exclusions:
 
 
 def candidates_of(dataset: PairSet, params: Mapping[str, str]) -> Bool | None:
-    """The items that matches are ranked among, ``[n] bool``; None for all. The query itself never is a candidate."""
+    """The items that matches are ranked among, ``[n] bool``; None for all. The query itself is never a candidate."""
     if CANDIDATES.value_in(params) == ALL:
         return None
     out = np.zeros(len(dataset.items), dtype=np.bool_)
@@ -124,9 +124,9 @@ def candidates_of(dataset: PairSet, params: Mapping[str, str]) -> Bool | None:
 
 
 def ceilings(dataset: PairSet) -> dict[str, float]:
-    """The best raw scores that any encoder could reach: of a query's matches only one can be first.
+    """The best raw scores that any encoder could reach: only one of a query's matches can be first.
 
-    The query is no candidate, so a pair of a text with itself is always first and takes nobody's rank.
+    The query is not a candidate, so a pair of a text with itself always has rank 1 and takes no other match's rank.
     """
     copies = Counter(zip(dataset.queries.tolist(), dataset.matches.tolist(), strict=True))
     copies_of_matches: dict[int, list[int]] = defaultdict(list)
@@ -158,8 +158,8 @@ def rank(
     """Raw and filtered ranks of the pairs' matches.
 
     Args:
-        vectors: ``[n, d]`` of the items; by role ``[n + q, d]``: of the items as documents, then of ``dataset.asking``
-            as queries. A query's own text then is a document, but no candidate.
+        vectors: ``[n, d]``, one per item; by role ``[n + q, d]``: the items as documents, then ``dataset.asking`` as
+            queries. A query's own text is then a document, but not a candidate.
         among: ``candidates_of``.
         exclusions: of candidates, by place among the pairs that are ranked.
         rank_all: on some device.
@@ -223,9 +223,9 @@ def compute_on(
 def compute_twice(
     twice: Twice, dataset: PairSet, params: Mapping[str, str], progress: Progress, cancel: CancelToken
 ) -> DiagnosticResult:
-    """As ``compute_on`` by definition, the best candidates of every query compared again with finer vectors.
+    """As ``compute_on`` by the definition, but compare the best candidates of every query again with finer vectors.
 
-    On the CPU. The list is of all candidates: filtered ranks leave out some of the same ranking.
+    Runs on the CPU. All candidates are ranked; filtered ranks leave some of them out of the same ranking.
     """
     metric, among = Similarity(params["metric"]), candidates_of(dataset, params)
     exclusions = exclusions_of(dataset).among(among)
@@ -254,7 +254,7 @@ def compute_twice(
 def _result(
     dataset: PairSet, raw: RankCounts, filtered: RankCounts, among: Bool | None, own: dict[str, float], device: str
 ) -> DiagnosticResult:
-    """Scores of the counts of all pairs, and ``own`` ones of a way to count."""
+    """Scores from the counts of all pairs, and the ``own`` metrics of one way to count."""
     metrics = (
         scores(raw)
         | scores(filtered, "_filtered")
@@ -293,7 +293,7 @@ compute = partial(compute_on, CPU)
 
 
 def _without_ties(ranks: Int64) -> RankCounts:
-    """Counts of whole ranks ``[m]``, which resolve the ties in one way."""
+    """Counts from whole ranks ``[m]``, in which ties are already resolved."""
     return RankCounts(np.zeros(len(ranks)), ranks - 1, np.zeros_like(ranks))
 
 

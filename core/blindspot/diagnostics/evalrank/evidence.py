@@ -1,9 +1,9 @@
-"""Evidence on EvalRank: kinds of pair that a run misses, what comes first instead of the match, and what bends a score.
+"""Evidence on EvalRank: kinds of pair that a run misses, what comes first instead of the match, what distorts a score.
 
 What is tested of a run is fixed before its rows are read, so that the p-values can be corrected for all that was looked
 at (``blindspot.runs.findings``): per way of sorting pairs the worst kind against the rest, what the first-ranked texts
 of missed pairs have in common, how often they are the same, and the score against the best baseline's. The rest are
-counted facts. Ranks are the filtered ones, where no other are named: what they leave out is no mistake of the model.
+counted facts. Ranks are filtered unless stated otherwise: what they leave out is not a mistake of the model.
 """
 
 from __future__ import annotations
@@ -99,12 +99,12 @@ class Ranked:
 
     @cached_property
     def hits(self) -> Mapping[str, Float64]:
-        """By run id whether each match is first, ``[m]``, in expectation under ties."""
+        """Per run id, whether each match is first, ``[m]``, in expectation under ties."""
         return {run_id: rows.hits_at_1(filtered=True) for run_id, rows in self.rows.items()}
 
     @cached_property
     def reciprocal(self) -> Mapping[str, Float64]:
-        """By run id 1/rank of each match among all items, ``[m]``."""
+        """Per run id, 1/rank of each match among all items, ``[m]``."""
         return {run_id: rows.reciprocal_ranks(filtered=False) for run_id, rows in self.rows.items()}
 
 
@@ -138,7 +138,7 @@ def first_of(run: RunRecord, ranked: Ranked, material: Material) -> FirstRanked 
 
 @dataclass(frozen=True, eq=False)
 class Sorted:
-    """A kind of pair against the rest: what is independent inside and outside."""
+    """A kind of pair against the rest, with what is independent inside and outside the kind."""
 
     group: Group
     inside: Dependence
@@ -173,7 +173,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class _Sorted:
-    """What axes are made of, as the key of a cache, compared by which items were ranked."""
+    """The input of ``axes_of`` as the key of a cache: compared by which items were ranked and by the own columns."""
 
     run: RunRecord = field(compare=False)
     pairs: Pairs = field(compare=False)
@@ -237,17 +237,17 @@ def _sources(dataset: str, pairs: Pairs, settings: Settings) -> PairSources | No
 
 @dataclass(frozen=True)
 class Worst:
-    """The kind of pair that is surest to be worse than the rest; p is corrected for the choice (Bonferroni)."""
+    """The kind of pair that is most surely worse than the rest; p is corrected for the choice (Bonferroni)."""
 
     place: int
     p: float
 
 
 def worst_kind(axis: Axis, hits: Float64) -> Worst:
-    """The kind whose share of first-ranked matches is surest to be below that of all other pairs, by ``hits [m]``.
+    """The kind whose share of first-ranked matches is most surely below the share of all other pairs, by ``hits [m]``.
 
-    Both shares are worth so many independent pairs (``statistics.pairs.worth``), which go into Fisher's exact test; p
-    is twice its lower tail. Rounding is toward no difference.
+    Each share counts as its effective number of independent pairs (``statistics.pairs.worth``) in Fisher's exact test;
+    p is twice its lower tail. Rounding is toward no difference.
     """
     tables = np.array(
         [
@@ -264,13 +264,13 @@ def worst_kind(axis: Axis, hits: Float64) -> Worst:
 
 
 def _table(hits: Float64, dependence: Dependence, rounded: np.ufunc) -> tuple[int, int]:
-    """First-ranked matches, and pairs, as whole numbers of independent ones."""
+    """The numbers of first-ranked matches and of pairs, as whole numbers of independent pairs."""
     n = max(1, int(worth_of(hits, dependence)))
     return int(rounded(round(float(hits.mean()) * n, 9))), n
 
 
 def worth_of(values: Float64, dependence: Dependence) -> float:
-    """How many independent observations a mean of ``values [m]`` from 0 to 1 is worth, at most as many as there are."""
+    """How many independent observations a mean of ``values [m]`` from 0 to 1 is worth, at most the number of units."""
     column = values[:, np.newaxis]
     variance, carried = float(dependence.variances(column)[0]), float(dependence.carried_by(column)[0])
     n = worth(float(values.mean()), float(values.var()), variance, carried, dependence.effective)
@@ -330,7 +330,7 @@ def _overlap_in_words(label: str) -> str:
 def of_run(
     run: RunRecord, ranked: Ranked, first: FirstRanked | None = None, families: Families | None = None
 ) -> Iterator[Evidence]:
-    """What is tested of one run; ``first`` is None where embeddings are not at hand."""
+    """The findings that are tested on one run; ``first`` is None where embeddings are not at hand."""
     for axis in ranked.axes:
         yield _worse_on_a_kind(run, ranked, axis, first)
     if first is not None and (first.items >= 0).any():
@@ -339,7 +339,7 @@ def of_run(
 
 
 def _known(ranked: Ranked, first: FirstRanked) -> tuple[Int64, Int64, Dependence]:
-    """The missed pairs whose first-ranked text is known, these texts, and what is independent among them."""
+    """The missed pairs whose first-ranked text is known, those texts, and which of the pairs are independent."""
     found = first.items >= 0
     places = first.places[found]
     known = ranked.dependence.of_some(places)
@@ -351,7 +351,7 @@ def _missed_share(ranked: Ranked, run: RunRecord) -> float:
 
 
 def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, families: Families) -> Iterator[Evidence]:
-    """Which rewrite that changes the meaning comes first most often, against its share by chance among all rewrites."""
+    """The meaning-changing rewrite that comes first most often, against its share by chance among all rewrites."""
     places, items, known = _known(ranked, first)
     subsets = np.array(
         [
@@ -375,7 +375,7 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
 
 
 def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Iterator[Evidence]:
-    """Whether the first-ranked text is nearer to the query's words (of words: more frequent) than the match is."""
+    """Whether the first-ranked text shares more words with the query than the match does; a word: is more frequent."""
     places, items, known = _known(ranked, first)
     if known.refusal:
         return
@@ -407,7 +407,7 @@ def _outranked(
     lost: Sequence[int],
     facts: Mapping[str, Fact] = MappingProxyType({}),
 ) -> Evidence:
-    """``estimate``: of the missed pairs; ``lost``: the places of the examples."""
+    """The finding; ``estimate`` is over the missed pairs, ``lost`` are the places of the examples."""
     examples, item = _examples(ranked, lost, first, run)
     missed = int(np.count_nonzero(first.items >= 0))
     return Evidence(
@@ -426,9 +426,9 @@ class Repeated:
     """Texts that come first more often than chance explains.
 
     Attributes:
-        items: their numbers, the most frequent first; the most frequent one alone where none does.
-        most: how many groups of pairs the most frequent one is first in, of ``groups``.
-        p: of its being first so often, corrected for the choice among all items (Bonferroni), two-sided.
+        items: their numbers, the most frequent first; without any such text, only the most frequent one.
+        most: in how many of the ``groups`` of pairs the most frequent text is first.
+        p: that it is first so often, two-sided, corrected for the choice among all items (Bonferroni).
     """
 
     items: tuple[int, ...]
@@ -438,11 +438,11 @@ class Repeated:
 
 
 def repeated(items: Int64, groups: Int64, background: int) -> Repeated:
-    """Whether the same texts come first again and again, if every item were as likely.
+    """Whether the same texts come first more often than if every item were equally likely.
 
     Args:
-        items: ``[l]``, the first-ranked item of each missed pair; ``groups [l]`` its group of pairs, which counts an
-            item once.
+        items: ``[l]``, the first-ranked item of each missed pair; ``groups [l]`` are the pairs' groups, each of which
+            counts an item once.
         background: how many items there are.
     """
     from scipy.special import bdtrc
@@ -492,7 +492,7 @@ def of_baselines(ranked: Ranked) -> Iterator[Evidence]:
 
 
 def mrr_by_chance(candidates: int) -> float:
-    """The mean of 1/rank if every rank among so many candidates is as likely; NaN without any."""
+    """The mean of 1/rank if every rank among so many candidates is equally likely; NaN without candidates."""
     return float(np.mean(1.0 / np.arange(1, candidates + 1))) if candidates > 0 else float("nan")
 
 
@@ -530,7 +530,7 @@ def _tied(run: RunRecord) -> Iterator[Evidence]:
 
 
 def _unfair_raw_ranks(runs: Sequence[RunRecord]) -> Iterator[Evidence]:
-    """Of the run that it changes most: it is the dataset's doing."""
+    """Raw ranks that are unfair, shown on the run that filtering changes most: the cause is the dataset."""
     gain = {run.run_id: run.metrics.get("mrr_filtered", 0.0) - run.metrics.get("mrr", 0.0) for run in runs}
     run = max(runs, key=lambda r: gain[r.run_id])
     if gain[run.run_id] >= NOTICEABLE:
@@ -574,7 +574,7 @@ def _most_lost(run: RunRecord, ranked: Ranked, places: Int64) -> list[int]:
 
 
 def _distinct(places: Sequence[int], ranked: Ranked) -> list[int]:
-    """The first places of different groups of pairs: a pair and its reverse show the same."""
+    """The first places that are in different groups of pairs: a pair and its reverse show the same."""
     seen: set[int] = set()
     out: list[int] = []
     for place in places:
@@ -590,7 +590,7 @@ def _distinct(places: Sequence[int], ranked: Ranked) -> list[int]:
 def _examples(
     ranked: Ranked, places: Sequence[int], first: FirstRanked | None, run: RunRecord
 ) -> tuple[tuple[Example, ...], str]:
-    """Query, match and the text ranked first, where it is known; and the number of the first pair, "" for none."""
+    """Query, match and, where it is known, the text ranked first; and the number of the first pair, "" for none."""
     known = {} if first is None else dict(zip(first.places.tolist(), first.items.tolist(), strict=True))
     rows = ranked.rows[run.run_id].filtered
     out = []
@@ -605,6 +605,6 @@ def _examples(
 
 
 def _new_words(query: str, text: str) -> Ranges:
-    """What a text has that the query does not; nothing where most of it is new: it is another text altogether."""
+    """The parts of a text that the query does not have; nothing where most is new: it is another text altogether."""
     _, added = changed_ranges(query, text)
     return added if 2 * sum(end - start for start, end in added) <= len(text) else ()

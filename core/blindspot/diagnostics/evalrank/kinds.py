@@ -38,7 +38,7 @@ FREQUENCIES = tuple(Bin(band.label, band.low, band.high) for band in frequency.B
 def grouping(
     kind: Kind, queries: Sequence[str], matches: Sequence[str], sources: PairSources | None = None
 ) -> Grouping:
-    """Group pairs by a kind, given their texts. ``Kind.SOURCE`` needs ``sources``, else raises ``ValueError``."""
+    """Group pairs by a kind, given their texts. ``Kind.SOURCE`` raises ``ValueError`` without ``sources``."""
     if kind is Kind.OVERLAP:
         overlap = lexical_overlap(queries, matches)
         axis = {"pair": "share of words that query and match have in common"}
@@ -64,14 +64,14 @@ def grouping(
 
 
 def group_pairs(by: str, frame: pd.DataFrame, column: OwnColumn | None, sources: PairSources | None = None) -> Grouping:
-    """Group the pairs of a ``PairTable.frame`` by an own column, or without one by the kind that is called ``by``."""
+    """Group the pairs of a ``PairTable.frame`` by an own column or, without one, by the kind named ``by``."""
     if column is not None:
         return by_value("pair", column.name, column.groups(frame["item_no"].to_numpy()))
     return grouping(Kind(by), frame["query"].tolist(), frame["match"].tolist(), sources)
 
 
 def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
-    """Own columns by the name under which they are chosen beside the kinds: their own where that is none of these."""
+    """Own columns by the name that selects them beside the kinds: their own name unless a kind has it."""
     return own_columns.choices_of(columns, list(map(str, Kind)))
 
 
@@ -116,7 +116,7 @@ SIDES = ("query", "match")
 class Bands:
     """The same pairs grouped by the band of each side, and by both bands.
 
-    ``places`` has per group of ``cells`` the query's band and the match's band, as places in ``LABELS``.
+    ``places`` has the query's band and the match's band of each group of ``cells``, as places in ``LABELS``.
     """
 
     sides: Grouping

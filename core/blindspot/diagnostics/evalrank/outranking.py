@@ -41,7 +41,7 @@ class Pairs:
 
     Attributes:
         numbers: the pairs' numbers in the dataset, ascending.
-        query_no, match_no: numbers of their texts; ``query``, ``match`` are these.
+        query_no, match_no: numbers of their texts; ``query`` and ``match`` are the texts.
     """
 
     numbers: Int64
@@ -83,7 +83,7 @@ class FirstRanked:
 def first_ranked(
     run: RunRecord, pairs: Pairs, missed: Int64, settings: Settings, repository: Repository
 ) -> FirstRanked | None:
-    """The first-ranked texts of the ``missed`` pairs (places), or of evenly spaced ones where they are many.
+    """The first-ranked texts of the ``missed`` pairs (places), or of evenly spaced ones where there are many.
 
     None where they cannot be computed: embeddings or a trained transform are gone, the transform was fitted on other
     texts, or the protocol is not the definition.
@@ -135,7 +135,7 @@ class Above(NamedTuple):
 
 
 def above_matches(run: RunRecord, pairs: Pairs, missed: Int64, settings: Settings, repository: Repository) -> Above:
-    """What is above the matches of ``missed`` pairs (places), or of evenly spaced ones where they are many.
+    """The texts above the matches of ``missed`` pairs (places), or of evenly spaced ones where there are many.
 
     Raises:
         EmbeddingsGone, ComparedTwice: as ``vectors_of``.
@@ -217,7 +217,7 @@ class QueriesAbove:
 def only_queries(query_no: Int64, match_no: Int64) -> Int64:
     """Numbers of the texts that are queries and no query's match; none where some pair also occurs reversed.
 
-    These are of another kind than the matches (questions and passages): what a query is near to need not be a match.
+    Queries are then of another kind than matches (questions and passages): what is near a query need not be a match.
     """
     two = query_no != match_no
     pairs = set(zip(query_no[two].tolist(), match_no[two].tolist(), strict=True))
@@ -231,7 +231,7 @@ def queries_above(
 ) -> QueriesAbove:
     """In how many pairs a text of ``only_queries`` other than the query is more similar to it than the match.
 
-    Exact ranks, of evenly spaced pairs where they are many.
+    Ranks are exact; where there are many pairs, evenly spaced ones are looked at.
 
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
@@ -282,7 +282,7 @@ class Families:
 
 
 def families_of(dataset: str, settings: Settings) -> Families | None:
-    """The families of a dataset whose texts are built-in minimal pairs, as the catalog tells; None for others."""
+    """The families of a dataset whose texts the catalog knows as built-in minimal pairs; None for other datasets."""
     entry = DATASETS.get(dataset)
     if entry is None or not entry.rewrites or DATASETS[entry.rewrites].files:
         return None

@@ -64,7 +64,7 @@ def around_match(
 ) -> list[RankedItem]:
     """At most ``limit`` items above a query's match, the match itself, and ``below`` items below it.
 
-    Of a rescored run, the similarity of an item that is compared again is the finer one.
+    In a rescored run, an item that is compared again has the finer similarity.
 
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
@@ -135,7 +135,7 @@ class MeanScore:
 
 @dataclass(frozen=True, eq=False)
 class RunRows:
-    """The stored counts of each pair that a run ranked."""
+    """The stored counts of every pair that a run ranked."""
 
     item_no: Int64
     raw: RankCounts
@@ -143,7 +143,7 @@ class RunRows:
 
     @classmethod
     def of(cls, rows: pd.DataFrame) -> RunRows:
-        """Of one run's rows in the store."""
+        """The counts from one run's rows in the store."""
         raw, filtered = (
             RankCounts(
                 rows["similarity"].to_numpy(np.float64),
@@ -168,7 +168,7 @@ class RunRows:
         return expected_hit(counts.greater, counts.ties, 1)
 
     def score(self, filtered: bool, among: Bool | None = None) -> MeanScore:
-        """Over all pairs, or over those in ``among`` ``[m] bool``."""
+        """The score over all pairs, or over those in ``among`` ``[m] bool``."""
         keep = np.ones(len(self.item_no), dtype=np.bool_) if among is None else among
         return MeanScore.of(self.reciprocal_ranks(filtered)[keep], self.hits_at_1(filtered)[keep])
 
@@ -226,7 +226,7 @@ class PairTable:
         return self._of_all(run_id, found.greater), self._of_all(run_id, found.ties)
 
     def similarity(self, run_id: str) -> Float64:
-        """Of query and match, ``[m] float64``, NaN for pairs that the run did not rank."""
+        """Similarity of query and match, ``[m] float64``, NaN for pairs that the run did not rank."""
         return self._of_all(run_id, self.rows[run_id].raw.similarity)
 
     def _of_all(self, run_id: str, values: Float64 | Int64) -> Float64:

@@ -2,8 +2,8 @@
 
 ``assets/reference/evalrank.csv`` has tables 5a and 5b of Wang, Kuo and Li 2022 (source ``paper``; with cosine, section
 4.2), and the tables for words on the toolkit's page ``benchmarking/word_evalrank.md`` (source ``toolkit``;
-post-processing of words is ABTT, appendix A). That page repeats table 5a under a heading without post-processing. What
-neither says is ``not stated``.
+post-processing of words is ABTT, appendix A). That page repeats table 5a under a heading without post-processing.
+``not stated`` marks what neither source says.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PublishedScore:
     """A row of a published table: ``scores`` are fractions by the names of ``SCORES``.
 
     ``kind`` is ``word`` or ``sentence``; ``post_processing``, on top of what the toolkit always does, is ``none``,
-    ``abtt``, ``whitening`` or ``not stated``; ``note`` says which vectors they are, and what is doubtful.
+    ``abtt``, ``whitening`` or ``not stated``; ``note`` says which vectors were scored, and what is doubtful.
     """
 
     source: str

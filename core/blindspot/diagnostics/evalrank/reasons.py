@@ -42,7 +42,7 @@ class Occurrences:
 
 
 def occurrences(run: RunRecord, queries: Int64, settings: Settings, repository: Repository) -> Occurrences:
-    """Count in a run's variant and by its similarity, among the items that it ranked.
+    """Count occurrences under a run's variant and similarity, among the items that it ranked.
 
     Of more than ``MOST_QUERIES`` queries (item numbers), evenly spaced ones are taken.
 
@@ -66,7 +66,7 @@ def occurrences(run: RunRecord, queries: Int64, settings: Settings, repository: 
 def reasons(
     query: str, item_nos: Sequence[int], texts: Sequence[str], *, of_words: bool, hubs: Occurrences | None
 ) -> list[tuple[str, ...]]:
-    """Per item its reasons, in short phrases; of single words (``of_words``) frequency counts, not words and length.
+    """The reasons of each item, in short phrases; for single words (``of_words``) frequency, not words and length.
 
     ``hubs`` is None where they were not counted.
     """

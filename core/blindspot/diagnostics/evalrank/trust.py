@@ -154,7 +154,7 @@ def other_params(run: RunRecord) -> dict[str, str]:
 
 
 def counterpart(run: RunRecord, stored: Sequence[RunRecord]) -> RunRecord | None:
-    """As ``other_protocol``, among runs of the same dataset by the other protocol, newest first."""
+    """As ``other_protocol``, but found in ``stored``: runs on the same dataset by the other protocol, newest first."""
     toolkit = run.plan.params["protocol"] == TOOLKIT
     found = [r for r in stored if r.plan.own_covered and r.plan.variant.encoder == run.plan.variant.encoder]
     transform = run.plan.variant.transform
@@ -175,7 +175,7 @@ def as_toolkit(transform: str) -> str:
 
 
 def other_coverage(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
-    """The newest run of the same variant on all that it covers, if ``run`` is on what all cover, or the reverse."""
+    """The newest run of the same variant on all that it covers if ``run`` is on what all cover, or the reverse."""
     plan = run.plan
     runs = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=plan.params)
     others = [r for r in runs if r.plan.covered_digest != run.plan.covered_digest]
@@ -183,7 +183,7 @@ def other_coverage(run: RunRecord, entry: Diagnostic, repository: Repository) ->
 
 
 def with_other_candidates(params: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of the run among matches only, for one among all texts; and the reverse."""
+    """The parameters with only matches as candidates, for those with all texts; and the reverse."""
     others = {name: value for name, value in params.items() if name != CANDIDATES.name}
     return others if CANDIDATES.value_in(params) == MATCHES else {**others, CANDIDATES.name: MATCHES}
 
@@ -194,7 +194,7 @@ def candidates_in(run: RunRecord) -> str:
 
 
 def other_candidates(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
-    """The newest run of the same on the same texts, with other candidates, if any."""
+    """The newest run of the same variant on the same texts with other candidates, if any."""
     plan, params = run.plan, with_other_candidates(run.plan.params)
     runs = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=params)
     return next((r for r in runs if r.plan.covered_digest == plan.covered_digest), None)

@@ -1,4 +1,4 @@
-"""EvalRank's scores pair by pair, from which their intervals and all tests follow; from stored rows alone.
+"""EvalRank's scores pair by pair, from stored rows alone; their intervals and all tests follow from these.
 
 Pairs that share a text are not independent; ``blindspot.numerics.statistics.pairs`` has how intervals and tests respect
 it.
@@ -49,7 +49,7 @@ WITH_INTERVAL = (*NAMES, "hits@5", *(f"{name}_filtered" for name in NAMES))
 
 
 def is_median(metric: str) -> bool:
-    """Whether the metric is no mean over pairs: then it has neither a dyadic variance nor a test."""
+    """Whether the metric is a median, not a mean over pairs: then it has neither a dyadic variance nor a test."""
     return metric.startswith("median_rank")
 
 
@@ -160,7 +160,7 @@ def one_group(table: PairTable, run_ids: Sequence[str], metrics: Sequence[str] =
 
 
 def _together(table: PairTable, run_ids: Sequence[str]) -> list[tuple[list[str], Bool]]:
-    """Runs that ranked the same pairs, and which these are, ``[m]``."""
+    """The runs in groups that ranked the same pairs, and which pairs each group ranked, ``[m] bool``."""
     out: dict[bytes, tuple[list[str], Bool]] = {}
     for run_id in run_ids:
         ranked = ~np.isnan(table.ranks(run_id, filtered=False))
@@ -180,7 +180,7 @@ class Estimated:
     """Runs that ranked the same pairs, and their scores with intervals.
 
     Attributes:
-        pairs: how many; ``method``: what the intervals treat as independent, and why, in two sentences.
+        pairs: how many there are; ``method``: what the intervals treat as independent, and why, in two sentences.
         refusal: why there is neither an interval nor a test, or "".
         estimates: by run id and metric.
         alike: per tested metric the best run and those not significantly worse.

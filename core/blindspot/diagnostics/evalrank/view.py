@@ -81,7 +81,7 @@ class TrustView:
 def trust_view(
     run: RunRecord, frame: pd.DataFrame, others: Others, repository: Repository, *, filtered: bool
 ) -> TrustView:
-    """What follows from stored rows: those of the run itself, and those of runs that differ in one choice.
+    """The choices whose scores follow from stored rows, of the run itself and of runs that differ in one choice.
 
     Args:
         frame: of a ``PairTable`` that has the run.
@@ -128,8 +128,8 @@ def _of_others(run: RunRecord, others: Others, scores: Mapping[str, MeanScore]) 
 
 
 def ranked_again(run: RunRecord, settings: Settings, repository: Repository, *, filtered: bool) -> list[Choice]:
-    """Choices that cached embeddings are ranked again for: without the frequent words of the background, if there are
-    any (the paper's table 4), and without texts of the same group, per own column of the pairs' file.
+    """Choices for which cached embeddings are ranked again: without the frequent words of the background, if there are
+    any (the paper's table 4), and without texts of the same group, for each own column of the pairs' file.
 
     Nothing under the toolkit's protocol, and where no single vector per text gives the run's ranks.
 
@@ -164,7 +164,7 @@ def kinds_view(pairs: PairTable, groups: Grouping, *, filtered: bool) -> dict[st
 
 
 def gains_view(pairs: PairTable, groupings: Mapping[str, Grouping], a: str, b: str, *, filtered: bool) -> Gains:
-    """On which kinds of pair, of several groupings by name, run B gains and loses most against run A."""
+    """The kinds of pair, from several named groupings, on which run B gains and loses most against run A."""
     score = "mrr_filtered" if filtered else "mrr"
     of = {run_id: own[score] for some in uncertainty.groups(pairs, [a, b], [score]) for run_id, own in some.items()}
     return gains(groupings, pairs.numbers, of[a], of[b])
@@ -199,8 +199,8 @@ class OverlapView:
     """Pairs that are in a training set, and the scores with and without them.
 
     Attributes:
-        scores: per run id by part: ``all`` pairs, those ``seen`` in training, the ``rest``, and those with ``no_text``
-            in it.
+        scores: by run id, then by part: ``all`` pairs, those ``seen`` in training, the ``rest``, and those with
+            ``no_text`` in it.
     """
 
     training: TrainingSet
@@ -222,7 +222,7 @@ class OverlapView:
         return int(self.found.any_text.sum())
 
     def as_json(self, run_id: str) -> dict[str, Any]:
-        """Of one run."""
+        """The overlap and one run's scores."""
         return {
             "run_id": run_id,
             "training": {"name": self.training.name, "rows": self.training.rows},

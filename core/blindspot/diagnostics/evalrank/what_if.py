@@ -199,8 +199,8 @@ def _of(counts: RankCounts, pairs: Int64) -> RankCounts:
 
 
 def transformed(base: Basis, chain: TransformChain, settings: Settings, cancel: CancelToken | None = None) -> Float32:
-    """The embeddings of what the run ranked, ``[k, d] float32``, under a transform fitted on them; by role more
-    (``rank``)."""
+    """The embeddings of what the run ranked, ``[k, d] float32``, under a transform fitted on them; with roles there are
+    more rows (``rank``)."""
     plan = base.run.plan
     policy.check_transform(str(chain), settings)
     if chain.steps:

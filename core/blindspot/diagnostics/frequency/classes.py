@@ -120,11 +120,11 @@ def classify(
 ) -> tuple[Accuracy, ...]:
     """Accuracy at every threshold, and with shuffled labels.
 
-    Vectors ``[n, d]`` are normalized; a zero vector stays zero. Draws run in one thread per core, each with its own
-    random numbers.
+    Vectors ``[n, d]`` are normalized; a zero vector stays zero. Draws run in one thread per core, and each draw has
+    its own random numbers.
 
     Args:
-        counts: ``[n] float64``, those of the design.
+        counts: ``[n] float64``, the counts that the design was made from.
     """
     shape = len(asked.thresholds), draws
     real, control = np.empty(shape), np.empty(shape)
@@ -179,7 +179,7 @@ def _accuracy(units: Float64, frequent: Bool, held_out: Bool) -> float:
 
 
 def all_alike(vectors: Float32 | Float64) -> bool:
-    """Whether all of ``[n, d]`` have the same direction, or none."""
+    """Whether all rows of ``[n, d]`` have the same direction, or none has a direction."""
     first = unit_rows(vectors, np.arange(1))
     for start in range(0, len(vectors), ROWS_AT_ONCE):
         units = unit_rows(vectors, np.arange(start, min(start + ROWS_AT_ONCE, len(vectors))))
@@ -191,16 +191,16 @@ def all_alike(vectors: Float32 | Float64) -> bool:
 def strays(per_class: int) -> float:
     """How far from chance guessing comes in one draw, 19 times in 20.
 
-    The mean over draws strays less, but little less if items are so few that all draws are nearly the same.
+    The mean over draws strays less, but only a little less if there are so few items that all draws nearly agree.
     """
     return Z_95 * 0.5 / math.sqrt(2 * per_class)
 
 
 def mean_estimate(mean: float, per_class: int) -> Estimate:
-    """The mean accuracy over the thresholds with an interval that is on the safe side.
+    """The mean accuracy over the thresholds with a conservative interval.
 
-    Means of what goes together vary no more than the single ones do, and no share of one mean varies more than it does
-    at one threshold (the variance of a share is concave): so the variance is taken to be that of the words of one draw.
+    A mean of correlated accuracies varies no more than a single one does, and the variance of a share is concave, so
+    the variance at the mean accuracy is an upper bound: the interval is that of a share of the words of one draw.
     """
     words = 2 * per_class
     how = "Wilson, at most the variance of the held-out words of one draw"
@@ -208,5 +208,5 @@ def mean_estimate(mean: float, per_class: int) -> Estimate:
 
 
 def mean_of(accuracies: Sequence[Accuracy]) -> tuple[float, float]:
-    """Mean accuracy over the thresholds, and that of the controls."""
+    """Mean accuracy over the thresholds, and mean accuracy of the controls."""
     return float(np.mean([a.mean for a in accuracies])), float(np.mean([a.control for a in accuracies]))

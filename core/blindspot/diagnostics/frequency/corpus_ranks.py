@@ -55,7 +55,7 @@ class PowerLaw:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Query rows ``[q] int64``; ``named`` if they are WordSim-353's, else drawn."""
+    """Query rows ``[q] int64``; ``named`` if they are the words of WordSim-353, else they are drawn."""
 
     rows: Int64
     named: bool
@@ -123,7 +123,7 @@ def curve_of(k: Int64, found: Float64) -> Curve:
 
 
 def _slopes(k: Int64) -> Float64:
-    """What each place's log mean counts for in the exponent of least squares, ``[p]``."""
+    """The weight of each place's log mean in the least-squares exponent, ``[p]``."""
     x = np.log(k.astype(np.float64))
     return np.asarray((x - x.mean()) / ((x - x.mean()) ** 2).sum())
 
@@ -143,9 +143,9 @@ def fit_power_law(curve: Curve) -> PowerLaw:
 
 
 def published() -> dict[str, float]:
-    """The law of figure 4 for the C&W embeddings: ``a``, ``b``, ``k`` up to which, among so many ``words``.
+    """The law of figure 4 for the C&W embeddings: ``a``, ``b``, the highest ``k``, and the number of ``words``.
 
-    The paper prints ``nn-rank ~ 1000 corpus-rank^0.17``. A rank among 1,000 neighbors cannot be over 1,000, so that
-    the two are read the other way round: corpus rank ~ 1000 k^0.17, as it is fitted here.
+    The paper prints ``nn-rank ~ 1000 corpus-rank^0.17``. A rank among 1,000 neighbors cannot be over 1,000, so we read
+    it the other way round: corpus rank ~ 1000 k^0.17, as it is fitted here.
     """
     return printed("Schnabel et al. 2015", "figure 4")["C&W"]

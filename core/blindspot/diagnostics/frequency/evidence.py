@@ -1,7 +1,7 @@
 """Evidence on frequency: how much of a space is about how often a word is used.
 
-Meaning demands that a classifier cannot tell frequent words from rare ones. Telling them at all is a caution; telling
-them more than halfway from chance to certainty is a blind spot: then the space is more about frequency than not.
+In a space of meaning alone, a classifier cannot tell frequent words from rare ones. If it can at all, that is a
+caution; if it gets more than halfway from chance to certainty, a blind spot: the space is mostly about frequency.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def evidence(material: Material) -> Iterator[Evidence]:
 
 
 def _readable(run: RunRecord) -> Iterator[Evidence]:
-    """The mean over the thresholds."""
+    """Findings from the mean accuracy over the thresholds."""
     m = run.metrics
     accuracy = mean_estimate(m["accuracy"], int(m["words_per_class"]))
     value, words, ends = accuracy.value, accuracy.units, accuracy.interval

@@ -1,7 +1,7 @@
 """The nearest neighbors of every item of a space, kept in the cache; k-occurrences for every k follow from them.
 
-Every item is a query. From a sample, the skewness would be that of the sampling. That takes seconds to minutes, so the
-lists are kept under the space's digest.
+Every item is a query, since sampling would change the skewness. Finding the lists takes seconds to minutes, so they
+are kept under the space's digest.
 
 The baseline is as many random vectors of as many dimensions: it shows the hubs that come from dimensions alone.
 """
@@ -43,13 +43,13 @@ class NoNeighbors(BlindspotError):
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """The nearest neighbors of every item of a space that has any.
+    """The nearest neighbors of every item that has any.
 
     Attributes:
         places: ``[q] int64``, ascending: the rows of the space that have lists. With cosine, zero vectors have none.
         total: rows of the space.
         nearest: ``[q, m] int32``, m at most ``LONGEST + 1``: row i has the neighbors of ``places[i]`` as numbers into
-            ``places``, the nearest first; of equally near ones the first comes first.
+            ``places``, the nearest first; among equally near ones the one with the lower number comes first.
         similarity: ``[q, m] float32``.
     """
 
@@ -114,7 +114,7 @@ class HubsRequest(OnStoredVariant):
 
 
 def requests_of(spaces: Sequence[Space], metric: Similarity) -> list[HubsRequest]:
-    """For spaces over the same items."""
+    """The requests for spaces over the same items."""
     encoders = tuple(sorted({space.variant.encoder for space in spaces}))
     return [
         HubsRequest(
@@ -149,7 +149,7 @@ def make(
 
 
 def find(space: Space, metric: Similarity, settings: Settings) -> tuple[Lists, Lists] | None:
-    """What ``make`` has kept; None if it is not complete."""
+    """The lists that ``make`` has kept; None if they are not complete."""
     if (own := _KEPT.find(_path(space, metric, settings))) is None:
         return None
     random = _KEPT.find(_random_path(len(own.places), space.vectors.shape[1], metric, settings))

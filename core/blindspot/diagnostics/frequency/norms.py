@@ -23,10 +23,10 @@ class Norms:
 
     Attributes:
         norms: ``[k] float64``, of every item.
-        zeros: number of zero vectors; they count in nothing below.
-        shortest, median, longest: NaN if there are no others.
+        zeros: number of zero vectors; all attributes below leave them out.
+        shortest, median, longest: lengths; NaN if all vectors are zero.
         correlation: Spearman's, of length and Zipf frequency; NaN if all lengths are the same but for rounding.
-        medians: of the length, in bins of half a power of ten; none if all lengths are the same.
+        medians: median lengths, in bins of half a power of ten; none if all lengths are the same.
     """
 
     norms: Float64
@@ -39,7 +39,7 @@ class Norms:
 
     @property
     def alike(self) -> bool:
-        """Whether all vectors have the same length, as those of an encoder that normalizes them."""
+        """Whether all vectors have the same length, as with an encoder that normalizes them."""
         return not self.longest - self.shortest > SAME * self.longest  # also if there are none
 
 
@@ -56,14 +56,14 @@ def against_frequency(vectors: Float32, zipf: Float64) -> Norms:
 
 
 def correlation(vectors: Float32 | Float64, frequency: Float64) -> Correlation:
-    """Spearman's, of the lengths of ``[k, d]`` and any measure of frequency ``[k]``; as ``Norms.correlation``."""
+    """Spearman's correlation of the lengths of ``[k, d]`` and any measure of frequency ``[k]``; see ``Norms``."""
     norms = row_norms(vectors)
     both = _comparable(norms, frequency)
     return spearman(frequency[both], norms[both])
 
 
 def _comparable(norms: Float64, frequency: Float64) -> Bool:
-    """Which items have a length and a frequency, ``[k]``; none where rounding would decide the order of lengths."""
+    """Which items have a length and a frequency, ``[k] bool``; none if rounding would decide the order of lengths."""
     others = norms[norms > 0]
     differ = len(others) > 0 and bool(np.ptp(others) > SAME * others.max())
     return np.asarray((norms > 0) & ~np.isnan(frequency) & differ)

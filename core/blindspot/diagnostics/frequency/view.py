@@ -28,7 +28,7 @@ LARGEST = 10  # hubs that the command lists
 
 @dataclass(frozen=True)
 class ListedItem:
-    """An item, the number of lists that it is in, and how many times the average that is."""
+    """An item, the number of lists that it is in, and that number divided by the average."""
 
     item_no: int
     text: str
@@ -54,7 +54,7 @@ class Hubs:
 
     Attributes:
         counts: ``[q] int64``, lists that each item is in.
-        random_counts: the same of random vectors of the same number and dimension.
+        random_counts: the same for as many random vectors of the same dimension.
     """
 
     space: Space
@@ -82,7 +82,7 @@ class Hubs:
 
     @property
     def by_chance(self) -> Chance:
-        """What lists drawn at random would give."""
+        """The hubness expected of lists drawn at random."""
         return by_chance(len(self.counts), self.k)
 
     @property
@@ -174,7 +174,7 @@ def hubs_view(spaces: Sequence[tuple[Space, Lists, Lists]], k: int) -> tuple[Hub
     """The hubs of some spaces over the same items, each with its lists and those of random vectors.
 
     Args:
-        k: neighbors per list; fewer where an item of one of the spaces has no more, so that all are compared at one k.
+        k: neighbors per list; lowered to the shortest lists of any space, so that all are compared at one k.
     """
     k = min([k, *(lists.longest for _, lists, _ in spaces)])
     return tuple(Hubs(space, lists, k, lists.occurrences(k), random.occurrences(k)) for space, lists, random in spaces)
@@ -196,7 +196,7 @@ class Told:
 
 
 def told(rows: pd.DataFrame) -> Told:
-    """Of a row per threshold, as ``ENTRY`` stores them."""
+    """Summarize a row per threshold, as ``ENTRY`` stores them."""
     accuracy = rows["accuracy"]
     mean = classes.mean_estimate(float(accuracy.mean()), int(rows["words_per_class"].iloc[0]))
     return Told(mean, float(rows["control"].mean()), float(accuracy.min()), float(accuracy.max()))
@@ -204,10 +204,10 @@ def told(rows: pd.DataFrame) -> Told:
 
 @dataclass(frozen=True, eq=False)
 class BandsView:
-    """EvalRank by bands of frequency: per run its scores by the band of either side, and by those of both.
+    """EvalRank by bands of frequency: the scores of each run by the band of either side, and by both bands.
 
     Attributes:
-        left_out: pairs of which a text has no vector.
+        left_out: number of pairs with a text that has no vector.
     """
 
     bands: Bands
@@ -216,13 +216,13 @@ class BandsView:
     left_out: int
 
     def highest(self, measure: str) -> float:
-        """The highest score of a cell with enough pairs; 0 without one."""
+        """The highest score of a cell with enough pairs; 0 without such a cell."""
         enough = [frame[measure][frame["pairs"] >= FEW].max() for frame in self.cells.values()]
         return float(np.nanmax([0.0, *enough]))
 
 
 def bands_view(pairs: PairTable, items: Int64, zipf: Float64, *, filtered: bool) -> BandsView:
-    """The pairs whose texts are both among ``items [k]``, ascending, with their frequencies ``zipf [k]``."""
+    """The scores on pairs with both texts among ``items [k]``, ascending, with frequencies ``zipf [k]``."""
     query, match = (pairs.frame[name].to_numpy() for name in ("query_no", "match_no"))
     inside = np.isin(query, items) & np.isin(match, items)
     known = pairs.dependence.among(inside)

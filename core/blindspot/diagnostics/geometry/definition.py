@@ -1,8 +1,8 @@
 """Geometry: whether matches are near and everything else is spread out (Wang and Isola 2020; Wang 2022, appendix C.2)
 
 The squared distance of two unit vectors is ``2 - 2 cos``. The cosine of a zero vector with anything is 0 by convention,
-so its squared distance is 2, as of orthogonal vectors. What grows with the square of the items is computed on a sample,
-so that it is cheap enough for every cell of a grid.
+so its squared distance is 2, as for orthogonal vectors. Scores whose cost grows with the square of the items are
+computed on a sample, so that they are cheap enough for every cell of a grid.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def uniformity(matrix: Float32 | Float64, rows: Int64) -> float:
 def anisotropy(matrix: Float32 | Float64) -> float:
     """Mean cosine of all pairs of two different rows of ``[n, d]``, exactly; NaN for fewer than two rows.
 
-    It is the squared length of the mean direction, less the pairs of a row with itself: 1 each, 0 of a zero vector.
+    It follows from the squared length of the mean direction, less each row's product with itself: 1, or 0 if zero.
     """
     n = len(matrix)
     if n < 2:
@@ -110,7 +110,7 @@ def compute(
 ) -> DiagnosticResult:
     """Alignment, uniformity, anisotropy and hubness of a sample; see ``Diagnostic.compute``. Row i is pair i.
 
-    A score that is not defined (uniformity of one item, hubness of as few items as there are neighbors) is left out.
+    A score that is not defined is left out (uniformity of one item, hubness of no more items than neighbors).
 
     Raises:
         BlindspotError: embeddings that are not finite, or all zero.

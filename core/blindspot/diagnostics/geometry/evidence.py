@@ -19,7 +19,7 @@ from blindspot.store.records import RunRecord
 from blindspot.types import Float64, Int64
 
 NEARER = 0.1  # share of the way from random texts to one point that matches should be nearer by, at least
-HALF = 0.5  # of matches are as far apart as random texts, if they are random texts
+HALF = 0.5  # share of matches that are as far apart as random texts, if they are random texts
 FAR = 0.1  # share of matches that may be as far apart as random texts
 COMMON = 0.4  # mean cosine of two texts from which on a common direction is worth a warning
 SKEWED = 3.0  # skewness of the k-occurrence, likewise
@@ -56,7 +56,7 @@ def _space(run: RunRecord) -> Iterator[Evidence]:
 def _nearer_of(run: RunRecord, rows: Rows) -> Float64 | None:
     """How much closer together each match is than random texts, as a share, ``[n]``; NaN where a run has no such row.
 
-    None if the run does not say it, or if random texts are all at one point.
+    None if the run has not stored the numbers for it, or if random texts are all at one point.
     """
     if run.run_id not in rows.values or "anisotropy" not in run.metrics:
         return None
@@ -103,7 +103,7 @@ def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float6
 
 
 def _farthest(rows: Rows, places: Int64, nearer: Float64) -> tuple[Example, ...]:
-    """The matches that are farthest apart; of a pair and its reverse one."""
+    """The matches that are farthest apart; a pair and its reverse appear once."""
     out: dict[frozenset[str], Example] = {}
     for place in np.argsort(nearer, kind="stable")[: 2 * MOST_EXAMPLES]:
         row, share = rows.about.iloc[places[place]], float(nearer[place])

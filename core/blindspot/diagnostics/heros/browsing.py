@@ -137,7 +137,7 @@ class Filter:
 
 
 def kept(found: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
-    """Which originals a filter keeps, ``[n] bool``; without ``b`` its conditions on B are ignored."""
+    """Which originals a filter keeps, ``[n] bool``; without ``b``, conditions on B are ignored."""
     mask = np.ones(len(found.numbers), dtype=np.bool_)
     if wish.wanted:
         rows = zip(found.originals, found.rewrites, strict=True)
@@ -174,7 +174,7 @@ def _all_above(found: Sentences, above: Sequence[Above], run_id: str) -> Bool:
 
 
 def orders_right(found: Sentences, run_id: str, demanded: Sequence[Above]) -> Float64:
-    """How many of the demanded orders a run has in each original, ``[n]``: a tie counts half, NaN without a cosine."""
+    """How many of the demanded orders a run has in each original, ``[n]``: a tie counts half; NaN without a cosine."""
     cosine = found.cosine[run_id]
     leads = np.array([cosine[:, found.column(o.nearer)] - cosine[:, found.column(o.farther)] for o in demanded])
     right = np.where(leads > TAU, 1.0, np.where(leads < -TAU, 0.0, 0.5))
@@ -182,7 +182,7 @@ def orders_right(found: Sentences, run_id: str, demanded: Sequence[Above]) -> Fl
 
 
 def became(a: Float64, b: Float64, demanded: int) -> Outcomes:
-    """Who wins each original, by ``orders_right``; right has all of the demanded orders."""
+    """Who wins each original, by ``orders_right``; a run is right if it has all of the demanded orders."""
     return Outcomes.of_gains(a - b, a == demanded)
 
 
@@ -204,9 +204,9 @@ def described(
 ) -> pd.DataFrame:
     """A row per original: ``no``, ``original``, and per subset ``A: <subset>``, its normalized similarity.
 
-    With B also ``B: <subset>`` and ``A − B: <subset>``; ``largest difference`` (absolute, over the subsets or of
-    ``subset``), ``differs most in`` (its subset) and ``orders that differ`` (``turned``). With orders of a filter also
-    ``lead in A`` and ``lead in B``: the smallest lead of a nearer rewrite, negative if it is the farther one.
+    B adds ``B: <subset>`` and ``A − B: <subset>``; ``largest difference`` (absolute, over the subsets or of
+    ``subset``), ``differs most in`` (its subset) and ``orders that differ`` (``turned``). Orders of a filter add
+    ``lead in A`` and ``lead in B``: the smallest lead of a rewrite that should be nearer, negative if it is farther.
     """
     out: dict[str, object] = {NUMBER: found.numbers, ORIGINAL: list(found.originals)}
     sides = {"A": a} | ({} if b is None else {"B": b})
@@ -260,7 +260,7 @@ def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.Dat
 
 
 def same_texts(found: Sentences, index: int) -> list[str]:
-    """Per rewrite of the original in row ``index``: ``unchanged``, the first subset with the same text, or ""."""
+    """For each rewrite of the original in row ``index``: ``unchanged``, an earlier subset with the same text, or ""."""
     items = found.rewrite_items[index].tolist()
     original = int(found.original_items[index])
     return [

@@ -69,11 +69,11 @@ ORDERINGS = (
     ("typo", "random_mlm"),
     ("synonym", "typo"),
 )
-# The subset that is right among the others, where a dataset has one of these.
+# The subset that is right among the others, where a dataset has one of these subsets.
 RIGHT = ("paraphrase", "entailed", "kept_meaning", "typical_patient")
 ACCURACY = "accuracy"
 MIN_ROOM = 1e-9  # between cos_avg and 1: with less, the divisor is rounding
-OPTIONS_SEED = 2022  # of the order of options
+OPTIONS_SEED = 2022  # decides the order of options
 
 
 class Meaning(StrEnum):
@@ -112,15 +112,15 @@ def meaning_of(subset: str) -> Meaning:
 
 
 def right_of(subsets: Sequence[str]) -> str:
-    """The subset that is right among the others; "" where none is."""
+    """The subset that is right among the others; "" where there is no such subset."""
     return next((name for name in RIGHT if name in subsets and len(subsets) > 1), "")
 
 
 def baseline(embeddings: Float32 | Float64, dataset: MinimalPairSet) -> float:
     """``cos_avg``: mean cosine between the first n/2 originals and the rest, over all pairs (appendix D).
 
-    By role the first half are queries and the rest documents, as an original and its rewrites are.
-    Of an odd number of originals the second half has one more: none is left out.
+    By role, the first half are queries and the rest documents, as an original and its rewrites are. With an odd number
+    of originals the second half has one more, so that all originals count.
     """
     half = len(dataset.originals) // 2
     asking = dataset.rows_as_queries(dataset.originals, len(embeddings))
@@ -142,7 +142,7 @@ def picks(options: Float64, right: int, seed: int = OPTIONS_SEED) -> Float64:
 
     Args:
         options: ``[n, k]``, cosine of each original and each of its rewrites.
-        right: the column of the right one.
+        right: the column of the right option.
     """
     order = np.random.default_rng(seed).permuted(np.broadcast_to(np.arange(options.shape[1]), options.shape), axis=1)
     shuffled = np.take_along_axis(options, order, axis=1)
@@ -264,7 +264,7 @@ def _declared_ends(name: str, what: str, better: bool | None, ends_in: tuple[flo
 def readings_among(metrics: Sequence[str]) -> list[Reading]:
     """The subsets' similarities, their orderings, and the accuracy.
 
-    A subset's similarity is declared as descriptive. Here more is better unless the subset changes the meaning.
+    The diagnostic declares a subset's similarity as descriptive. Here more is better unless it changes the meaning.
     """
     subsets = [name for name in metrics if f"{name}_sd" in metrics]
     orderings = [name for name in metrics if ">" in name and not name.endswith(("_low", "_high"))]

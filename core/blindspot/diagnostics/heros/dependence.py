@@ -1,7 +1,7 @@
 """Dependence of HEROS's originals: those that share a text, as original or rewrite, depend on each other.
 
-In SemAntoNeg an original is another one's rewrite: its 3,152 rows fall into 450 groups that share no text. What an
-encoder makes of a text moves all rows that it is in, so that an interval over rows would be too narrow.
+In SemAntoNeg an original is another one's rewrite: its 3,152 rows fall into 450 groups that share no text. The vector
+of a text affects all rows that have the text, so an interval over rows would be too narrow.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from blindspot.types import Int64
 
 
 def of_dataset(dataset: MinimalPairSet) -> Dependence:
-    """Dependence of its originals."""
+    """Dependence of a dataset's originals."""
     return of_numbers(dataset.same_texts[np.column_stack([dataset.originals, *dataset.rewrites.values()])])
 
 
 def of_numbers(texts: Int64) -> Dependence:
-    """Dependence of originals from the numbers of each one's texts, ``[n, 1 + subsets]``, its own first: texts that
-    are the same (``texts.numbered``) share one."""
+    """Dependence of originals, from the numbers of each original's texts, ``[n, 1 + subsets]``, its own first: equal
+    texts share a number (``texts.numbered``)."""
     return _of_bytes(texts.tobytes(), texts.shape[1])
 
 
@@ -38,5 +38,5 @@ def _of_bytes(texts: bytes, columns: int) -> Dependence:
 
 
 def of_singles(n: int) -> Dependence:
-    """Of ``n`` originals that share no text."""
+    """Dependence of ``n`` originals that share no text."""
     return Dependence.of_groups(np.arange(n, dtype=np.int64), Unit.SENTENCES)

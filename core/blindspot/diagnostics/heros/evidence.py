@@ -1,9 +1,9 @@
 """Evidence of HEROS: changes of meaning that a run misses, those that it sees, and what a lexical baseline gets right.
 
 What is tested of a run is fixed before its rows are read, so that the p-values can be corrected for all that was looked
-at (``blindspot.runs.findings``): of every listed ordering of a kept and a changed meaning, whether the changed one is
-nearer in more than half of the originals; of all of them at once, which hold in more than three of four; the share of
-them that are right against the best baseline's; and the score against that of the best measure of shared words.
+at (``blindspot.runs.findings``): for every listed ordering of a kept and a changed meaning, whether the changed one is
+nearer in more than half of the originals; for all orderings at once, which ones hold in more than three of four; the
+share of orderings that are right against the best baseline's; and the score against the best measure of shared words.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def evidence(material: Material) -> Iterator[Evidence]:
 
 
 def _alone(material: Material, cosines: Mapping[str, Cosines], texts: Texts) -> Mapping[str, words_alone.Alone]:
-    """By digest of a dataset where there is a right order, what words alone say about it."""
+    """What words alone say about each dataset with a right order, by its digest."""
     first = {run.plan.dataset_digest: run for run in reversed(material.runs) if run.run_id in cosines}
     return {
         digest: words_alone.of_words(texts.of(run, cosines[run.run_id].subsets))
@@ -78,7 +78,7 @@ def _rivals(
     cosines: Mapping[str, Cosines],
     alone: Mapping[str, words_alone.Alone],
 ) -> list[Cosines]:
-    """What knows only spelling and words, on the originals of a run; nothing for such a run itself."""
+    """Cosines that know only spelling and words, on a run's originals; empty if the run itself is a baseline."""
     digest = run.plan.dataset_digest
     if run.plan.variant.encoder in BASELINES:
         return []
@@ -110,7 +110,7 @@ def of_run(
     """What a run's cosines say; without ``texts`` there are no examples.
 
     Args:
-        rivals: what knows only spelling and words, on the same originals; a strength must be better.
+        rivals: cosines that know only spelling and words, on the same originals; a strength must beat them.
     """
     orderings = tested(cosines.subsets)
     for ordering in orderings:
@@ -168,7 +168,7 @@ def _examples(
 
 
 def _merged(ranges: Sequence[tuple[int, int]]) -> Ranges:
-    """Ranges in order, those that touch as one."""
+    """Ranges in order; ranges that touch are joined."""
     out: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
         if out and start <= out[-1][1]:
@@ -179,10 +179,10 @@ def _merged(ranges: Sequence[tuple[int, int]]) -> Ranges:
 
 
 def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering], rivals: Sequence[Cosines]) -> Evidence:
-    """The orderings that hold in clearly more than half of the originals, and in more than by words, as one finding.
+    """The orderings that hold in clearly more than half of the originals, and more often than by words, as one finding.
 
-    Each is tested and has its interval at a level divided by their number (Bonferroni), so that which ones are named
-    may depend on what came out: p is that of the least sure one.
+    Each is tested and has its interval at a level divided by their number (Bonferroni), so that the results may decide
+    which ones are named. The p-value is the largest of the named ones.
     """
     n, many, known = cosines.originals, len(orderings), cosines.dependence
     right = {ordering: cosines.outcomes(ordering) for ordering in orderings}
@@ -239,10 +239,10 @@ def of_baselines(
     cosines: Mapping[str, Cosines],
     words: Mapping[str, Compared] = MappingProxyType({}),
 ) -> Iterator[Evidence]:
-    """Runs against the best baseline on the same dataset: the share of the orderings that is right, per original.
+    """Runs against the best baseline on the same dataset: the share of right orderings, per original.
 
     Args:
-        words: by run id, how it compares with words alone.
+        words: by run id, how the run compares with words alone.
     """
     for digest in dict.fromkeys(run.plan.dataset_digest for run in runs):
         own, known = (
@@ -276,7 +276,7 @@ def _of_dataset(
 def _against_words(
     material: Material, cosines: Mapping[str, Cosines], alone: Mapping[str, words_alone.Alone]
 ) -> dict[str, AgainstWords]:
-    """By run id, runs against the best measure of shared words on the same dataset, where there is a right order."""
+    """Each run, by id, against the best measure of shared words on its dataset, where that has a right order."""
     out: dict[str, AgainstWords] = {}
     for run in material.runs:
         own, digest = cosines.get(run.run_id), run.plan.dataset_digest
@@ -290,7 +290,7 @@ def _against_words(
 
 
 def _p_of_more(outcomes: Float64, dependence: Dependence, chance: float) -> float:
-    """Exact binomial test of ``outcomes [m]`` against ``chance``, for the effective number of independent ones."""
+    """p of an exact binomial test of ``outcomes [m]`` against ``chance``, with the effective number of observations."""
     if not len(outcomes):
         return 1.0
     n = observations(outcomes, dependence)
@@ -298,5 +298,5 @@ def _p_of_more(outcomes: Float64, dependence: Dependence, chance: float) -> floa
 
 
 def _counted(dependence: Dependence) -> str:
-    """``150 sentences``, or ``450 independent groups of sentences`` with what they are worth."""
+    """``150 sentences``, or ``450 independent groups of sentences`` with their effective number."""
     return f"{dependence.units:,} {dependence.unit}" if dependence.is_of_singles else dependence.independent

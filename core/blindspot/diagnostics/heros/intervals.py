@@ -25,14 +25,14 @@ class Intervals:
 def intervals(
     embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: Float64, dependence: Dependence
 ) -> Intervals | None:
-    """How sure the means are of originals like these; None of too few that share no text.
+    """How sure the means are for originals like these; None if too few originals share no text.
 
-    ``cos_avg`` is a mean over both halves of what an original of one has with one of the other, so that its variance
-    is that over either half, less what both count (two-way, as of crossed votes). It moves the similarity too: with
-    an original, to first order, this moves by ``(c - mean c) / (1 - cos_avg) - (1 - mean c) / (1 - cos_avg)^2 m``,
-    where m is how the original moves ``cos_avg``. Originals that share a text move together, so that variances are
-    those of sums over groups, and a group in both halves adds what its two parts have in common. Both means have
-    Student's t, with fewer degrees of freedom where a few groups carry the variance; the similarity on the scale of
+    ``cos_avg`` is a mean over pairs of an original of one half and one of the other, so its variance is the sum of the
+    variances over either half, less what both count (two-way, as for crossed votes). It moves the similarity too: to
+    first order, an original moves this by ``(c - mean c) / (1 - cos_avg) - (1 - mean c) / (1 - cos_avg)^2 m``, where m
+    is how the original moves ``cos_avg``. Originals that share a text move together, so variances are of sums over
+    groups, and a group in both halves adds the covariance of its two parts. Both intervals use Student's t, with fewer
+    degrees of freedom where a few groups carry the variance; the interval of the similarity is on the scale of
     ``log(1 - similarity)``, since it ends at 1.
 
     Args:
@@ -74,7 +74,7 @@ def intervals(
 
 
 def _shared_by_halves(influence: Float64, dependence: Dependence, first: Bool) -> float:
-    """What groups with originals in both halves add to the variance of a mean of ``influence [n]``, at least 0."""
+    """The part that groups with originals in both halves add to the variance of a mean of ``influence [n]``, >= 0."""
     parts = [np.where(side, influence - influence[side].mean(), 0.0) for side in (first, ~first)]
     sums = sums_within(np.stack(parts, axis=1), dependence.groups)
     return max(0.0, 2 * float(sums[:, 0] @ sums[:, 1]) / len(influence) ** 2)

@@ -73,7 +73,7 @@ def _scores(
             higher_is_better=True if is_right else None,
             describe=describe((near, far), partial(_nearer, outcomes, ordering)),
         )
-    if right := right_of(of.subsets):  # several that share the first place share it
+    if right := right_of(of.subsets):  # several that tie for first place share it
         parts = picks(of.values, of.subsets.index(right))
         found[ACCURACY] = scores(
             ENTRY,

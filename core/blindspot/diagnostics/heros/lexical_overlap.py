@@ -22,7 +22,7 @@ from blindspot.errors import InputError
 from blindspot.types import CancelToken, Progress, no_progress
 
 PIECES_AT_ONCE = 1_000  # pairs of which word pieces are made together
-_SMOOTHING = 1e-8  # of the package: F1 of nothing in common is 0, of all in common a little below 1
+_SMOOTHING = 1e-8  # of the package: F1 is 0 with nothing in common, a little below 1 with everything in common
 
 Pieces = Callable[[Sequence[str]], Sequence[Sequence[int]]]
 
@@ -40,8 +40,8 @@ class Overlap:
     """Means over pairs of sentences.
 
     Attributes:
-        rouge_1, rouge_2, rouge_l: mean F1, from 0 to 1, over the pairs whose texts both have more than full stops; NaN
-            if there are none.
+        rouge_1, rouge_2, rouge_l: mean F1, from 0 to 1, over the pairs in which both texts have more than full stops;
+            NaN if there are no such pairs.
         levenshtein: mean normalized distance over word pieces, from 0 (the same) to 1.
         length: mean number of word pieces of a sentence.
     """
@@ -99,7 +99,7 @@ def overlap(
     """Mean overlap of ``firsts[i]`` and ``seconds[i]``.
 
     Args:
-        firsts: the hypotheses (of minimal pairs the originals).
+        firsts: the hypotheses (in minimal pairs, the originals).
         seconds: the references (the rewrites).
         pieces: gives the ids of each text's word pieces.
 
@@ -156,7 +156,7 @@ def of_dataset(dataset: Dataset, pieces: Pieces, progress: Progress = no_progres
 
 
 def _of_all(sets: Mapping[str, tuple[list[str], list[str]]], pieces: Pieces, progress: Progress) -> dict[str, Overlap]:
-    """``overlap`` of every set; the progress counts the pairs of all."""
+    """``overlap`` of every set; the progress counts the pairs of all sets."""
     everything, before = sum(len(firsts) for firsts, _ in sets.values()), 0
 
     def of_all(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
@@ -178,7 +178,7 @@ def mean_of(overlaps: Sequence[Overlap]) -> Overlap:
 
 
 def _sentences(text: str) -> list[list[str]]:
-    """The words of each part between full stops; as in the package, a part of spaces alone has one empty word."""
+    """The words of each part between full stops; as in the package, a part with only spaces has one empty word."""
     return [" ".join(part.split()).split(" ") for part in text.split(".") if part]
 
 
@@ -189,7 +189,7 @@ def _f1(common: int, n: int, m: int) -> float:
 
 
 def _subsequence(x: Sequence[str], y: Sequence[str]) -> set[str]:
-    """The distinct words of a longest common subsequence; among several of the same length the package's.
+    """The distinct words of a longest common subsequence; among several of one length, the one that the package takes.
 
     The common beginning and end are in all of them, so the table covers the middle only: a word or two in a minimal
     pair.

@@ -57,8 +57,8 @@ class Ordering:
 def listed_orderings(subsets: Sequence[str]) -> tuple[Ordering, ...]:
     """HEROS's orderings of these subsets; if there are none, all pairs of subsets, at most ``MAX_LISTED``.
 
-    Pairs of a kept and a changed meaning come first, with the kept one as the nearer; in the others it is the one that
-    comes first.
+    Pairs of a kept and a changed meaning come first, with the kept one as the nearer; in other pairs, the subset that
+    comes first is the nearer.
     """
     known = [Ordering(near, far) for near, far in ORDERINGS if near in subsets and far in subsets]
     if known:
@@ -70,7 +70,7 @@ def listed_orderings(subsets: Sequence[str]) -> tuple[Ordering, ...]:
 
 
 def tested(subsets: Sequence[str]) -> tuple[Ordering, ...]:
-    """The listed orderings that meaning demands: a rewrite that keeps it nearer than one that changes it."""
+    """The listed orderings that meaning demands: a rewrite that keeps it is nearer than one that changes it."""
     return tuple(
         ordering
         for ordering in listed_orderings(subsets)
@@ -88,8 +88,8 @@ def _kept_over_changed(subsets: Sequence[str]) -> list[Ordering]:
 class Cosines:
     """A run's cosines of originals and rewrites, ``values [n, subsets] float64``.
 
-    ``texts [n, 1 + subsets] int64`` are the numbers of each original's texts, its own first, equal for texts that are
-    the same; None where no two share one.
+    ``texts [n, 1 + subsets] int64`` are the numbers of each original's texts, its own first; equal texts share a
+    number. None where no two originals share a text.
     """
 
     subsets: tuple[str, ...]
@@ -103,7 +103,7 @@ class Cosines:
 
         Args:
             same_texts: of the dataset, as ``Repository.same_texts``.
-            subsets: the columns in their order; by default those of the rows, in the order of appearance.
+            subsets: the columns in their order; by default the subsets of the rows, in the order of appearance.
 
         Raises:
             BlindspotError: a cosine is missing or not finite, or there are no rows.
@@ -131,7 +131,7 @@ class Cosines:
         return of_singles(self.originals) if self.texts is None else of_numbers(self.texts)
 
     def of(self, subset: str) -> Float64:
-        """``[n]``"""
+        """The cosines of a subset's rewrites, ``[n]``."""
         return self.values[:, self.subsets.index(subset)]
 
     def outcomes(self, ordering: Ordering) -> Float64:
@@ -151,8 +151,8 @@ def rate(cosines: Cosines, ordering: Ordering, highest_of: int = 1) -> Rate:
     """How often a run has an order.
 
     Args:
-        highest_of: the number of rates that this one is the highest of. It errs upward whenever one of them does, and
-            hardly ever downward: three quarters of the 5% are for the upward errors of all of them (Bonferroni).
+        highest_of: the number of rates that this one is the highest of. It errs upward whenever one of them does, but
+            hardly ever downward, so three quarters of the 5% are for upward errors of all of them (Bonferroni).
     """
     outcomes = cosines.outcomes(ordering)
     level = LEVEL if highest_of == 1 else 1 - 1.5 * (1 - LEVEL) / highest_of
@@ -209,7 +209,7 @@ class Finding:
 def against_meaning(subsets: Sequence[str]) -> tuple[Ordering, ...]:
     """Every subset that changes the meaning as nearer than every one that keeps it.
 
-    A typo is as much a matter of spelling: it counts only if no other subset keeps the meaning.
+    A typo is also a matter of spelling, so it counts only if no other subset keeps the meaning.
     """
     found = [Ordering(o.far, o.near) for o in _kept_over_changed(subsets)]
     return tuple([o for o in found if o.far.casefold() != SPELLING] or found)
@@ -218,8 +218,8 @@ def against_meaning(subsets: Sequence[str]) -> tuple[Ordering, ...]:
 def worst(cosines: Cosines) -> Finding | None:
     """The highest rate of an order against meaning; None if no subset's name tells whether it keeps the meaning.
 
-    The highest of eight shares that are all one half has a 95% interval of its own above one half in 15% of cases
-    (150 originals): the interval is made for all of them at once.
+    If eight shares are all one half, the highest one's own 95% interval is above one half in 15% of cases (150
+    originals). So the interval here is for all of them at once.
     """
     candidates = against_meaning(cosines.subsets)
     found = [rate(cosines, ordering, highest_of=len(candidates)) for ordering in candidates]
@@ -232,8 +232,8 @@ class Contrast:
 
     Attributes:
         more, less: the variants' places.
-        test: of the two, corrected for the number of orderings and of pairs of variants that it is the largest
-            difference of.
+        test: of the two, corrected for the number of orderings and pairs of variants among which this difference is the
+            largest.
     """
 
     more: int
@@ -243,7 +243,7 @@ class Contrast:
 
 
 def contrast(variants: Sequence[Cosines]) -> Contrast | None:
-    """Where the variants differ most, over the subsets that all have; None if they differ nowhere."""
+    """The order in which the variants differ most, over the subsets that all have; None if they differ in no order."""
     shared = [s for s in variants[0].subsets if all(s in other.subsets for other in variants)]
     candidates = against_meaning(shared)
     if not candidates:
@@ -291,7 +291,7 @@ def share_in_words(finding: Finding, name_of: Callable[[str], str] = str) -> str
 
 
 def _right(against: Rate) -> tuple[str, Interval]:
-    """Of an order against meaning: the share of the right order, and its interval."""
+    """The share of the right order with its interval, from the rate of an order against meaning."""
     share = against.share
     return percent(1 - share.value, 1), Interval(1 - share.interval.high, 1 - share.interval.low)
 

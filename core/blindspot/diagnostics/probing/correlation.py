@@ -18,7 +18,7 @@ from blindspot.numerics.statistics import rankings
 from blindspot.types import Float64
 from blindspot.variants import Variant
 
-FEWEST = 4  # models: of three, one order in six agrees by chance
+FEWEST = 4  # models: with three, one order in six agrees by chance
 OF_ALL = "mean"  # the published mean over all probing tasks
 
 Scores = Mapping[str, Mapping[Variant, float]]  # by task and model
@@ -26,11 +26,11 @@ Scores = Mapping[str, Mapping[Variant, float]]  # by task and model
 
 @dataclass(frozen=True, eq=False)
 class WithTransfer:
-    """Spearman's rho of each probing with each transfer task, ``rho [p, t]``, over the models that have both; NaN for
-    fewer than ``FEWEST``, or where all their scores are equal.
+    """Spearman's rho of each probing task with each transfer task, ``rho [p, t]``, over the models that have both; NaN
+    for fewer than ``FEWEST`` models, or where all their scores are equal.
 
     Attributes:
-        models: ``[p, t]``, how many have both.
+        models: ``[p, t]``, how many models have both.
     """
 
     probes: tuple[str, ...]
@@ -39,18 +39,18 @@ class WithTransfer:
     models: Float64
 
     def of(self, kept: Sequence[bool]) -> WithTransfer:
-        """Some of the probing tasks, ``kept [p]``."""
+        """The correlations of some of the probing tasks, ``kept [p] bool``."""
         rows = np.flatnonzero(np.array(kept, dtype=np.bool_))
         return WithTransfer(tuple(self.probes[i] for i in rows), self.tasks, self.rho[rows], self.models[rows])
 
     @property
     def means(self) -> Float64:
-        """Over the transfer tasks of each probing task, ``[p]``; NaN where there is none."""
+        """The mean rho of each probing task over transfer tasks, ``[p]``; NaN where there is none."""
         return np.array([row[~np.isnan(row)].mean() if (~np.isnan(row)).any() else np.nan for row in self.rho])
 
     @property
     def mean(self) -> float:
-        """Over all pairs of tasks; NaN where there is none."""
+        """The mean rho over all pairs of tasks; NaN where there is none."""
         known = self.rho[~np.isnan(self.rho)]
         return float(known.mean()) if len(known) else float("nan")
 

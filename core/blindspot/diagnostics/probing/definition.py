@@ -18,7 +18,7 @@ from blindspot.diagnostics.transfer import classifiers
 from blindspot.diagnostics.transfer import definition as transfer
 from blindspot.types import CancelToken, Float32, Float64, Progress
 
-FREE_CLASSES = 200  # as many take about as long again as what does not depend on their number
+FREE_CLASSES = 200  # so many classes take about as long as the part that does not depend on their number
 
 
 def compute(

@@ -21,7 +21,7 @@ def correlations(
     """Spearman's rho ``[p, t]``: a row per transfer task, a column per probing task, as in the paper.
 
     Args:
-        models: ``[p, t]``, over how many.
+        models: ``[p, t]``, the number of models behind each rho.
         probes, tasks: their names.
     """
     columns, rows = ([escape(name, quote=False) for name in names] for names in (probes, tasks))

@@ -17,7 +17,7 @@ from blindspot.types import CancelToken, Float64, Int64, Progress
 
 @dataclass(frozen=True, eq=False)
 class KeywordSearch:
-    """BM25's scores of every evaluated query, ``[q]`` each by name, also of condensed lists, and its top documents."""
+    """BM25's scores of every evaluated query by name, ``[q]`` each, also for condensed lists, and its top documents."""
 
     scores: Mapping[str, Float64]
     condensed: Mapping[str, Float64]
@@ -39,7 +39,7 @@ def search(
 
     Args:
         evaluated: numbers of these queries.
-        asked: their judgments, and their own documents to leave out.
+        asked: the queries' judgments, and their own documents to leave out.
         in_order: ties are in trec_eval's order; otherwise scores are expected over all orders.
     """
     key = dataset.content_digest, in_order, asked.left_out

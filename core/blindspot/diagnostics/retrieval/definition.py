@@ -1,4 +1,4 @@
-"""Retrieval: does a model find the documents that people judged relevant to a query, beside keyword search?
+"""Retrieval: does a model find the documents that people judged relevant to a query, compared with keyword search?
 
 Documents are ranked by their similarity to the query among all documents of the dataset; scores have trec_eval's
 meaning (``blindspot.numerics.ranking.graded``).
@@ -128,7 +128,7 @@ MEANINGS = {
 
 
 def column_of(score: str) -> str:
-    """The column with a score of each query; of a keyword search's score, too."""
+    """The column with a score of each query; also for the scores of keyword search."""
     return score.replace("@", "_").replace(".", "_")
 
 
@@ -156,7 +156,7 @@ def compute(
 def compute_twice(
     twice: Twice, dataset: RetrievalDataset, params: Mapping[str, str], progress: Progress, cancel: CancelToken
 ) -> DiagnosticResult:
-    """As ``compute``, the best documents of every query compared again with finer vectors; their scores in the stored
+    """As ``compute``, but compare the best documents of every query again with finer vectors. The scores in the stored
     lists are those of ``Rescoring``.
 
     Raises:
@@ -193,7 +193,7 @@ def rank(
     """Scores of a ranking without vectors; see ``Diagnostic.rank``.
 
     Raises:
-        InputError: no query has a judgment, or the ranking has no document for any that has.
+        InputError: no query has a judgment, or the ranking has no document for any query with a judgment.
     """
     evaluated, asked = _evaluated(dataset, params)
     judged = asked.judged
@@ -214,7 +214,7 @@ def rank(
 
 
 def _evaluated(dataset: RetrievalDataset, params: Mapping[str, str]) -> tuple[Int64, Asked]:
-    """Numbers of the queries with judgments, and what to rank for them; raises ``InputError`` if there are none."""
+    """Numbers of the queries with judgments, and the judgments; raises ``InputError`` if no query has any."""
     evaluated = np.flatnonzero(np.diff(dataset.offsets) > 0).astype(np.int64)
     if not len(evaluated):
         raise InputError(f"no query of '{dataset.id}' has a judged document", expected="judgments of documents")
@@ -320,7 +320,7 @@ def _by_passages(
     progress: Progress,
     cancel: CancelToken,
 ) -> tuple[Places, Top]:
-    """As ``_ranked``, by the best passage of every document; ``vectors`` are those of the cut texts."""
+    """As ``_ranked``, but by the best passage of every document; ``vectors`` are of the cut texts."""
     of_passages, queries = vectors[cut.passages], vectors[cut.queries[evaluated]]
     blocks = passages.similarities(of_passages, cut.starts, queries, metric, cancel, progress)
     if order is None:
@@ -331,7 +331,7 @@ def _by_passages(
 
 
 def _condensed(judged: Judged, places: Places, tau: float) -> Places:
-    """Places among the judged documents; where only equal scores tie, the number of documents above tells them."""
+    """Places among the judged documents; where only equal scores tie, documents with as many others above are tied."""
     scores = places.scores if tau else -places.greater.astype(np.float64)
     among_judged, away = condensed(judged, scores, tau), places.greater == NOT_RETRIEVED
     greater, ties = np.where(away, NOT_RETRIEVED, among_judged.greater), np.where(away, 0, among_judged.ties)
@@ -339,7 +339,7 @@ def _condensed(judged: Judged, places: Places, tau: float) -> Places:
 
 
 def _rounded(best: Top) -> Top:
-    """With scores as they are stored."""
+    """The same documents with scores rounded as they are stored."""
     return replace(best, scores=np.round(best.scores, DECIMALS))
 
 
@@ -361,7 +361,7 @@ def _tied(places: Places, judged: Judged, relevant: Bool) -> Bool:
 
 
 def _judgments(dataset: RetrievalDataset, places: Places, judged: Judged) -> list[str]:
-    """Per query the judged documents as JSON: id, grade, documents above it (null: not retrieved), tied with it."""
+    """Each query's judged documents as JSON: id, grade, number of documents above (null: not retrieved), and tied."""
     ids = [dataset.document_ids[i] for i in dataset.judged.tolist()]
     above = [None if greater == NOT_RETRIEVED else greater for greater in places.greater.tolist()]
     rows = list(zip(ids, dataset.grades.tolist(), above, places.ties.tolist(), strict=True))
@@ -370,8 +370,7 @@ def _judgments(dataset: RetrievalDataset, places: Places, judged: Judged) -> lis
 
 
 def _as_json(best: Top, dataset: RetrievalDataset) -> list[str]:
-    """Per query the top documents that are retrieved as JSON: id and score; of cut documents also the span of the best
-    passage."""
+    """Each query's retrieved top documents as JSON: id and score; for cut documents also the best passage's span."""
     ids, spans = dataset.document_ids, None
     if best.passages is not None and dataset.cut:
         spans = dataset.cut.spans[best.passages].tolist()

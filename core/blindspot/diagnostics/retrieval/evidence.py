@@ -47,7 +47,7 @@ def _of_runs(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], table: Q
 
 
 def ndcg_by_chance(run: RunRecord, table: QueryTable) -> float:
-    """The mean nDCG@10 if every order of the documents (of condensed lists the judged ones) is as likely."""
+    """The mean nDCG@10 if every order of the documents (in condensed lists, the judged ones) is equally likely."""
     discounts = 1 / np.log2(np.arange(2, SHOWN + 2))
     is_condensed = JUDGED.value_in(run.plan.params) == CONDENSED
     out = []
@@ -86,7 +86,7 @@ def _against_bm25(run: RunRecord, table: QueryTable, keywords: Compared, chance:
 
 
 def _behind(run: RunRecord, table: QueryTable, gain: Float64) -> tuple[tuple[Example, ...], str]:
-    """The queries on which BM25 is ahead most, and the number of the first; "" for none."""
+    """The queries on which BM25 is furthest ahead, and the number of the first; "" for none."""
     worst = [int(row) for row in np.argsort(gain, kind="stable")[:MOST_EXAMPLES] if gain[row] < 0]
     examples = tuple(
         Example(

@@ -29,8 +29,8 @@ _SPACE = re.compile(r"\s")
 def outranking(top: Sequence[tuple[str, float]], relevant: Collection[str]) -> list[tuple[str, float]]:
     """The documents of a top list that score higher than the first relevant one, best first; none of them is relevant.
 
-    Without a relevant document, all of a list that is not full, since it has all that were found; of a full one those
-    that score higher than its last one. A tied document is not above.
+    Without a relevant document in the list: all documents if the list is not full, since it then has all that were
+    found; if it is full, those that score higher than the last. A tied document does not outrank.
     """
     if not top or not relevant:
         return []
@@ -40,7 +40,7 @@ def outranking(top: Sequence[tuple[str, float]], relevant: Collection[str]) -> l
 
 
 def hard_negatives(table: QueryTable, side: Side, dataset: RetrievalDataset, most: int = MOST) -> pd.DataFrame:
-    """Per query the unjudged or irrelevant documents above the first relevant one, at most ``most``, the highest first.
+    """Each query's unjudged or irrelevant documents above the first relevant one, at most ``most``, the highest first.
 
     Queries without a relevant document, or with one at the top, have no rows.
 
@@ -83,8 +83,8 @@ def triplets(
 ) -> Iterator[Triplet]:
     """Queries, their best relevant document, and others that score higher, or lower by at most ``margin``.
 
-    Documents below the stored first 100 are not known: of a query whose relevant ones are all there, the score of the
-    last is taken, which theirs cannot exceed. See ``Diagnostic.triplets``.
+    Only the first 100 documents are stored. If all relevant ones are below them, their score is taken to be that of the
+    last stored document, its upper limit. See ``Diagnostic.triplets``.
 
     Raises:
         InputError: the dataset lacks a document of the run.
@@ -140,5 +140,5 @@ def trec_run(table: QueryTable, side: Side, tag: str) -> str:
 
 
 def _decimals(score: float) -> str:
-    """A score with six decimals, or more if it has them, as in a fusion."""
+    """A score with six decimals, or with more if it has more, as in a fusion."""
     return f"{score:.6f}" if score == round(score, 6) else repr(score)

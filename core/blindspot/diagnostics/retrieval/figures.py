@@ -16,7 +16,7 @@ EDGE = 0.02  # between dots and the outline of an area
 
 
 def keyword_style(scheme: Scheme) -> Style:
-    """The look of keyword search, which is no model: hollow, in the color of text that steps back."""
+    """The look of keyword search, which is not a model: hollow, in the faint color of less important text."""
     return Style(color=faint(scheme), symbol="diamond-open", dash="dot")
 
 
@@ -40,7 +40,7 @@ def against(
         names: of A and B, escaped.
         title: of the score.
         areas: to outline, each ``(lowest score in A, highest in A, lowest in B, highest in B)``.
-        selected: ``[m]``, the queries to highlight, if any are selected; all or none of a dot.
+        selected: ``[m]``, the queries to highlight, if any are selected; all queries of a dot, or none.
     """
     places, first, counts = np.unique(np.stack([a, b], axis=1), axis=0, return_index=True, return_counts=True)
     figure = go.Figure()

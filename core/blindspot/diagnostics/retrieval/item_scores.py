@@ -16,7 +16,7 @@ UNITS = "groups of near-duplicate queries"
 
 
 def paired(table: QueryTable, a: Side, b: Side) -> PairedTest:
-    """A's mean nDCG@10 less B's over the same queries, of runs or of keyword search; corrected as everywhere."""
+    """The test of A's mean nDCG@10 less B's over the same queries; A or B may be keyword search. Corrected as usual."""
     one, other = (side_scores(table, side) for side in (a, b))
     names = sorted(one, key=lambda name: name != ENTRY.headline)
     of = [(one[name], other[name]) for name in names]

@@ -55,13 +55,13 @@ class Features:
 
     Attributes:
         length: ``[q]``, words.
-        overlap: ``[q]``, share of the query's distinct words that its relevant document has, of several documents the
-            one that has most; NaN without a relevant document or without words.
-        rarest: ``[q]``, documents that have the query's rarest word; NaN without words.
-        relevant: ``[q]``, relevant documents.
+        overlap: ``[q]``, share of the query's distinct words that its relevant document has; with several, the highest
+            share. NaN without a relevant document or without words.
+        rarest: ``[q]``, number of documents that have the query's rarest word; NaN without words.
+        relevant: ``[q]``, number of relevant documents.
         negated: ``[q] bool``.
 
-    Words are those of keyword search (``bm25.terms``) in overlap and rarest: no stop words.
+    In overlap and rarest, words are the terms of keyword search (``bm25.terms``), without stop words.
     """
 
     length: Float64
@@ -120,7 +120,7 @@ def grouping_by(by: str, own: Mapping[str, OwnColumn], features: Callable[[], Fe
 
 
 def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
-    """Own columns by the name under which they are chosen beside the kinds."""
+    """Own columns by the name that selects them beside the kinds."""
     return own_columns.choices_of(columns, list(map(str, Kind)))
 
 

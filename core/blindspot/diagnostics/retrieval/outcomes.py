@@ -49,7 +49,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Unjudged:
-    """Documents in top tens that nobody judged: ``counts [m]``, out of so many ``shown`` for all queries."""
+    """Documents in top tens that nobody judged: ``counts [m]`` by query, out of ``shown`` documents for all queries."""
 
     counts: Int64
     shown: int
@@ -117,7 +117,7 @@ class QueryTable:
         return side.found(self.rows[side.run_id][side.top].iloc[row])
 
     def spans(self, side: Side, row: int) -> dict[str, tuple[int, int]]:
-        """By id, the characters of each top document's best passage; of models that read documents whole, nothing."""
+        """The span of each top document's best passage, by id; empty for models that read documents whole."""
         listed = [] if side.is_bm25 else json.loads(self.rows[side.run_id][side.top].iloc[row])
         return {document: (span[0], span[1]) for document, _, *span in listed if span}
 
@@ -141,10 +141,10 @@ class QueryTable:
 
 
 def groups(queries: Sequence[str], relevant: Sequence[Iterable[str]]) -> Int64:
-    """A number per query, ``[m]``, which queries that depend on each other share: near-duplicates, and those with the
-    very same relevant documents, which ask for one thing in several ways.
+    """A number per query, ``[m]``, shared by queries that depend on each other: near-duplicates, and queries with
+    exactly the same relevant documents, which ask for one thing in several ways.
 
-    This is what is independent wherever queries are: a document that a model misplaces moves all queries for it.
+    All statistics over queries use these groups: a document that a model misplaces affects all queries for it.
     """
     keys = [near_duplicate_key(text) or text for text in queries]
     # A query without relevant documents has a set of its own.
@@ -182,10 +182,10 @@ class Lost:
     """Relevant documents that B lost from A's top ten, and found anew.
 
     Attributes:
-        losing, gaining: queries with such a document.
-        overlap: mean share of documents that the top tens have in common, of the longer one where keyword search finds
-            fewer than ten.
-        first: queries with another first document.
+        losing, gaining: number of queries with such a document.
+        overlap: mean share of documents that the top tens have in common; a share of the longer list where keyword
+            search finds fewer than ten.
+        first: number of queries with another first document.
     """
 
     losing: int
@@ -195,7 +195,7 @@ class Lost:
 
 
 def lost(table: QueryTable, a: Side, b: Side) -> Lost:
-    """What a searcher sees of a switch from A to B."""
+    """The changes that a searcher sees after a switch from A to B."""
     one, other = table.in_top_ten(a), table.in_top_ten(b)
     judged = table.rows[a.run_id]["judged"].tolist()
     relevant = [{document for document, grade, *_ in json.loads(text) if grade >= 1} for text in judged]
@@ -217,6 +217,6 @@ def _shared(one: Collection[str], other: Collection[str]) -> float:
 
 
 def became(table: QueryTable, a: Side, b: Side) -> Outcomes:
-    """Who wins each query, by nDCG@10; right is a relevant document in the top ten, more likely than not."""
+    """Who wins each query, by nDCG@10; A is right if a relevant document is more likely than not in its top ten."""
     gain = table.scores(a, "ndcg@10") - table.scores(b, "ndcg@10")
     return Outcomes.of_gains(gain, table.scores(a, "hits@10") > 0.5)

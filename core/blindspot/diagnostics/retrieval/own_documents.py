@@ -2,8 +2,7 @@
 
 It is where the id and the text are equal; an equal id alone says nothing, since many sets number queries and
 documents alike. BEIR and MTEB (``ignore_identical_ids``) take what has the query's id out of the results, and not out
-of the judgments: a document that was judged relevant to its own query is then never found. So it is here, and it is
-said.
+of the judgments: a document that was judged relevant to its own query is then never found. We do the same, and say so.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ class Asked:
     """The judgments to rank for, with every query's own document among them, so that it can be taken out again.
 
     Attributes:
-        judged: for each query its judged documents, then its own one unless that is judged.
+        judged: for each query its judged documents, then its own document unless that is judged.
         plain: the judgments alone.
         own: ``[q]``, number of each query's own document, -1 for none.
-        is_added: ``[j]``, which of ``judged`` are no judgments.
+        is_added: ``[j]``, which documents of ``judged`` were added and are not judgments.
     """
 
     judged: Judged
@@ -85,7 +84,7 @@ class Asked:
         Args:
             places: of ``judged``.
             in_order: whether documents of equal scores have an order.
-            tau: two scores no further apart are tied, where they have none.
+            tau: two scores no further apart are tied, where ties have no order.
         """
         if not self.left_out:
             return places, best

@@ -17,8 +17,8 @@ class TopTens:
     """How often documents are in the top tens of a ranking.
 
     Attributes:
-        counts: queries by the document's id.
-        mean: over all documents.
+        counts: number of queries by the document's id.
+        mean: of the counts over all documents.
     """
 
     counts: Mapping[str, int]
@@ -27,7 +27,7 @@ class TopTens:
 
     @classmethod
     def of(cls, table: QueryTable, side: Side, documents: int) -> TopTens:
-        """Of the table's queries, among so many documents."""
+        """Count over the table's queries, among so many documents."""
         counts = Counter(document for top in table.in_top_ten(side) for document in top)
         return cls(counts, len(table), sum(counts.values()) / documents)
 

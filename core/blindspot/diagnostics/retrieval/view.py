@@ -30,7 +30,7 @@ class RankingScores:
     Attributes:
         estimates: by score, with 95% intervals.
         unjudged: share of its top tens that nobody judged.
-        against_bm25: the run's nDCG@10 less that of keyword search; None of keyword search itself.
+        against_bm25: test of the run's nDCG@10 less that of keyword search; None for keyword search itself.
     """
 
     estimates: Mapping[str, Estimate]
@@ -67,7 +67,7 @@ def kinds_view(table: QueryTable, groups: Grouping) -> dict[Side, list[dict[str,
 
 
 def gains_view(table: QueryTable, groupings: Mapping[str, Grouping], a: Side, b: Side) -> Gains:
-    """On which kinds of query, of several groupings by name, ranking B gains and loses most against A."""
+    """The kinds of query, from several named groupings, on which ranking B gains and loses most against A."""
     return gains(groupings, table.numbers, *(side_scores(table, side)[HEAD] for side in (a, b)))
 
 
@@ -92,7 +92,7 @@ class AgainstView:
 
     @property
     def tested(self) -> str:
-        """The difference of the means, and how small a one these queries would tell."""
+        """The difference of the means, and the smallest difference that these queries would show."""
         test = self.test
         if test.p_corrected is None:
             return f"Not tested: {test.refusal}."

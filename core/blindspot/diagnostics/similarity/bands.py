@@ -33,7 +33,7 @@ class Drawn:
 
 
 def draw(gold: Float64, per_band: int = PER_BAND) -> tuple[Drawn, ...]:
-    """``per_band`` pairs of each band of the scores ``gold [m]``, or all of a smaller band; the same for every encoder.
+    """Draw ``per_band`` pairs in each band of scores ``gold [m]``, or all of a smaller band; the same for all encoders.
 
     A band is named as in the paper, the higher end first.
     """
@@ -57,8 +57,8 @@ class InBand:
 def in_bands(
     similarity: Float64, gold: Float64, ends: tuple[Int64, Int64], drawn: Sequence[Drawn]
 ) -> tuple[InBand, ...]:
-    """Of one encoder, from ``[m]`` similarities, scores and numbers of the texts; without bands of fewer than two
-    pairs."""
+    """One encoder's results in each band of two or more pairs, from ``[m]`` similarities, scores and numbers of the
+    texts."""
     out = []
     for band in drawn:
         if len(band.rows) > 1:

@@ -89,8 +89,8 @@ def compute(
 def _predicted(embeddings: Float32 | Float64, dataset: ScoredPairs, metric: Similarity, *, as_toolkit: bool) -> Float64:
     """Similarity of every pair, ``[m] float64``.
 
-    They are rounded to six decimals, so that floating-point errors do not break ties. The toolkit does not round, and
-    its cosine is the product of rows that it has normalized, smaller for the short vector of unknown words.
+    They are rounded to six decimals, so that floating-point errors do not break ties. The toolkit does not round; its
+    cosine is the product of rows that it has normalized, which is smaller for the short vector of unknown words.
     """
     if not as_toolkit:
         return np.round(similarity_of_pairs(embeddings, dataset.firsts, dataset.seconds, metric), DECIMALS)
@@ -103,7 +103,7 @@ def _predicted(embeddings: Float32 | Float64, dataset: ScoredPairs, metric: Simi
 def by_set(predicted: Float64, dataset: ScoredPairs) -> dict[str, float]:
     """Scores ``spearman@SET``, and ``spearman_weighted_mean`` over the sets, weighted by their pairs.
 
-    If a correlation is undefined in one set, there is no mean either: a mean over the other sets would not compare.
+    If a correlation is undefined in one set, so is the mean: a mean over the other sets would not be comparable.
     """
     inside = {name: dataset.set_numbers == number for number, name in enumerate(dataset.sets)}
     found = {name: correlations(predicted[here], dataset.scores[here]) for name, here in inside.items() if here.any()}

@@ -1,6 +1,6 @@
 """Evidence on similarity: agreement with people, against word counts, by band and by negation.
 
-A pair is called unrelated where its score is in the lowest fifth of the range of scores, equivalent in the highest.
+A pair is called unrelated if its score is in the lowest fifth of the range of scores, equivalent if in the highest.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import is_negated
 from blindspot.types import Bool, Float64, Int64
 
-LEAST = 0.2  # rank correlation: what follows people less does not follow them
+LEAST = 0.2  # rank correlation: a model below it does not follow people
 END = 0.2  # of the range of scores: its unrelated and its equivalent pairs
 FEWEST = 20  # pairs of a kind
-HALF = 0.5  # of unrelated pairs are above equivalent ones by chance
+HALF = 0.5  # share of unrelated pairs that are above equivalent ones by chance
 INVERTED = 0.25  # share of unrelated pairs above equivalent ones, halfway between none and chance
 HIGH = 0.5  # mean cosine of unrelated pairs
 NARROW = 0.2  # width of the middle 90% of all cosines
@@ -57,9 +57,9 @@ class _Pairs:
     """The pairs that a run scored.
 
     Attributes:
-        places: ``[m]``, their rows.
+        places: ``[m]``, rows of the pairs.
         gold, similarity: ``[m]``.
-        known: what is independent of them.
+        known: which pairs are independent.
     """
 
     run: RunRecord
@@ -92,7 +92,7 @@ class _Pairs:
     def telling(self, p: float, worst: Float64, among: Bool | None = None) -> tuple[tuple[Example, ...], str]:
         """Examples, the pairs with the highest values of ``worst [m]``, ``among`` some; and the row of the first.
 
-        What cannot be significant has none: their texts take time.
+        A result that cannot be significant has no examples: reading their texts takes time.
         """
         if p >= ALPHA:
             return (), ""
@@ -147,7 +147,7 @@ def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
     }
 
     def rivals(run: RunRecord) -> tuple[list[Compared], list[Float64]]:
-        """How a run compares with what knows only spelling and words, and the similarities of these on its pairs."""
+        """How a run compares with rivals that know only spelling and words, and their similarities on its pairs."""
         one, words, here = best.get(run.run_id), by_words.get(run.run_id), rows.has(run.run_id)
         compared = [other.compared for other in (one, words) if other is not None]
         values = [similarity[one.best.run_id][here]] if one and rows.has(one.best.run_id)[here].all() else []
@@ -164,7 +164,7 @@ def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
         yield from _narrow(own)
         yield from _line(own)
         if not any(one.against[0].behind < ALPHA for one in order):
-            # Where there is no order at all, that its ends are mixed up is no further news.
+            # Where there is no order at all, it adds nothing that the ends are mixed up.
             yield from _ends(own, others)
         if negated is not None:
             yield from _negation(own, negated[here])
@@ -184,7 +184,7 @@ def _compared(
     pairs: Callable[[RunRecord, Bool], _Pairs],
     moved: Callable[[str, bytes], tuple[float, Float64]],
 ) -> Iterator[tuple[str, AgainstBaseline]]:
-    """Runs against the best baseline, by run id; p is corrected for its choice, as by ``against_baselines``."""
+    """Runs against the best baseline, by run id; p is corrected for the choice of it, as in ``against_baselines``."""
     for run, base in group.against_best("spearman"):
         here = rows.has(run.run_id) & rows.has(base.run_id)
         own, other = pairs(run, here), similarity[base.run_id][here]
@@ -220,7 +220,7 @@ def _order(own: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) 
 def _against_baseline(
     own: _Pairs, other: _Pairs, against: AgainstBaseline, others: Sequence[Compared]
 ) -> Iterable[Evidence]:
-    """The pairs that a worse run misjudges and the baseline does not are its examples."""
+    """The finding against a baseline; its examples are pairs that a worse run misjudges and the baseline does not."""
     worse = np.abs(_misjudged(own)) - np.abs(_misjudged(other))
     examples, item = own.telling(against.compared.behind, worse)
     return against.evidence(others, examples, item=item)
@@ -257,7 +257,7 @@ def _ends(own: _Pairs, rivals: Sequence[Float64]) -> Iterator[Evidence]:
 def _less_inverted(
     own: _Pairs, value: float, moved: Float64, low: Bool, high: Bool, rivals: Sequence[Float64]
 ) -> list[Compared]:
-    """The rival that has fewest unrelated pairs above equivalent ones; nothing without one."""
+    """The rival that has the fewest unrelated pairs above equivalent ones; empty without rivals."""
     every = [_inverted(own, similarity, low, high) for similarity in rivals]
     if not every:
         return []
@@ -267,9 +267,9 @@ def _less_inverted(
 
 
 def _inverted(own: _Pairs, similarity: Float64, low: Bool, high: Bool) -> tuple[float, Float64, Dependence]:
-    """How often an unrelated pair is above an equivalent one, ties half, and how far each of these pairs moves it."""
+    """How often an unrelated pair is above an equivalent one, ties counting half, and each pair's influence on that."""
     below, above = np.sort(similarity[low]), np.sort(similarity[high])
-    # Of each unrelated pair the share of equivalent ones below it, and of each equivalent one that of unrelated above.
+    # For each unrelated pair the share of equivalent ones below it; for each equivalent one, of unrelated ones above.
     x = _below(above, similarity[low])
     y = 1 - _below(below, similarity[high])
     value, m = float(x.mean()), len(below) + len(above)
@@ -280,7 +280,7 @@ def _inverted(own: _Pairs, similarity: Float64, low: Bool, high: Bool) -> tuple[
 
 
 def _below(ordered: Float64, values: Float64) -> Float64:
-    """Share of the ``ordered`` that each of ``values [m]`` is above, equal ones half, ``[m]``."""
+    """Share of the ``ordered`` values that are below each of ``values [m]``, equal ones counting half, ``[m]``."""
     left, right = np.searchsorted(ordered, values, "left"), np.searchsorted(ordered, values, "right")
     return np.asarray((left + right) / (2 * len(ordered)))
 
@@ -301,7 +301,7 @@ def _narrow(own: _Pairs) -> Iterator[Evidence]:
 
 
 def _line(own: _Pairs) -> Iterator[Evidence]:
-    """The fifth of the scale where similarities are furthest from a straight line through all of them."""
+    """The fifth of the scale where similarities are furthest from a straight line fitted to all of them."""
     if len(own.gold) < BANDS * FEWEST or own.run.plan.params["metric"] != Similarity.COS:
         return
     at = (own.gold - own.gold.min()) / np.ptp(own.gold)
@@ -316,7 +316,7 @@ def _line(own: _Pairs) -> Iterator[Evidence]:
         if np.count_nonzero(inside) < FEWEST:
             continue
         weight = inside / np.count_nonzero(inside)
-        # A pair's influence also through the line.
+        # A pair also has an influence through the line.
         through = design @ np.linalg.solve(design.T @ design, design.T @ weight)
         value = float(left[inside].mean())
         influence = len(at) * (weight * (left - value) - (through - weight.sum() / len(at)) * left)

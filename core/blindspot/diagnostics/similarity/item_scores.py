@@ -23,7 +23,7 @@ from blindspot.types import Float64, Int64
 class Agreement(Correlation):
     """A correlation of similarities with people's scores ``gold``, ``[m]`` each.
 
-    A pair is won where one of the two misjudges it (``pairs.OFF``).
+    A pair is won if just one of two runs misjudges it (``pairs.OFF``).
     """
 
     similarity: Float64
@@ -35,7 +35,7 @@ class Agreement(Correlation):
 
     @property
     def off(self) -> Float64:
-        """As a share of the scale."""
+        """How far the fitted scores are off, as a share of the scale, ``[m]``."""
         return np.asarray(np.abs(self.fitted - self.gold) / np.ptp(self.gold))
 
     def gain(self, a: ItemScores, b: ItemScores) -> Float64:

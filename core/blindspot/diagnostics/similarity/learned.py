@@ -1,7 +1,7 @@
 """Learned similarities, to compare with the cosine of the same embeddings (Eger, Rücklé and Gurevych 2019, section 3).
 
-The paper recommends a learned similarity and the mean squared error over the cosine and Pearson's r, which mere
-normalization moves by twenty points. As in SentEval, which the paper uses, a pair has the 2 d features
+Instead of the cosine and Pearson's r, which mere normalization moves by twenty points, the paper recommends a learned
+similarity and the mean squared error. As in SentEval, which the paper uses, a pair has the 2 d features
 ``[|u - v|, u * v]``, standardized here by the training pairs (footnote 2). As the paper asks, two models predict the
 score: a ridge regression, whose penalty the dev pairs choose, and a perceptron with one hidden layer, stopped by the
 dev pairs. Transforms are fitted on the texts of the training pairs.
@@ -66,7 +66,7 @@ class Learned:
     """Predictions for the ``m`` pairs of the test part that the encoder covers.
 
     Attributes:
-        pairs: how many of train, dev and test were used.
+        pairs: number of pairs used of train, dev and test.
         gold: ``[m]``, the scores.
         firsts, seconds: ``[m]``, numbers of the texts: pairs with a common text are not independent.
         predicted: by model ``[m]``, scores; of the cosine, similarities.
@@ -98,12 +98,12 @@ class Learned:
 def make(
     request: LearnRequest, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> Learned:
-    """Learn it, or find it in the cache.
+    """Learn the similarities, or find them in the cache.
 
     Raises:
         NotEncoded: the embeddings are not cached.
         BlindspotError: the encoder covers too few pairs of a part of the dataset.
-        Cancelled: without keeping anything.
+        Cancelled: nothing is kept.
     """
     cancel = cancel or CancelToken()
     dataset, space, path = _open(request, settings, progress, cancel)
@@ -111,7 +111,7 @@ def make(
 
 
 def find(request: LearnRequest, settings: Settings) -> Learned | None:
-    """What was learned, or None; raises ``NotEncoded`` if the embeddings are not cached."""
+    """The cached result, or None; raises ``NotEncoded`` if the embeddings are not cached."""
     return _KEPT.find(_open(request, settings, no_progress, CancelToken())[2])
 
 

@@ -125,14 +125,14 @@ def described(table: ScoredTable, sides: Mapping[str, str], fit: Fit) -> pd.Data
 
 
 def became(rows: pd.DataFrame) -> Outcomes:
-    """Who wins each pair of ``described``; right is a residual within ``OFF`` of the range of scores."""
+    """Who wins each pair of ``described``; a run is right if its residual is within ``OFF`` of the range of scores."""
     scale = float(np.ptp(rows[SCORE])) if len(rows) else 1.0
     a, b = (rows[f"residual in {side}"].abs().to_numpy(dtype=np.float64) / scale for side in "AB")
     return Outcomes.of_gains(agreement_gain(a, b), a <= OFF)
 
 
 def agreement_gain(a: Float64, b: Float64) -> Float64:
-    """By how much nearer A's scores are where one of the two misjudges a pair, ``[m]``; 0 where both do, or neither.
+    """How much nearer A's scores are than B's if just one of the two misjudges a pair, ``[m]``; else 0.
 
     Args:
         a, b: by how much their fitted scores are off, as shares of the range of scores.

@@ -1,4 +1,4 @@
-"""View of scored pairs: correlations with intervals, and disagreements between the three of them (Eger 2019)."""
+"""View of scored pairs: three correlations with intervals, and disagreements between them (Eger 2019)."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Row:
 def rows_of(
     predicted: Float64, gold: Float64, sets: Sequence[str], ends: tuple[Int64, Int64], *, only_spearman: bool = False
 ) -> tuple[Row, ...]:
-    """All pairs; with several sets also their weighted mean and each of them.
+    """Correlations over all pairs; with several sets also their weighted mean and each set.
 
     Args:
         predicted, gold, sets: ``[m]``.
         ends: numbers of each pair's texts, ``[m]`` each.
-        only_spearman: without the others, of which Kendall's takes quadratic time.
+        only_spearman: leave out the other correlations; Kendall's takes quadratic time.
     """
     moved = _spearman if only_spearman else _every
     whole = Row(ALL, len(gold), estimates_of(predicted, gold, ends, moved))
@@ -71,7 +71,7 @@ def _spearman(predicted: Float64, gold: Float64) -> Mapping[str, Float64]:
 def estimates_of(
     predicted: Float64, gold: Float64, ends: tuple[Int64, Int64], influences_of: InfluencesOf = _every
 ) -> dict[str, Estimate]:
-    """Each correlation that has influences, with its interval, without undefined ones."""
+    """The defined correlations that ``influences_of`` covers, each with its interval."""
     found = correlations(predicted, gold)
     values = {kind: getattr(found, kind) for kind in KINDS}
     if not any(np.isfinite(value) for value in values.values()):
@@ -88,7 +88,7 @@ def _mean(
     ends: tuple[Int64, Int64],
     influences_of: InfluencesOf,
 ) -> Row:
-    """The mean's influences are the influences within the sets, at the sets' pairs."""
+    """The mean over sets; a pair's influence on it is the influence within its set."""
     weights = np.array([row.pairs for row in each])
     kinds = [kind for kind in KINDS if all(kind in row.estimates for row in each)]  # no mean over some sets only
     estimates = {}
@@ -106,11 +106,11 @@ def _mean(
 
 @dataclass(frozen=True, eq=False)
 class ScoresView:
-    """Correlations of runs, by their ids, and of shared words alone: over all pairs, and by group as ``rows_of``.
+    """Correlations of runs, by their ids, and of shared words alone: over all pairs, and by group as in ``rows_of``.
 
     Attributes:
         alone: the similarities of words, ``[m]``.
-        bars: what the intervals are from, or why there are none.
+        bars: the basis of the intervals, or why there are none.
     """
 
     runs: Mapping[str, tuple[Row, ...]]
@@ -159,8 +159,8 @@ class Disagreement:
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether one correlation puts the first ahead and another the second, with intervals that exclude 0 and hold
-        for all differences at once: by all correlations, of every two runs."""
+        """Whether one correlation puts the first ahead and another the second, by intervals that exclude 0. These hold
+        for all differences at once: in all correlations, between every two runs."""
         ends = [one.interval for one in self.differences.values() if one.interval is not None]
         return any(end.low > 0 for end in ends) and any(end.high < 0 for end in ends)
 

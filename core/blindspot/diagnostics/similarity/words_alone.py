@@ -20,8 +20,8 @@ SCORE = "correlates with people's scores at ρ = {}"  # for ``baselines.in_words
 
 
 def of_table(table: ScoredTable) -> dict[Words, Float64]:
-    """Each measure of every pair ``[m]``; none for words, which share no words unless they are the same, and none of a
-    measure that is the same for all pairs."""
+    """Each measure of every pair ``[m]``. Measures with one value for all pairs are left out; there are none for single
+    words, which share no words unless they are the same."""
     firsts, seconds = (table.frame[side].tolist() for side in ("first", "second"))
     if are_words([*firsts, *seconds]):
         return {}
@@ -31,7 +31,7 @@ def of_table(table: ScoredTable) -> dict[Words, Float64]:
 def against(
     model: Float64, alone: Mapping[Words, Float64], table: ScoredTable, known: Dependence | None = None
 ) -> AgainstWords | None:
-    """Spearman's rho of a model's similarities ``[m]`` against that of the best measure; None if one has none.
+    """Spearman's rho of a model's similarities ``[m]`` against the best measure's; None if either is undefined.
 
     ``known`` is the dependence of the pairs, if it is known already.
     """

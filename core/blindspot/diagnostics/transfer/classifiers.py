@@ -1,7 +1,7 @@
 """Classifiers on embeddings: logistic regression and a small multilayer perceptron (SentEval; Eger 2019, section 4).
 
 Both choose one setting by their accuracy on a dev part: C, or the epoch to stop after. Ties go to the smaller C and the
-earlier epoch. Of many classes the regression is trained as the perceptron is, as by SentEval, since L-BFGS takes about
+earlier epoch. With many classes the regression is trained like the perceptron, as in SentEval, since L-BFGS takes about
 ten times as long on the 1,000 classes of word content. Everything runs on one BLAS thread, so that the same seed gives
 the same bits on any number of cores; on busy cores, threads that wait for each other also made it ten times slower.
 """
@@ -27,8 +27,8 @@ IN_WORDS = {
     "mlp-znorm": "perceptron, z-normalized",
 }
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)  # C, on features whose mean variance is 1
-ALWAYS = 5  # so many are always tried; a larger one, which is slow, only while the largest so far is the best
-MOST_STEPS = 2_000  # of L-BFGS; some hundred are usual
+ALWAYS = 5  # so many are always tried; larger ones are slow and tried only while the largest so far is the best
+MOST_STEPS = 2_000  # of L-BFGS; some hundreds are usual
 HIDDEN = 50  # units, SentEval's nhid
 BATCH = 64
 LOOKS = 40  # evaluations on dev, at most: after each epoch, in small tasks after enough epochs for fifty steps
@@ -129,7 +129,7 @@ def perceptron(
     classes = np.unique(fit.labels)
     rng = np.random.default_rng(seed)
     model = MLPClassifier(hidden, shuffle=False, random_state=seed)
-    steps = len(classes) if len(classes) >= MANY_CLASSES else STEPS_PER_LOOK  # each class needs some
+    steps = len(classes) if len(classes) >= MANY_CLASSES else STEPS_PER_LOOK  # each class needs some steps
     per_look = max(1, round(steps * BATCH / len(fit)))
     best = _Tried(0, -1, [], [])
     for look in range(1, LOOKS + 1):

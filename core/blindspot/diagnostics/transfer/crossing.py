@@ -27,10 +27,10 @@ from blindspot.variants import Variant
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What a model's classifiers got right.
+    """The examples that a model's classifiers got right.
 
     Attributes:
-        right: by size, ``[m, draws]``, of m tested examples.
+        right: by size, ``[m, draws]``, for m tested examples.
         depends: ``[m]``: examples with the same number depend on each other.
     """
 
@@ -44,7 +44,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Gap:
-    """How much more often the first of two models is right with so many training examples; ``p`` is uncorrected, None
+    """How much more often the first of two models is right with ``size`` training examples; ``p`` is uncorrected, None
     where there is no test."""
 
     size: int
@@ -91,7 +91,7 @@ def curves(runs: Sequence[RunRecord], repository: Repository) -> list[Curve]:
 
 
 def points(runs: Sequence[RunRecord]) -> dict[Variant, pd.DataFrame]:
-    """Per model ``size, value, low, high`` of its stored accuracies; NaN for no interval."""
+    """The stored accuracies of each model: ``size, value, low, high``; NaN where there is no interval."""
     out = {}
     for run in runs:
         found = {size: ENTRY.measured(run.metrics, f"accuracy@{size}") for size in SIZES}
@@ -103,7 +103,7 @@ def points(runs: Sequence[RunRecord]) -> dict[Variant, pd.DataFrame]:
 
 
 def crossings(found: Sequence[Curve]) -> list[Crossing]:
-    """Every two models."""
+    """The crossings of every two models."""
     pairs = list(combinations(found, 2))
     among = sum(len(a.right.keys() & b.right.keys()) for a, b in pairs)
     return [crossing(a, b, among) for a, b in pairs]
@@ -121,7 +121,7 @@ def crossing(a: Curve, b: Curve, among: int) -> Crossing:
 
 
 def in_words(found: Crossing, a: str, b: str) -> str:
-    """Which of the two, named ``a`` and ``b``, is better with how many examples, as a sentence."""
+    """A sentence on which of the two models, named ``a`` and ``b``, is better with how many examples."""
     said = [
         f"{first} is better than {second} with {listed([f'{g.size:,} ({_points(g, sign)})' for g in gaps])}"
         for first, second, sign in ((a, b, 1), (b, a, -1))
@@ -139,8 +139,8 @@ def _points(gap: Gap, sign: int) -> str:
 
 
 def evidence(material: Material) -> Iterator[Evidence]:
-    """See ``Diagnostic.evidence``. Two models are tested where each is ahead at some size: for each direction the size
-    that shows it best, corrected for the number of sizes; both must be so."""
+    """See ``Diagnostic.evidence``. Two models are tested if each is ahead at some size: in each direction at the size
+    that shows it best, corrected for the number of sizes. Both directions must be significant."""
     yield from low_coverage(material.runs)
     for group in together(material, on_same_items=True):
         found = curves(group.runs, material.repository)

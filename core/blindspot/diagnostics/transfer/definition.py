@@ -47,7 +47,7 @@ CHOSEN = "logreg-chosen"
 CLASSIFIERS = ("logreg", "logreg-znorm", CHOSEN, "mlp", "mlp-znorm")
 SEEDS = tuple(str(seed) for seed in range(1, 6))
 FOLDS = splits.FOLDS
-LEAST_TEXTS = 3  # different texts of a class without a split: one to train on, one to choose by, one to test
+LEAST_TEXTS = 3  # different texts that a class needs without a split: one to train on, one to choose by, one to test
 CLEAN = "_without_overlap"
 
 
@@ -158,7 +158,7 @@ def _splits(dataset: LabeledTexts, seed: int) -> list[Split]:
     """The prescribed split, or ten folds.
 
     Raises:
-        InputError: the texts of a class overlap so much with others' that some training part has none of them.
+        InputError: a class has so few different texts that some training part has none of them.
     """
     plan = _plan(dataset, seed)
     if (missing := _missing_class(plan, dataset)) is not None:
@@ -174,7 +174,7 @@ def _splits(dataset: LabeledTexts, seed: int) -> list[Split]:
 def _plan(dataset: LabeledTexts, seed: int) -> list[Split]:
     """Folds keep pairs together that share a text, directly or through other pairs.
 
-    If that leaves a class out or links more pairs than a fold takes (a few queries paired with many documents each),
+    If that leaves a class out, or links more pairs than fit in a fold (a few queries paired with many documents each),
     they only keep equal pairs together.
     """
     labels, same = dataset.labels, dataset.same
@@ -189,7 +189,7 @@ def _plan(dataset: LabeledTexts, seed: int) -> list[Split]:
 
 
 def _missing_class(plan: Sequence[Split], dataset: LabeledTexts) -> int | None:
-    """The first class that is tested although a training part has none of it."""
+    """The first class, in the training or test part of a split, that has no example to fit on; None without any."""
     for split in plan:
         asked = np.union1d(dataset.labels[split.training], dataset.labels[split.test])
         if len(missing := np.setdiff1d(asked, dataset.labels[split.fit])):
@@ -224,7 +224,7 @@ def check_finite(features: Float32, dataset: LabeledTexts) -> None:
 
 @dataclass(eq=False)
 class _Outcome:
-    """Arrays are ``[m]``, one value per example; ``fold`` is -1 for what was not tested."""
+    """Arrays are ``[m]``, one value per example; ``fold`` is -1 for examples that were not tested."""
 
     predicted: Int32
     probability: Float64

@@ -1,7 +1,7 @@
 """Evidence of Transfer and Probing: what can a classifier not learn from a model's vectors?
 
-A task is learned where the accuracy is more than a tenth of the way from the majority to all right. The negation probe
-asks for more: whether a sentence is negated decides what it means, so that halfway is the least.
+A task is learned if the accuracy is more than a tenth of the way from the majority class's to 1. The negation probe
+asks for more: whether a sentence is negated decides what it means, so the least is halfway.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from blindspot.store.records import RunRecord
 from blindspot.types import Bool
 
 LEARNED, PROBED = 0.1, 0.5  # of the way from the majority to all right
-LIFT = 0.005  # accuracy that overlap must add to be worth a word
+LIFT = 0.005  # accuracy that overlap must add to be worth mentioning
 FEWEST = 10  # examples of a class
 
 
@@ -58,7 +58,7 @@ def _entry(run: RunRecord) -> Diagnostic:
 
 
 def _what(run: RunRecord) -> tuple[str, str]:
-    """What a classifier reads or learns, and which of the two it is called."""
+    """What a classifier reads or learns, and which of the two verbs fits."""
     if run.plan.dataset == DEMO:
         return "Negation", "read"
     if _entry(run).dataset_kind is not DatasetKind.PROBING:
@@ -107,7 +107,7 @@ def _lifted(run: RunRecord) -> Iterator[Evidence]:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What runs predicted of the examples, ``[n]`` each, and what the examples are.
+    """The examples, and what runs predicted for them, ``[n]`` each.
 
     Attributes:
         known: which examples are independent.
@@ -150,11 +150,10 @@ def _of_rows(group: Together, rows: Rows, answers: Answers) -> Iterator[Evidence
 def _classes(
     run: RunRecord, rows: Rows, answers: Answers, of_baseline: np.ndarray[Any, Any] | None, baselines: int
 ) -> Iterator[Evidence]:
-    """Classes that are recognized less often than by guessing classes as often as they occur; none of many classes,
-    of which each has few examples.
+    """Classes that are recognized less often than by guessing each class as often as it occurs. Many classes are left
+    out, since each has few examples.
 
-    A classifier that knows nothing guesses the class that is frequent in training, and never the others: that alone
-    is a caution.
+    A classifier that knows nothing always guesses the class that is frequent in training: that alone is a caution.
     """
     label, predicted = answers.label, answers.predicted[run.run_id]
     here = rows.has(run.run_id)
@@ -194,8 +193,8 @@ def _informed(
 ) -> tuple[float, float]:
     """How much better than the best baseline a class is recognized, and the p-value of that; NaN without a baseline.
 
-    Compared is how much more often the class is predicted where it is right than where it is not (Youden 1950): how
-    often a class is predicted, without knowledge, differs between classifiers too.
+    We compare how much more often the class is predicted where it is right than where it is not (Youden 1950), since
+    classifiers without knowledge also differ in how often they predict a class.
     """
     if of_baseline is None or any(answer is None for answer in of_baseline[here]):
         return np.nan, np.nan
@@ -207,7 +206,7 @@ def _informed(
 
 
 def _against_baseline(against: AgainstBaseline, rows: Rows, answers: Answers) -> list[Evidence]:
-    """The surest mistakes that the baseline does not make are the examples of a run that is worse."""
+    """The finding against a baseline; the examples of a worse run are its surest mistakes that the baseline avoids."""
     label, predicted = answers.label, answers.predicted
     examples: tuple[Example, ...] = ()
     if against.p < ALPHA and against.score < against.reached:

@@ -24,7 +24,7 @@ def features(embeddings: Float32 | Float64, firsts: Int32 | Int64, seconds: Int3
 
     Args:
         embeddings: ``[n, d]``.
-        firsts, seconds: ``[m]``, the row of each example's first and second text; seconds is ``[0]`` of single texts.
+        firsts, seconds: ``[m]``, the row of each example's first and second text; seconds is ``[0]`` for single texts.
     """
     u = np.asarray(embeddings[firsts], dtype=np.float32)
     if not len(seconds):

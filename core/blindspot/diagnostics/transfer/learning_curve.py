@@ -32,7 +32,7 @@ DRAWS = 10
 SEED = 1
 TRIED = STRENGTHS[1:5]  # C
 INNER_FOLDS = 3  # that choose C
-STEPS = 300  # of L-BFGS at most: there are hundreds of fits, and those with the C that wins need fewer
+STEPS = 300  # most steps of L-BFGS: there are hundreds of fits, and those with the C that wins need fewer
 UNKNOWN = 1.0  # C where a class has a single example
 
 
@@ -98,10 +98,10 @@ def compute(
 
 
 def parts(dataset: LabeledTexts) -> tuple[Int64, Int64, Int64]:
-    """Examples to draw from ``[p]`` and to test ``[m]``, and what of those depends on each other, ``[m]`` numbers.
+    """Examples to draw from ``[p]`` and to test ``[m]``, and numbers ``[m]`` that dependent tested examples share.
 
-    The prescribed training and test parts, or two halves with about equally many of each class; no text is in both,
-    unless more than half of all pairs are connected: then no pair is.
+    These are the prescribed training and test parts, or two halves with about equally many of each class. No text is in
+    both halves, unless more than half of all pairs are connected: then no pair is in both.
     """
     linked = components(*dataset.texts) if dataset.has_pairs else dataset.same
     if dataset.is_split:
@@ -115,8 +115,8 @@ def parts(dataset: LabeledTexts) -> tuple[Int64, Int64, Int64]:
 
 
 def shares(counts: Int64, size: int) -> Int64:
-    """How many of each class a stratified draw of ``size`` takes of ``counts [k]``, ``[k]``: at least one of each that
-    there is, else in proportion."""
+    """How many examples a stratified draw of ``size`` takes from classes of ``counts [k]``, ``[k]``: in proportion, but
+    at least one from each class that has any."""
     quota = size * counts / counts.sum()
     taken: Int64 = np.minimum(np.maximum(np.floor(quota), 1), counts).astype(np.int64)
     while (left := size - int(taken.sum())) != 0:
@@ -127,15 +127,15 @@ def shares(counts: Int64, size: int) -> Int64:
 
 
 def drawn(labels: Int32, pool: Int64, size: int, draw: int) -> Int64:
-    """The examples of a draw, ascending. A larger size of the same draw takes others of the same order, so that curves
-    of all models go through the same examples."""
+    """The examples of a draw, ascending. All sizes of a draw take the first of each class in one random order, so that
+    the curves of all models go through the same examples."""
     order = np.random.default_rng([SEED, draw]).permutation(pool)
     taken = shares(np.bincount(labels[pool]), size)
     return np.sort(np.concatenate([order[labels[order] == k][:count] for k, count in enumerate(taken.tolist())]))
 
 
 def _predicted(features: Any, labels: Int32, chosen: Int64, tested: Int64) -> Int32:
-    """The classes of ``tested`` by a regression on ``chosen``, whose C has most right over folds within these."""
+    """The classes of ``tested`` by a regression on ``chosen``; its C is the best one over folds within these."""
     from sklearn.linear_model import LogisticRegression
 
     scaling = made.Scaling.fit(features, chosen, each=False)
@@ -156,7 +156,7 @@ def _predicted(features: Any, labels: Int32, chosen: Int64, tested: Int64) -> In
 
 
 def accuracy(right: Bool, groups: Int64) -> Estimate:
-    """Mean of ``right [m, draws]`` with its interval over examples and draws, as of queries and raters (``votes``)."""
+    """Mean of ``right [m, draws]`` with its interval over examples and draws, like queries and raters (``votes``)."""
     found = votes.micro(right.astype(np.float64), np.ones(right.shape))
     assert found is not None  # noqa: S101 - there are votes
     return votes.share(found, groups, Population.RATERS)

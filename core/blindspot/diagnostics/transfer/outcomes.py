@@ -50,7 +50,7 @@ class Outcomes:
         known: which examples are independent.
         repeated: ``[m]``, whether an example is also in the training part, or repeats.
         first, second: the ``m`` texts, and the second texts of pairs (else empty).
-        predicted, probability: by run id ``[m]``, the predicted class and its probability.
+        predicted, probability: by run id, ``[m]``, the predicted class and its probability.
     """
 
     numbers: Int64
@@ -185,7 +185,7 @@ def probability(side: str) -> str:
 
 def described(found: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
     """A row per example: ``no, text, second text`` (of pairs), ``gold``, each side's prediction and probability,
-    ``overlap``, and ``surest mistake``, the highest probability that a side gave to a wrong class or NaN.
+    ``overlap``, and ``surest mistake``: the highest probability of a side's wrong prediction, NaN without one.
 
     Args:
         sides: run ids by "A" and, with two runs, "B".

@@ -41,9 +41,9 @@ class Split:
 def grouped_folds(labels: Int32, groups: Int64, folds: int, seed: int) -> Int64:
     """The fold of each example, ``[m]`` from 0, for their classes ``labels [m]`` and ``groups [m]``.
 
-    Groups of several examples come first, from the largest on, each to the fold where the sum over folds and classes of
-    the squared shares of a class grows least. Then single examples, class by class, each to the fold with the fewest of
-    its class, and of those to the smallest. The seed breaks ties.
+    Groups of several examples come first, the largest first, each to the fold where the sum over folds and classes of
+    the squared shares of a class grows least. Then single examples, class by class, go to the fold with the fewest of
+    their class, among several to the smallest. The seed breaks ties.
     """
     rng = np.random.default_rng(seed)
     _, classes = np.unique(labels, return_inverse=True)

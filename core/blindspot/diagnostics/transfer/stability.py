@@ -1,8 +1,8 @@
 """Stability of the ranking of encoders over classifiers (Eger 2019, section 3).
 
 Two encoders are *flipped* between two classifiers if the one that leads with the first trails with the second. A flip
-is *beyond chance* if the intervals of both differences exclude 0, which hold for all differences at once: of every two
-encoders with every classifier.
+is *beyond chance* if the intervals of both differences exclude 0. These intervals hold at once for all differences, of
+every two encoders with every classifier.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Agreement:
 
 
 def agreement(values: Float64) -> Agreement:
-    """Of scores ``[e, c]`` of e encoders with c classifiers; encoders with a NaN are left out."""
+    """The agreement of scores ``[e, c]`` of e encoders with c classifiers; encoders with a NaN are left out."""
     values = values[~np.isnan(values).any(axis=1)]
     encoders, classifiers = values.shape
     nan = float("nan")
@@ -66,7 +66,7 @@ class Turned:
 
 
 def turned(values: Float64) -> list[Turned]:
-    """Every two encoders of scores ``[e, c]`` that lead and trail each other, compared to four decimals."""
+    """Every two encoders of scores ``[e, c]`` in which each leads with some classifier, compared to four decimals."""
     rounded = np.round(values, rankings.DECIMALS)
     out = []
     for a, b in combinations(range(len(values)), 2):
@@ -82,7 +82,7 @@ class Flip:
     """Two encoders whose order depends on the classifier."""
 
     turned: Turned
-    leads: Estimate  # of the first to the second, with the classifier ``turned.leads``
+    leads: Estimate  # difference of the first and the second, with the classifier ``turned.leads``
     trails: Estimate  # the same with ``turned.trails``, below 0
 
     @property
@@ -100,9 +100,9 @@ def flips(
     Args:
         values: of one task, or means over several, each counting alike.
         run_ids: per task, encoder and classifier.
-        tasks: what the runs predicted, per task; independent of each other.
+        tasks: what the runs predicted, per task; tasks are independent of each other.
     """
-    # A mean over tasks is one over the examples of all of them, weighted; what is dependent is within a task.
+    # A mean over tasks is a weighted mean over the examples of all tasks; only examples of one task can be dependent.
     total, known = sum(map(len, tasks)), Dependence.joined([task.known for task in tasks])
     among = comb(len(values), 2) * values.shape[1]
 

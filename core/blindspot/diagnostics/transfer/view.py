@@ -24,7 +24,7 @@ MEAN = "mean"
 
 @dataclass(frozen=True, eq=False)
 class Crossed:
-    """A task's runs ``[e][c]`` and scores ``[e, c]`` by model and classifier, without gaps; of ``MEAN`` no runs."""
+    """A task's runs ``[e][c]`` and scores ``[e, c]`` by model and classifier, without gaps; ``MEAN`` has no runs."""
 
     task: str
     variants: tuple[Variant, ...]
@@ -38,21 +38,21 @@ class Crossed:
 
     @property
     def places(self) -> Float64:
-        """Of the models by each classifier, ``[e, c]``."""
+        """Places of the models by each classifier, ``[e, c]``."""
         return rankings.places(rankings.oriented(self.values, np.ones(len(self.classifiers))))
 
     @property
     def pairs(self) -> int:
-        """Of models."""
+        """Number of pairs of models."""
         return len(self.variants) * (len(self.variants) - 1) // 2
 
     @property
     def turned(self) -> int:
-        """Pairs of models whose order depends on the classifier."""
+        """Number of pairs of models whose order depends on the classifier."""
         return len(stability.turned(self.values))
 
     def run_ids(self, variants: Sequence[Variant], classifiers: Sequence[str]) -> list[list[str]]:
-        """``[e][c]``, of some of the models and classifiers."""
+        """Run ids ``[e][c]`` of some of the models and classifiers."""
         places = [self.classifiers.index(name) for name in classifiers]
         return [[self.runs[self.variants.index(variant)][c].run_id for c in places] for variant in variants]
 
@@ -65,7 +65,7 @@ def crossed(
     *,
     overlap: bool,
 ) -> Crossed | None:
-    """Of some models all classifiers that at least two of them have; None if no two have two in common."""
+    """The classifiers that two or more models ``among`` have, and the models with all of these; None for under two."""
     classifiers = tuple(name for name, runs in by_classifier.items() if sum(v in runs for v in among) > 1)
     variants = tuple(v for v in among if all(v in by_classifier[name] for name in classifiers))
     if len(variants) < 2 or len(classifiers) < 2:
@@ -77,7 +77,7 @@ def crossed(
 
 
 def mean_of(tasks: Sequence[Crossed]) -> Crossed | None:
-    """The mean over two or more tasks, of the models and classifiers that all of them have."""
+    """The mean over two or more tasks, for the models and classifiers that all of these tasks have."""
     if len(tasks) < 2:
         return None
     variants = tuple(v for v in tasks[0].variants if all(v in task.variants for task in tasks))
@@ -94,7 +94,7 @@ def mean_of(tasks: Sequence[Crossed]) -> Crossed | None:
 
 
 def choices(one: Crossed) -> list[dict[str, str | float | None]]:
-    """What dev chose for each model: the share of the folds with z-norm, and C by classifier; nothing of a mean."""
+    """The settings that dev chose for each model: the share of folds with z-norm, C by classifier; none for a mean."""
     names = [
         (title, c, metric)
         for c, name in enumerate(one.classifiers)

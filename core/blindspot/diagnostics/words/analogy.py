@@ -1,6 +1,6 @@
 """Analogy: "man is to king as woman is to what?", answered by sums or products of cosines (Schnabel 2015, section 3.1).
 
-3CosAdd (Mikolov, Yih and Zweig 2013) takes the candidate nearest to ``b - a + c`` of unit vectors, 3CosMul (Levy and
+3CosAdd (Mikolov, Yih and Zweig 2013) takes the candidate nearest to ``b - a + c`` of unit vectors; 3CosMul (Levy and
 Goldberg 2014) multiplies instead of adding, so that no single similarity outweighs the others. Both only need the
 cosines of the question's words with every candidate, which are computed once per word, in float64.
 """
@@ -59,7 +59,7 @@ class Answers:
 
     Attributes:
         greater: candidates that score higher than the right word.
-        ties: candidates that score the same within tau, without the right word.
+        ties: other candidates that score the same within tau.
         predicted: the candidate with the highest score, the first of several.
         score, best: the right word's score, and the highest.
     """
@@ -80,7 +80,7 @@ def answer(
     cancel: CancelToken,
     tau: float = TAU,
 ) -> Answers:
-    """Score every candidate for every question; a question's own three words are no candidates.
+    """Score every candidate for every question; a question's own three words are not candidates.
 
     Args:
         embeddings: ``[n, d]``, one row per candidate; a zero vector has cosine 0 with everything.

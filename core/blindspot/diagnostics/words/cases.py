@@ -1,7 +1,7 @@
-"""Cases that a model gets right or wrong one by one, of outlier detection and thematic fit, as rows of the store.
+"""Cases of outlier detection and thematic fit, each right or wrong, as rows of the store.
 
-Cases are not independent where they share words: outliers of one group, or one outlier of several groups; events of one
-verb or one agent.
+Cases that share words are not independent: outliers of one group, or one outlier of several groups; events of one verb
+or one agent.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from blindspot.types import Float64
 
 @dataclass(frozen=True)
 class CaseKind:
-    """What the pages and findings say of the cases of a diagnostic, whose rows have a column ``hit`` from 0 to 1.
+    """How pages and findings describe the cases of a diagnostic; its rows have a column ``hit`` from 0 to 1.
 
     Attributes:
-        group: column of the stored rows by whose values cases are listed.
-        shared: of the stored rows, the two things by which cases depend on each other.
+        group: column of the stored rows that cases are grouped by.
+        shared: from the stored rows, the two things by which cases depend on each other.
         units: what is independent: groups of cases, or else those things.
-        title: of the headline score; ``cases``: one and several.
+        title: of the headline score; ``cases``: the word for one case, and for several.
         does: what a model does with a share of so many cases, after its name: ``finds {} of {}``.
         view: of the page Words; the parameters ``<view>_of`` and ``<view>_by`` have dataset and model.
-        texts: of a row, each with its role.
-        answer: what the model says of a row.
+        texts: the texts of a row, each with its role.
+        answer: what the model answers in a row.
     """
 
     entry: Diagnostic
@@ -48,7 +48,7 @@ class CaseKind:
     answer: Callable[[pd.Series], str]
 
     def address(self, run: RunRecord) -> dict[str, str]:
-        """The cases of one run."""
+        """Parameters of the address that shows the cases of one run."""
         return {
             "view": self.view,
             f"{self.view}_of": run.plan.dataset,
@@ -56,11 +56,11 @@ class CaseKind:
         }
 
     def dependence(self, rows: pd.DataFrame) -> Dependence:
-        """Of the cases in some rows."""
+        """Dependence of the cases in some rows."""
         return Dependence.of_texts(*self.shared(rows))
 
     def named(self, found: Estimate) -> Estimate:
-        """An estimate over cases, whose independent units have their names."""
+        """An estimate over cases, with the right name for its independent units."""
         return replace(found, unit=self.units[found.unit is Unit.TEXTS])
 
     def share(self, right: Float64, rows: pd.DataFrame) -> Estimate:
@@ -69,7 +69,7 @@ class CaseKind:
 
 
 def _groups_and_outliers(rows: pd.DataFrame) -> tuple[Sequence[str], Sequence[str]]:
-    """The group of each case, of which those that share words are one, and its outlier."""
+    """The group of each case, where groups that share words count as one, and its outlier."""
     groups = rows.drop_duplicates("group_name")[["group_name", "words"]]
     words = groups.assign(word=groups["words"].str.split("; ")).explode("word")
     connected = Dependence.of_texts("group " + words["group_name"], words["word"]).groups

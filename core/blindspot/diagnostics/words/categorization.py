@@ -39,7 +39,7 @@ class Clustering:
 
     Attributes:
         clusters: ``[n] int32``, the cluster of each word.
-        named: ``[k] int64``, the class of most of each cluster's words, the first of several.
+        named: ``[k] int64``, the class that most of each cluster's words have, the first of several.
         purities, inertias: of all solutions, by seed.
         chance: mean purity with shuffled classes.
     """
@@ -100,8 +100,8 @@ def purity(clusters: Int32, membership: Bool) -> float:
 
 
 def placed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of a run's rows one per word, by its number: ``word``, ``classes`` in words, the first ``class``, ``cluster``,
-    ``cluster_class``, and whether that is one of the classes (``right``)."""
+    """A run's rows joined to one per word, by its number: ``word``, ``classes`` in words, the first ``class``,
+    ``cluster``, ``cluster_class``, and whether the latter is one of the classes (``right``)."""
     rows = rows.assign(right=rows["class"] == rows["cluster_class"])
     return rows.groupby("item_no", sort=True).agg(
         word=("word", "first"),
@@ -120,7 +120,7 @@ def order_clusters(table: Int64) -> Int64:
 
 
 def shares(table: Int64) -> Float64:
-    """Each class's words by cluster as shares of the class, ``[k, classes]``."""
+    """The share of each class's words in each cluster, ``[k, classes]``."""
     totals = table.sum(axis=0)
     return np.asarray(np.divide(table, totals, out=np.zeros(table.shape), where=totals > 0))
 

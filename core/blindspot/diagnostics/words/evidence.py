@@ -1,8 +1,8 @@
 """Evidence on analogies and categories: which relations and kinds of words does a model not know?
 
-Questions of one section are built from few pairs of words, each of them in many: the pairs of words are independent,
-and a share of questions is a U-statistic of them. In categories, words of one class fail together: the classes are
-independent.
+Questions of one section are built from a few pairs of words, each of which is in many questions: the pairs of words are
+independent, and a share of questions is a U-statistic of them. In categories, words of one class fail together: the
+classes are independent.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.types import Bool, Float64, Int64
 
-LEAST = 0.1  # of the way from chance to all right: who does not get so far does not know it
+LEAST = 0.1  # of the way from chance to all right: a model that does not get so far does not know it
 KNOWN = 0.25  # share of a relation's questions; its pairs of words are too few for a test against less
 MOST_NAMED = 3  # classes
-FEW_LOST = 0.1  # share of the classes: fewer are not worth a word
+FEW_LOST = 0.1  # share of the classes: fewer are not worth mentioning
 
 
 def of_analogies(material: Material) -> Iterator[Evidence]:
@@ -74,7 +74,7 @@ def _analogies(group: Together, rows: Rows) -> Iterator[Evidence]:
     best = {run.run_id: base for run, base in group.against_best("accuracy") if base.run_id in hits}
 
     def rivals(run: RunRecord, here: Bool) -> list[Compared]:
-        """The best baseline on the questions that both were asked among those ``here``; nothing without one."""
+        """The best baseline on the questions ``here`` that both were asked; empty without a baseline."""
         if run.run_id not in best:
             return []
         base = best[run.run_id].run_id
@@ -108,7 +108,7 @@ def _analogies(group: Together, rows: Rows) -> Iterator[Evidence]:
 def _by_pairs(
     group: Together, values: dict[str, Float64], left: Int64, right: Int64, chance: float
 ) -> list[AgainstBaseline]:
-    """As ``against_baselines``, of questions that share pairs of words."""
+    """As ``against_baselines``, but for questions that share pairs of words."""
     out = []
     for run, best in group.against_best("accuracy"):
         if run.run_id not in values or best.run_id not in values:
@@ -132,7 +132,7 @@ class _Asked:
     Attributes:
         places: their rows.
         hits: the share of the first place that the right word has.
-        left, right: numbers of the two pairs of words of each.
+        left, right: numbers of each question's two pairs of words.
     """
 
     run: RunRecord
@@ -151,7 +151,7 @@ class _Asked:
         return bounded_against(self.share, moved, known, known.units, null)
 
     def examples(self, among: Bool) -> tuple[Example, ...]:
-        """Wrong answers, of as many different pairs of words as there are."""
+        """Wrong answers, to questions about different pairs of words first."""
         places = self.places[among & (self.hits < 1)]
         first = ~self.rows.about.iloc[places].duplicated(["c", "d"]).to_numpy()
         places = np.concatenate([places[first], places[~first]])[:MOST_EXAMPLES]
@@ -164,7 +164,7 @@ class _Asked:
 
 
 def _pairs_of_words(estimate: Estimate) -> str:
-    """What is independent, where texts are pairs of words."""
+    """The number of independent units in words, where texts are pairs of words."""
     return estimate.independent.replace(Unit.TEXTS, "pairs of words")
 
 
@@ -182,7 +182,7 @@ def _all_questions(asked: _Asked, baselines: Sequence[Compared]) -> Iterator[Evi
 
 
 def _section(asked: _Asked, name: str, baselines: Sequence[Compared]) -> Iterator[Evidence]:
-    """A section of which hardly a question is answered right; with too few pairs of words for a test, counted."""
+    """A section with hardly a right answer; counted instead of tested if it has too few pairs of words for a test."""
     found, p = asked.against(KNOWN)
     is_tested = not np.isnan(p)
     if not is_tested and found.value >= LEAST:
@@ -206,7 +206,7 @@ def _section(asked: _Asked, name: str, baselines: Sequence[Compared]) -> Iterato
 
 
 def _weakest(asked: _Asked, section: np.ndarray[Any, Any], names: Sequence[str]) -> Iterator[Evidence]:
-    """The section that is furthest below the others, its p-value times the sections that were tried."""
+    """The section that is furthest below the others; its p-value is multiplied by the number of sections tried."""
     tried = []
     for name in names:
         value, moved = difference_influence(asked.hits, section == name)
@@ -239,7 +239,7 @@ def _categories(found: Together, material: Material) -> Iterator[Evidence]:
     n = 1 + int(rows["item_no"].max())
     right, group = {}, np.full(n, "", dtype=object)
     item, of_run = rows["item_no"].to_numpy(dtype=np.int64), rows.groupby("run_id", sort=False).indices
-    # A word of several classes is right by one of them, and counts with the first.
+    # A word of several classes is right if one of them is, and counts in the first.
     group[item[::-1]] = rows["class"].to_numpy()[::-1]
     for run_id, places in of_run.items():
         hits = np.full(n, np.nan)
@@ -305,5 +305,5 @@ def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> Iterato
 
 def against_baseline(against: AgainstBaseline, pairs_of_words: str = "") -> list[Evidence]:
     made, interval = against.evidence(pairs_of_words=pairs_of_words), against.difference.interval
-    # With few classes the exact test may not see what the interval does: then nothing is said.
+    # With few classes the exact test may not find what the interval shows: then nothing is said.
     return made[:1] if interval is not None and interval.low > 0 else made

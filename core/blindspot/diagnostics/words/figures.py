@@ -15,7 +15,7 @@ from blindspot.variants import Variant
 
 HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "cross-open")
 LABEL_WIDTH = 30
-MANY = 30  # classes: cells of more have no numbers
+MANY = 30  # classes: with more, cells have no numbers
 
 
 def task_dots(

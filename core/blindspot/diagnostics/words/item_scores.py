@@ -25,7 +25,7 @@ from blindspot.types import Float64, Int64
 
 @dataclass(frozen=True, eq=False)
 class OfWordPairs(Mean):
-    """A mean over questions, each of which joins two pairs of words: these are independent, and a pair is in many.
+    """A mean over questions, each of which joins two pairs of words. Pairs are independent; each is in many questions.
 
     Attributes:
         left, right: ``[m]`` numbers of each question's pairs of words.
@@ -133,7 +133,7 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
 
 
 def by_class(classes: Iterable[str]) -> Dependence:
-    """Of words, by their classes ``[m]``: one clustering places the words of a class together or apart."""
+    """Dependence of words by their classes ``[m]``: one clustering places the words of a class together or apart."""
     return Dependence.of_texts(classes, unit=Unit.CLASSES)
 
 

@@ -33,14 +33,14 @@ CASES_PER_CHECK = 256
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What stands out in each of m cases, ``[m]`` each.
+    """The words that stand out in m cases, ``[m]`` each.
 
     Attributes:
         lower: words of the group that are less similar to the rest than the outlier is.
         ties: words of the group that are as similar within tau.
         picked: row of the word that is least similar to the rest, the outlier if it is among several.
         similarity, lowest: mean cosine of the outlier and of the picked word with the rest.
-        words: of the group.
+        words: number of words of the group.
     """
 
     lower: Int64
@@ -57,7 +57,7 @@ class Found:
 
     @property
     def position(self) -> Float64:
-        """Position of the outlier by compactness from 0 to 1: the last one, 1, is that of the least compact word."""
+        """Position of the outlier by compactness, from 0 to 1: at 1 it is the word that fits least."""
         return np.asarray(1.0 - (self.lower + self.ties / 2) / self.words)
 
 
@@ -71,13 +71,13 @@ def detect(
 ) -> Found:
     """Sort each case's words by their mean cosine with its other words.
 
-    The paper sorts by the compactness of what is left without a word, the mean cosine of all its pairs. Both orders are
-    the same: the pairs that are left are all pairs without the word's own.
+    The paper sorts by the compactness of the words that are left without a word, the mean cosine of all their pairs.
+    Both orders are the same: the pairs that are left are all pairs except the word's own.
 
     Args:
         embeddings: ``[n, d]``; a zero vector has cosine 0 with everything.
         members: ``[m, k]``, rows of the words that belong together; -1 after the last.
-        outliers: ``[m]``, row of the word that does not.
+        outliers: ``[m]``, row of the word that does not belong.
         tau: mean cosines no further apart are tied.
     """
     units = unit_rows(embeddings)

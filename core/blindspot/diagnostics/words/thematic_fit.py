@@ -37,7 +37,7 @@ class Fit:
         event: the mean of the unit vectors of agent and verb.
         verb, agent: either alone.
         others: the mean of the unit vectors of the typical patients of the verb's other events; 0 without any.
-        fillers: ``[m]``, how many different ones these are.
+        fillers: ``[m]``, the number of different patients in that mean.
     """
 
     event: Float64
@@ -48,7 +48,7 @@ class Fit:
 
 
 def fit(embeddings: Float32 | Float64, events: Events) -> Fit:
-    """Cosines of each event's two patients; a patient of the event itself is no other event's filler for it.
+    """Cosines of each event's two patients; an event's own patients are no fillers, even where other events have them.
 
     Args:
         embeddings: ``[n, d]``; a zero vector has cosine 0 with everything.

@@ -85,7 +85,7 @@ class PhraseKind:
 
     @property
     def precision(self) -> float | None:
-        """None where none is found."""
+        """Share of the phrases found that are right; None where none is found."""
         return self.right / self.found if self.found else None
 
     @property

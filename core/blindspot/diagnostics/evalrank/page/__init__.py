@@ -129,7 +129,7 @@ def _notes(shown: EvalRankView) -> None:
 
 
 def _few_rivals(shown: EvalRankView) -> list[str]:
-    """A sentence where all models decide among a few texts, so that a Hits@1 of 0 need not be a mistake."""
+    """A sentence where all models rank nearly all matches near the top, so that a Hits@1 of 0 need not be a mistake."""
     ranks = [shown.pairs.ranks(run.run_id, filtered=shown.filtered) for run in shown.runs]
     last = max(float(np.nanquantile(values, 0.95)) for values in ranks)
     if not 1 < last <= FEW_RIVALS or shown.runs[0].metrics["background"] < 10 * FEW_RIVALS:

@@ -88,7 +88,7 @@ def _sources(shown: EvalRankView) -> PairSources | None:
 
 
 def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
-    """A sentence: the group of pairs on which B gains most against A, and that on which it loses most."""
+    """A sentence: the groups of pairs on which B gains most and loses most against A."""
     if len(shown.runs) < 2:
         return
     sides = two_variants(shown.runs)

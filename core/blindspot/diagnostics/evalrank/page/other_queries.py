@@ -21,7 +21,7 @@ from blindspot.ui.resources import cached, repository, settings
 
 def note(shown: EvalRankView) -> None:
     """Say that other queries compete, and in what share of the pairs the headline's model ranks one above the match;
-    nothing where it is in none."""
+    say nothing where that is in no pair."""
     if not stand_in_the_way(shown):
         return
     run = headline.subject_first(shown.runs, shown.picks)[0]
@@ -63,7 +63,7 @@ def _numbers(pairs: PairTable) -> tuple[Int64, Int64]:
 
 
 def _counted(run: RunRecord, pairs: PairTable) -> QueriesAbove | None:
-    """None where it cannot be known: the embeddings are gone, or prepared by the toolkit's protocol."""
+    """The count; None where it cannot be known: the embeddings are gone, or prepared by the toolkit's protocol."""
     if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
         return None
     try:

@@ -53,7 +53,7 @@ class EvalRankView:
 
     @property
     def family(self) -> str:
-        """Of the scores by these ranks."""
+        """The family of the scores by these ranks."""
         return FILTERED if self.filtered else MAIN
 
 

@@ -190,7 +190,7 @@ def _training(shown: EvalRankView) -> None:
 
 
 def _remember(shown: EvalRankView, training: TrainingSet, found: OverlapView) -> None:
-    """Keep the overlap with a training set that the reader named, as a warning at the score."""
+    """Keep the overlap with a training set that the reader named, and warn of it at the score."""
     if not allowed().changes or training.name == STS_BENCHMARK:
         return
     folder, digest = settings().training, shown.runs[0].plan.dataset_digest

@@ -39,7 +39,7 @@ def _all_estimates(estimates: Sequence[Estimated]) -> Mapping[str, Mapping[str, 
 
 
 def by_variant(found: Sequence[Estimated], runs: Sequence[RunRecord], suffix: str) -> Scores:
-    """For ``figures.score_dots``; ``suffix`` is that of raw or of filtered scores."""
+    """Scores for ``figures.score_dots``; ``suffix`` selects raw or filtered scores."""
     estimates = _all_estimates(found)
     return {run.plan.variant: {name: estimates[run.run_id][f"{name}{suffix}"] for name in SHOWN} for run in runs}
 
@@ -47,7 +47,7 @@ def by_variant(found: Sequence[Estimated], runs: Sequence[RunRecord], suffix: st
 def with_intervals(
     found: Sequence[Estimated], runs: Sequence[RunRecord], metrics: Sequence[str]
 ) -> Mapping[tuple[int, str], str]:
-    """For ``tables.mark_best``: ``value (low to high)`` by row and metric."""
+    """Cells for ``tables.mark_best``: ``value (low to high)`` by row and metric."""
     estimates = _all_estimates(found)
     return {
         (row, metric): numbers.in_cell(metric, e)
@@ -63,7 +63,7 @@ def note(estimates: Sequence[Estimated]) -> None:
 
 
 def marks(estimates: Sequence[Estimated], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
-    """For ``tables.mark_best``: the rows not significantly worse than the best; None where that was not tested."""
+    """For ``tables.mark_best``, the rows not significantly worse than the best; None where that was not tested."""
     if len(estimates) != 1 or estimates[0].refusal or len(runs) < 2:
         return None
     places = {run.run_id: row for row, run in enumerate(runs)}
@@ -77,8 +77,8 @@ def against(entry: Diagnostic, runs: tuple[RunRecord, ...], baseline: RunRecord,
 
 
 def show_headline(shown: EvalRankView, estimates: Sequence[Estimated]) -> None:
-    """A model's Hits@1 with its interval, and how the other models differ from it; MRR where no Hits@1 differs
-    from 0, which says nothing of them."""
+    """A model's Hits@1 with its interval, and how the other models differ from it; MRR where every Hits@1 is 0, which
+    does not tell the models apart."""
     runs = headline.subject_first(shown.runs, shown.picks)
     own = next(one for one in estimates if runs[0].run_id in one.estimates)
     suffix, first = "_filtered" if shown.filtered else "", as_text(runs[0].plan.variant.label)

@@ -203,7 +203,7 @@ def _independent(change: Change) -> str:
 
 
 def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Similarity) -> None:
-    """The score of the run that this would be, or a button to compute it."""
+    """The score of a run with these choices on all pairs, or a button to compute it."""
     plan = base.run.plan
     variant = Variant(plan.variant.encoder, transform)
     params = {**plan.params, "metric": metric.value}

@@ -115,7 +115,7 @@ def _find(space: Space, metric: Similarity) -> tuple[Lists, Lists] | None:
 
 @cached(64)
 def _reason(space: Space, metric: Similarity) -> NoNeighbors | None:
-    """Why there can be no neighbors."""
+    """Why the items of a space have no neighbors; None if they have some."""
     try:
         hubness.check_spread(space.vectors, metric)
     except NoNeighbors as error:

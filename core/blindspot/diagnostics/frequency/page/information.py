@@ -140,7 +140,7 @@ def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.Da
     covered[shown.spaces[0].items] = True
     digests = (vocabulary.part(covered).digest, vocabulary.content_digest)
     wanted = [space.variant for space in shown.spaces]
-    found = repository().finished(ENTRY, dataset=vocabulary.id, params={}, metrics=[])  # fitted on its own
+    found = repository().finished(ENTRY, dataset=vocabulary.id, params={}, metrics=[])  # fitted on its own words
     plans = {run.run_id: run.plan for run in reversed(found)}  # the newest last
     runs = {p.variant: run for run, p in plans.items() if (p.covered_digest, p.dataset_digest) == digests}
     if lacking := [v for v in wanted if v not in runs]:
@@ -158,7 +158,7 @@ def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.Da
 
 @cached(16)
 def _rows(run_ids: tuple[str, ...]) -> list[pd.DataFrame]:
-    """Of each run its thresholds in their order."""
+    """The thresholds of each run, in their order."""
     rows = repository().items(ENTRY, run_ids, texts=False).sort_values("item_no")
     return [rows[rows["run_id"] == run_id].reset_index(drop=True) for run_id in run_ids]
 
@@ -185,7 +185,7 @@ def _computed(shown: FrequencyView) -> dict[Variant, pd.DataFrame]:
 
 @cached(64, "Training classifiers …")
 def _accuracies(space: Space, frequencies: Frequencies, design: classes.Design) -> tuple[Accuracy, ...] | None:
-    """None if all vectors have the same direction."""
+    """Accuracies of a space; None if all vectors have the same direction."""
     if classes.all_alike(space.vectors):
         return None
     return classes.classify(space.vectors, frequencies.counts, design)

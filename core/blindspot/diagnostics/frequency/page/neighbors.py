@@ -103,7 +103,7 @@ def show(shown: FrequencyView) -> None:
 
 @cached(64, "Looking up neighbors …", keys={_Asked: lambda asked: asked.counts})
 def _curve(space: Space, asked: _Asked, metric: Similarity) -> Curve | None:
-    """None where all vectors are alike: then the order of neighbors is that of the file."""
+    """The curve of a space; None where all vectors are alike, since neighbors would just be in the file's order."""
     vectors = space.vectors[asked.rows]
     if all_alike(vectors):
         return None

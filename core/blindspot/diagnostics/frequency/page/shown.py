@@ -66,7 +66,7 @@ class FrequencyView:
 
 
 def gather(picks: Picks) -> FrequencyView | None:
-    """None if something is missing; the page then offers to get it."""
+    """The view's contents; None if something is missing, which the page then offers to get."""
     try:
         entry = picks.dataset.entry()
         if not _has_files(entry):
@@ -115,8 +115,8 @@ def _has_files(entry: DatasetEntry) -> bool:
 
 
 def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
-    """The picked variants, else the first ones of the store whose embeddings of the dataset are here; without those
-    whose encoder is gone, which may leave none."""
+    """The picked variants, else the first stored ones that have embeddings of the dataset here. Variants of an encoder
+    that is gone are left out, so there may be none."""
     if picks.variants:
         return list(gone.encoded(picks.variants, dataset, are_picked=True))
     found = gone.encoded(repository().variants(), dataset, are_picked=False)
@@ -164,7 +164,7 @@ def _pick_counts() -> str:
 
 
 def _frequencies(dataset: Dataset, entry: DatasetEntry, source: str) -> Frequencies | None:
-    """Of all items of a dataset; None, with an offer to download them, if the counts are not here.
+    """Frequencies of all items of a dataset; None, with an offer to download the counts, if these are not here.
 
     Raises:
         BlindspotError: the counts cannot be read, or have none of the items.

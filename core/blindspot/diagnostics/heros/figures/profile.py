@@ -66,7 +66,7 @@ def profile(
 
 
 def _printed(one: Measured) -> str:
-    """A value, and on two lines below it its interval: on one line it would not fit a narrow column."""
+    """A value, with its interval on two lines below: on one line it would not fit a narrow column."""
     if one.interval is None:
         return f"{one.value:.3f}"
     low, high = one.interval.low, one.interval.high

@@ -63,13 +63,13 @@ def profile_map(
     looks: Mapping[Variant, Style],
     scheme: Scheme,
 ) -> go.Figure:
-    """The published profiles in the plane in which they differ most, hollow by group, the measured ones filled in it.
+    """Published profiles in the plane in which they differ most, hollow, in a color per group; measured ones filled.
 
-    The map is as large as the published ones need, and half of that around it. Measured ones outside are left out.
+    The map spans the published profiles and a quarter of their range on each side. Measured ones outside are left out.
 
     Args:
         measured: profiles ``[6] float64``.
-        chosen: the only one with its name beside it; several would hide each other's.
+        chosen: the only one with its name beside it; several names would hide each other.
     """
     figure = go.Figure()
     groups = list(dict.fromkeys(profile.group for profile in published))
@@ -114,7 +114,7 @@ def profile_map(
 
 
 def _axis_title(name: str, plane: Plane, axis: int) -> str:
-    """The axis' share of the variance, and which subsets are more (or less) similar where it is high."""
+    """The axis's share of the variance, and the subsets that are more (or less) similar at its high end."""
     loadings = dict(zip(SUBSETS, plane.directions[:, axis].tolist(), strict=True))
     more = [label(s) for s, loading in loadings.items() if loading >= STRONG]
     less = [label(s) for s, loading in loadings.items() if loading <= -STRONG]

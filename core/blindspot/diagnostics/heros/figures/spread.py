@@ -21,7 +21,7 @@ from blindspot.variants import Variant
 
 RIDGE_HEIGHT = 30  # pixels
 SUBSET_MARGIN = 16  # pixels between two subsets
-PEAK = 0.86  # of a ridge's room, the share that its highest place takes
+PEAK = 0.86  # share of a ridge's room that its peak takes
 CHAIN_HEIGHT = 46
 
 
@@ -124,7 +124,7 @@ def _range(rows: Sequence[Spread], near: bool) -> list[float]:
 
 
 def _outline(ridge: Spread) -> Float64:
-    """Up along the density and back along its foot, in shares of a ridge's room."""
+    """The outline of a ridge: out along the density and back along its base, in shares of the ridge's room."""
     heights = ridge.hill.heights
     peak = float(heights.max())
     scaled = heights * (PEAK / peak) if peak > 0 else heights
@@ -132,7 +132,7 @@ def _outline(ridge: Spread) -> Float64:
 
 
 def _joined(parts: Sequence[Float64]) -> list[float | None]:
-    """The parts with gaps between, rounded to what can be seen."""
+    """The parts with gaps between them, rounded to what can be seen."""
     out: list[float | None] = []
     for part in parts:
         out += [None] if out else []
@@ -146,7 +146,7 @@ def _faint(color: str) -> str:
 
 
 def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: str, scheme: Scheme) -> go.Figure:
-    """Per chain a row: each subset's mean, a line from row to row; in a second panel an ordering's rate.
+    """A row per chain: each subset's mean, joined from row to row by a line; in a second panel an ordering's rate.
 
     Args:
         rows: with the same subsets.

@@ -19,13 +19,13 @@ from blindspot.ui.widgets import dataset_offer, tables
 
 KEPT = 64  # results in memory, each of a few numbers
 OTHERS = {"stsb-test": "STS-B", "sick-test": "SICK-R"}  # datasets of scored pairs, and their names in the paper
-CLOSE = 0.5  # of STS-B's distance: with less, words alone make a rewrite similar
-DIFFERENT = 0.05  # of R1: a difference between subsets that the reader should know of
+CLOSE = 0.5  # of STS-B's distance: below this share, words alone make a rewrite similar
+DIFFERENT = 0.05  # of R1: from this on, a difference between subsets is worth telling the reader
 ROWS_UNSCROLLED = 30
 
 
 def show(shown: HerosView) -> None:
-    """The overlap per subset, then of the data that models are usually tested on, measured and published."""
+    """The overlap per subset, then the overlap in data that models are usually tested on, measured and published."""
     found, others = _own(shown), _others()
     mean = mean_of(list(found.values()))
     st.markdown(_reading(found, mean, others.get("STS-B", PUBLISHED["STS-B"])))
@@ -42,7 +42,7 @@ def show(shown: HerosView) -> None:
 
 
 def _reading(found: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str:
-    """How close rewrites are compared with the pairs of STS-B, and whether subsets differ in it."""
+    """Sentences on how close rewrites are, compared with the pairs of STS-B, and whether subsets differ in this."""
     text = (
         f"A rewrite changes **{mean.levenshtein:.0%}** of the word pieces of its original; the sentences of a pair of "
         f"STS-B differ in {other.levenshtein:.0%} of theirs. "
@@ -63,7 +63,7 @@ def _reading(found: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str
 
 
 def _own(shown: HerosView) -> dict[str, Overlap]:
-    """Per subset shown, from the texts that the runs were computed on."""
+    """The overlap of each subset shown, in the texts that the runs were computed on."""
     run = shown.runs[0]
     rows = shown.rows[shown.rows["run_id"] == run.run_id]
     out = {}
@@ -75,7 +75,7 @@ def _own(shown: HerosView) -> dict[str, Overlap]:
 
 
 def _others() -> dict[str, Overlap]:
-    """Per test split that is on this machine."""
+    """The overlap of each test split that is on this machine."""
     out = {}
     for dataset, name in OTHERS.items():
         if not dataset_offer.is_here(SIMILARITY[dataset]):

@@ -73,7 +73,7 @@ def show(shown: HerosView) -> None:
 
 
 def _findings(shown: HerosView, views: Mapping[str, OrderingsView]) -> None:
-    """A line for each model but the headline's, or why there is no headline."""
+    """A line for each model except the headline's, or why there is no headline."""
     found = [(run, views[run.run_id].worst) for run in shown.runs]
     meanings = {meaning_of(subset) for subset in shown.subsets}
     if meanings in ({Meaning.KEPT}, {Meaning.CHANGED}):

@@ -93,8 +93,8 @@ def _cut(text: str) -> str:
 
 
 def _headline(shown: HerosView) -> list[str]:
-    """The first model's worst ordering, if the subsets' names tell the meaning. Returns what follows the figure: where
-    the models differ most, and what words alone get right."""
+    """The first model's worst ordering, if the subsets' names tell the meaning. Returns the sentences below the figure:
+    where the models differ most, and what words alone get right."""
     try:
         worst, contrast = _worst_and_contrast(shown)
     except BlindspotError as error:
@@ -119,7 +119,7 @@ def _worst_and_contrast(shown: HerosView) -> tuple[Finding | None, Contrast | No
 
 
 def _intervals(runs: Sequence[RunRecord], subsets: Sequence[str]) -> Mapping[Variant, Mapping[str, Measured]] | None:
-    """Means with their intervals per model and subset, if the reader wants them; without those that have none."""
+    """Means with their intervals per model and subset, if the reader wants them; those without one are left out."""
     wanted = options().toggle(
         "Show 95% intervals",
         key="heros_intervals",

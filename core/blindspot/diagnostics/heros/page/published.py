@@ -35,10 +35,10 @@ def _are_comparable(shown: HerosView) -> bool:
 
 
 def rows(shown: HerosView) -> list[PublishedRow]:
-    """The published rows that the reader wants, with the controls for them; none if no shown subset was published.
+    """The controls for published rows, and the rows that the reader wants; no rows if no shown subset was published.
 
-    They are on by default on HEROS's own sentences and off on others. Defaults must not change, so there are two
-    toggles.
+    They are shown by default on HEROS's own sentences and hidden on others. The default of a toggle must not change,
+    so there are two.
     """
     subsets = [subset for subset in shown.subsets if subset in SUBSETS]
     if not subsets:
@@ -74,9 +74,9 @@ def rows(shown: HerosView) -> list[PublishedRow]:
 
 
 def _folded(unfolded: Sequence[str], subsets: Sequence[str]) -> list[PublishedRow]:
-    """Of unfolded blocks a row per encoder below the block's name, of others one per training group.
+    """A row per encoder below the name of each unfolded block, a row per training group for each other block.
 
-    A mean over encoders with and without training on inference pairs would be like none of them.
+    A mean over encoders with and without training on inference pairs would resemble neither.
     """
     out: list[PublishedRow] = []
     for block, profiles in blocks().items():
@@ -123,7 +123,7 @@ def _mean(name: str, members: Sequence[PublishedProfile], subsets: Sequence[str]
 def span(values: Sequence[float]) -> tuple[float, float]:
     """The ends of a scale for measured values and all published ones, so that folding changes no color.
 
-    It begins below the lowest: a frame in the scale's last color would not show.
+    It begins below the lowest value: a frame in the scale's end color would not show.
     """
     everything = [*values, *(value for profile in heros_profiles() for value in profile.means.values())]
     low, high = min(everything), max(everything)
@@ -134,7 +134,7 @@ def span(values: Sequence[float]) -> tuple[float, float]:
 
 
 def show(shown: HerosView) -> None:
-    """The nearest published profiles of a variant, the guess that they allow, and a map of all."""
+    """The nearest published profiles of a variant, the guess that follows from them, and a map of all profiles."""
     if not _are_comparable(shown):
         _offer_heros()
         return
@@ -168,7 +168,7 @@ def show(shown: HerosView) -> None:
 
 
 def _offer_heros() -> None:
-    """Why there is nothing to compare with on other sentences, and what to do."""
+    """Say why other sentences cannot be compared with the published ones, and what to do."""
     entry = DATASETS[resemblance.DATASET]
     st.info(
         f"The 60 published profiles were measured on HEROS's own 1,000 sentences and cannot be compared with other "

@@ -45,7 +45,7 @@ TABLE = BrowseTable("sentences", unit="sentence", number=browsing.NUMBER)
 
 @fragment  # nothing above is drawn again
 def show(shown: HerosView) -> None:
-    """Which variants, which originals, in which order; then the chosen one."""
+    """Controls for the variants, the originals and their order; then the table and the chosen original."""
     found = runs.sentences(shown)
     sides = two_variants(shown.runs, b_at_first=False, on_change=TABLE.to_first_page)
     in_tab = _tabs(found, shown, sides)
@@ -70,7 +70,7 @@ def show(shown: HerosView) -> None:
 
 
 def _tabs(sentences: Sentences, shown: HerosView, sides: Sides) -> Bool:
-    """What A and B win; which originals are in the chosen tab, all where there is no B."""
+    """Show what A and B win; returns which originals are in the chosen tab, all of them if there is no B."""
     demanded = [Above(ordering.near, ordering.far) for ordering in tested(shown.subsets)]
     if sides.b is None or not demanded:
         return np.ones(len(sentences.numbers), dtype=np.bool_)
@@ -95,7 +95,7 @@ def _orders(subsets: Sequence[str]) -> dict[str, Above]:
 
 
 def _pick_preset(subsets: Sequence[str], *, b: bool) -> None:
-    """Pills that set the filters below; the one that the filters correspond to is marked."""
+    """Pills that set the filters below; the pill that matches the current filters is marked."""
     telling = [above for above in TELLING if above.nearer in subsets and above.farther in subsets]
     # By name, the order of rewrites that must hold ("" for any), and the column to sort by, from high to low.
     presets = {
@@ -274,7 +274,7 @@ def _clear() -> None:
 
 
 def _columns(wish: Filter, order: str, subsets: Sequence[str], *, b: bool) -> list[str]:
-    """The columns beside number and text, those that the reader asks about first."""
+    """The columns beside number and text; the ones that the reader filters by come first."""
     leads = [browsing.lead(side) for side in ("A", "B")[: 1 + b]] if wish.above else []
     if not b:
         return [*leads, *(browsing.in_run("A", subset) for subset in subsets)]

@@ -55,7 +55,7 @@ TWO_POOLINGS = ("minilm", "minilm-cls")
 
 
 def finished_runs(entry: Diagnostic, dataset: DatasetRef, picks: Picks) -> list[RunRecord]:
-    """The newest run of each picked model: the one that sentences are about, then the best by its headline first."""
+    """The newest run of each picked model: first the one that sentences are about, then the others, best first."""
     # Without parameters, which leaves out those whose transform was fitted on another dataset.
     return subject_first(shown_runs.newest(entry, picks, dataset, {}), picks)
 
@@ -81,7 +81,7 @@ def subsets_of(entry: Diagnostic, runs: Sequence[RunRecord], rows: pd.DataFrame)
 
 @cached(16, "Comparing rewrites …", keys=BY_RUNS)
 def cosines(shown: HerosView) -> Mapping[str, Cosines]:
-    """Per run id its cosines over the subsets shown; raises ``BlindspotError`` if stored rows are missing."""
+    """The cosines of each run, by id, over the subsets shown; raises ``BlindspotError`` if stored rows are missing."""
     own = dict(tuple(shown.rows.groupby("run_id")))
     same_texts = repository().same_texts(shown.runs[0].plan.dataset_digest)
     return {run.run_id: Cosines.of_rows(own[run.run_id], same_texts, shown.subsets) for run in shown.runs}
@@ -89,12 +89,12 @@ def cosines(shown: HerosView) -> Mapping[str, Cosines]:
 
 @cached(16, "Comparing rewrites …", keys=BY_RUNS)
 def orderings_of(shown: HerosView) -> Mapping[str, OrderingsView]:
-    """Per run id how often one rewrite is nearer than another; raises ``BlindspotError`` if stored rows are missing."""
+    """How often one rewrite is nearer than another, by run id; raises ``BlindspotError`` if stored rows are missing."""
     return {run_id: orderings_view(one) for run_id, one in cosines(shown).items()}
 
 
 def shared_texts(shown: HerosView) -> str:
-    """What counts as independent where sentences share texts: a sentence after a space; "" where they do not.
+    """A sentence, after a space, on what counts as independent where sentences share texts; "" where they do not.
 
     Raises:
         BlindspotError: stored rows are missing.

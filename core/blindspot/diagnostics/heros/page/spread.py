@@ -97,7 +97,7 @@ def _transforms(shown: HerosView) -> None:
     """One encoder's profile per transform, whatever the sidebar picks, and a button for those not run yet."""
     st.subheader("What does post-processing change?", anchor=False)
     encoder = _encoder(shown.runs)
-    # Without parameters: fitted on its own sentences.
+    # Without parameters: transforms are fitted on the dataset's own sentences.
     found = repository().finished(shown.entry, encoder=encoder, dataset=shown.dataset, params={})
     runs = newest_by_chain(found)
     if len(runs) > 1:
@@ -115,7 +115,7 @@ def _transforms(shown: HerosView) -> None:
 
 
 def _encoder(runs: Sequence[RunRecord]) -> str:
-    """One of the encoders shown."""
+    """The encoder that the reader chooses among those shown."""
     encoders = list(dict.fromkeys(run.plan.variant.encoder for run in runs))
     if len(encoders) == 1:
         return encoders[0]

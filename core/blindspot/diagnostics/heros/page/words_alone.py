@@ -1,4 +1,4 @@
-"""View *words alone* of the HEROS page: what shared words get right, beside the models, per kind of change."""
+"""View *words alone* of the HEROS page: what shared words and the models get right, per kind of change."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _against(
     column: str = "",  # noqa: ARG001 - of the key
     _column: OwnColumn | None = None,
 ) -> tuple[AgainstWords, ...]:
-    """Of all originals, then of each kind; p-values of kinds are corrected for their number (Holm)."""
+    """Comparisons over all originals, then over each kind; p-values of kinds are corrected for their number (Holm)."""
     outcomes, alone = words_alone.outcomes(cosines(shown)[run_id]), _alone(shown)
     kinds = words_alone.kinds_of(sentences(shown).numbers, _column)
     return corrected([words_alone.against(outcomes, alone, kind, inside) for kind, inside in kinds])

@@ -19,7 +19,7 @@ DEMOS = tuple(PROBING)
 
 
 def _title(task: str) -> str:
-    """The task's name; with the dataset's where that says more, as of several files of one task."""
+    """The task's name; also the dataset's where that says more, as with several files of one task."""
     probe, title = probe_asked(task), title_of(task)
     if probe is None or task in PROBING:
         return title

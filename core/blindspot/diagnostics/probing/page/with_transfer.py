@@ -46,7 +46,7 @@ def _transfer_runs(shown: TransferView) -> Runs:
 
 
 def _scores(shown: TransferView, runs: Runs) -> Scores:
-    """By task and model, of the models that are shown."""
+    """Scores by task and model, for the models that are shown."""
     out = {}
     for task, by_variant in runs.items():
         found = {v: score(run, shown.measure, overlap=shown.overlap) for v, run in by_variant.items()}

@@ -123,8 +123,8 @@ def arranged(sentences: Sequence[str], answer: int, place: str) -> list[str] | N
 
 
 def _passages(dataset: RetrievalDataset) -> tuple[list[_Passage], int]:
-    """For each query its best relevant document of several sentences that no query before it has; and how many queries
-    have none."""
+    """Each query's best relevant document with several sentences that no earlier query has taken; and how many queries
+    with relevant documents are left without."""
     taken: set[int] = set()
     out: list[_Passage] = []
     short = 0
@@ -151,8 +151,8 @@ def _passages(dataset: RetrievalDataset) -> tuple[list[_Passage], int]:
 
 
 def _answers(queries: Sequence[str], passages: Sequence[Sequence[str]]) -> list[int | None]:
-    """Place of the sentence of each passage that shares most with its query: the sum over their common words of
-    log(1 + n / df), in df of the n passages; the first of equals, None where no word is common."""
+    """Place of the sentence in each passage that shares most with its query: the highest sum of log(1 + n / df) over
+    common words, which are in df of the n passages. The first of equals; None without a common word."""
     ends = [0, *accumulate(map(len, passages))]
     every = [set(one) for one in terms([sentence for passage in passages for sentence in passage])] if passages else []
     of_passage = [every[a:b] for a, b in pairwise(ends)]
@@ -204,13 +204,13 @@ class ArrangedDataset(RetrievalDataset):
 
     @cached_property
     def encoded_digest(self) -> str:
-        """It is known without making the texts."""
+        """Digest of the encoded texts, known without making them."""
         return digest_of_strings([self.content_digest, *self.titles, "arranged", VERSION])
 
     @cached_property
     def unread(self) -> Int64 | None:
-        """How many tokens at the end of each passage the model does not read, ``[r]``, in the order that has most; None
-        where that is not known."""
+        """How many tokens at the end of each passage the model does not read, ``[r]``: the most over all orders of its
+        sentences; None where that is not known."""
         if self.encoder is None:
             return None
         parts = self.encoder.encoders if isinstance(self.encoder, JoinedEncoder) else (self.encoder,)
@@ -240,7 +240,7 @@ class ArrangedDataset(RetrievalDataset):
 
     def excluded(self) -> list[Int64]:
         """For each passage the documents that it is not ranked among, ascending: itself, others that answer its query,
-        and those with the text of one of both or of the query."""
+        and any with the same text as one of these or as the query."""
         found = self.arrangement
         order = np.argsort(self.documents, kind="stable")
         items = self.documents[order]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from blindspot.runs.findings.evidence import Evidence
 
 LATER, LONGER = PLACES[1:], LENGTHS[1:]
-FEW = 30  # passages that an interval takes: a few that lose much make those of fewer too narrow
+FEW = 30  # passages that an interval needs: with fewer, a few that lose much make it too narrow
 TEST = f"Student's t and sign flips over passages, {ALLOWING}, the largest p"  # of a moved answer (``evidence.moved``)
 UNKNOWN = -1  # tokens that are not read
 LACKING = -2.0  # stored where there is no such text
@@ -55,10 +55,10 @@ CHANGES = {
 
 @dataclass(frozen=True, eq=False)
 class Passages:
-    """What was measured of ``r`` passages; NaN where there is no such text.
+    """The measurements of ``r`` passages; NaN where there is no such text.
 
     Attributes:
-        cosines: ``[r, 3]``, of query and passage, by the answer's place (``PLACES``).
+        cosines: ``[r, 3]``, cosine of query and passage, by the answer's place (``PLACES``).
         reciprocal: ``[r, 3]``, 1 / rank of the passage among all that do not answer the query.
         unrelated: ``[r, 3]``, by ``LONGER``: mean cosine of its first sentences with as many of each unrelated passage.
         single: ``[r, 3]``, the same of the first sentence alone, with the same passages.
@@ -73,7 +73,7 @@ class Passages:
         return Passages(self.cosines[rows], self.reciprocal[rows], self.unrelated[rows], self.single[rows])
 
     def changes(self) -> dict[str, Float64]:
-        """By the names of ``CHANGES`` the change of each passage that has it, in one order; none where it has not."""
+        """Each change by its name in ``CHANGES``, over the passages that have it, in their order."""
         out: dict[str, Float64] = {}
         for at, place in enumerate(LATER, 1):
             out[f"cosine_{place}_change"] = self.cosines[:, at] - self.cosines[:, 0]
@@ -85,7 +85,7 @@ class Passages:
 def change(name: str, values: Float64) -> tuple[Estimate, float]:
     """The mean of a change over passages ``[m]``, m > 0, with its t interval, and p of no change; NaN without a test.
 
-    That of unrelated passages is a mean over pairs, to which each adds twice its own part (Hoeffding 1948).
+    The change for unrelated passages is a mean over pairs, so each passage's influence counts twice (Hoeffding 1948).
     """
     mean, known = float(values.mean()), Dependence.of_groups(np.arange(len(values)), Unit.PASSAGES)
     found, p = change_against(mean, (2 if name.startswith("unrelated") else 1) * (values - mean), known)
@@ -160,7 +160,7 @@ def compute(
 
 
 def vectors_of(vectors: Float32, dataset: ArrangedDataset) -> Bool:
-    """Whether each query, its passage and all that is made of it has a vector, ``[r]``: zero vectors are none."""
+    """Whether each query and all texts made of its passage have a vector, ``[r]``: zero vectors do not count."""
     arrangement, has_vector = dataset.arrangement, row_norms(vectors) > 0
     known: Bool = has_vector[dataset.queries[arrangement.queries]]
     for rows in (dataset.rows_of(arrangement.moved), dataset.rows_of(arrangement.starts)):
@@ -171,7 +171,7 @@ def vectors_of(vectors: Float32, dataset: ArrangedDataset) -> Bool:
 def measure(
     vectors: Float32, dataset: ArrangedDataset, counts: Bool, progress: Progress, cancel: CancelToken
 ) -> Passages:
-    """All passages; ``counts [r]`` are those whose first sentences are compared."""
+    """Measure all passages; ``counts [r]`` says which passages' first sentences are compared."""
     arrangement = dataset.arrangement
     queries = dataset.queries[arrangement.queries]
     moved, starts = dataset.rows_of(arrangement.moved), dataset.rows_of(arrangement.starts)
@@ -180,7 +180,7 @@ def measure(
     for at in range(len(PLACES)):
         here = moved[:, at] != NONE
         cosines[here, at] = np.einsum("rd,rd->r", asked[here], unit_rows(vectors, moved[here, at]))
-    # What differs by rounding is the same: the mean of the same word vectors in another order.
+    # Cosines that differ only by rounding are the same, as with a mean of the same word vectors in another order.
     same = np.abs(cosines - cosines[:, :1]) <= TAU
     cosines = np.round(np.where(same, cosines[:, :1], cosines), DECIMALS)
     reciprocal = np.full(cosines.shape, np.nan)
@@ -195,7 +195,7 @@ def measure(
 
 
 def _places(others: Float64, own: float) -> tuple[Int64, Int64]:
-    """How many of some similarities are above one, and as high; all are rounded."""
+    """How many of ``others`` are above the own similarity, and how many are equal to it; all are rounded."""
     return (
         np.asarray(np.count_nonzero(others > own + TAU / 2), dtype=np.int64),
         np.asarray(np.count_nonzero(np.abs(others - own) <= TAU / 2), dtype=np.int64),

@@ -37,7 +37,7 @@ def passages_of(rows: pd.DataFrame) -> Passages:
 
 
 def counts(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows that scores are of: passages that have vectors and are read whole, as far as that is known."""
+    """The rows that scores count: passages that have vectors and, as far as is known, are read whole."""
     return rows[(rows["has_vectors"] == 1) & (rows["unread"] <= 0)]
 
 

@@ -85,8 +85,7 @@ def _view(
 
 
 def _most_changed(shown: RetrievalView, features: Callable[[], Features], own: Mapping[str, OwnColumn]) -> None:
-    """A sentence: the kind of query on which B gains most against A, and that on which it loses most; all as a
-    table."""
+    """A sentence with the kinds of query on which B gains most and loses most against A, and a table of all kinds."""
     compared = compared_sides(shown)
     digests = tuple(column.digest for column in own.values())
     found = _gains(shown.table, compared.sides["A"], compared.sides["B"], digests, features, own)

@@ -124,7 +124,7 @@ def _sentence(run: RunRecord) -> str:
 
 
 def _tested(run: RunRecord) -> str:
-    """As *Findings* tests it, before its correction over all findings: the interval alone says more than that."""
+    """The p-value as *Findings* has it before its correction over all findings; it is stricter than the interval."""
     rows = evidence.counts(repository().items(ENTRY, [run.run_id], texts=False))
     _, p = evidence.moved(evidence.passages_of(rows).changes()[evidence.LAST])
     return "" if math.isnan(p) else f", {p_in_words(p)}"

@@ -139,7 +139,7 @@ def compared_sides(shown: RetrievalView) -> Compared:
 
 
 def _say(compared: Compared, view: AgainstView) -> None:
-    """What changes for those who search if A is replaced by B."""
+    """Say what changes for those who search if A is replaced by B."""
     a, b = (f"**{as_text(compared.names[side])}**" for side in "AB")
     lost, n = view.lost, len(view.rows)
     st.markdown(
@@ -351,7 +351,7 @@ def _mark(judgment: Judgment | None) -> str:
 def _missing(
     table: QueryTable, side: Side, row: int, top: list[tuple[str, float]], judged: Mapping[str, Judgment]
 ) -> None:
-    """Where the relevant documents are that the top ten lacks."""
+    """Say where the relevant documents are that are missing from the top ten."""
     relevant = [document for document, one in judged.items() if one.grade >= 1]
     ranks: dict[str, int] = {document: rank for rank, (document, _) in enumerate(top, start=1)}
     if not side.is_bm25:

@@ -34,11 +34,11 @@ def lines(
     top: Sequence[tuple[str, float]],
     judged: Mapping[str, Judgment],
 ) -> dict[str, str]:
-    """By id of the documents above the first relevant one, and of that one: what may have put them there.
+    """What may have put a document where it is, by id, for those above the first relevant one and for that one.
 
     Args:
         numbers: of the documents by their ids.
-        top: the query's list, whole.
+        top: the query's whole list.
     """
     relevant = [document for document, one in judged.items() if one.grade >= RELEVANT]
     above = [document for document, _ in outranking(top, relevant)]

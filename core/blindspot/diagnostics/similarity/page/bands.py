@@ -58,7 +58,7 @@ def _in_bands(table: ScoredTable, run_id: str) -> tuple[InBand, ...]:
 
 
 def offer(shown: SimilarityView) -> None:
-    """The shown variants that were not run on the whole STS-Benchmark, with the button that does so."""
+    """The shown variants that were not run on the whole STS-Benchmark, with the button that runs them."""
     have = {run.plan.variant for run in shown_runs.newest(ENTRY, shown.picks, DATASET, shown.picks.params)}
     lacking = [run.plan.variant for run in shown.runs if run.plan.variant not in have]
     if not lacking:

@@ -38,7 +38,7 @@ def show(shown: TransferView) -> None:
 
 
 def _crossed(shown: TransferView, task: str) -> Crossed | None:
-    """Of the models that have the chosen classifier, or the first one of the task."""
+    """A task's scores by classifier, for the models that have the chosen classifier or, without it, the first one."""
     by_classifier = {c: shown.every[c][task] for c in CLASSIFIERS if task in shown.every.get(c, {})}
     wanted = by_classifier.get(shown.classifier, next(iter(by_classifier.values())))
     among = [v for v in shown.variants if v in wanted]
@@ -158,7 +158,7 @@ def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
 
 
 def _key_of(crossed: Crossed) -> object:
-    """With the measure and the overlap this decides the values of a task; the tasks decide those of their mean."""
+    """A cache key: with the measure and the overlap it decides the values of a task; the tasks decide their mean."""
     return crossed.task, crossed.variants, crossed.classifiers, [[run.run_id for run in row] for row in crossed.runs]
 
 

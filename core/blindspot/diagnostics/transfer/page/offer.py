@@ -57,7 +57,7 @@ def _is_own_task(page: TaskPage, dataset: DatasetRef) -> bool:
 
 
 def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
-    """The runs of the sidebar's dataset, the best first; without any, something to pick or to run, and None."""
+    """The runs of the sidebar's dataset, the best first; without any, offers what to pick or run and returns None."""
     if not shown.is_task:
         other_kind(shown)
         return None
@@ -77,7 +77,7 @@ def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
 
 
 def other_kind(shown: TransferView) -> None:
-    """That the picked dataset is no task, with tasks to pick."""
+    """Say that the picked dataset is not a task, and offer tasks to pick."""
     with st.container(border=True, key="no_labels"):
         st.markdown(
             f"This view shows one task. {tables.dataset_title(shown.picks.dataset)} {shown.page.not_here}. Pick a task:"
@@ -94,7 +94,7 @@ def other_kind(shown: TransferView) -> None:
 
 
 def classifiers(shown: TransferView, task: str, missing: Sequence[str], variants: Sequence[Variant]) -> None:
-    """Classifiers that a task was not run with for all of some variants."""
+    """Offer the classifiers that a task was not run with for all of some variants."""
     with st.container(border=True, key="no_classifiers"):
         what = f"{tables.dataset_title(task)} with {', '.join(f'`{name}`' for name in missing)}"
         one = Offered("classifiers", "Run them", (task,), is_primary=True)
@@ -118,7 +118,7 @@ def _requests(
     *,
     own: bool,
 ) -> list[RunRequest]:
-    """Task by task, so that each encoder's texts are encoded once and classifiers follow each other.
+    """Requests, task by task, so that each encoder's texts are encoded once and classifiers follow each other.
 
     Raises:
         InputError: an encoder, transform or dataset that cannot be used.

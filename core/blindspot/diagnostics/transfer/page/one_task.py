@@ -48,7 +48,7 @@ Sides = dict[str, RunRecord]  # by "A" and, with two variants, "B"
 
 
 def _compared(shown: TransferView) -> tuple[Outcomes, Sides] | None:
-    """The examples that all sides were tested on, of those the wanted rows; without any, what to do and None."""
+    """The wanted examples among those that all sides were tested on; if there are none, says why and returns None."""
     if not (runs := runs_of_task(shown)):
         return None
     sides = two_variants(runs).by_letter
@@ -159,7 +159,7 @@ def _test(found: Outcomes, sides: Sides) -> None:
 
 @cached(64, "Comparing …")
 def _tests(first: RunRecord, second: RunRecord, examples: tuple[int, ...]) -> tuple[PairedTest, ...]:
-    """On some of the examples."""
+    """Tests of two runs on some of the examples."""
     entry, among = find_diagnostic(first.plan.diagnostic), np.array(examples, dtype=np.int64)
     (tests,) = paired_tests(entry, [(first, second)], repository(), among=among)
     return tests

@@ -42,11 +42,11 @@ class TaskPage:
     Attributes:
         about: what a task is and where more come from, for an empty page, as Markdown.
         not_here: what a dataset of another kind is or lacks.
-        demos: built-in tasks, which no mean counts.
-        offered: on an empty page.
-        first: tasks to pick, and to choose in the form, where none was run.
-        titled: a task's name in figures and tables.
-        place: of a task in their order.
+        demos: built-in tasks, which are in no mean.
+        offered: what an empty page offers to run.
+        first: tasks to pick, and to choose in the form, where no task was run.
+        titled: gives a task's name in figures and tables.
+        place: gives a task's place in the order of tasks.
         asks: what a task asks about a text, or "".
     """
 
@@ -68,7 +68,7 @@ class TransferView:
     Attributes:
         variants: those picked, else those that have a run of some task.
         every: by classifier, one run per task and variant, comparable within a task.
-        hidden: variants with a run on other examples than the rest, which is not in ``every``.
+        hidden: variants that have a run on other examples than the rest; this run is not in ``every``.
         overlap: whether examples count that are also in training, or repeat.
         own: whether each encoder is tested on the examples that it covers itself.
         is_task: whether the sidebar's dataset is a task.
@@ -89,7 +89,7 @@ class TransferView:
 
     @property
     def runs(self) -> Runs:
-        """Those of the chosen classifier."""
+        """The runs of the chosen classifier."""
         return self.every.get(self.classifier, {})
 
     @property

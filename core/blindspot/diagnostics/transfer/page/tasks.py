@@ -92,7 +92,7 @@ def show_headline(shown: TransferView) -> None:
 
 
 def _word_counting_ahead(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Random and word-counting models with a higher accuracy than the first model, if that is none itself."""
+    """Random and word-counting models with a higher accuracy than the first model, unless that is one itself."""
     first, *others = runs
     if first.plan.variant.encoder in BASELINES:
         return []
@@ -101,7 +101,7 @@ def _word_counting_ahead(runs: Sequence[RunRecord]) -> list[RunRecord]:
 
 
 def _in_folds(run: RunRecord) -> str:
-    """Without a split everything is trained on and tested, fold by fold."""
+    """A note on a run without a split: every example is trained on and tested, fold by fold; "" with a split."""
     return "" if _is_split(run) else ", tested in cross-validation"
 
 

@@ -27,12 +27,12 @@ def sums_of(rows: pd.DataFrame) -> Int64:
 
 
 def counts_of(rows: pd.DataFrame) -> Counts:
-    """The same by kind of phrase."""
+    """Phrases found right, found and given, by sentence and kind of phrase."""
     return Counts.of(rows["tags"].str.split().tolist(), rows["predicted"].str.split().tolist())
 
 
 def sums_by_chance(rows: pd.DataFrame) -> Int64:
-    """What ``sums_of`` would be if each sentence had the answer of the next one, cut to its length: tags by chance."""
+    """``sums_of`` by chance: each sentence has the answer of the next one, cut or filled to its length."""
     given, answered = (rows[name].str.split().tolist() for name in ("tags", "predicted"))
     others = [*answered[1:], *answered[:1]]
     dealt = [(other + ["O"] * len(own))[: len(own)] for own, other in zip(given, others, strict=True)]
@@ -40,7 +40,7 @@ def sums_by_chance(rows: pd.DataFrame) -> Int64:
 
 
 def as_found(rows: pd.DataFrame) -> pd.DataFrame:
-    """Per sentence its phrases in brackets, as given and as found, and what is wrong.
+    """A row per sentence: its phrases in brackets, as given and as found, and what is wrong.
 
     ``missed`` and ``wrong`` are phrases with their kinds: given and not found, and found and not given; ``kinds`` are
     the kinds of both, with a space between.

@@ -21,7 +21,7 @@ from blindspot.types import CancelToken, Float64, Int32, Int64
 MOST_STEPS = 200  # of L-BFGS
 LEAST_SLOPE = 1e-8
 NOTHING = 1e-12  # second moments below it, relative to the largest, are rounding
-GAIN = 1e-5  # by which a step must lower the loss, relative to it
+GAIN = 1e-5  # share of the loss by which a step must lower it
 LEAST_MOMENT = 1e-3  # added to second moments of features of rows of length 1
 
 
@@ -47,13 +47,13 @@ class Sentences:
         return np.diff(self.starts)
 
     def some(self, numbers: Int64) -> Sentences:
-        """These sentences, in this order."""
+        """The sentences with these numbers, in this order."""
         at = _places(self.starts[numbers], self.lengths[numbers])
         starts = np.concatenate([[0], np.cumsum(self.lengths[numbers])])
         return Sentences(self.words[at], self.tags[at], starts.astype(np.int64))
 
     def beside(self, offset: int, outside: int) -> Int32:
-        """The word so many places after each token, ``[t]``; ``outside`` beyond its sentence."""
+        """The word ``offset`` places after each token, ``[t]``; ``outside`` beyond its sentence."""
         number = np.repeat(np.arange(len(self)), self.lengths)
         place = np.arange(len(self.words)) + offset
         inside = (place >= self.starts[number]) & (place < self.starts[number + 1])
@@ -91,7 +91,7 @@ class Problem:
     """Sentences whose tags are to be learned or found.
 
     Attributes:
-        table: ``[v, f]``, the rows of the words; the last one is that of what is outside of a sentence.
+        table: ``[v, f]``, the rows of the words; the last row stands for what is outside a sentence.
         offsets: places of the window, 0 for the word itself.
     """
 
@@ -102,7 +102,7 @@ class Problem:
 
     @cached_property
     def beside(self) -> tuple[Int32, ...]:
-        """Per place of the window the rows of the words there, ``[t]``, in the order of ``order``."""
+        """The rows of the words at each place of the window, ``[t]``, in the order of ``order``."""
         outside = len(self.table) - 1
         return tuple(self.sentences.beside(offset, outside)[self.order] for offset in self.offsets)
 
@@ -121,7 +121,7 @@ class Problem:
     def order(self) -> Int64:
         """Numbers of the tokens, ``[t]``: all first ones, longest sentence first, then all second ones, and so on.
 
-        So the tokens of a place and those before them are two slices, and a step through all sentences is a product.
+        So the tokens at one place and the ones before them are two slices, and a step in all sentences is one product.
         """
         starts = self.sentences.starts[self.longest_first]
         return np.concatenate([starts[:width] + t for t, width in enumerate(self.widths.tolist())])
@@ -133,7 +133,7 @@ class Problem:
 
     @cached_property
     def _gathers(self) -> Sequence[object]:
-        """Per place of the window a sparse ``[v, t]`` with a 1 where a token's word is."""
+        """For each place of the window, a sparse ``[v, t]`` with a 1 in the row of each token's word."""
         from scipy.sparse import csr_array
 
         t = len(self.order)
@@ -141,7 +141,7 @@ class Problem:
 
     @cached_property
     def _told(self) -> tuple[Float64, Float64]:
-        """The given tags: one-hot ``[t, c]``, and counts of a tag after another ``[c, c]``."""
+        """The given tags: one-hot ``[t, c]``, and counts of each tag after each other ``[c, c]``."""
         tags = self.sentences.tags[self.order]
         hot = np.zeros((len(tags), self.tags))
         hot[np.arange(len(tags)), tags] = 1.0
@@ -151,7 +151,7 @@ class Problem:
         return hot, after
 
     def _steps(self) -> Sequence[tuple[slice, slice]]:
-        """The tokens before and at every place but the first, of the sentences that reach it."""
+        """For every place but the first, the tokens before it and at it, in the sentences that reach it."""
         return [
             (slice(before.start, before.start + here.stop - here.start), here)
             for before, here in zip(self.slices, self.slices[1:], strict=False)
@@ -198,7 +198,7 @@ class Problem:
     def best(self, weights: Weights) -> Int32:
         """The tags with the highest score (Viterbi), ``[t]`` in the order of the sentences' tokens.
 
-        Of equal ones the tag with the lowest number, from the end of the sentence on.
+        Ties go to the tag with the lowest number, from the end of the sentence on.
         """
         best = self.scores(weights)
         back = np.zeros(best.shape, dtype=np.int32)
@@ -283,13 +283,13 @@ def fit(
 def _coordinates(problem: Problem) -> tuple[Float64, Float64]:
     """Directions of the features ``[f, k]``, orthogonal, and scales of the weights along them ``[k, 1]``.
 
-    The minimum stays where it is: a rotation does not change the sum of squares, and along directions that no word of
-    the sentences has, which are left out, it has no weight. But L-BFGS gets near it in fewer steps: features of word
-    vectors are correlated, and few carry most of their length. The fourth root of their second moments does better than
-    the square root, which makes the many directions equal that hardly matter.
+    The minimum stays where it is: a rotation does not change the sum of squares, and directions in which no word of the
+    sentences has a component are left out, since their weights are 0 there. But L-BFGS gets near it in fewer steps:
+    features of word vectors are correlated, and a few directions carry most of their length. The fourth root of the
+    second moments does better than the square root, which puts the many directions that hardly matter on a par.
     """
     counts = np.bincount(problem.sentences.words, minlength=len(problem.table))
-    counts[-1] += len(problem.sentences)  # what is outside of them
+    counts[-1] += len(problem.sentences)  # what is outside the sentences
     values, vectors = np.linalg.eigh((problem.table.T * counts) @ problem.table / counts.sum())
     kept = values > NOTHING * values[-1]
     return vectors[:, kept], ((values[kept] + LEAST_MOMENT) ** 0.25)[:, np.newaxis]

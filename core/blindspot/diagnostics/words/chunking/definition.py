@@ -107,7 +107,7 @@ def _known(dataset: ChunkedSentences, tested: Int64) -> Int64:
 
 
 def _unknown_words(dataset: ChunkedSentences, tested: Int64) -> list[str]:
-    """Per tested sentence the numbers of its tokens without a vector."""
+    """For each tested sentence, the numbers of its tokens without a vector."""
     return [
         " ".join(map(str, np.flatnonzero(dataset.words[dataset.starts[i] : dataset.starts[i + 1]] < 0).tolist()))
         for i in tested.tolist()
@@ -119,7 +119,7 @@ def _unknown_words(dataset: ChunkedSentences, tested: Int64) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Chunking:
-    """What a CRF learns from: the rows of the words, and sentences to train on and to test."""
+    """The input of a CRF: the rows of the words, and sentences to train on and to test."""
 
     table: Float64
     train: crf.Sentences
@@ -132,7 +132,7 @@ class _Chunking:
         table = np.zeros((rows + 2, d + 2))
         table[:rows, :d] = unit_rows(embeddings)
         table[rows, d] = 1.0  # a word without a vector
-        table[rows + 1, d + 1] = 1.0  # outside of the sentence
+        table[rows + 1, d + 1] = 1.0  # outside the sentence
         words = np.where(dataset.words >= 0, dataset.words, np.int32(rows)).astype(np.int32)
         every = crf.Sentences(words, dataset.tags, dataset.starts)
         train, test = (np.flatnonzero(dataset.splits == part) for part in (TRAIN, TEST))

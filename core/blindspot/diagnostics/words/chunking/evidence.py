@@ -30,7 +30,7 @@ def evidence(material: Material) -> Iterator[Evidence]:
 
 
 def _unknown(run: RunRecord) -> Iterator[Evidence]:
-    """Where many tokens have no vector."""
+    """A finding where many tokens have no vector."""
     known, tokens = run.metrics["known_tokens"], int(run.metrics["tokens"])
     if known < LOW_COVERAGE:
         facts = {"is_own": run.plan.own_covered, "unknown": 1 - known}
@@ -38,7 +38,7 @@ def _unknown(run: RunRecord) -> Iterator[Evidence]:
 
 
 def _noun_phrases(run: RunRecord, material: Material) -> Iterator[Evidence]:
-    """Where more noun phrases are wrong than right; counted, on these sentences."""
+    """A finding where more noun phrases are wrong than right; counted on these sentences, not tested."""
     value = run.metrics.get("f1@NP")
     if value is not None and value < WEAK and run.metrics["phrases"] >= FEWEST:
         rows = answers([run.run_id], material.repository)[run.run_id]
@@ -53,7 +53,7 @@ def _examples(rows: pd.DataFrame, kind: str) -> tuple[Example, ...]:
 
 
 def _against(group: Together, material: Material) -> Iterator[Evidence]:
-    """Every model against the best of those that know no meaning, on the same sentences."""
+    """Every model against the best of the models that know no meaning, on the same sentences."""
     compared = group.against_best(ENTRY.headline)
     rows = answers([run.run_id for run in group.every], material.repository) if compared else {}
     for run, best in compared:

@@ -39,7 +39,7 @@ class Counts:
 
     @classmethod
     def of(cls, given: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> Counts:
-        """Of sentences' tags as people gave them and as they were predicted."""
+        """Count phrases in the tags of sentences, as people gave them and as they were predicted."""
         own, said = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in found]
         kinds = tuple(sorted({kind for some in (own, said) for sentence in some for *_, kind in sentence}))
         place = {kind: i for i, kind in enumerate(kinds)}
@@ -67,12 +67,12 @@ class Counts:
         return np.asarray(self.values.sum(axis=0), dtype=np.int64)
 
     def estimate(self, dependence: Dependence) -> Estimate:
-        """F1 over all phrases; ``dependence`` as ``dependence_of`` the sentences."""
+        """F1 over all phrases; ``dependence`` is ``dependence_of`` the sentences."""
         return estimate_of(self.sentences, dependence)
 
 
 def dependence_of(sentences: Iterable[str]) -> Dependence:
-    """Which sentences are independent: one that is there twice has the same tags twice."""
+    """Which sentences are independent: a sentence that occurs twice has the same tags twice."""
     return Dependence.of_texts(sentences, unit=Unit.SENTENCES)
 
 
@@ -84,7 +84,7 @@ def f1(sums: Int64 | Float64) -> Float64:
 
 
 def of_sentences(sums: Int64 | Float64) -> Float64:
-    """F1 of single sentences ``[s]``; 1 where rightly no phrase is found."""
+    """F1 of single sentences ``[s]``; 1 where no phrase is given and none is found."""
     own = f1(sums)
     return np.where(np.isnan(own), 1.0, own)
 
@@ -98,7 +98,7 @@ def estimate_of(sums: Int64 | Float64, dependence: Dependence, among: int = 1) -
 def difference_of(
     first: Int64 | Float64, second: Int64 | Float64, dependence: Dependence, among: int = 1
 ) -> tuple[Estimate, float]:
-    """F1 of the first minus that of the second, on the same sentences ``[s, 3]``, and Yeh's p-value; ``among`` as of
+    """F1 of the first minus F1 of the second, on the same sentences ``[s, 3]``, and Yeh's p-value; ``among`` as in
     ``pairs.difference``."""
     own, other = (sums_within(sums.astype(np.float64), dependence.groups) for sums in (first, second))
     both = np.concatenate([own, other], axis=1)

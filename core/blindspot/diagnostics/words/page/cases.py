@@ -26,7 +26,7 @@ MOST_GROUPS = 24  # that the figure shows one by one
 
 
 def outliers(shown: WordsView) -> None:
-    """Accuracy and outlier position of all models, by group where there are few, then the cases of one."""
+    """Accuracy and outlier position of all models, by group where there are few groups, then the cases of one model."""
     runs = choose_dataset(shown, "outliers", "outliers_of")
     if not runs:
         return
@@ -66,7 +66,7 @@ def outliers(shown: WordsView) -> None:
 
 
 def events(shown: WordsView) -> None:
-    """Accuracies of all models by what patients are compared with, then the events of one."""
+    """Accuracies of all models by what patients are compared with, then the events of one model."""
     runs = choose_dataset(shown, "thematic_fit", "events_of")
     if not runs:
         return
@@ -98,7 +98,7 @@ def events(shown: WordsView) -> None:
 
 
 def _published() -> None:
-    """What the paper has instead, on data that are not public."""
+    """The paper's scores of selectional preference, on data that are not public."""
     with st.expander("Published selectional preferences, on other data", icon=":material/menu_book:"):
         rows = [
             {"embedding": name, "UP": 100 * row["up"], "McRae": 100 * row["mrae"]} for name, row in table_1().items()
@@ -158,7 +158,7 @@ def _groups(groups: pd.DataFrame, right: str) -> None:
 
 
 def _chosen(run: RunRecord, kind: CaseKind, words: list[str], split: str | None) -> pd.DataFrame:
-    """The rows that the reader asks for; ``words`` are columns of words, several in a cell with ``split`` between."""
+    """The rows that the reader asks for; ``words`` are columns of words, with ``split`` between several in a cell."""
     frame = _frame(run.run_id, kind.entry.id)
     label = "Verb" if kind is EVENTS else "Group"
     group, word, only_wrong = choose_rows("case", "case_group", label, dict.fromkeys(frame[kind.group]))

@@ -35,7 +35,7 @@ KINDS = {
 
 
 def chunks(shown: WordsView) -> None:
-    """F1 by kind of all models, then the kinds and sentences of one, then what the paper published."""
+    """F1 of all models by kind of phrase, then the kinds and sentences of one model, then the paper's scores."""
     runs = choose_dataset(shown, "chunking", "chunks_of")
     if runs:
         _figure(shown, runs)

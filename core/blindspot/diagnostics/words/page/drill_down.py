@@ -28,7 +28,7 @@ PREFIX = "accuracy@"
 
 
 def choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Variant, RunRecord] | None:
-    """The runs of the chosen dataset by variant, in the order of the table's rows; without any, a note and None.
+    """The runs of the chosen dataset by variant, in the order of the table's rows; without any, a note, and None.
 
     By default it is the picked dataset, or the first one with runs.
     """
@@ -53,7 +53,7 @@ def choose_rows(
     """The group, the word ("" for any), and whether only wrong rows are asked for.
 
     Args:
-        key: beginning of the keys of the others.
+        key: beginning of the keys of the other widgets.
         look: of the list of groups.
     """
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
@@ -68,7 +68,7 @@ def choose_rows(
 
 
 def analogies(shown: WordsView) -> None:
-    """Accuracy by section of all variants, then the questions of one."""
+    """Accuracy of all variants by section, then the questions of one variant."""
     runs = choose_dataset(shown, "analogy", "analogies_of")
     if not runs:
         return

@@ -20,7 +20,7 @@ from blindspot.ui.markdown import as_text
 
 
 def show(shown: WordsView) -> None:
-    """One sentence, of the first model: on the picked dataset if it was run on it, else on the first of its tasks."""
+    """One sentence on the first model: on the picked dataset if it was run on that, else on the first of its tasks."""
     sentences = {
         "analogy": _analogies,
         "categorization": _categories,
@@ -85,7 +85,7 @@ def _estimate(run: RunRecord) -> Estimate:
 
 
 def _starts(run: RunRecord) -> str:
-    """Mean and range of a run's purity."""
+    """Mean and range of a run's purity over all starts."""
     mean, low, high = (percent(run.metrics[f"purity_{name}"]) for name in ("mean", "low", "high"))
     return f"mean of all starts {mean}, {low} to {high}"
 

@@ -44,9 +44,9 @@ from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
-USUAL = ("minilm-static", "minilm")  # offered where nothing was run, beside or instead of the reader's own
+USUAL = ("minilm-static", "minilm")  # offered where nothing was run, with the reader's own or instead
 FEW = 30
-# By diagnostic: the score's name, the metric that counts its items, and what these are.
+# By diagnostic: the score's name, the metric that counts its items, and what the items are.
 ABOUT = {
     "similarity": ("Spearman's ρ", "n", "pairs"),
     "categorization": ("purity", "words", "words"),
@@ -64,7 +64,7 @@ class WordsView:
     Attributes:
         variants: the rows: those picked, else those that have a run of some task.
         runs: by diagnostic and dataset, one comparable run per variant.
-        hidden: variants with a run on other words than the rest, which is not in ``runs``.
+        hidden: variants that have a run on other words than the rest; this run is not in ``runs``.
         own: whether each encoder is tested on the words that it covers itself.
     """
 
@@ -112,7 +112,7 @@ def _params_of(diagnostic: str, rule: Rule) -> dict[str, str]:
 def show(shown: WordsView) -> None:
     """Dots of the tasks that were run, then the table, measured columns before published ones of the same tasks.
 
-    Without runs both show what was published.
+    Without runs, both show the published scores.
     """
     tasks = [t for t in TASKS if shown.of(t)] or [t for t in TASKS if t.group in IN_PAPER]
     if shown.own:
@@ -161,14 +161,14 @@ def _title(task: Task) -> str:
 
 
 def _scores(shown: WordsView, task: Task) -> dict[Variant, Measured]:
-    """By variant, in the order of the table's columns."""
+    """Scores of a task by variant, in the order of the table's columns."""
     runs = [run for v in shown.variants if (run := shown.of(task).get(v)) and task.metric in run.metrics]
     return {run.plan.variant: score_of(run, task.metric) for run in runs}
 
 
 @cached(256)
 def score_of(run: RunRecord, metric: str) -> Measured:
-    """A score of a run, with its interval if its items tell one."""
+    """A score of a run, with its interval if its items allow one."""
     (scores,) = find_diagnostic(run.plan.diagnostic).item_scores([run], repository())
     return scores[metric].estimate if metric in scores else Measured(run.metrics[metric], None)
 
@@ -306,7 +306,7 @@ def offer(shown: WordsView) -> None:
 
 
 def _requests(tasks: Sequence[Task], variants: Sequence[Variant], shown: WordsView) -> list[RunRequest]:
-    """Runs of all the variants on the words that all of them cover, or of those that lack one on their own words."""
+    """Requests for all variants on the words that all of them cover, or for those without a run on their own words."""
     everybody = () if shown.own else [v.encoder for v in variants]
     wanted = [(t, v) for t in tasks for v in variants if not shown.own or v not in shown.of(t)]
     return [
