@@ -22,7 +22,7 @@ from blindspot.types import Float32, Float64, Int8, Int32, UInt8, UInt64
 _TIMED = (256, 1_024, 384)
 _TIMES = 3
 _QUAD = 4  # codes of a row that are multiplied and added at once
-_BALANCE = 1 / 12  # any number gives bounds; the square root of a usual row's error over its length gives narrow ones
+_BALANCE = 1 / 12  # any number is valid; the square root of a usual row's error over its length gives narrow bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,10 @@ class Coded:
     lengths: Float64
 
     def first(self, width: int) -> Coded:
-        """Something with the first ``width`` codes, to be multiplied by just so many.
+        """Rows with at least the first ``width`` codes, for products of just that many.
 
-        Codes are multiplied by four; where these are not whole fours, the others are left out, else they are kept, so
-        that rows are packed once for all widths.
+        Codes are multiplied four at a time. If ``width`` is a multiple of four, further codes are kept, so that rows
+        are packed once for all such widths; else they are left out.
         """
         if width % _QUAD == 0:
             return self
@@ -53,7 +53,7 @@ class Coded:
 
     @cached_property
     def shifted(self) -> UInt8:
-        """The codes plus 128, as the left side of a product: ``[k, d and what makes it a multiple of 4]``."""
+        """The codes plus 128, as the left side of a product: ``[k, d rounded up to a multiple of 4]``."""
         k, d = self.codes.shape
         found = np.zeros((k, -(-d // _QUAD) * _QUAD), dtype=np.uint8)
         np.bitwise_xor(self.codes.view(np.uint8), np.uint8(128), out=found[:, :d])
@@ -70,7 +70,7 @@ class Coded:
         return np.ascontiguousarray(by_quad).view(np.int8).reshape(strips, quads, flagging.STRIP, _QUAD)
 
     def starts(self, width: int) -> Int32:
-        """Where sums of products with the first ``width`` of ``shifted`` begin: each of those is 128 too large."""
+        """Start values for sums of products with the first ``width`` of ``shifted``, whose codes are 128 too large."""
         from blindspot.numerics.kernels import sum_codes
 
         sums = np.zeros(flagging.strips(len(self.codes)) * flagging.STRIP, dtype=np.int32)
@@ -80,7 +80,7 @@ class Coded:
 
     @cached_property
     def bounds(self) -> Float64:
-        """``[k]``; two rows' products of codes, times their steps, are off by at most the product of their bounds.
+        """``[k]``; a product of two rows' codes, times the rows' steps, is off by at most the product of their bounds.
 
         ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than x plus its error: at most ``e_x
         (l_y + e_y) + (l_x + e_x) e_y``. By Cauchy-Schwarz that is at most the length of ``(e_x / b, b (l_x + e_x))``
@@ -106,7 +106,7 @@ def no_codes(rows: Float32) -> Coded:
 
 
 def flag_products(left: Coded, right: Coded, width: int, left_terms: Float32, right_terms: Float32) -> UInt64:
-    """As ``flagging.flag_scores``, for scores of the first ``width`` codes, which are kept nowhere."""
+    """As ``flagging.flag_scores``, for scores by the first ``width`` codes; the scores are not kept."""
     from blindspot.numerics import flag_kernels
 
     flags = flagging.no_flags(len(left_terms), right_terms.shape[1] // flagging.STRIP)

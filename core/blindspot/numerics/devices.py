@@ -34,7 +34,7 @@ OF_DEVICE = ("cuda", "cublas", "cudnn", "nvrtc", "nvml", "hip error", "hipblas",
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that a device's memory, or the processor's, was too small for what was asked."""
+    """Whether an error says that the memory of a device, or of the processor, was too small."""
     import torch
 
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
@@ -43,7 +43,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def is_of_device(error: BaseException) -> bool:
-    """Whether an error is a GPU's: its memory, its driver, its libraries, or that there is none."""
+    """Whether an error comes from a GPU: its memory, driver or libraries, or that there is no GPU."""
     import torch
 
     if is_out_of_memory(error) or isinstance(error, getattr(torch, "AcceleratorError", ())):
@@ -53,7 +53,7 @@ def is_of_device(error: BaseException) -> bool:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error, or of a long one the first sentence: the rest of torch's are advice."""
+    """The first line of an error, or the first sentence of a long line: the rest of torch's errors is advice."""
     line = next(iter(str(error).strip().splitlines()), type(error).__name__)
     return line if len(line) <= LONGEST_LINE else line.partition(". ")[0][:LONGEST_LINE]
 
@@ -64,7 +64,7 @@ def kind_of(device: str) -> str:
 
 
 def free_memory(device: str) -> int:
-    """Bytes that new tensors on a device may take, those included that torch keeps for reuse.
+    """Bytes that new tensors on a device may take, including those that torch keeps for reuse.
 
     Raises:
         RuntimeError: a GPU does not answer.
@@ -81,7 +81,7 @@ def free_memory(device: str) -> int:
 
 
 def pinned_like(tensor: torch.Tensor) -> torch.Tensor:
-    """Memory on the processor's side that a GPU can reach by itself; ordinary memory where there is none of it left."""
+    """Memory on the processor's side that a GPU can reach by itself; ordinary memory where none of that is left."""
     import torch
 
     try:
@@ -93,7 +93,7 @@ def pinned_like(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def release(device: str) -> None:
-    """Give memory back that torch keeps for reuse, so that other sizes, libraries and programs can have it."""
+    """Give back memory that torch keeps for reuse, so that other sizes, libraries and programs can have it."""
     import torch
 
     with suppress(RuntimeError):  # a broken device says so where it is used next
@@ -116,8 +116,8 @@ def full_precision() -> Iterator[None]:
     """Context in which torch rounds no operand of a float32 product (TF32, or bfloat16 on a processor) and sums float16
     and bfloat16 products in float32.
 
-    The setting is the process's: it stays as long as one thread needs it, and the last one restores what was before.
-    Autocast, which a caller may have switched on, is the thread's own and is off.
+    The setting is for the whole process: it stays as long as any thread needs it, and the last one restores the former
+    setting. Autocast, which a caller may have switched on, is a setting of the thread and is off in the context.
     """
     import torch
 
@@ -151,10 +151,10 @@ def _without_autocast(torch: Any) -> Iterator[None]:
 
 
 def _set_full_precision() -> list[Callable[[], None]]:
-    """Set it; returns what restores each setting.
+    """Set full precision; returns functions that restore each setting.
 
-    Torch has each setting twice, old and new, refuses to read one that contradicts the other, and refuses to multiply
-    where they do: both are set, the old one first, which overwrites the new one.
+    Torch has each setting twice, old and new. It refuses to read one that contradicts the other, and to multiply while
+    they contradict. So both are set, the old one first, since that overwrites the new one.
     """
     import torch
 

@@ -39,10 +39,10 @@ def left_terms(
     step: Float32 | float = 1.0,
     head: Float32 | float = 0.0,
 ) -> Float32:
-    """What rows have to do with scores, see ``flag_kernels.flag_products``; all ``[q]``, or the same for all.
+    """The rows' terms of scores, see ``flag_kernels.flag_products``; each argument is ``[q]``, or one value for all.
 
-    They are in steps of the row, so that its products need not be multiplied by its step. A step of 0, that of a row
-    of zeros, counts as 1.
+    Terms are in steps of the row, so that its products need not be multiplied by its step. A step of 0, which a row of
+    zeros has, counts as 1.
     """
     terms = np.empty((len(low), 4), dtype=np.float32)
     terms[:, 0], terms[:, 1], terms[:, 2], terms[:, 3] = head, rest, low, high
@@ -51,7 +51,7 @@ def left_terms(
 
 
 def right_terms(rest: Float32, step: Float32 | float = 1.0, head: Float32 | float = 0.0) -> Float32:
-    """What columns have to do with scores, for whole strips; all ``[k]``, or the same for all."""
+    """The columns' terms of scores, for whole strips; each argument is ``[k]``, or one value for all."""
     n = len(rest)
     terms = np.zeros((3, strips(n) * STRIP), dtype=np.float32)
     terms[0, :n], terms[1, :n], terms[2, :n] = step, head, rest
@@ -68,8 +68,8 @@ def flag_scores(scores: Float32, left: Float32, right: Float32) -> UInt64:
     """How ``scores [q, whole strips]`` compare with the bounds of their rows.
 
     Returns:
-        ``[2, q, strips]``: those that may reach the lower bound, and those that are certainly above the higher one; bit
-        b of word s is column ``64 s + b``.
+        ``[2, q, strips]``: flags of columns that may reach the lower bound, and of those certainly above the higher
+        one; bit b of word s is column ``64 s + b``.
     """
     from blindspot.numerics import flag_kernels
 

@@ -37,7 +37,7 @@ class PrincipalAxes:
 
 
 def blocks(matrix: Float32, rows_at_once: int = 8_192) -> Iterator[tuple[slice, Float64]]:
-    """``[n, d]`` in float64, some rows at a time, with their slice."""
+    """The rows of ``[n, d]`` in float64, some at a time, with their slice."""
     for start in range(0, len(matrix), rows_at_once):
         part = slice(start, start + rows_at_once)
         yield part, np.asarray(matrix[part], dtype=np.float64)

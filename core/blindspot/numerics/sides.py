@@ -1,7 +1,7 @@
-"""Rows on one side of products that take a fraction of the time, with bounds on how far these are off.
+"""Rows on one side of products that take a fraction of the time, with bounds on how far the products are off.
 
-Products of 8-bit codes (``blindspot.numerics.coarse``) tell most items apart; those that they do not are multiplied in
-float32. Bounds hold for any rounding, so what is multiplied decides only how fast it is.
+Products of 8-bit codes (``blindspot.numerics.coarse``) tell most items apart; the others are multiplied in float32.
+Bounds hold for any rounding, so what is multiplied decides only how fast it is.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _OFF = 2.0**-17
 class Side:
     """Rows on one side of a product.
 
-    A product's score is that of the rows or, with codes, of these and of the heads. It is off by at most
+    A score is the product of the rows or, with codes, the products of the codes and of the heads. It is off by at most
     ``rest * rest`` of both sides, plus the left's ``off``; and the left's ``shift`` is still to be added.
 
     Attributes:
         rows: ``[k, d] float32``.
-        codes: what is multiplied in their place; None for the rows themselves.
-        head: ``[k] float32``, the product of which is added to that of codes.
+        codes: multiplied in place of the rows; None for the rows themselves.
+        head: ``[k] float32``; the product of heads is added to the product of codes.
         rest: ``[k] float32``.
         off: at least 0.
         shift: ``[k] float64``.
@@ -46,7 +46,7 @@ class Side:
 
     @cached_property
     def right_terms(self) -> Float32:
-        """What the rows have to do with scores as columns."""
+        """The rows' terms of scores where they are columns."""
         if self.codes is None:
             return flagging.right_terms(self.rest)
         return flagging.right_terms(self.rest, self.codes.steps, self.head)
@@ -62,7 +62,7 @@ class Side:
         return coarse.flag_products(self.codes, right.codes, self.rows.shape[1], terms, right.right_terms)
 
     def flag_scores(self, right: Side, low: Float32, high: Float32 | float, scores: Float32) -> UInt64:
-        """The same of ``scores [k, whole strips]`` of rows."""
+        """As ``flag_products``, but for ``scores [k, whole strips]`` of rows."""
         return flagging.flag_scores(scores, flagging.left_terms(low, high, rest=self.rest), right.right_terms)
 
 
@@ -102,8 +102,8 @@ def part_side(rows: Float32, left_out: Float32, slack: float, codes: Coded | Non
 
 
 def rest_of(left_out: Float32, codes: Coded) -> Float32:
-    """Bounds for products of codes of rows that leave out ``left_out [k]`` of them: two rows' are off by at most the
-    product of theirs, by Cauchy-Schwarz."""
+    """Bounds for products of codes of rows that leave out lengths ``left_out [k]``: a product of two rows is off by at
+    most the product of their bounds, by Cauchy-Schwarz."""
     return _up(np.hypot(left_out, codes.bounds))
 
 

@@ -52,7 +52,7 @@ def undisturbed_blas() -> Iterator[None]:
 def one_blas_thread() -> Iterator[int]:
     """Context in which numpy's BLAS computes on the calling thread; yields the number of threads to call it from.
 
-    While another thread must not be disturbed, that is one and BLAS stays unchanged.
+    While another thread must not be disturbed, that number is 1 and BLAS stays unchanged.
     """
     from threadpoolctl import ThreadpoolController
 

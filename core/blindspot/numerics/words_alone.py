@@ -39,7 +39,7 @@ TOKENS = (
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """The words of a text as ``blindspot.texts.words``, in scripts without spaces its characters."""
+    """The words of a text as in ``blindspot.texts.words``; in scripts without spaces, its characters."""
     return tuple(token for word in words(text) for token in _TOKEN.findall(word))
 
 
@@ -51,7 +51,7 @@ def similarities(firsts: Sequence[str], seconds: Sequence[str]) -> dict[Words, F
 
 
 def _of_pair(first: Counter[str], second: Counter[str]) -> tuple[float, float, float]:
-    """In the order of ``Words``."""
+    """The measures of two texts, in the order of ``Words``."""
     if not first or not second:
         return 0.0, 0.0, 0.0
     shared = first.keys() & second.keys()

@@ -21,7 +21,7 @@ SEED = 7
 class ApproximateIndex:
     """Rows in cells of a k-means partition; a query searches the nearest cells only.
 
-    There are sqrt(n) cells, an eighth of which are searched. Results are sorted by similarity in float64, as by the
+    There are sqrt(n) cells, and an eighth of them are searched. Results are sorted by similarity in float64, as in the
     exact index; neighbors in other cells are missed.
 
     Args:

@@ -157,7 +157,7 @@ class ExactIndex:
         if wanted < len(self):
             unsure = np.flatnonzero(is_full & (self._in_scores(similarity[:, k - 1]) - lowest <= slack))
             self._settle(unsure, asked, own, found, slack)
-        if len(few := np.flatnonzero(~is_full)):  # their floors were guessed too high
+        if len(few := np.flatnonzero(~is_full)):  # queries with floors that were guessed too high
             again = self._nearest_of_many(asked[few], k, None if own is None else mine[few], wanted, may_guess=False)
             rows[few], similarity[few] = again.rows, again.similarity
         return found
@@ -171,7 +171,7 @@ class ExactIndex:
         return guessed_floors(scaled, self._rows[sample], halves, wanted, len(self))
 
     def _may_code(self, asked: Float32, wanted: int) -> bool:
-        """Whether products of codes are faster; not where a guess of floors does not pay."""
+        """Whether products of codes are faster; never where a guess of floors does not pay."""
         n, d = self._rows.shape
         products = float(len(asked)) * n * d
         if self.metric is not Similarity.COS or d < FEWEST_DIMENSIONS_CODED or products < CODED_FROM:
@@ -195,7 +195,7 @@ class ExactIndex:
         return [whole_side(self._rows[items]) for items in self._tiles]
 
     def _code(self, threads: int) -> None:
-        """Code the rows, a tile at a time, unless they are."""
+        """Code the rows, a tile at a time, unless that is done already."""
         if self._coded:
             return
         found: dict[int, Side] = {}
@@ -226,7 +226,7 @@ class ExactIndex:
     def _settle(self, unsure: Int64, vectors: Float32, own: Int64 | None, found: Nearest, slack: float) -> None:
         """Search all items for queries where a non-candidate might be among the k nearest, as with many near-ties.
 
-        By cosine only those that come close to the k-th found; ``slack`` is the error bound of a score.
+        By cosine, only items that come close to the k-th one found; ``slack`` is the error bound of a score.
         """
         k = found.rows.shape[1]
         cosine, at_once = self.metric is Similarity.COS, max(1, VALUES_AT_ONCE // len(self))

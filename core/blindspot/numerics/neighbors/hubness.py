@@ -42,7 +42,7 @@ class Hubness:
 
     Attributes:
         skewness: NaN if all items occur equally often.
-        never: share of items that are among the k nearest of none (anti-hubs), 0 to 1.
+        never: share of items that are not among the k nearest of any item (anti-hubs), 0 to 1.
         hubs: items that occur at least ``HUB`` times as often as the average.
         most: the highest k-occurrence.
         in_hubs: share of all places in lists that hubs take, 0 to 1.
@@ -73,14 +73,14 @@ class Hubness:
 
 @dataclass(frozen=True)
 class Chance:
-    """Expectation if every list were k items drawn at random: N_k is binomial with n - 1 lists, p = k/(n - 1)."""
+    """Expectation if every list had k items drawn at random: N_k is binomial with n - 1 lists, p = k/(n - 1)."""
 
     skewness: float
     never: float
 
 
 def by_chance(n: int, k: int) -> Chance:
-    """Closed form; n at least 2, k 1 to n - 1. The skewness is NaN if all are always drawn (k = n - 1)."""
+    """Closed form; n is at least 2, k is 1 to n - 1. The skewness is NaN if all items are always drawn (k = n - 1)."""
     p = k / (n - 1)
     variance = (n - 1) * p * (1 - p)
     return Chance((1 - 2 * p) / variance**0.5 if variance > 0 else float("nan"), (1 - p) ** (n - 1))

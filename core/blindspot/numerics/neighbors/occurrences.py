@@ -22,7 +22,7 @@ def k_occurrence(
         matrix: ``[n, d] float32``, finite.
         queries: ``[q]`` distinct rows of ``matrix``.
         k: fewer than the items.
-        own: ``[q]``, the queries' rows among the items where these are other ones; None where they are the same.
+        own: ``[q]``, the queries' rows among the items, if they differ from ``queries``; None if they are the same.
         items: number of first rows that are items; None for all.
     """
     n = len(matrix) if items is None else items

@@ -10,7 +10,7 @@ from blindspot.types import Float32, Float64, Int64
 
 P = 0.9  # of rank-biased overlap: the first ten ranks carry 86% of the weight
 LISTS_AT_ONCE = 512  # [lists, k, k] bool: 1.3 MB at k = 50
-FEWEST_FOR_CKA = 4  # items; below, the debiased estimator divides by zero
+FEWEST_FOR_CKA = 4  # items; with fewer, the debiased estimator divides by zero
 
 
 def shared_at_depths(a: Int64, b: Int64) -> Int64:

@@ -7,7 +7,7 @@ so the choice decides only how fast it is.
 
 Bounds from first principal coordinates, as for ranks (``blindspot.numerics.ranking.pruning``), do not pay here: the
 100th neighbor is so far away that after half of the coordinates 3% to 11% of sentences are undecided, each of which
-costs more than five in a large product, and of isotropic vectors all are.
+costs more than five in a large product; with isotropic vectors all items are undecided.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Kept:
         self.take(left, right, first_item, left.flag_scores(right, self.low(left), np.inf, scores), scores)
 
     def take(self, left: Side, right: Side, first_item: int, flags: UInt64, scores: Float32 = _NO_SCORES) -> None:
-        """Keep the highest of the items that ``flags`` name, with ``scores`` of rows, if these are there."""
+        """Keep the highest of the items that ``flags`` name; ``scores`` are of the rows, or empty."""
         from blindspot.numerics.kernels import keep_above
 
         heaps = self.scores, self.items, self.filled, self.floors
@@ -70,13 +70,13 @@ def guessed_floors(
     """Scores ``[q]`` that more than ``wanted`` of n items are likely to reach; -inf where no guess pays.
 
     Args:
-        deviations: by how many the sample may have more of them than expected: with 2.5, one query in a hundred reaches
-            too few.
+        deviations: standard deviations by which the sample may have more of the wanted items than expected; with 2.5,
+            the floors of one query in a hundred are reached by too few items.
         queries: ``[q, d]``, prepared for multiplication.
         sample: ``[s, d]``, some of the items.
         halves: ``[s]``, subtracted from their products; empty for none.
     """
-    expected = wanted * len(sample) / n  # of the wanted items, as many are in the sample
+    expected = wanted * len(sample) / n  # wanted items in the sample
     last = int(expected + deviations * np.sqrt(expected)) + 1
     if 4 * last > len(sample):
         return np.full(len(queries), -np.inf, dtype=np.float32)
@@ -90,7 +90,7 @@ def guessed_floors(
 def codes_pay(queries: Float32, items: Float32, floors: Float32, origin: Float32) -> bool:
     """Whether codes leave so few items that they are likely to be faster than whole products, by samples of unit rows.
 
-    ``queries`` are ``[s, d]``, ``items [t, d]``; ``floors [s]`` are about the scores of the lowest that are kept.
+    ``queries`` are ``[s, d]``, ``items [t, d]``; ``floors [s]`` are about the lowest scores that are kept.
     """
     dimension = items.shape[1]
     left, right = coded_side(queries, origin, is_left=True), coded_side(items, origin, is_left=False)

@@ -38,7 +38,7 @@ PAIRS_PER_TILE = 4_096
 ITEMS_PER_TILE = 16_384  # 256 MB of scores
 ITEM_VALUES = 1 << 24  # likewise of a tile's items: 64 MB each, and of the following tile's
 UPLOADS_AHEAD = 3
-THREADS = 4  # of the processor, while another copies vectors; more of them wait for each other
+THREADS = 4  # threads of the processor, while another copies vectors; more of them wait for each other
 VALUES_AT_ONCE = 1 << 23  # in float64: 64 MB
 UNSURE_AT_ONCE = 1 << 21  # scores to recompute, as two indices each: 32 MB
 COLUMNS_AT_ONCE = 1_024  # to count
@@ -83,7 +83,7 @@ def rank_pairs_on(
     50 bytes for each pair of ``QUERIES_AT_ONCE`` queries.
 
     Args:
-        fallback: told of an error of the device, its memory included, before all pairs are ranked on the CPU.
+        fallback: called with an error of the device or its memory, before all pairs are ranked on the CPU.
 
     Raises:
         Cancelled: between two tiles.
@@ -139,7 +139,7 @@ def _rank_pairs_on(
 
 
 def _rows(most: int, values: int, dimension: int) -> int:
-    """Rows of so many dimensions, at most ``most``, that have about as many values."""
+    """How many rows of so many dimensions have about ``values`` values; at most ``most``."""
     return max(1, min(most, values // max(1, dimension)))
 
 
@@ -147,7 +147,7 @@ def _rows(most: int, values: int, dimension: int) -> int:
 def _uploaded(matrix: Float32, wanted: Sequence[slice | Int64], device: str) -> Iterator[Iterator[torch.Tensor]]:
     """Rows of the matrix on the device, each ``[k, d] float32``; a thread copies them ahead, while others compute.
 
-    Straight from the matrix: by way of pinned memory it took half as long again (H100, 25,000 items).
+    It copies straight from the matrix: by way of pinned memory it took half as long again (H100, 25,000 items).
     """
     import torch
 
@@ -172,7 +172,7 @@ def _uploaded(matrix: Float32, wanted: Sequence[slice | Int64], device: str) -> 
                 if done is not None:
                     current = torch.cuda.current_stream(device)
                     current.wait_event(done)
-                    rows.record_stream(current)  # its memory is not free before what is computed from it is done
+                    rows.record_stream(current)  # its memory stays in use until the computations on it are done
                 if (more := next(following, None)) is not None:
                     ahead.append(pool.submit(upload, more))
                 yield rows
@@ -185,7 +185,7 @@ def _uploaded(matrix: Float32, wanted: Sequence[slice | Int64], device: str) -> 
 
 @cache
 def _stream_of_uploads(device: str) -> torch.cuda.Stream:
-    """The same in every call: torch keeps a stream's memory for later use by that stream alone."""
+    """One stream for all calls: torch keeps a stream's memory for later use by that stream alone."""
     import torch
 
     return torch.cuda.Stream(device)
@@ -256,8 +256,8 @@ class _Asked:
     def _settle_rows(
         self, scores: torch.Tensor, unsure: Int64, first_pair: int, raw: torch.Tensor, norms: torch.Tensor, tau: float
     ) -> None:
-        """Recompute scores ``[pairs, items]`` near the match's, of which each pair (from ``first_pair`` on) has so many
-        (``unsure [pairs]``), a few rows at a time: where all scores tie, all are near."""
+        """Recompute scores ``[pairs, items]`` near the match's, ``unsure [pairs]`` of each pair (from ``first_pair``
+        on), a few rows at a time: where all scores tie, all are near."""
         rows = np.flatnonzero(unsure)
         for some in _groups(rows, unsure[rows]):
             row = self._there(some)
@@ -303,7 +303,7 @@ def _counted(mask: torch.Tensor) -> torch.Tensor:
 
 
 def _drop(scores: torch.Tensor, columns: torch.Tensor) -> None:
-    """Give row i's score in ``columns[i]`` a place below all others, if it has such a column; waits for nothing."""
+    """Put row i's score in ``columns[i]`` below all others, if it has such a column; does not wait for the device."""
     import torch
 
     last = scores.shape[1] - 1

@@ -1,8 +1,8 @@
 """Ranks of the judged documents of queries among all documents.
 
-Documents with equal scores have no order. Two answers: how many documents are above a judged one and how many are tied
-with it, from which expected values over all orders follow (``graded``); or trec_eval's order, in which the document
-with the later id, compared by bytes, is first (``form_res_rels.c``).
+Documents with equal scores have no order. There are two ways out: to count the documents above a judged one and those
+tied with it, which gives expected values over all orders (``graded``); or to use trec_eval's order, in which the
+document with the later id, compared by bytes, is first (``form_res_rels.c``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progres
 # scores in float32, which tells numbers of six decimals up to 1 apart.
 DECIMALS = 6
 SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
-QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 832  # whose scores stay in the cache, as in ``neighbors.exact``
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 832  # a tile's scores stay in the cache, as in ``neighbors.exact``
 # To guess which scores the best have: with so many of the documents, one query in a thousand is searched again.
 ROWS_OF_SAMPLE, DEVIATIONS = 2_048, 3.5
 TOP = 100
@@ -56,7 +56,7 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Per judgment: documents above it and others tied with it, ``[j] int64``, and its score, ``[j] float64``."""
+    """Numbers of documents above each judgment and tied with it, ``[j] int64``, and its score, ``[j] float64``."""
 
     greater: Int64
     ties: Int64
@@ -133,7 +133,7 @@ def search(
     tau: float = TAU,
     k: int = TOP,
 ) -> tuple[Places, Top]:
-    """``places`` and ``top`` from the same float32 products, which take most of the time; by l2 one after the other.
+    """``places`` and ``top`` from the same float32 products, which take most of the time; for l2, one after the other.
 
     Every query needs a judgment. Memory beyond the inputs: two tiles, and 116 scores per query, for each thread.
     """
@@ -159,8 +159,8 @@ class _Kept:
     Attributes:
         memory: for a tile of scores.
         counts: ``[2, judgments]``, above and tied.
-        scores, documents: ``[q, width]``, the highest scores so far in the first ``seen`` places; with codes, those
-            that reach the floors, of which there may be fewer: -inf in other places.
+        scores, documents: ``[q, width]``, the highest scores so far in the first ``seen`` places; with codes, scores
+            that reach the floors; these may be fewer, and other places have -inf.
         above_floors: with codes, the same for each tile of queries, until ``close``.
     """
 
@@ -263,8 +263,8 @@ def _floors_if_codes_pay(problem: RankProblem, n: int, width: int) -> Float32 | 
 def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, slack: float, threads: int) -> Top:
     """The k most similar documents, compared in float64, from what the threads kept.
 
-    A document that none kept has at most the lowest kept score. Where it could still belong to the best, all documents
-    are compared; also where too few reached a floor.
+    A document that no thread kept has at most the lowest kept score. Where such a document could still belong to the
+    best, or where too few reached a floor, all documents are compared.
     """
     from blindspot.numerics.kernels import take_most_similar
 
@@ -385,13 +385,13 @@ def rank_by_scores(
 
 
 def _best(line: Float64 | Float32, order: Int64 | None, k: int) -> Int64:
-    """Numbers of the k highest scores, highest first; of those that are not ``-inf``."""
+    """Numbers of the k highest scores, highest first, without ``-inf``."""
     candidates = at_least_kth(line, k)
     at_tie = candidates if order is None else order[candidates]
     return np.asarray(candidates[np.lexsort((at_tie, -line[candidates]))[:k]])
 
 
 def at_least_kth(line: Float64 | Float32, k: int) -> Int64:
-    """Numbers of the scores that fewer than k are above, ascending; of those that are not ``-inf``."""
+    """Numbers of the scores that have fewer than k above them, ascending, without ``-inf``."""
     lowest = np.partition(line, len(line) - k)[len(line) - k] if k < len(line) else -np.inf
     return np.flatnonzero(line > -np.inf if lowest == -np.inf else line >= lowest).astype(np.int64)

@@ -15,8 +15,8 @@ from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
 
 PASSAGES_PER_TILE = 4_096
-# Of the two squared lengths, below which a squared distance is computed again from the differences: the product of
-# nearly equal vectors has lost too many digits.
+# Share of the two squared lengths below which a squared distance is computed again from the differences: the product
+# of nearly equal vectors has lost too many digits.
 CLOSE = 1e-5
 
 
@@ -68,7 +68,7 @@ def _tiles(starts: Int64) -> Iterator[slice]:
 
 
 def _similarities(queries: Float64, passages: Float64, metric: Similarity) -> Float64:
-    """Of every query to every passage."""
+    """Similarity of every query to every passage."""
     left, right = row_norms(queries), row_norms(passages)
     products: Float64 = queries @ passages.T
     if metric is Similarity.COS:

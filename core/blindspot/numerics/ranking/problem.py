@@ -96,8 +96,8 @@ class RankProblem:
         return np.asarray((self.norms[items] * self.factors[items]) ** 2 / 2, dtype=np.float32)
 
     def of_queries(self, queries: Int64) -> RankProblem:
-        """The problem of only these queries, by their indices, in this order; of all of them, ``counts`` still gives
-        the caller's order."""
+        """The problem of only these queries, by their indices, in this order. If these are all queries, ``counts``
+        still gives the caller's order."""
         pairs_of = np.diff(self.pair_starts)[queries]
         starts = np.concatenate([[0], np.cumsum(pairs_of)])
         pairs = np.arange(starts[-1]) + np.repeat(self.pair_starts[queries] - starts[:-1], pairs_of)
@@ -135,7 +135,7 @@ def prepare(
 
     Args:
         slack: error bound of a product of two vectors no longer than 1.
-        with_left: whether to prepare the queries' rows, too, which a GPU does by itself; else ``left`` is empty.
+        with_left: whether to prepare the queries' rows, too; a GPU does that by itself. Else ``left`` is empty.
 
     Raises:
         BlindspotError: the embeddings are not all finite.
@@ -255,6 +255,6 @@ def _thresholds(
 
 
 def _radius(similarity: Float64) -> Float64:
-    """Distance at which ``1/(1 + distance)`` is ``similarity``: 0 from 1 on, infinite from 0 down."""
+    """Distance at which ``1/(1 + distance)`` is ``similarity``: 0 for 1 or more, infinite for 0 or less."""
     inverse = np.divide(1.0, similarity, out=np.full_like(similarity, np.inf), where=similarity > 0.0)
     return np.maximum(inverse - 1.0, 0.0)

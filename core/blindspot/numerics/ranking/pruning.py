@@ -2,8 +2,8 @@
 
 Rows are rotated into the principal directions of a sample, where the first few coordinates hold most of their length.
 By Cauchy-Schwarz, ``x.y`` differs from the product of the first k coordinates by at most ``|x_rest| |y_rest|``. Where
-that does not tell an item from the match, more coordinates are added, and the whole product is computed where these do
-not either (``blindspot.numerics.kernels.count_by_bounds``). For l2, half of ``|y|^2`` is subtracted on both sides.
+that does not tell an item from the match, more coordinates are added; if these are not enough, the whole product is
+computed (``blindspot.numerics.kernels.count_by_bounds``). For l2, half of ``|y|^2`` is subtracted on both sides.
 
 The bounds hold for any directions and any rounding: how far the directions are from orthonormal is measured. So the
 sample decides only how fast it is.
@@ -34,7 +34,7 @@ QUERIES_AT_ONCE = 256
 # counting it; of codes; and of computing one by itself, per dimension, and for finding it.
 FLOAT, CODED = (1.0, 5.0), (0.22, 6.0)
 AGAIN, FOUND = 3.0, 1_500.0
-MOST_UNSURE = 8  # one item in so many undecided by codes of whole rows: then in float32
+MOST_UNSURE = 8  # if codes of whole rows leave more than one item in so many undecided, products are in float32
 MOST_COST = 0.75  # share of the cost without pruning; choosing takes the rest
 FARTHEST_FROM_ORTHONORMAL = 1e-3
 
@@ -53,7 +53,7 @@ class Rotated:
 
     @cached_property
     def codes(self) -> Coded:
-        """Codes of all coordinates but the first, along which all rows may point: their steps would be wide."""
+        """Codes of all coordinates but the first: all rows may point along that, which would make the steps wide."""
         rows = self.rows.copy()
         rows[:, 0] = 0.0
         return coarse.coded(rows)
@@ -79,7 +79,7 @@ class Axes:
 
     @property
     def slack(self) -> float:
-        """Error bound of a product of rotated rows beside what they leave out, rounding in the comparison included."""
+        """Error bound of a product of rotated rows, without what they leave out, with rounding in the comparison."""
         width = self.directions.shape[1]
         rounding = (width + 16) * 2.0**-24 * (1.0 + self.error) ** 2 + 2.0**-20
         return float((2.0 + self.error) * self.error + rounding)
@@ -103,7 +103,7 @@ def axes_of(rows: Float32) -> Axes | None:
     """Principal directions of ``rows [k, d] float32``, no longer than 1; None if there are too few, or if they are not
     close to orthonormal.
 
-    With u = 2^-24, rounding of a product with column a adds at most ``(d + 2) u |a|``, so that of K columns together
+    With u = 2^-24, rounding of a product with column a adds at most ``(d + 2) u |a|``, and with K columns together
     sqrt(K) times as much. The singular values of the columns are within ``|A'A - I|`` of 1, and so is A from the
     nearest orthonormal columns.
     """
@@ -131,8 +131,8 @@ class Plan:
     """Which queries to compare by how many coordinates.
 
     Attributes:
-        problem: with its queries sorted by that number, those with whole products last.
-        left: the queries' rows, rotated; of those with whole products too.
+        problem: has its queries sorted by that number, those with whole products last.
+        left: the rotated rows of all queries, including those with whole products.
         ends: ``[depths] int64``, where the queries of each depth end.
         has_codes: whether to multiply codes of the coordinates.
     """
@@ -144,7 +144,7 @@ class Plan:
     has_codes: bool
 
     def batches(self, most: int) -> Iterator[tuple[slice, int | None]]:
-        """Queries in batches of at most so many, with the index of their depth; None: by whole products."""
+        """Queries in batches of at most ``most``, with the index of their depth, or None for whole products."""
         start = 0
         for depth, end in [*enumerate(self.ends.tolist()), (None, len(self.problem.left))]:
             for first in range(start, end, most):
@@ -159,7 +159,7 @@ class Part:
         depth: its index in the plan.
         side: what is multiplied.
         all: ``[k, K] float32``, all coordinates that there are.
-        left_out: ``[k] float32``, bounds on the length of what these leave out.
+        left_out: ``[k] float32``, bounds on the length of what all coordinates leave out.
     """
 
     def __init__(self, plan: Plan, rotated: Rotated, depth: int) -> None:
@@ -189,7 +189,7 @@ def plan(problem: RankProblem, ranked: int, threads: int, *, has_codes: bool) ->
     axes = axes_of(scaled(problem.matrix, turning, problem.factors))
     if axes is None:
         return None
-    rows = scaled(problem.matrix, items, problem.factors)  # others: directions hold more of the rows they are made of
+    rows = scaled(problem.matrix, items, problem.factors)  # others: directions have more of the rows they come from
     sample = _Sample(problem, axes, rows, items, has_codes=has_codes)
     queries = np.sort(random.permutation(len(problem.left))[:QUERIES_OF_SAMPLE])
     _, shares, whole = sample.shares(problem.of_queries(queries))
@@ -228,7 +228,7 @@ class _Sample:
         self._whole = coded_side(rows, self._origin, is_left=False) if has_codes else None
 
     def shares(self, queries: RankProblem) -> tuple[Rotated, Float64, Float64]:
-        """The queries rotated; shares of items that every depth leaves undecided, ``[depths, q]``; and the cost of a
+        """The rotated queries; the share of items that each depth leaves undecided, ``[depths, q]``; and the cost of a
         score by whole products, ``[q]``."""
         from blindspot.numerics.kernels import count_undecided
 
@@ -263,7 +263,7 @@ class _Sample:
         return np.asarray(CODED[0] * d + CODED[1] + again)
 
     def costs(self, shares: Float64, whole: Float64) -> Float64:
-        """Cost of a score by every depth of ``shares``, of which the last has all coordinates, and by whole products,
+        """Cost of a score by every depth of ``shares`` (the last one has all coordinates), and by whole products,
         ``[depths + 1, q]``."""
         widths = self._axes.depths[: len(shares), np.newaxis]
         missing = widths[-1] - widths
@@ -274,7 +274,7 @@ class _Sample:
     def best_depths(self, shares: Float64, whole: Float64, queries: int) -> int:
         """The number of depths to offer, by the shares of some queries; 0 if pruning does not pay.
 
-        Each item is rotated once, for so many queries.
+        Each item is rotated once for all ``queries``.
         """
         mean = [float(whole.mean()) * MOST_COST]
         for depth, width in enumerate(self._axes.depths.tolist()):

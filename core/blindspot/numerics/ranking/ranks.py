@@ -1,7 +1,7 @@
 """Exact ranks of matches among all items, in tiles (Wang 2022, section 4.2).
 
-Products are of first principal coordinates where these decide enough (``ranking.pruning``), else of whole rows; of
-float32 or, where faster, of int8 codes (``blindspot.numerics.coarse``). Every score too close to the match's to decide
+Products are of the first principal coordinates where these decide enough (``ranking.pruning``), else of whole rows; in
+float32 or, where faster, in int8 codes (``blindspot.numerics.coarse``). Every score too close to the match's to decide
 is recomputed in float64. The error bound is the worst case, so the counts are those of a float64 loop over the same
 float32 embeddings, whatever the order of summation and the kind of product.
 """
@@ -49,7 +49,7 @@ class Exclusions:
     items: Int64
 
     def among(self, candidates: Bool | None) -> Exclusions:
-        """Those that name a candidate (``[n] bool``; None: every item is one)."""
+        """The exclusions that name a candidate (``[n] bool``; with None, every item is one)."""
         if candidates is None:
             return self
         kept = candidates[self.items]
@@ -155,7 +155,7 @@ class RankPairs(Protocol):
         *,
         candidates: int | None = None,
     ) -> RankCounts:
-        """``rank_pairs``, there or on a device."""
+        """``rank_pairs``, on the CPU or on a device."""
         ...
 
 

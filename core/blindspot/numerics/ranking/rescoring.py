@@ -1,8 +1,8 @@
-"""Rankings in two stages: a search with one kind of vectors, whose best are compared again with finer ones.
+"""Rankings in two stages: a search with one kind of vectors; its best candidates are compared again with finer vectors.
 
-The list of a query has the ``depth`` most similar candidates by the first kind, and those that tie with the last of
-them; in an order of ties, exactly ``depth``. Within the list the finer similarity decides, and the others follow in the
-order of the search. Both similarities are float64, of all candidates: what a rescored index would rank, not how fast.
+The list of a query has the ``depth`` most similar candidates by the first kind, and those that tie with the last one;
+if ties have an order, exactly ``depth``. Within the list the finer similarity decides, and the others follow in the
+order of the search. Both similarities are float64, for all candidates: what a rescored index would rank, not how fast.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ BEHIND = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Twice:
-    """Vectors of a diagnostic's texts for the search, ``[n, d]``, and finer ones of the same texts, ``[n, d']``; either
-    by role (``Diagnostic.compute``). ``depth`` candidates of a query are compared again."""
+    """Vectors of a diagnostic's texts for the search, ``[n, d]``, and finer ones of the same texts, ``[n, d']``; both
+    may be by role (``Diagnostic.compute``). ``depth`` candidates of a query are compared again."""
 
     searched: Float32
     finer: Float32
@@ -45,7 +45,7 @@ class Side:
 
     @classmethod
     def of(cls, candidates: Float32, queries: Float32) -> Side:
-        """Of candidates with one vector each."""
+        """Vectors of candidates with one passage each."""
         return cls(candidates, np.arange(len(candidates) + 1), queries)
 
     def blocks(self, metric: Similarity, cancel: CancelToken, progress: Progress = no_progress) -> Iterator[Float64]:

@@ -30,8 +30,8 @@ class QueryTile:
     """Some queries of a problem: ``rows`` of them, with their ``pairs``.
 
     Attributes:
-        known: arguments of the counting, in its order.
-        part: what to compare them by; None for whole products.
+        known: arguments for the counting kernels, in their order.
+        part: the coordinates to compare by; None for whole products.
     """
 
     def __init__(self, problem: RankProblem, rows: slice, part: Part | None = None) -> None:
@@ -46,8 +46,8 @@ class QueryTile:
         self._problem = problem
 
     def bounds(self, left: Side) -> tuple[Float32, Float32]:
-        """Scores of each query by products of ``left``, which is theirs: below the first an item is below all matches
-        for certain, above the second above them."""
+        """Two bounds on each query's scores by products of ``left``, its side: below the first an item is certainly
+        below all matches, above the second certainly above them."""
         from blindspot.numerics.kernels import bounds_of_pairs
 
         low, high = np.empty((2, len(left.rows)), dtype=np.float32)
@@ -56,7 +56,7 @@ class QueryTile:
 
     @cached_property
     def coded(self) -> Side:
-        """Their codes."""
+        """Codes of the queries."""
         return coded_side(self._problem.left[self.rows], self._problem.origin, is_left=True)
 
 
@@ -113,7 +113,7 @@ class Tile:
         return self._plan.axes.rotate(self.right, self.problem.norms[self.items] * self.problem.factors[self.items])
 
     def count_by_part(self, queries: QueryTile, part: Part, above: Int64, tied: Int64) -> None:
-        """As ``count``, from the product of ``part``, which is that of the queries, with the items' of its depth."""
+        """As ``count``, from the product of the queries' ``part`` with the items' part of the same depth."""
         if part.depth not in self._parts:
             self._parts[part.depth] = Part(part.plan, self._rotated, part.depth)
         right = self._parts[part.depth]
@@ -160,7 +160,7 @@ class Tile:
         above: Int64,
         tied: Int64,
     ) -> Int64:
-        """Count what scores tell, and look at the others; returns the queries with more than ``most`` of these.
+        """Count the items that scores decide and compare the others; returns the queries with over ``most`` others.
 
         Args:
             flags, scores, coordinates: see ``kernels.count_by_bounds``.

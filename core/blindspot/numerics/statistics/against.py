@@ -27,8 +27,7 @@ from blindspot.types import Bool, Float64, Int64
 def share_against(
     values: Float64, dependence: Dependence, null: float, null_of: float = math.inf
 ) -> tuple[Estimate, float]:
-    """The mean of ``values [m]`` within 0 to 1, and the p-value of the null hypothesis ``null`` (not 0 or 1): a score
-    test.
+    """The mean of ``values [m]`` within 0 to 1, and the p-value of a score test against ``null`` (not 0 or 1).
 
     ``null`` may itself be a share, among ``null_of`` things.
     """

@@ -57,7 +57,7 @@ def rank_interval(r: float, n: int) -> Interval:
 
 
 def rank_correlation_against(r: float, n: int, null: float) -> float:
-    """The two-sided p-value of a rank correlation's being ``null``; below 0.05 where that is outside the interval."""
+    """The two-sided p-value that a rank correlation is ``null``; below 0.05 where ``null`` is outside the interval."""
     from scipy.special import ndtr
 
     return float(2 * ndtr(-abs(np.arctanh(r) - np.arctanh(null)) / _spread(r, n)))

@@ -1,10 +1,10 @@
-"""One comparison: what each item has in the scores of two runs, the paired test of their difference, and the verdict.
+"""One comparison: each item's part in the scores of two runs, the paired test of their difference, and the verdict.
 
-``ItemScores`` are a run's score item by item, with what is independent among the items. ``compare`` makes a
-``PairedTest`` of two of them: difference, interval, p-value, wins and losses. ``decide`` corrects the p-values of each
-family of tests after Holm; a ``Verdict`` follows from the corrected p-value alone.
+``ItemScores`` are a run's score item by item, and which items are independent. ``compare`` makes a ``PairedTest`` of
+two of them: difference, interval, p-value, wins and losses. ``decide`` corrects the p-values of each family of tests
+after Holm; a ``Verdict`` follows from the corrected p-value alone.
 
-A family is the main scores of one diagnostic on one dataset for one pair of models. So a verdict is the same wherever
+A family has the main scores of one diagnostic on one dataset for one pair of models. So a verdict is the same wherever
 it is shown, whatever else is stored or shown beside it.
 """
 
@@ -27,7 +27,7 @@ from blindspot.numerics.statistics.skew import FEWEST_UNBOUNDED
 from blindspot.numerics.statistics.written import p_in_cell, p_in_words
 from blindspot.types import Float64, Int64
 
-MAIN = "main"  # family of the scores that a diagnostic is about
+MAIN = "main"  # family of a diagnostic's main scores
 FILTERED = "filtered"  # of the same by filtered ranks; families of further scores begin with either
 OTHERS = "others"  # scores that are compared nowhere
 
@@ -44,7 +44,7 @@ class Verdict(StrEnum):
 
 
 class Statistic(Protocol):
-    """What a score is of its items, and how two of them are compared."""
+    """How a score follows from its items, and how two scores are compared."""
 
     def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
         """The score with an interval that holds for ``at_once`` such scores at once."""
@@ -63,15 +63,15 @@ class Statistic(Protocol):
         ...
 
     def gain(self, a: ItemScores, b: ItemScores) -> Float64:
-        """By item how much more A has than B, ``[m]``; 0 of what is no score of an item."""
+        """How much more A has than B in each item, ``[m]``; 0 where items have no score of their own."""
         ...
 
     def value(self, parts: Float64, before: float) -> float:
-        """The score of some of the items, whose value over all was ``before``."""
+        """The score of some of the items, from their parts; ``before`` is the score of all items."""
         ...
 
     def among(self, places: Int64) -> Statistic:
-        """Of the items at these places alone."""
+        """The statistic of only the items at these places."""
         ...
 
 
@@ -81,7 +81,7 @@ class Item:
 
     Attributes:
         texts: in reading order, each with its role: query, match, original, ...
-        said: the result of the run for it: ``rank 14``, ``says: sports``.
+        said: the run's result for the item: ``rank 14``, ``says: sports``.
     """
 
     texts: tuple[tuple[str, str], ...]
@@ -90,21 +90,21 @@ class Item:
 
 @dataclass(frozen=True, eq=False)
 class ItemScores:
-    """A score of a run, and what each item has in it; items are pairs, queries, originals, examples or words.
+    """A score of a run, and each item's part in it; items are pairs, queries, originals, examples or words.
 
     Attributes:
-        score: name of the metric; ``label``: for people.
+        score: name of the metric; ``label``: its name for people.
         value: the score.
-        parts: ``[m]``, values whose mean is the score or, where it is no mean (``is_mean``), their influences on it;
-            of F1 ``[m, 3]``, counts.
+        parts: ``[m]``, values whose mean is the score; if it is not a mean (``is_mean``), the items' influences on it;
+            for F1, counts ``[m, 3]``.
         numbers: ``[m]`` of the items in the dataset, ascending.
         read_texts: reads ``[m]``, an item in one line.
         known: which items are independent; ``units``: what these are, where that says more than ``known.unit``.
         higher_is_better: None where neither more nor less is.
         range: lowest and highest possible value of the score.
         statistic: how two are compared.
-        family: scores whose tests are corrected together; of ``OTHERS`` none is tested.
-        describe: the item at a place, where items are judged one by one.
+        family: scores whose tests are corrected together; scores of ``OTHERS`` are not tested.
+        describe: gives the item at a place, where items are judged one by one.
     """
 
     score: str
@@ -130,7 +130,7 @@ class ItemScores:
         return self.read_texts()
 
     def item(self, place: int) -> Item:
-        """Raises ``ValueError`` where items are not judged one by one."""
+        """The item at a place; raises ``ValueError`` where items are not judged one by one."""
         if self.describe is None:
             raise ValueError(f"{self.score} does not describe its items")
         return self.describe(place)
@@ -141,16 +141,16 @@ class ItemScores:
         return self.statistic.estimate(self)
 
     def best_of(self, many: int) -> Estimate:
-        """The same where it was chosen as the highest or lowest of so many scores."""
+        """The same if the score was chosen as the highest or lowest of so many."""
         return self.statistic.estimate(self, many)
 
     @property
     def unit(self) -> str:
-        """What is independent, in the plural."""
+        """The name of the independent units, in the plural."""
         return self.units or self.known.unit.value
 
     def among(self, numbers: Int64) -> ItemScores:
-        """On some of the items."""
+        """The score on some of the items."""
         if np.array_equal(numbers, self.numbers):
             return self
         places = np.searchsorted(self.numbers, numbers)
@@ -180,7 +180,7 @@ class Mean:
     """The mean of a value of each item; sign flips of whole groups, or Student's t of the dyadic-robust error.
 
     Attributes:
-        most: the most that an item can differ by, 1 of a share.
+        most: the most that an item can differ by, 1 for a share.
     """
 
     most: float = 1.0
@@ -213,7 +213,7 @@ SHARE = Mean()
 
 
 def share_by_item(score: str, parts: Float64, known: Dependence, statistic: Statistic = SHARE) -> ItemScores:
-    """A score of items that no run has: the mean of ``parts [m]`` from 0 to 1, of which more is better."""
+    """A score of items that is no run's metric: the mean of ``parts [m]`` from 0 to 1; higher is better."""
     numbers = np.arange(len(parts), dtype=np.int64)
     return ItemScores(
         score, score, float(parts.mean()), parts, numbers, known, True, (0.0, 1.0), statistic, lambda: [""] * len(parts)
@@ -222,8 +222,8 @@ def share_by_item(score: str, parts: Float64, known: Dependence, statistic: Stat
 
 @dataclass(frozen=True)
 class Unbounded(Mean):
-    """The mean of a value that is small as a rule and may be as large as it likes, so that intervals stop at ``most``
-    and tests at nothing."""
+    """The mean of a value that is usually small but has no upper limit: intervals are cut off at ``most``, while tests
+    assume no limit."""
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return pairs.p_values(np.column_stack([a.parts - b.parts for a, b in of]), of[0][0].known, np.inf)
@@ -231,7 +231,7 @@ class Unbounded(Mean):
 
 @dataclass(frozen=True)
 class MeanRank(Unbounded):
-    """The mean of ranks: not tested with few groups, of which a single rank can outweigh all others."""
+    """The mean of ranks: not tested with few groups, since a single rank can outweigh all others."""
 
     most: float = np.inf
 
@@ -247,7 +247,7 @@ class MeanRank(Unbounded):
 
 
 class Resamples:
-    """Medians of several scores over the same items when whole groups are drawn again, the same for all."""
+    """Medians of several scores over the same items when whole groups are resampled, with the same draws for all."""
 
     def __init__(self, parts: Float64, known: Dependence) -> None:
         """``parts [m, k]``."""
@@ -264,10 +264,10 @@ class Resamples:
 
 @dataclass(frozen=True, eq=False)
 class Median(Mean):
-    """A median, with the middle 95% of its values in resamples. There is no test: it is of means.
+    """A median, with the middle 95% of its values in resamples. There is no test, since tests are of means.
 
     Attributes:
-        resamples: of this score, in their ``column``, and of others.
+        resamples: medians of this score, in their ``column``, and of others.
     """
 
     resamples: Resamples = field(kw_only=True)
@@ -410,7 +410,7 @@ class PairedTest:
 
     @property
     def turned(self) -> PairedTest:
-        """The same of B less A."""
+        """The same test for B less A."""
         interval = self.interval and Interval(-self.interval.high, -self.interval.low)
         sides = {"a": self.b, "b": self.a, "a_interval": self.b_interval, "b_interval": self.a_interval}
         return replace(self, **sides, interval=interval, wins=self.losses, losses=self.wins)  # type: ignore[arg-type]
@@ -449,8 +449,8 @@ class PairedTest:
 
     @property
     def despite(self) -> str:
-        """Why the verdict is not the one that the interval suggests: 0 is outside, and there is no significant
-        difference, or the other way round; "" where they agree."""
+        """Why the verdict is not the one that the interval suggests (0 is outside without a significant difference, or
+        inside with one); "" where they agree."""
         p, after = self.p, self.p_corrected
         if self.interval is None or p is None or after is None:
             return ""
@@ -462,7 +462,7 @@ class PairedTest:
 
     @property
     def verdict(self) -> Verdict:
-        """Of A: the corrected p-value alone decides."""
+        """The verdict on A: the corrected p-value alone decides."""
         if self.p_corrected is None:
             return Verdict.UNTESTED
         if self.p_corrected >= ALPHA:
@@ -473,7 +473,7 @@ class PairedTest:
 
 
 def corrected_p(p: Float64) -> Float64:
-    """p-values ``[k]`` corrected for all that there are, after Holm; NaN, where there is no test, stays."""
+    """p-values ``[k]`` corrected for their number after Holm; NaN, where there is no test, stays and does not count."""
     out = np.array(p, dtype=np.float64)
     tested = ~np.isnan(out)
     out[tested] = holm(out[tested])
@@ -487,8 +487,8 @@ def corrected(p: Sequence[float | None]) -> list[float | None]:
 
 
 def decide(tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
-    """The tests of two runs with their corrected p-values, from which the verdicts follow; each family is corrected for
-    itself."""
+    """The tests of two runs with their corrected p-values, from which the verdicts follow; each family is corrected
+    separately."""
     after: list[float | None] = [None] * len(tests)
     for places in _by_family([test.family for test in tests]):
         for place, p in zip(places, corrected([tests[place].p for place in places]), strict=True):
@@ -497,12 +497,12 @@ def decide(tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
 
 
 def corrected_together(tests: Sequence[PairedTest], of: PairedTest) -> int:
-    """Over how many of two runs' tests the p-value of one of them is corrected."""
+    """The number of two runs' tests for which the p-value of one of them is corrected."""
     return sum(test.family == of.family and test.p is not None for test in tests)
 
 
 def decide_chosen(test: PairedTest, many: int) -> PairedTest:
-    """A test of a difference that was chosen, by how wide it is, among so many: their number times p (Bonferroni)."""
+    """A test of a difference that was chosen for its size among ``many``: p is multiplied by ``many`` (Bonferroni)."""
     return replace(test, p_corrected=None if test.p is None else min(1.0, many * test.p))
 
 
@@ -515,7 +515,7 @@ def _by_family(families: Sequence[str]) -> list[list[int]]:
 
 
 def with_detectable(tests: Sequence[PairedTest], of: Sequence[tuple[ItemScores, ItemScores]]) -> tuple[PairedTest, ...]:
-    """The tests of two runs with the smallest difference that each finds; ``of`` are the scores that they are of."""
+    """The tests of two runs with the smallest difference that each can find; ``of`` are the scores they compare."""
     out = list(tests)
     for places in _by_family([test.family for test in tests]):
         for place in places:
@@ -531,10 +531,10 @@ _PLAIN = (Mean, Unbounded, MeanRank, Outcomes)  # means, whose tests turn the si
 
 
 def compare(of: Sequence[tuple[ItemScores, ItemScores]], at_once: int = 1) -> list[PairedTest]:
-    """A paired test of every two scores of one name over one dataset, on the items that both have; ``at_once``: how
-    many differences the intervals of differences hold for.
+    """A paired test of every two scores of one name over one dataset, on the items that both have. The intervals of
+    differences hold for ``at_once`` differences at once.
 
-    Many at once are faster than one after the other: sign flips are drawn once for all that share their items.
+    Many tests together are faster than one by one: sign flips are drawn once for all that share their items.
     """
     shared = [on_shared_items(a, b) for a, b in of]
     return [_tested(a, b, value, at_once) for (a, b), value in zip(shared, _p_values(shared), strict=True)]
@@ -552,10 +552,10 @@ def _p_values(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[float]:
 
 
 def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, frozenset[str]]:
-    """Per tested score the best of some runs over the same items and those not significantly different, by their keys.
+    """For each tested score, the keys of the best run over the same items and of those not significantly different.
 
-    Each is tested against the best in all scores, and corrected for these: a verdict does not depend on the others.
-    Without intervals and what else takes its time.
+    Each run is tested against the best in all scores, and p is corrected for these scores, so that a verdict does not
+    depend on other runs. Intervals, wins and losses are left out, to save time.
     """
     first = next(iter(of.values()))
     names = [
@@ -585,7 +585,7 @@ def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, froz
 
 
 def on_shared_items(a: ItemScores, b: ItemScores) -> tuple[ItemScores, ItemScores]:
-    """Both on the items that both have."""
+    """Both scores, on the items that both have."""
     if np.array_equal(a.numbers, b.numbers):
         return a, b
     numbers = np.intersect1d(a.numbers, b.numbers)
@@ -593,7 +593,7 @@ def on_shared_items(a: ItemScores, b: ItemScores) -> tuple[ItemScores, ItemScore
 
 
 def gains(a: ItemScores, b: ItemScores) -> Float64:
-    """By item how much better A is than B, ``[m]``; more where neither more nor less is better."""
+    """How much better A is than B in each item, ``[m]``; how much higher, where neither more nor less is better."""
     return a.statistic.gain(a, b) * (-1.0 if a.higher_is_better is False else 1.0)
 
 

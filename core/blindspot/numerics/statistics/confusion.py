@@ -49,7 +49,7 @@ class ClassScores:
 
 
 def class_scores(counts: Int64) -> ClassScores:
-    """Of a table ``[k, k]``, rows the right classes."""
+    """Scores from a table ``[k, k]``, in which rows are the right classes."""
     right = np.diagonal(counts)
     gold, predicted = counts.sum(axis=1), counts.sum(axis=0)
     with np.errstate(invalid="ignore"):
@@ -60,7 +60,7 @@ def macro_f1_influence(labels: Int32, predicted: Int32, classes: int) -> Float64
     """First-order influence of each example on macro F1, ``[m]``; the influences add up to 0.
 
     ``n/k sum over classes of (2 hit - F1 (gold + predicted)) / D``, where D is the number of the class's examples plus
-    that of its predictions.
+    the number of its predictions.
     """
     counts = confusion(labels, predicted, classes)
     there = counts.sum(axis=0) + counts.sum(axis=1)
@@ -73,8 +73,8 @@ def macro_f1_influence(labels: Int32, predicted: Int32, classes: int) -> Float64
 def estimates(labels: Int32, predicted: Int32, known: Dependence, classes: int) -> tuple[Estimate, Estimate]:
     """Accuracy and macro F1 with their intervals, from at least one example.
 
-    If nothing is wrong, the effective n of macro F1 is ``k^2 / sum over classes of 1/n``, as for a mean over classes,
-    with the effective n of each.
+    If no answer is wrong, the effective n of macro F1 is ``k^2 / sum over classes of 1/n``, as for a mean over classes,
+    with the effective n of each class.
 
     Args:
         labels, predicted: ``[m]`` class numbers.

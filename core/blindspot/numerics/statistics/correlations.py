@@ -11,7 +11,7 @@ from blindspot.types import Float64, Int64
 KINDS = ("pearson", "spearman", "kendall")
 _NUMBERS_AT_A_TIME = 400_000  # of a matrix of signs: larger ones cost more in fresh memory than they save
 _ROUNDING = 1e-12
-DECIMALS = 6  # to which similarities are rounded: nearer to each other they are equal
+DECIMALS = 6  # to which similarities are rounded: closer values are equal
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def _spearman_influences(x: _Ranks, y: _Ranks) -> Float64:
 
 
 def _rounded(influences: Float64) -> Float64:
-    """Without what is rounding alone, where no pair changes the correlation: in a perfect order, or with labels of two
-    kinds that it separates without a mistake. Its interval would have no width, and a test would compare noise."""
+    """Influences, with 0 for mere rounding: no pair changes the correlation in a perfect order, or with labels of two
+    kinds that it separates perfectly. Its interval would have no width, and a test would compare noise."""
     return np.where(np.abs(influences) < _ROUNDING, 0.0, influences)
 
 
@@ -120,8 +120,8 @@ def _pearson_influences(x: Float64, y: Float64) -> tuple[float, Float64, tuple[F
 
 
 def _tau_sums(x: Int64, y: Int64) -> Float64:
-    """Per pair ``[n, 3]``, sums over all others: 1 for the same order, -1 for the opposite; 1 if x differ; 1 if y
-    do."""
+    """Sums over all other pairs, ``[n, 3]``: of 1 for the same order and -1 for the opposite; of 1 if x differ; of 1
+    if y differ."""
     n = len(x)
     sums = np.empty((n, 3))
     single_x, single_y = x.astype(np.float32), y.astype(np.float32)
@@ -172,6 +172,6 @@ class _Ranks:
         return np.asarray(middle[self.place])
 
     def above(self, values: Float64) -> Float64:
-        """Per value, the sum of ``values [n]`` over those above it, counting equal ones half, ``[n]``."""
+        """For each value, the sum of ``values [n]`` over those above it, counting equal ones half, ``[n]``."""
         at = np.add.reduceat(values[self.order], self.starts)
         return np.asarray((at.sum() - np.cumsum(at) + at / 2)[self.place])

@@ -38,7 +38,7 @@ class Quantiles:
 def bandwidth(values: Float64, span: float) -> float:
     """Silverman's rule (1986, equation 3.31): ``0.9 min(sd, IQR / 1.34) n^(-1/5)``, at least ``NARROWEST * span``.
 
-    If the middle half of the values are equal, the sd alone counts.
+    If the middle half of the values are equal, only the sd counts.
     """
     n = len(values)
     sd = float(values.std(ddof=1)) if n > 1 else 0.0

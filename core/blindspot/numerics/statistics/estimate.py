@@ -34,10 +34,10 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True)
 class Measured:
-    """A value with its 95% interval, None if it has none: all that a store or a file has of an ``Estimate``.
+    """A value with its 95% interval, None if it has none: all that a store or a file keeps of an ``Estimate``.
 
     Raises:
-        ValueError: the interval is that of another value.
+        ValueError: the interval belongs to another value.
     """
 
     value: float
@@ -61,7 +61,7 @@ class Measured:
 
     @property
     def despite(self) -> str:
-        """As of a ``PairedTest``: nothing here is decided."""
+        """As in a ``PairedTest``; always "" here, since nothing is decided."""
         return ""
 
 
@@ -72,12 +72,12 @@ class Estimate(Measured):
     Attributes:
         method: how the interval was computed, in words.
         unit: the independent unit; ``units`` is their number.
-        effective: the equivalent number of equally large units; less than ``units`` if a few have much of the data.
+        effective: the equivalent number of equally large units; less than ``units`` if some have much of the data.
         refusal: why there is no interval; "" if there is one.
         level: of the interval.
 
     Raises:
-        ValueError: it has both an interval and a refusal, or neither, or the interval is that of another value.
+        ValueError: it has both an interval and a refusal, or neither, or the interval belongs to another value.
     """
 
     method: str
@@ -118,8 +118,8 @@ def independent(unit: Unit, units: int, effective: float) -> str:
 
 
 def check_is_inside(value: float, interval: Interval | None) -> None:
-    """Raises ``ValueError`` for a value outside of its interval, but for rounding: then one of them is of something
-    else."""
+    """Raises ``ValueError`` for a value outside its interval, except for rounding: value and interval then belong to
+    different things."""
     stray = ROUNDING * max(1.0, abs(value))
     if interval is not None and (value < interval.low - stray or value > interval.high + stray):
         raise ValueError(f"{value} is outside of its interval, {interval}")

@@ -25,9 +25,9 @@ _EQUAL = 1e-12  # differences of correlations this close are equal
 
 
 def spearman_without_each(first: Float64, second: Float64, families: Int64) -> Float64:
-    """Spearman's rho of every column of ``first`` with every one of ``second`` without each family, ``[g, a, b]``.
+    """Spearman's rho of every column of ``first`` with every one of ``second``, leaving out each family: ``[g, a, b]``.
 
-    NaN if what is left of a column is constant.
+    NaN if the rest of a column is constant.
 
     Args:
         first, second: ``[v, a]`` and ``[v, b]``, without NaN.
@@ -70,13 +70,13 @@ def estimate_of_rho(rho: float, without: Float64, variants: int) -> Estimate:
 
 
 def _fisher(rho: Float64, variants: int) -> Float64:
-    """Correlations on Fisher's scale, at most that of the largest rho below 1: two adjacent ranks swapped."""
+    """Correlations on Fisher's scale, cut off at the largest rho below 1, which has two adjacent ranks swapped."""
     highest = 1 - 12 / (variants * (variants**2 - 1))
     return np.asarray(np.arctanh(np.clip(rho, -highest, highest)))
 
 
 def one_of(found: Estimate, many: int, variants: int) -> Estimate:
-    """A correlation of ``estimate_of_rho`` with the interval of one of so many that any may be named."""
+    """A correlation of ``estimate_of_rho`` with an interval that holds for ``many`` at once: any may then be named."""
     if found.interval is None:
         return found
     level = level_of_each(many)

@@ -1,4 +1,4 @@
-"""Groups of pairs or queries: a score on each, and on which of them one of two runs gains or loses most."""
+"""Groups of pairs or queries: a score on each, and the groups on which one of two runs gains or loses most."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Bin:
 
 
 def over(value: float) -> float:
-    """The next float above: the low end of a bin that leaves ``value`` out."""
+    """The next float above ``value``: the low end of a bin that leaves it out."""
     return float(np.nextafter(value, np.inf))
 
 
@@ -37,7 +37,7 @@ def up_to(*ends: int) -> tuple[Bin, ...]:
 
 
 def whole(*ends: int) -> tuple[Bin, ...]:
-    """Bins of whole numbers, both ends included, from the first of ``ends``: 1, 2 and 5 give 1, 2, 3 to 5, over 5."""
+    """Bins of whole numbers, both ends included, from the first of ``ends`` on: 1, 2, 5 give 1, 2, 3 to 5, over 5."""
     out = [Bin(f"{ends[0]:,}", ends[0], over(ends[0]))]
     for low, high in pairwise(ends):
         out.append(Bin(f"{high:,}" if high == low + 1 else f"{low + 1:,} to {high:,}", over(low), over(high)))
@@ -79,7 +79,7 @@ class Grouping:
 
 
 def by_value(side: str, axis: str, groups: Iterable[tuple[str, Bool]]) -> Grouping:
-    """Rows by a value without an order, given which rows have each, ``[m] bool``."""
+    """Rows grouped by a value without an order, given which rows have each value, ``[m] bool``."""
     return Grouping({side: axis}, False, tuple(Group(side, value, inside) for value, inside in groups))
 
 
@@ -94,7 +94,7 @@ def scores(groups: Grouping, values: Mapping[str, Float64], rows: Dependence, un
 
     Args:
         values: by score, ``[m]`` within 0 to 1; NaN, in all scores alike, where a row has no score.
-        rows: which of them are independent.
+        rows: which rows are independent.
         unit: name of the column with the number of rows.
 
     Returns:
@@ -128,8 +128,8 @@ class Gain:
 
     Attributes:
         by: the way of grouping, by its name.
-        test: corrected over all groups that were tested (Holm), with an interval that holds for all of these at once,
-            since the largest are shown.
+        test: corrected over all tested groups (Holm), with an interval that holds for all of these at once, since the
+            largest gains and losses are shown.
     """
 
     by: str
@@ -143,7 +143,7 @@ class Gain:
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The groups of all ways of grouping that were tested; ``gain`` and ``loss`` are the largest surer than chance."""
+    """The tested groups of all ways of grouping; ``gain`` and ``loss`` are the largest significant ones."""
 
     tested: tuple[Gain, ...]
 

@@ -25,16 +25,16 @@ class Interval:
 def level_of_each(many: int) -> float:
     """Level of each of so many intervals that hold together in 95% of cases (Bonferroni).
 
-    Which of them is shown, such as the highest or the lowest, may then depend on what came out.
+    The results may then decide which of them is shown, such as the highest or the lowest.
     """
     return 1 - (1 - LEVEL) / max(many, 1)
 
 
 def chosen_among(models: int) -> int:
-    """Of how many intervals that of the best of so many models is one, as ``level_of_each`` counts them.
+    """The number of intervals to count in ``level_of_each`` for the interval of the best of so many models.
 
-    The better of two has its own: the best errs upward whenever one of them does, and hardly ever downward. Of five,
-    the best one's own interval covers the truth in 89% of cases (``docs/statistics.md``).
+    The better of two keeps its own: the best errs upward whenever one of them does, but hardly ever downward. With
+    five, the best one's own interval covers the truth in only 89% of cases (``docs/statistics.md``).
     """
     return models if models > 2 else 1
 
@@ -53,7 +53,7 @@ def wilson_interval(share: float, n: float, z: float = Z_95) -> Interval:
 def exact_interval(share: float, n: float, level: float = LEVEL) -> Interval:
     """Clopper and Pearson's interval of a share among ``n`` (1934), which need not be whole.
 
-    It keeps its level for rare things, too, of which Wilson's ends too high where the level is far beyond 95%.
+    It keeps its level for rare things, too; Wilson's interval of these ends too high at levels far beyond 95%.
     """
     from scipy.special import betaincinv
 
@@ -70,8 +70,8 @@ def quantile(freedom: Float64 | float, level: float = LEVEL) -> Float64:
 
 
 def percentile_interval(resampled: Float64, value: float, level: float = LEVEL) -> Interval:
-    """The middle 95% of a bootstrap's values ``[resamples]`` (the percentile method); it reaches to ``value``, that of
-    the sample itself, which few sentences can leave outside."""
+    """The middle 95% of a bootstrap's values ``[resamples]`` (the percentile method), extended to ``value``, that of
+    the sample itself, which can be outside with few sentences."""
     low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
     return Interval(min(value, float(low)), max(value, float(high)))
 
@@ -96,9 +96,9 @@ def mcnemar(first: Float64, second: Float64) -> float:
 
 
 def hypergeometric_cdf(most: Int64, total: Int64, hits: Int64, drawn: Int64) -> Float64:
-    """Probability of at most ``most`` hits among ``drawn`` of ``total`` items of which ``hits`` are, ``[n]`` each.
+    """Probability of at most ``most`` hits among ``drawn`` items of ``total`` that have ``hits`` hits, ``[n]`` each.
 
-    As scipy's ``hypergeom.cdf``, whose import takes half a second of a page that tests one table.
+    As scipy's ``hypergeom.cdf``, but its import would take half a second of a page that tests one table.
     """
     from scipy.special import betaln
 

@@ -10,7 +10,7 @@ from blindspot.types import Float64
 def isotonic(x: Float64, y: Float64) -> Float64:
     """Fitted values ``[m]`` that ascend with ``x``; equal ``x`` have one value.
 
-    scikit-learn's, whose import takes longer than all else that the first finding needs.
+    The same as scikit-learn's, but its import would take longer than all else that the first finding needs.
 
     Args:
         x, y: finite, ``[m]``.

@@ -1,6 +1,6 @@
-"""Items of two runs A and B in tabs: won by A, won by B, and those that are alike, wrong in both or right in both.
+"""Items of two runs A and B in tabs: won by A, won by B, wrong in both, and right in both.
 
-An item is won by the run with the higher score of it, as wherever two runs are compared (``statistics.compare.gains``).
+An item is won by the run with the higher score on it, as in all comparisons of two runs (``statistics.compare.gains``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from blindspot.types import Bool, Float64, Int8
 
 
 class Outcome(StrEnum):
-    """Of an item; the values are parts of addresses."""
+    """The outcome of an item; the values are parts of addresses."""
 
     WON_BY_A = "won-by-a"
     WON_BY_B = "won-by-b"
@@ -35,8 +35,8 @@ class Outcomes:
 
     @classmethod
     def of_gains(cls, gain: Float64, right: Bool) -> Outcomes:
-        """By what A gains over B in each item ``[m]``, NaN where one has no result; of those that are alike, whether
-        both are ``right``."""
+        """Outcomes from A's gain over B in each item ``[m]``, NaN where one has no result; where it is 0, ``right``
+        says whether both are right."""
         codes = np.where(right, _CODES[Outcome.BOTH_RIGHT], _CODES[Outcome.BOTH_WRONG])
         codes[gain > 0] = _CODES[Outcome.WON_BY_A]
         codes[gain < 0] = _CODES[Outcome.WON_BY_B]

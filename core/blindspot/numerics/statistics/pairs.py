@@ -39,7 +39,7 @@ from blindspot.texts import counted, numbered
 from blindspot.types import Bool, Float64, Int64
 
 FEWEST = 7.0  # degrees of freedom of an interval or a test: eight groups of equal size
-AGREEING = 0.5  # share of a group whose pairs all agree, added where few units carry a variance
+AGREEING = 0.5  # share of a group with pairs that all agree, added where few units carry a variance
 FEWEST_CARRYING = 2.0  # units that carry the variance of a difference
 MANY = 60.0  # groups that differ, from which a sum of signs is about normal
 POWER = 0.8  # of the smallest difference that could have been detected
@@ -103,8 +103,8 @@ class Dependence:
 
     @classmethod
     def of_texts(cls, *columns: Iterable[str], unit: Unit = Unit.EXAMPLES) -> Dependence:
-        """Dependence of a dataset's rows from the texts of each, one or two, as ``of_examples``: what is independent,
-        wherever texts say it. Those that differ by case and white space are one (``texts.numbered``).
+        """Dependence of a dataset's rows, from the one or two texts of each, as in ``of_examples``: the rule wherever
+        texts decide it. Texts that differ only by case and white space are one (``texts.numbered``).
 
         Args:
             unit: of rows of one text.
@@ -113,13 +113,13 @@ class Dependence:
 
     @classmethod
     def of_examples(cls, first: Int64, second: Int64 | None = None, *, unit: Unit = Unit.EXAMPLES) -> Dependence:
-        """Dependence of labeled examples from the numbers of their texts, ``[m]``: examples of two texts are pairs;
-        of single texts, the same ones are one."""
+        """Dependence of labeled examples, from the numbers of their texts, ``[m]``: examples of two texts are pairs;
+        among examples of single texts, equal ones are one unit."""
         return cls.of_groups(first, unit) if second is None else cls.of(first, second)
 
     @classmethod
     def joined(cls, several: Sequence[Dependence]) -> Dependence:
-        """Dependence of the items of several datasets, one after the other, none of which depend on another's."""
+        """Dependence of the items of several datasets, one after the other; between datasets, items are independent."""
         starts = np.cumsum([0, *(1 + max(int(one.left.max()), int(one.right.max())) for one in several)])
         left, right = (
             np.concatenate([start + getattr(one, side) for start, one in zip(starts, several, strict=False)])
@@ -129,12 +129,12 @@ class Dependence:
         return cls.of_groups(left, units.pop()) if units == {Unit.EXAMPLES} else cls.of(left, right)
 
     def among(self, inside: Bool) -> Dependence:
-        """Of some of the items, ``[m] bool``: those that share a unit here are dependent; of pairs of texts, those that
-        are connected by these pairs alone."""
+        """Dependence of some of the items, ``[m] bool``: items that share a unit here are dependent; pairs of texts
+        only if they are connected by these pairs."""
         return self.of_some(np.flatnonzero(inside))
 
     def of_some(self, places: Int64) -> Dependence:
-        """As ``among``, of the items at these places, in their order."""
+        """As ``among``, for the items at these places, in their order."""
         if self.unit in (Unit.COMPONENTS, Unit.TEXTS):
             return Dependence.of(self.left[places], self.right[places])
         return Dependence.of_groups(self.groups[places], self.unit)
@@ -168,7 +168,7 @@ class Dependence:
 
     @cached_property
     def _ends(self) -> tuple[Int64, Bool]:
-        """Numbers of each pair's first text, then of the second if different; and whether they differ, ``[m]``."""
+        """Numbers of the first texts of all pairs, then of the second ones that differ; and which differ, ``[m]``."""
         _, ends = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
         a, b = np.split(ends.astype(np.int64), 2)
         other = a != b
@@ -242,7 +242,7 @@ def _of_texts(left: Int64, right: Int64) -> tuple[float, float]:
     other = a != b
     degree = np.bincount(np.concatenate([a, b[other]])).astype(np.float64)
     alike = np.bincount(units(left, right))[units(left, right)]
-    shared = degree[a] + np.where(other, degree[b] - alike, 0.0)  # pairs that share a text with each, itself among them
+    shared = degree[a] + np.where(other, degree[b] - alike, 0.0)  # pairs that share a text with each, counting itself
     s, r = float(shared.sum()), float((shared**2).sum())
     trace = m - s / m
     spread = s - 2 * r / m + (s / m) ** 2
@@ -253,7 +253,7 @@ def _of_texts(left: Int64, right: Int64) -> tuple[float, float]:
 
 
 def _too_few(freedom: float) -> int:
-    """What items are worth of which an interval was refused: fewer units than ``FEWEST`` and one."""
+    """The effective number of units of items without an interval: below ``FEWEST`` plus one."""
     return max(1, min(round(freedom + 1), int(FEWEST)))
 
 
@@ -278,9 +278,9 @@ def _refusal(left: Int64, right: Int64, freedom: float) -> str:
 def worth(mean: float, spread: float, variance: float, carried: float, effective: float) -> float:
     """Effective number of independent 0/1 observations of a mean within 0 to 1: ``mean (1 - mean) / variance``.
 
-    It is unreliable if only a few units carry the variance, as near a bound. Then part of a unit whose pairs all agree
-    is averaged in: up to ``AGREEING`` of one, none if half of the units carry it. If no unit does, each counts as one
-    observation.
+    It is unreliable if only a few units carry the variance, as near a bound. Then part of a unit with pairs that all
+    agree is averaged in: up to ``AGREEING`` of one, nothing if half of the units carry the variance. If no unit does,
+    each counts as one observation.
 
     Args:
         spread: the variance of the values themselves.
@@ -295,8 +295,8 @@ def worth(mean: float, spread: float, variance: float, carried: float, effective
 
 
 def observations(values: Float64, dependence: Dependence) -> float:
-    """Effective number of independent 0/1 observations of the mean of ``values [m]`` within 0 to 1: m where every unit
-    is one item, at most m elsewhere, and of too few units their own number."""
+    """Effective number of independent 0/1 observations of the mean of ``values [m]`` within 0 to 1: m if every unit is
+    one item, else at most m; with too few units for an interval, the effective number of these."""
     if dependence.is_of_singles:
         return float(len(values))
     if dependence.refusal:
@@ -308,8 +308,8 @@ def observations(values: Float64, dependence: Dependence) -> float:
 def sure_share(values: Float64, dependence: Dependence, level: float = LEVEL) -> Sure:
     """The mean of ``values [m]`` within 0 to 1, with Wilson's interval for the effective number of observations.
 
-    Unlike ``share`` it never refuses: items that are units of their own have Wilson's, however few; of too few larger
-    units each counts as one observation.
+    Unlike ``share`` it never refuses: items that are units of their own have Wilson's interval, however few there are;
+    with too few larger units, each of these counts as one observation.
     """
     value, z = float(values.mean()), float(quantile(_freedom_of_share(dependence), level))
     ends = wilson_interval(value, observations(values, dependence), z)
@@ -319,8 +319,8 @@ def sure_share(values: Float64, dependence: Dependence, level: float = LEVEL) ->
 def exact_share(values: Float64, dependence: Dependence, level: float = LEVEL) -> Sure:
     """As ``sure_share``, with Clopper and Pearson's interval: for shares near 0 or 1 at a level beyond 95%.
 
-    Where units vary, the number of observations is lower by the square of how much wider Student's t is than the normal
-    distribution (Korn and Graubard 1998).
+    Where units vary, the number of observations is divided by the squared ratio of the quantiles of Student's t and the
+    normal distribution (Korn and Graubard 1998).
     """
     value, free = float(values.mean()), _freedom_of_share(dependence)
     wider = float(quantile(free, level) / quantile(np.inf, level))
@@ -329,7 +329,7 @@ def exact_share(values: Float64, dependence: Dependence, level: float = LEVEL) -
 
 
 def _freedom_of_share(dependence: Dependence) -> float:
-    """Infinite where nothing but the share itself tells its variance."""
+    """Degrees of freedom of a share; infinite where its variance follows from the share alone."""
     return np.inf if dependence.is_of_singles or dependence.refusal else dependence.freedom
 
 
@@ -375,7 +375,7 @@ def difference(first: Float64, second: Float64, dependence: Dependence, most: fl
 
     Args:
         most: the largest possible difference, at which intervals are cut off.
-        among: how many differences there are of which this one was chosen by what it is on these very pairs. With 95%
+        among: the number of differences from which this one was chosen by its value on these very pairs. With 95%
             confidence the intervals of all of them hold (Bonferroni).
     """
     value = float(first.mean()) - float(second.mean())
@@ -385,7 +385,7 @@ def difference(first: Float64, second: Float64, dependence: Dependence, most: fl
 def change(value: float, influence: Float64, dependence: Dependence, among: int = 1) -> Estimate:
     """The difference of two statistics, from the differences of each pair's influences ``[m]``: a t interval.
 
-    ``among`` as of ``difference``.
+    ``among`` is as in ``difference``.
     """
     return t_estimate(value, moments(influence, dependence), dependence, level=level_of_each(among))
 
@@ -431,7 +431,7 @@ def t_estimate(
 
 
 def freedom_of(carried: float, dependence: Dependence) -> float:
-    """Degrees of freedom of the pairs, fewer if few units carry the variance (of normal values a third of them do)."""
+    """Degrees of freedom of the pairs, fewer if few units carry the variance (of normal values, a third do)."""
     return min(dependence.freedom, 1.5 * carried - 1)
 
 
@@ -451,15 +451,15 @@ def _estimate(value: float, interval: Interval | None, how: str, dependence: Dep
 
 
 def p_values(paired: Float64, dependence: Dependence, most: float | Float64 = 1.0) -> Float64:
-    """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``: the only rule by which one is called better.
+    """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``: the only rule for calling one better.
 
     The hypothesis is that the mean difference is 0. With groups as units: sign flips of whole groups, and where
     differences are skewed, so that flips find too much, ``skew.mean_zero_p_value``; the larger p counts. With texts as
     units, which are not exchangeable: Student's t of the dyadic-robust standard error. NaN without a test.
 
     Args:
-        most: that an item can differ by, of all columns or of each, ``[k]``; infinite where that is not known, or where
-            it is so much that no item differs by nearly as much.
+        most: the most that an item can differ by, in all columns or in each, ``[k]``; infinite where it is not known,
+            or where no item comes near it.
     """
     if dependence.refusal:
         return np.full(paired.shape[1], np.nan)
@@ -474,7 +474,7 @@ def p_values(paired: Float64, dependence: Dependence, most: float | Float64 = 1.
 
 
 def test_in_words(of: str, *, is_by_texts: bool) -> str:
-    """The test of ``p_values``, whose signs are those ``of`` groups or differences."""
+    """The test of ``p_values`` in words; the signs that it flips are those ``of`` groups or differences."""
     return f"t of the {DYADIC} standard error" if is_by_texts else f"sign flips of {of}, {ALLOWING}"
 
 
@@ -489,7 +489,7 @@ def _p_of_groups(paired: Float64, groups: Int64, most: float | Float64) -> Float
 
 
 def mcnemar_by_units(first: Float64, second: Float64, dependence: Dependence) -> float:
-    """The p-value of McNemar's exact test on paired outcomes ``[m]``; where units have several items that of
+    """The p-value of McNemar's exact test on paired outcomes ``[m]``; where units have several items, the one of
     ``p_values``."""
     if dependence.is_of_singles:
         return mcnemar(first, second)
@@ -497,7 +497,7 @@ def mcnemar_by_units(first: Float64, second: Float64, dependence: Dependence) ->
 
 
 def p_of_change(value: float, influence: Float64, dependence: Dependence) -> float:
-    """Two-sided p-value of ``change``, by the Student's t of its interval: below 0.05 exactly if that excludes 0.
+    """Two-sided p-value of ``change``, by the Student's t of its interval: below 0.05 exactly if this excludes 0.
 
     NaN without a test, 1 if the two are equal for all pairs.
     """
@@ -518,8 +518,8 @@ def smallest_detectable(paired: Float64, dependence: Dependence, tests: int, alp
 
     Computed for the correction's strictest step, alpha/tests. If many groups differ, it is
     ``(z(1 - alpha/(2 tests)) + z(POWER)) * standard error``. If few do, the normal approximation is too optimistic, and
-    the power of the exact test is summed, with as many groups of equal weight as differ here on either side; if even
-    all on one side are not enough, for more of them.
+    the power of the exact test is summed, with as many groups of equal weight as differ here on either side, or with
+    more of them if even all on one side are not enough.
     """
     out = np.full(paired.shape[1], np.nan)
     if dependence.refusal:

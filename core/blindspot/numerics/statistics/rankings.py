@@ -1,7 +1,7 @@
 """Rankings of a few competitors under many settings, and how much the settings agree (Eger 2019, section 3).
 
 Values are rounded first, so that invisible differences are ties. A missing value is NaN, and so is its place; two
-settings are compared over the values that both have.
+settings are compared over the competitors that have a value in both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DECIMALS = 4  # to which scores are rounded by default
 
 
 def oriented(values: Float64, directions: Float64, decimals: int = DECIMALS) -> Float64:
-    """Rounded scores with more being better: ``[e, s]`` times ``[s]`` of 1 (more is better) and -1 (less is)."""
+    """Rounded scores of which more is better: ``[e, s]`` times ``[s]``, which is 1 (more is better) or -1 (less is)."""
     # Adding 0 turns -0.0 into 0.0.
     return np.asarray(np.round(values, decimals) * directions[np.newaxis, :] + 0.0)
 

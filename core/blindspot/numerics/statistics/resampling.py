@@ -102,9 +102,9 @@ def bootstrap_medians(values: Float64, groups: Int64, resamples: int = RESAMPLES
 
 
 def bootstrap_sums(values: Float64) -> Float64:
-    """Sums of ``values [m, k]`` when m rows are drawn with replacement, ``[RESAMPLES, k]``: for ratios of sums, as F1.
+    """Sums of ``values [m, k]`` when m rows are drawn with replacement, ``[RESAMPLES, k]``: for ratios of sums like F1.
 
-    Every row is a unit of its own. The sums of one resample are of the same rows.
+    Every row is a unit of its own. All sums of one resample are over the same rows.
     """
     return np.concatenate([drawn @ values for drawn in _draws(len(values), RESAMPLES, SEED)])
 
@@ -165,7 +165,7 @@ def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS) ->
     if few.all():
         return p
     many = ~few
-    # Where no flip can be expected to reach as far, none is thrown: p is what it would be.
+    # Where no flip can be expected to reach as far, none is drawn: p is what it would be.
     reach = observed - _ROUNDING * sizes
     p[many & (reach >= _FAR * np.sqrt((sums**2).sum(axis=0)))] = 1 / (flips + 1)
     open_ = np.flatnonzero(many & (p == 1))
@@ -182,10 +182,10 @@ def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS) ->
 
 
 def swap_p_value(first: Float64, second: Float64, score: Callable[[Float64], Float64]) -> float:
-    """Two-sided p-value of a difference of scores that are no means of units (Yeh 2000: approximate randomization).
+    """Two-sided p-value of a difference of scores that are not means over units (Yeh 2000: approximate randomization).
 
-    Under the null hypothesis the values ``first [m, k]`` and ``second [m, k]`` of a unit could as well be the other's.
-    ``score`` is of sums over all units, ``[..., k]``. ``p = (b + 1) / (FLIPS + 1)``, where b counts the random swaps
+    Under the null hypothesis a unit's values in ``first [m, k]`` and ``second [m, k]`` are exchangeable. ``score``
+    takes sums over all units, ``[..., k]``. ``p = (b + 1) / (FLIPS + 1)``, where b counts the random swaps
     whose difference of scores is at least as large as the observed one. Units without any difference change nothing.
     """
     ones, others = first.sum(axis=0), second.sum(axis=0)
@@ -212,7 +212,7 @@ def _coins(number: int, wanted: Int64, tosses: int) -> Iterator[Float64]:
     at_a_time = max(1, _NUMBERS_AT_A_TIME // number)
     together = min(_ROWS_OF_A_PRODUCT, 8 * at_a_time)
     thrown: list[UInt8] = []
-    for first in range(0, tosses, at_a_time):  # which tosses there are depends on how many are thrown at a time
+    for first in range(0, tosses, at_a_time):  # the tosses depend on how many are drawn at a time
         some = min(at_a_time, tosses - first)
         thrown.append(rng.integers(256, size=(some, row), dtype=np.uint8))
         if sum(map(len, thrown)) >= together or first + some == tosses:

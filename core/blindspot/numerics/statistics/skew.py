@@ -1,10 +1,10 @@
 """Test of a mean difference that holds where differences are skewed: few large gains against many small losses.
 
-Flips of signs test that differences are *symmetric* about 0, which is more than that their mean is 0. Of twenty small
-losses and no gain they are sure that the mean is below 0, though a gain in twenty, none of which happened to be drawn,
-would make up for all of them. This test takes the mean alone to be 0. Among the distributions of which that is true it
-takes the one that makes the sample most likely (empirical likelihood: Owen 1988), where a unit may also have gained or
-lost everything although none here did. How likely so large a mean is under that distribution is its saddlepoint
+Flips of signs test that differences are *symmetric* about 0, which is more than that their mean is 0. With twenty small
+losses and no gain they are sure that the mean is below 0, though one large gain in twenty, which may just not have been
+drawn, would make up for all losses. This test assumes only that the mean is 0. Among the distributions with mean 0 it
+takes the one that makes the sample most likely (empirical likelihood: Owen 1988); in it, a unit may also gain or lose
+everything although none did here. The probability of so large a mean under that distribution comes from the saddlepoint
 approximation (Lugannani and Rice 1980), which needs no draws. ``docs/statistics.md`` has the simulations.
 
 Arrays in, numbers out, float64.
@@ -19,8 +19,8 @@ import numpy as np
 
 from blindspot.types import Float64
 
-# Units of differences without a bound below which nothing is said: of fewer, none of the gains that come to one in
-# twenty units may be there.
+# Fewest units for a result if differences have no bound: fewer may have none of the gains that one in twenty units
+# has.
 FEWEST_UNBOUNDED = 60
 _STEPS = 60  # of a root: halvings alone are enough
 _FINE = 1e-7  # of a bound, as a share of the most that a unit can lose
@@ -33,15 +33,15 @@ def mean_zero_p_value(sums: Float64, most: float) -> float:
     """Two-sided p-value of a mean of 0 for independent ``sums [g]``, one per unit; 1 where all are 0.
 
     Args:
-        most: that a unit can gain or lose. Infinite: no more is known than the sums, and a unit may do somewhat more
-            than the largest of them.
+        most: that a unit can gain or lose. Infinite if only the sums are known: a unit may then gain or lose somewhat
+            more than the largest of them.
     """
     n, largest = len(sums), float(np.abs(sums).max(initial=0.0))
     if largest == 0:
         return 1.0
-    # Beyond this no unit goes.
+    # No unit gains or loses more than this.
     edge = largest * (1 + FEWEST_UNBOUNDED / n) if math.isinf(most) else max(most, largest)
-    direction = 1.0 if sums.sum() > 0 else -1.0  # first of all, so that A less B has the very p of B less A
+    direction = 1.0 if sums.sum() > 0 else -1.0  # first of all, so that A less B has exactly the p of B less A
     values, counts = np.unique(direction * sums / edge, return_counts=True)
     mean = float(values @ counts) / n
     if mean <= _ROUNDING:
@@ -53,7 +53,7 @@ def mean_zero_p_value(sums: Float64, most: float) -> float:
 def upper_bound(values: Float64, n: float, most: float, alpha: float) -> float:
     """The largest mean that ``values [g]`` of units do not exclude, one-sided at ``alpha``.
 
-    Where all are 0 it is the rule of three: ``most`` times the share of units that can lose when none of ``n`` did.
+    If all are 0, it is the rule of three: ``most`` times the share of units that can lose when none of ``n`` did.
 
     Args:
         n: the equivalent number of units of equal size.
@@ -72,13 +72,13 @@ def upper_bound(values: Float64, n: float, most: float, alpha: float) -> float:
     target = math.log(alpha)
 
     def excess(bound: float) -> float:
-        """Above 0 where the mean could be this; the logarithm of its p-value is nearly straight."""
+        """Above 0 where the mean could be ``bound``; the logarithm of the p-value is nearly a straight line."""
         rest = most - bound
         values_of, weights = _most_likely((bound - values)[::-1] / rest, shares[::-1])
         return math.log(max(_tail(values_of, weights, n, (bound - mean - whole) / rest), _NONE)) - target
 
-    # The Illinois method: a chord, whose standing end counts half. At ``low`` the p-value is about a half, and at
-    # ``high`` there is none.
+    # The Illinois method: a chord in which an end that stays counts half. At ``low`` the p-value is about a half, and
+    # at ``high`` it is 0.
     at_low, at_high, kept = math.log(0.5) - target, math.log(_NONE) - target, 0
     while high - low > _FINE * most:
         middle = min(
@@ -93,11 +93,11 @@ def upper_bound(values: Float64, n: float, most: float, alpha: float) -> float:
 
 
 def _most_likely(values: Float64, shares: Float64) -> tuple[Float64, Float64]:
-    """The distribution of mean 0 that makes values within -1 to 1 with a mean above 0 most likely: themselves and -1,
-    with their weights.
+    """The distribution of mean 0 that makes ``values`` within -1 to 1, with a mean above 0, most likely: the values and
+    -1, with their weights.
 
-    A value's weight is its share over ``1 + k value``. With k below 1 these sum to 1; where the mean would then still
-    be above 0, k is 1, and what is lacking to 1 is the weight of -1.
+    A value's weight is its share over ``1 + k value``. With k below 1 the weights sum to 1; if the mean would then
+    still be above 0, k is 1, and -1 has the weight that is missing to 1.
     """
 
     def beyond(k: float) -> tuple[float, float]:
@@ -113,7 +113,7 @@ def _most_likely(values: Float64, shares: Float64) -> tuple[Float64, Float64]:
 
 
 def _tail(values: Float64, weights: Float64, n: float, mean: float) -> float:
-    """Probability of a mean of ``n`` draws of at least ``mean``, which is above 0, the mean of the distribution."""
+    """Probability that the mean of ``n`` draws is at least ``mean``, which is above 0, the mean of the distribution."""
     known = weights > 0
     values, weights = values[known], weights[known] / weights[known].sum()
     highest = float(values.max())
@@ -121,7 +121,7 @@ def _tail(values: Float64, weights: Float64, n: float, mean: float) -> float:
         return float(float(weights[values >= highest - _ROUNDING].sum()) ** n)
 
     def tilted(t: float) -> tuple[float, Float64]:
-        """The logarithm of the moment generating function, and the weights that are tilted by it."""
+        """The logarithm of the moment generating function, and the tilted weights."""
         each = weights * np.exp(t * (values - highest))
         total = float(each.sum())
         return math.log(total) + t * highest, each / total
@@ -149,8 +149,8 @@ def _tail(values: Float64, weights: Float64, n: float, mean: float) -> float:
 
 
 def _root(function: Callable[[float], tuple[float, float]], low: float, high: float, start: float) -> float:
-    """Where a monotone function of two values, its own and its slope, is 0 between ``low`` and ``high``: Newton's
-    steps, and halvings where they leave the interval."""
+    """The root between ``low`` and ``high`` of a monotone function that returns its value and slope: by Newton's steps,
+    and by halvings where they leave the interval."""
     x = start if low < start < high else (low + high) / 2
     rises = function(low)[0] < 0
     for _ in range(_STEPS):

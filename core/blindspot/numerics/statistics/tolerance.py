@@ -7,13 +7,13 @@ one-sided, a sample with few of them has a low mean *and* a low variance, and St
 drop of just the tolerance in 7% of re-trainings. So the variance is that of the drop at the bound, as in Wilson's
 interval (1927): what the true drop has more than the measured one is taken to be lost by whole items.
 
-Few groups that differ say little about a variance. From fewer than ``FEWEST_FOR_T``, the upper bound is the largest
-drop that what was seen does not exclude, when any group may lose everything as well (``skew``). Where nothing has
-changed that is the rule of three: the share of groups that can change when none did, times the most that an item can
-lose. No upper bound is below that one, since what changes something does not lose less than what does not; unless
-it is shown to gain at least all that may be lost unseen, with half of ``alpha`` for the gains (Student's t) and
-half for the share of groups that lose (Clopper and Pearson), each of them everything. The drop is beyond only
-if it were even if the largest losses were the largest gains: Anderson's bound (1969), with Massart's constant (1990).
+A few groups that differ say little about a variance. With fewer than ``FEWEST_FOR_T``, the upper bound is the largest
+drop that the data do not exclude, when any group may also lose everything (``skew``). Where nothing has changed, that
+is the rule of three: the share of groups that can change when none did, times the most that an item can lose. No upper
+bound is below this one, since a model with changes does not lose less than one without; unless it is shown to gain at
+least all that may be lost unseen, with half of ``alpha`` for the gains (Student's t) and half for the share of groups
+that lose (Clopper and Pearson), each of them everything. The drop is called beyond only if it would be even with the
+largest losses turned into the largest gains: Anderson's bound (1969), with Massart's constant (1990).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from blindspot.types import Float64
 TOLERATED = 0.02  # drop of a score, unless somebody says otherwise
 FEWEST_FOR_T = (FEWEST + 1) / 1.5  # groups that carry the variance of the drop: seven degrees of freedom
 ROUNDING = 1e-12  # of a value, against the range of a score
-MOST_ITEMS = 10_000_000  # more items than this would be needed: no number is given
-HALVINGS = 20  # of an interval that has the smallest visible drop
+MOST_ITEMS = 10_000_000  # if more items would be needed, no number is given
+HALVINGS = 20  # of an interval that contains the smallest visible drop
 
 
 class Decision(StrEnum):
@@ -84,13 +84,13 @@ def drop(
         known: what is independent among the items; without a refusal.
         tolerance: 0 or more, in units of the score.
         alpha: of one side, such as 0.05.
-        most: that an item can lose: 1 for a share, and 2 for a correlation, on which few influences are larger.
+        most: that an item can lose: 1 for a share, and 2 for a correlation, where few influences are larger.
         is_mean: whether the score is the mean of the items' values. Otherwise (a correlation) a few items say nothing.
     """
     from scipy.special import ndtri, stdtrit
 
     _, variance, carried = moments(lost, known)
-    if np.ptp(lost) <= ROUNDING * most:  # else what is left of a variance would be rounding, which many items carry
+    if np.ptp(lost) <= ROUNDING * most:  # else the rest of a variance would be rounding, which many items carry
         variance = carried = 0.0
     quantile = float(stdtrit(freedom_of(carried, known) if carried >= FEWEST_FOR_T else known.freedom, 1 - alpha))
     found = _Moments(value, variance * known.effective, known.effective, quantile, float(ndtri(POWER)), most)
@@ -102,7 +102,7 @@ def drop(
     elif is_mean:
         high = max(value, floor(1.0), upper_bound(_by_group(lost, known), n, most, alpha))
         least = _least(lost, n, alpha, most)
-        low = least if least > 0 else None  # below, it says no more than that the score is bounded
+        low = least if least > 0 else None  # below, it only says that the score is bounded
     visible = _visible(found, lost, tolerance, most)
     needed = _needed(found, tolerance, len(lost), floor)
     if carried < FEWEST_FOR_T and is_mean and value > tolerance:  # nearly all lose alike: as many as ``_least`` needs
@@ -115,7 +115,7 @@ def drop(
 
 
 def _floor(lost: Float64, known: Dependence, alpha: float, most: float) -> Callable[[float], float]:
-    """What no upper bound is below, with so many times the items."""
+    """The least value of any upper bound, as a function of how many times the items there are."""
     from scipy.special import betaincinv, stdtrit
 
     gain, variance, carried = moments(np.maximum(-lost, 0.0), known)
@@ -132,7 +132,7 @@ def _floor(lost: Float64, known: Dependence, alpha: float, most: float) -> Calla
 
 
 def _least(lost: Float64, n: float, alpha: float, most: float) -> float:
-    """The mean, if of ``n`` groups the share that chance may add to the largest losses had gained ``most`` instead."""
+    """The mean if the share of ``n`` groups that chance may add to the largest losses had gained ``most`` instead."""
     share = math.sqrt(math.log(1 / alpha) / (2 * n))
     kept = np.clip(1 - share - np.arange(len(lost)) / len(lost), 0.0, 1 / len(lost))
     return float((kept * np.sort(lost)).sum()) - min(share, 1.0) * most
@@ -151,7 +151,7 @@ class _Moments:
     Attributes:
         spread: variance of one of ``n`` units.
         quantile: of Student's t; ``z``: of the normal distribution at ``POWER``.
-        most: that a unit is taken to lose or gain, where the drop is another than the measured one.
+        most: that a unit is taken to lose or gain where the drop differs from the measured one.
     """
 
     mean: float
@@ -182,14 +182,14 @@ class _Moments:
         return max(t, (half + math.sqrt(max(half * half + (1 + k) * k * self.spread, 0.0))) / (1 + k))
 
     def shifted(self, by: float, step: float) -> _Moments:
-        """Where so much more is lost (or less, below 0), in steps of this size by one unit each."""
+        """The moments if ``by`` more is lost (or less, if below 0), in steps of ``step`` by one unit each."""
         mean = self.mean + by
         second = self.spread + self.mean**2 + step * abs(by)
         return self._at(mean, max(second - mean * mean, 0.0))
 
     def unlucky(self, direction: float) -> _Moments:
-        """As measured where chance is against the decision, with probability 1 - ``POWER``; ``direction``: -1 for less
-        drop, 1 for more."""
+        """The moments as measured with bad luck, of probability 1 - ``POWER``, against the decision; ``direction`` is
+        -1 for less drop, 1 for more."""
         return self._at(self.mean + direction * self.z * self.error, self.spread)
 
     def _at(self, mean: float, spread: float) -> _Moments:
@@ -199,7 +199,7 @@ class _Moments:
 def _visible(found: _Moments, lost: Float64, tolerance: float, most: float) -> float | None:
     """The smallest true drop that is beyond the tolerance with probability ``POWER``; None if none is.
 
-    What is lost in addition is taken to be lost in steps of the size that was seen, by one unit each.
+    Additional losses are taken to come in steps of the size that was seen, by one unit each.
     """
     size = np.abs(lost)
     step = float((size**2).sum() / size.sum()) if size.any() else most

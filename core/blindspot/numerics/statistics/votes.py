@@ -27,7 +27,7 @@ from blindspot.texts import counted
 from blindspot.types import Float64, Int64
 
 FEWEST_QUERIES = 10  # for an interval or a verdict
-FEWEST_VOTES = 20  # likewise: a share of fewer takes too few values
+FEWEST_VOTES = 20  # likewise: a share of fewer has too few possible values
 FEWEST_RATERS = 5  # for results about raters in general
 FEWEST_EFFECTIVE_RATERS = 3.0  # likewise: equivalent number of raters with equally many votes
 FEWEST_RARE = 1.5  # likewise: raters times the share, or times 1 minus the share
@@ -76,7 +76,7 @@ def micro(hits: Float64, votes: Float64) -> Mean | None:
 
 
 def item_mean(hits: Float64, votes: Float64) -> Mean | None:
-    """The mean over the items that have votes of hits over votes; None without votes."""
+    """Hits over votes, averaged over the items that have votes; None without votes."""
     of_item = votes.sum(axis=1, keepdims=True)
     items = np.count_nonzero(of_item)
     if not items:
@@ -126,7 +126,7 @@ class Spread:
 
     Attributes:
         degrees_of_freedom: of its variance.
-        queries: that have votes.
+        queries: number of queries that have votes.
         units: number of independent ``unit``; raters if these vary too and are fewer than the queries.
         effective: the equivalent number of units of equal weight.
     """
@@ -214,7 +214,7 @@ def _effective(weights: Float64) -> float:
 
 
 def share(mean: Mean, query: Int64, of: Population, level: float = LEVEL) -> Estimate:
-    """A share with its interval, at 95% by default. If all votes are equal, it is that of as many independent votes."""
+    """A share with its interval, at 95% by default. If all votes are equal, they count as as many independent votes."""
     found = spread(mean, query, of, of_share=True)
     if refusal := _too_few(found.queries, mean.votes):
         return found.estimate(mean.value, None, "Wilson", refusal, level)

@@ -1,10 +1,9 @@
 """Numbers as people read them: the one way in which scores, differences, intervals and p-values are written.
 
 No other code writes "95% CI" with its ends, so that an interval is that of the value beside it. Negative numbers have a
-minus sign, as axes of figures have it, and 0 has no sign. A p-value of random flips cannot be below one in
-``FLIPS + 1``, however different the two are, and a small one is known to within a factor only. So small ones are
-written as bounds, and what a correction for several tests makes of them too. Files for programs have the numbers
-themselves.
+minus sign, as on axes of figures, and 0 has no sign. A p-value of random flips cannot be below one in ``FLIPS + 1``,
+however different the two are, and a small one is known only to within a factor. So small p-values are written as
+bounds, and so are p-values corrected from them. Files for programs have the numbers themselves.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.resampling import FLIPS
 
 LEAST = 1 / (FLIPS + 1)  # smaller ones are not told apart
-# Below it a p-value is written as a bound: also the least one after a correction for the choice among ten.
+# Below it a p-value is written as a bound: also the least possible one after a correction for the choice among ten.
 BOUND = 10 * LEAST
 DIFFERENCE = "the difference"  # for ``ci_in_words``
-NONE = "–"  # in place of what there is not
+NONE = "–"  # in place of a missing value
 IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
 
 
 def number(value: float, spec: str = ".2f") -> str:
-    """``0.71``, ``−0.02``; of a difference (``+`` in ``spec``) ``+0.02``, 0 has no sign. Shares as ``percent``."""
+    """``0.71``, ``−0.02``; for a difference (``+`` in ``spec``) ``+0.02``; 0 has no sign. Shares as in ``percent``."""
     if spec.startswith(".") and spec.endswith("%") and 0 <= value <= 1:
         return percent(value, int(spec[1:-1]))
     said = f"{value:{spec}}"
@@ -34,7 +33,7 @@ def number(value: float, spec: str = ".2f") -> str:
 
 
 class HasInterval(Protocol):
-    """An ``Estimate``, or a ``PairedTest`` with its difference and the interval of that."""
+    """An ``Estimate``, or a ``PairedTest`` with its difference and the interval of the difference."""
 
     @property
     def value(self) -> float: ...
@@ -59,8 +58,8 @@ def interval(found: Interval | None, spec: str = ".2f", scale: float = 1.0) -> s
 def ci_in_words(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, of: str = "") -> str:
     """``95% CI 0.68 to 0.74``; "" for none.
 
-    Of an extreme of many it says so: ``95% CI 0.61 to 0.80, of all 14 at once``; and of a difference whose test says
-    other than its interval, why: ``95% CI +0.01 to +0.09; p = 0.03, 0.06 after correction for several scores``.
+    An extreme of many is marked: ``95% CI 0.61 to 0.80, of all 14 at once``. If a difference's test disagrees with its
+    interval, it says why: ``95% CI +0.01 to +0.09; p = 0.03, 0.06 after correction for several scores``.
 
     Args:
         of: what the interval is of, where that is not the value before it, such as ``DIFFERENCE``.

@@ -3,8 +3,8 @@
 Each pair's probability comes from pairs of the other folds. Pairs that share a text, directly or through others, are in
 one fold. The logistic curve is Platt's (1999): its targets are smoothed, so that it stays finite where a similarity
 separates the two kinds. Measures: Brier's score, the mean squared error of the probabilities, and the expected
-calibration error (ECE) over ten bins of about as many pairs each. The ECE is above 0 even for perfect probabilities,
-so what they would have on average is given too.
+calibration error (ECE) over ten bins of about equally many pairs. The ECE is above 0 even for perfect probabilities,
+so their average ECE is given too.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Bin:
-    """Pairs of similar probability: its mean, and the share that is the same."""
+    """Pairs of similar probability: the mean probability, and the share of pairs that are the same."""
 
     predicted: float
     same: Estimate
@@ -69,9 +69,9 @@ class Calibration:
     Attributes:
         probability: ``[m]``.
         brier: lower is better.
-        gain: by how much it is lower than that of the share of same pairs, for every pair.
-        ece, ece_by_chance: the latter is the mean of perfect probabilities of these values.
-        fitted: on all pairs, to use.
+        gain: how much lower it is than if every pair had the share of same pairs as its probability.
+        ece, ece_by_chance: the latter is the mean ECE if these probabilities were perfect.
+        fitted: on all pairs, for use.
     """
 
     way: Way
@@ -141,7 +141,7 @@ def fit(way: Way, similarity: Float64, same: Bool) -> Fitted:
 
 
 def bins_of(probability: Float64) -> Int64:
-    """A bin per pair, ``[m]``, of about as many pairs each; equal probabilities share one."""
+    """The bin of each pair, ``[m]``; bins have about equally many pairs, and equal probabilities share one."""
     from scipy.stats import rankdata
 
     middle = (rankdata(probability) - 0.5) / len(probability)
@@ -149,7 +149,7 @@ def bins_of(probability: Float64) -> Int64:
 
 
 def ece(probability: Float64, same: Bool, bins: Int64) -> float:
-    """Mean distance of the bins' probability and share of same pairs, weighted by pairs."""
+    """Mean distance between the bins' probability and share of same pairs, weighted by pairs."""
     return _gaps(probability - same, bins)
 
 

@@ -1,14 +1,14 @@
-"""Precision and recall of calling two texts the same from a similarity on, and the threshold for a wished precision.
+"""Precision and recall of calling texts the same from a similarity on, and the threshold for a wished precision.
 
 A pair is *called the same* if its similarity is at least the threshold, ties included. Precision is the share of called
 pairs that are the same, recall the share of the same pairs that are called. Intervals are pointwise, at one threshold
 each: Wilson's for the effective number of independent pairs (``statistics.pairs``), given how many pairs are called.
 
 The *threshold for a wished precision* is the lowest with at least that precision: it has the highest recall. It is
-chosen on the pairs that it is measured on, so its precision there is optimistic: ``held_out`` is that of pairs at
-thresholds that others chose. Its interval inverts intervals of precision. It begins at the lowest threshold whose
-interval reaches the wish, and ends at the lowest that is *safe* by a bound that holds for all thresholds at once: among
-many pointwise bounds one lies above the wish by chance. ``tests/numerics/thresholds`` simulates all of these.
+chosen on the pairs that it is measured on, so its precision there is optimistic: ``held_out`` is the precision of pairs
+at thresholds that other pairs chose. Its interval inverts intervals of precision. It begins at the lowest threshold
+whose interval reaches the wish, and ends at the lowest that is *safe* by a bound that holds for all thresholds at once:
+among many pointwise bounds one lies above the wish by chance. ``tests/numerics/thresholds`` simulates all of these.
 
 Arrays in, arrays out, float64.
 """
@@ -29,7 +29,7 @@ from blindspot.numerics.statistics.resampling import SEED, components
 from blindspot.types import Bool, Float64, Int64
 
 FEWEST_PAIRS = 20
-FEWEST_CALLED = 8  # pairs that a threshold must call: precision of fewer has no interval
+FEWEST_CALLED = 8  # pairs that a threshold must call: the precision of fewer has no interval
 FOLDS = 5
 _LARGEST = 0.5  # share of the pairs in one group, from which on folds are made of single pairs
 _AT_ONCE = 120  # thresholds tried first; those between two of them after that
@@ -73,7 +73,7 @@ class LabeledPairs:
         return len(self.similarity)
 
     def within(self, inside: Bool) -> LabeledPairs:
-        """Those where ``inside [m]`` is True; raises as the class."""
+        """The pairs where ``inside [m]`` is True; raises as the class does."""
         return LabeledPairs(self.similarity[inside], self.same[inside], self.left[inside], self.right[inside])
 
     def dependence(self, inside: Bool | None = None) -> Dependence:
@@ -91,11 +91,11 @@ class LabeledPairs:
         return self.dependence(self.same)
 
     def point(self, threshold: float, inside: Bool | None = None, level: float = LEVEL) -> Point:
-        """What is called the same from ``threshold`` on, among all pairs or among those ``inside [m]``; ``level`` of
-        the intervals.
+        """Precision and recall from ``threshold`` on, over all pairs or those ``inside [m]``; ``level`` is of the
+        intervals.
 
         Raises:
-            InputError: none of these is the same.
+            InputError: none of these pairs is the same.
         """
         here = np.ones(len(self), dtype=np.bool_) if inside is None else inside
         same, called = here & self.same, here & (self.similarity >= threshold)
@@ -115,7 +115,7 @@ class Curve:
 
     Attributes:
         thresholds: the similarities.
-        called, right: numbers of pairs called the same, and of those that are.
+        called, right: numbers of pairs called the same, and of pairs that rightly are.
         precision, recall: shares.
     """
 
@@ -141,7 +141,7 @@ class Point:
 
     Attributes:
         precision: None where no pair is called.
-        called, right: numbers of pairs called the same, and of those that are.
+        called, right: numbers of pairs called the same, and of pairs that rightly are.
     """
 
     threshold: float
@@ -156,14 +156,14 @@ class Wished:
     """The threshold for a wished precision.
 
     Attributes:
-        precision: that is wished.
-        point: at the threshold; None where none reaches the wish and calls ``FEWEST_CALLED`` pairs.
-        low: end of the threshold's 95% interval; None where every threshold is ruled out.
-        high: its other end, where the wish is safe; None where no threshold is. Of a group, both hold for all groups at
-            once.
+        precision: the wished precision.
+        point: at the threshold; None where no threshold reaches the wish and calls ``FEWEST_CALLED`` pairs.
+        low: lower end of the threshold's 95% interval; None where every threshold is ruled out.
+        high: its upper end, where the wish is safe; None where no threshold is safe. For a group, both ends hold for
+            all groups at once.
         best: at the threshold of the highest precision among those that call ``FEWEST_CALLED`` pairs; its intervals
             hold for all of these at once.
-        held_out: precision of pairs at the threshold that others chose; None where these find none.
+        held_out: precision of pairs at thresholds that other pairs chose; None where these call no pair.
     """
 
     precision: float
@@ -205,7 +205,7 @@ def wished(pairs: LabeledPairs, precision: float, among: int = 1) -> Wished:
 
 
 def _chosen(pairs: LabeledPairs, threshold: float, among: int) -> Point:
-    """What is called from a threshold on that was chosen among so many for its precision, whose interval is exact:
+    """The point at a threshold that was chosen among so many for its precision. The interval of the precision is exact:
     Wilson's end is too high at such levels."""
     level = level_of_each(among)
     point = pairs.point(threshold, level=level)
@@ -218,7 +218,7 @@ def _chosen(pairs: LabeledPairs, threshold: float, among: int) -> Point:
 def safe(pairs: LabeledPairs, precision: float, among: int = 1) -> float | None:
     """The lowest threshold whose precision is shown to be at least the wish; None if none is.
 
-    It is one that does not reach the wish with a probability of at most 5%, whichever it is. Starts are fixed before
+    The probability that it does not reach the wish is at most 5%, whichever threshold it is. Starts are fixed before
     any label is read: thresholds that call all pairs, half of them, a fourth and so on, as long as these are enough to
     show the wish. From each start the bound moves down, one threshold after the other, while the lower bound of the
     precision is at least the wish. A sequence that stops at the first failure errs as often as a single test (a fixed
@@ -258,13 +258,13 @@ def _starts(pairs: LabeledPairs, precision: float, thresholds: Float64, called: 
 
 
 def _level(starts: int) -> float:
-    """Of two-sided intervals whose lower ends all hold with probability ``LEVEL``."""
+    """Level of two-sided intervals with lower ends that all hold with probability ``LEVEL``."""
     return 1 - 2 * (1 - LEVEL) / max(starts, 1)
 
 
 def _lowest(pairs: LabeledPairs, threshold: float, level: float, *, all_same: bool = False) -> float:
     """The lower bound of the precision at a threshold, exact where pairs share no text: Wilson's lower end is too high
-    for shares near 1. It is 0 of too few pairs."""
+    for shares near 1. It is 0 for too few pairs."""
     inside = pairs.similarity >= threshold
     same = np.ones(int(inside.sum())) if all_same else pairs.same[inside].astype(np.float64)
     dependence = pairs.dependence(inside)
@@ -286,7 +286,7 @@ def folds_of(pairs: LabeledPairs) -> Int64:
 
 
 def held_out(pairs: LabeledPairs, precision: float) -> Estimate | None:
-    """Precision where each fold is called by the threshold that all others choose; None where none calls any."""
+    """Precision if every fold is called by the threshold that all other folds choose; None if no pair is called."""
     folds = folds_of(pairs)
     called = np.zeros(len(pairs), dtype=np.bool_)
     for fold in range(FOLDS):
@@ -299,7 +299,7 @@ def held_out(pairs: LabeledPairs, precision: float) -> Estimate | None:
 
 
 def _first(thresholds: Float64, is_so: Callable[[float], bool]) -> float | None:
-    """The lowest threshold where it is so: of some first, then of those below the first one found."""
+    """The lowest threshold for which ``is_so``: some are tried first, then those just below the first one found."""
     k = len(thresholds)
     tried = np.unique(np.linspace(0, k - 1, min(k, _AT_ONCE)).astype(np.int64))
     before = -1
@@ -320,7 +320,7 @@ def bands(pairs: LabeledPairs, most: int = _AT_ONCE) -> tuple[Point, ...]:
 
 
 def _spread(curve: Curve, most: int) -> tuple[Float64, Int64]:
-    """Every threshold, or about ``most`` of them with as many pairs between, and how many pairs they call."""
+    """Every threshold, or about ``most`` of them with equally many pairs between, and how many pairs they call."""
     thresholds, called = curve.thresholds, curve.called
     if len(thresholds) <= most:
         return thresholds, called
@@ -339,7 +339,7 @@ class CarriedOver:
     Attributes:
         a, b: both at that threshold.
         precision, recall: B less A; None where one of them calls no pair.
-        only_a, only_b: ``[m] bool``, pairs that only this one calls the same.
+        only_a, only_b: ``[m] bool``, pairs that only A, or only B, calls the same.
     """
 
     threshold: float
