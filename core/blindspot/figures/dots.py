@@ -16,7 +16,7 @@ from blindspot.numerics.statistics.written import ci, number
 from blindspot.variants import Variant
 
 ROW_ROOM = 16  # pixels of a variant in a row of dots
-ROW_MARGIN = 24  # and of the room between two rows
+ROW_MARGIN = 24  # and pixels between two rows
 LEGEND_LINE = 22
 MOST_LABELED = 30  # marks with their numbers beside them
 DOT = ["variant", "name", "value", "low", "high"]
@@ -24,7 +24,7 @@ Dots = pd.DataFrame | Sequence[Mapping[str, object]]
 
 
 def dot(variant: Variant, name: str, score: Measured | float, times: float = 1.0) -> dict[str, object]:
-    """A row of ``dots``, with the columns ``DOT``: a score with its interval, if it has one, ``times`` as much."""
+    """A row of ``dots``, with the columns ``DOT``: a score and its interval, if it has one, multiplied by ``times``."""
     interval = None if isinstance(score, float) else score.interval
     low, high = (interval.low, interval.high) if interval else (np.nan, np.nan)
     values = (score if isinstance(score, float) else score.value, low, high)
@@ -44,8 +44,8 @@ def dots(
 
     Args:
         rows: columns ``DOT``; low and high are NaN without an interval.
-        names: of the rows from top to bottom, also of those without a value; as in ``rows`` if left out.
-        spec: of the numbers beside the marks, which are there as long as there are few.
+        names: of the rows from top to bottom, also of rows without a value; as in ``rows`` if left out.
+        spec: format of the numbers beside the marks, which are shown only for a few marks.
     """
     figure, labels, rows = go.Figure(), [], pd.DataFrame(rows, columns=DOT)
     variants = list(dict.fromkeys(rows["variant"]))
@@ -85,7 +85,7 @@ def dots(
 
 
 def _label(figure: go.Figure, labels: Sequence[tuple[float, float, str]]) -> None:
-    """Numbers to the right of intervals' ends (x, y): as annotations, which need no room within the axes."""
+    """Numbers to the right of the intervals' ends (x, y), as annotations, which need no room within the axes."""
     look = {"showarrow": False, "xanchor": "left", "xshift": 8, "font": {"size": 11}}
     annotations = [{"x": x, "y": y, "text": text, **look} for x, y, text in labels]
     set_properties(figure.layout, annotations=annotations, margin={"r": 56})

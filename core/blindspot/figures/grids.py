@@ -19,7 +19,7 @@ ROW = 27  # pixels of a row of a grid
 NAME_HEIGHT = 22  # of the legend, per name on a narrow screen
 NAME_WIDTH = 12  # characters of an encoder's name in one line, above its column
 LABEL_WIDTH = 30  # characters of a prompt in one line, beside its row
-LARGEST_PRINTED = 30  # settings: a matrix of more has no room for numbers
+LARGEST_PRINTED = 30  # settings: a matrix with more has no room for numbers
 
 
 def heatmap(
@@ -97,7 +97,7 @@ def score_grid(
 
 
 def written(value: float) -> str:
-    """Four decimals of what is about one, fewer of ranks in the thousands."""
+    """Four decimals for values of about one, one decimal for larger ones such as ranks in the thousands."""
     return number(value, ".4f" if abs(value) < 10 else ",.1f")
 
 
@@ -109,10 +109,10 @@ def place_lines(
     styles: Mapping[str, Style],
     scheme: Scheme,
 ) -> go.Figure:
-    """Slope chart: every encoder's place under one setting after another, from top to bottom, a line each.
+    """Slope chart: a line per encoder with its place under one setting after another, from top to bottom.
 
     Args:
-        places: ``[e, s]`` from 1, the tied with the mean of their places; NaN where missing: the line is broken.
+        places: ``[e, s]`` from 1, ties with the mean of their places; NaN where missing, which breaks the line.
         values: ``[e, s]``, the scores behind them.
         settings: ``[s]``, in words.
     """
@@ -176,8 +176,8 @@ class SizeLine:
     """Scores of an encoder at several sizes.
 
     Attributes:
-        sizes: dimensions, ascending, those that were computed.
-        full: its own size, at which its score is drawn larger; None where that was not computed.
+        sizes: the computed dimensions, ascending.
+        full: the encoder's own size, at which its score is drawn larger; None if that was not computed.
     """
 
     encoder: str
@@ -216,7 +216,7 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
 
 @dataclass(frozen=True)
 class SeriesLine:
-    """Scores of a model read in several ways, with their 95% intervals where there are any; ``name`` is the model's."""
+    """Scores of a model read in several ways, with 95% intervals where there are any; ``name`` is that of the model."""
 
     name: str
     labels: tuple[str, ...]
@@ -227,11 +227,11 @@ class SeriesLine:
 def series_lines(
     lines: Sequence[SeriesLine], score: str, by: str, styles: Mapping[str, Style], scheme: Scheme, *, across: bool
 ) -> go.Figure:
-    """Scores by layer or prompt with intervals: a line per model, or where labels are long, dots in a row each.
+    """Scores by layer or prompt with intervals: a line per model or, where labels are long, dots in a row per label.
 
     Args:
-        by: what the labels are of.
-        across: lines from left to right.
+        by: what the labels name.
+        across: whether to draw lines from left to right, not dots in rows.
     """
     figure = go.Figure()
     labels = list(dict.fromkeys(label for line in lines for label in line.labels))

@@ -20,7 +20,7 @@ from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 420
 LABEL_WIDTH = 20
-SPREAD = 0.5  # of the distance of two groups, over which the variants are spread
+SPREAD = 0.5  # share of the distance of two groups over which the variants are spread
 
 
 def group_lines(
@@ -37,7 +37,7 @@ def group_lines(
     """A score per group with its interval, a color and symbol per variant, a panel per side.
 
     Args:
-        scores: per variant a row per group (``blindspot.numerics.statistics.groups.scores``): ``side, label``,
+        scores: for each variant, a row per group (``blindspot.numerics.statistics.groups.scores``): ``side, label``,
             ``unit``, the measure, its ``_low`` and ``_high``; the same groups in the same order for all.
         axis: titles by side.
         title: of the measure.
@@ -121,7 +121,7 @@ def _note(count: int, value: float, low: float, high: float, unit: str) -> str:
 
 
 def _ticks(tables: list[pd.DataFrame], unit: str) -> list[str]:
-    """Names of the groups, with how many rows each has where these are the same for all variants."""
+    """Names of the groups, with the number of rows of each if that is the same for all variants."""
     labels = [wrapped(label, LABEL_WIDTH) for label in tables[0]["label"]]
     if len({tuple(rows[unit]) for rows in tables}) > 1:
         return labels

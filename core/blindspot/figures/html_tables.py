@@ -120,9 +120,9 @@ def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: s
 
 
 def _marked(text: str, known: set[str]) -> str:
-    """``text`` escaped, its words that are not in ``known`` in bold type and underlined.
+    """``text`` escaped, with the words that are not in ``known`` in bold type and underlined.
 
-    Where most words are new there is nothing to point out: it is another text altogether.
+    If most words are new, none is marked: it is another text altogether.
     """
     words = text.split(" ")
     if is_long(text):
@@ -136,7 +136,7 @@ def _marked(text: str, known: set[str]) -> str:
 
 
 def highlighted(text: str, parts: Iterable[tuple[int, int]], scheme: Scheme | None) -> Html:
-    """``text`` escaped, its ``parts`` (start, end) on another ground and underlined: not by color alone.
+    """``text`` escaped, with its ``parts`` (start, end) on another background and underlined: not by color alone.
 
     Args:
         scheme: None where a style sheet says how ``mark`` looks.
@@ -157,7 +157,7 @@ def marked(segments: Sequence[Segment], scheme: Scheme) -> Html:
 
 
 def _with_change(segment: Segment, scheme: Scheme) -> str:
-    """A segment, escaped; an added word in bold type and underlined, a removed one struck through; not its spaces."""
+    """A segment, escaped; an added word in bold and underlined, a removed one struck through, but not its spaces."""
     word = segment.text.strip()
     if segment.change is Change.KEPT or not word:
         return escape(segment.text)
@@ -171,7 +171,7 @@ def _with_change(segment: Segment, scheme: Scheme) -> str:
     return f'{before}<del style="{style}">{escape(word)}</del>{after}'
 
 
-LONG = 60  # words, from which on a text is folded
+LONG = 60  # words from which on a text is folded
 SHOWN = 40  # words of a folded text
 
 
@@ -181,7 +181,7 @@ def is_long(text: str) -> bool:
 
 
 def folded(text: str) -> Html:
-    """A text as HTML; of a long one the first words, and the others behind "more"."""
+    """A text as HTML; a long one has its first words, and the others behind "more"."""
     if not is_long(text):
         return Html(escape(text))
     words = text.split()
@@ -193,7 +193,7 @@ def folded(text: str) -> Html:
 
 
 def passage_marked(title: str, text: str, start: int, end: int) -> Html:
-    """A document as HTML with one passage of its text quoted; what is around it is behind "around it"."""
+    """A document as HTML with one passage of its text quoted, and the rest of the text behind "around it"."""
     head = f"<b>{escape(title)}</b><br>" if title else ""
     before, after = ("… " if start else "", " …" if end < len(text) else "")
     around = f"{escape(text[:start])}<b>[…]</b>{escape(text[end:])}"
@@ -219,7 +219,7 @@ def _linked(value: str, scheme: Scheme) -> str:
 
 
 def ranks_table(columns: Mapping[str, Sequence[str]], ranks: Sequence[int], scheme: Scheme, label: str) -> str:
-    """Neighbors at chosen ranks: for each encoder a column with a text for each of ``ranks``."""
+    """Neighbors at chosen ranks: a column for each encoder, with a text for each of ``ranks``."""
     rows = [(str(rank), *(folded(texts[i]) for texts in columns.values())) for i, rank in enumerate(ranks)]
     heads = (Column("rank", names_rows=True), *map(Column, columns))
     return html_table(heads, rows, scheme, label, min_width=60 + 150 * len(columns), has_equal_columns=True)

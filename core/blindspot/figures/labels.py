@@ -9,5 +9,5 @@ LABEL_WIDTH = 14  # characters of a line of a label: a narrow screen has room fo
 
 
 def wrapped(name: str, width: int = LABEL_WIDTH) -> str:
-    """A name as a label of several lines; a user's own is no HTML."""
+    """A name as a label of several lines, escaped: a user's own name is never read as HTML."""
     return "<br>".join(escape(line, quote=False) for line in textwrap.wrap(name, width) or [name])

@@ -37,7 +37,7 @@ _GRAY = {Scheme.LIGHT: "#6B7280", Scheme.DARK: "#9CA3AF"}
 _INK = {Scheme.LIGHT: "#1B2430", Scheme.DARK: "#E6EAF0"}
 _FAINT = {Scheme.LIGHT: "#5B6673", Scheme.DARK: "#9AA7B5"}
 _GRID = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
-# Scales for cells that hold a number: from one end to the other the ink can be read on them (4.5 to 1, WCAG 2).
+# Scales for cells with a number: the ink can be read on them from one end to the other (4.5 to 1, WCAG 2).
 Scale = Sequence[tuple[float, str]]
 SEQUENTIAL: Mapping[Scheme, Scale] = {
     Scheme.LIGHT: ((0.0, "#F3F6F9"), (1.0, "#6FAEE3")),
@@ -54,7 +54,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 @dataclass(frozen=True)
 class Style:
-    """A variant's look: color, marker symbol and line dash. Hollow and hatched are for published scores."""
+    """A variant's look: color, marker symbol and line dash. Hollow and hatched marks are for published scores."""
 
     color: str
     symbol: str
@@ -74,8 +74,8 @@ def styles(
 ) -> Mapping[Variant, Style]:
     """The look of each variant by its place in ``variants``, which only ever grows at the end.
 
-    The palette is shorter than many a store, so colors come again. Where two of ``shown`` would have the same, the
-    later one takes another that none of them has, as long as there is one; its symbol and dash stay.
+    Many stores have more variants than the palette has colors, so colors repeat. If two of ``shown`` would have the
+    same color, the later one takes one that none of them has, while there is any; its symbol and dash stay.
 
     Args:
         gray: baselines that nobody would deploy: they have no color; symbol and dash tell them apart.
@@ -100,7 +100,7 @@ def _in_color(variants: Sequence[Variant], scheme: Scheme, shown: Collection[Var
             doubles.append(place)
         taken.add(found[variant].color)
     for place in doubles:
-        # In an order of the variant's own, so that it mostly gets the same one among others, too. As the palette's
+        # In an order of the variant's own, so that it mostly gets the same color among other variants. As the palette's
         # size is prime, every step leads through all of it.
         step = 1 + place // len(colors) % (len(colors) - 1)
         order = (colors[(place + step * n) % len(colors)] for n in range(len(colors)))
@@ -122,7 +122,7 @@ def _mark(i: int) -> Style:
 
 
 def of_no_model(rows: Sequence[Variant], scheme: Scheme) -> dict[Variant, Style]:
-    """Styles of a baseline's rows beside models: hollow, without color."""
+    """Styles for rows of a baseline beside models: hollow, without color."""
     return {row: Style(_FAINT[scheme], f"{_SYMBOLS[i % len(_SYMBOLS)]}-open", "dot") for i, row in enumerate(rows)}
 
 
@@ -132,12 +132,12 @@ def ink(scheme: Scheme) -> str:
 
 
 def faint(scheme: Scheme) -> str:
-    """Color of text that steps back: headings of columns, axes, notes."""
+    """Color of less important text: headings of columns, axes, notes."""
     return _FAINT[scheme]
 
 
 def text_on(color: str) -> str:
-    """Black or white, whichever is easier to read on a color (``#RRGGBB``): one of them has 4.5 to 1 on any."""
+    """Black or white, whichever is easier to read on a color (``#RRGGBB``): one of them has 4.5 to 1 on any color."""
     luminance = _luminance(color)
     return "#FFFFFF" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
 
@@ -166,7 +166,7 @@ MANY_VARIANTS = 4  # from so many on, a legend on top would take the figure's ro
 
 
 def apply_layout(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) -> go.Figure:
-    """Common layout: transparent background, quiet grid, the legend on top or, of many variants, beside."""
+    """Common layout: transparent background, quiet grid, the legend on top or, with many variants, beside it."""
     on_top = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0}
     beside = {"orientation": "v", "yanchor": "top", "y": 1.0, "xanchor": "left", "x": 1.01}
     # Not by update_layout and update_xaxes: they take five times as long, a tenth of a page's script and more.
@@ -189,8 +189,8 @@ def apply_layout(figure: go.Figure, scheme: Scheme, *, height: int, variants: in
 
 
 def set_properties(part: BasePlotlyType, **properties: Any) -> None:
-    """Set properties of a part of a figure. Of one that is given as a (flat) dict, what was set before stays, unless it
-    is named again: as plotly's ``update`` does it, which looks every path of names up many times over."""
+    """Set properties of a part of a figure. A property given as a (flat) dict keeps former entries that it does not
+    name. So does plotly's ``update``, which is slower, since it looks up every path of names many times."""
     for name, value in properties.items():
         before = part[name].to_plotly_json() if isinstance(value, dict) else {}
         part[name] = before | value if before else value

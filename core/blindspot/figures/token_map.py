@@ -17,17 +17,17 @@ from blindspot.transforms.contributions import Contributions, Way
 from blindspot.types import Float64, Int64
 
 MOST_WORDS = 30  # of a text in the map
-MOST_NUMBERS = {True: 8, False: 16}  # columns with room for numbers, by whether there is half a page
+MOST_NUMBERS = {True: 8, False: 16}  # columns with room for numbers; True: on half a page
 LONGEST_WORD = 18  # characters
-SAID = 3  # of each kind of sentence
+SAID = 3  # most words or pairs in each kind of sentence
 GROUND = {Scheme.LIGHT: "#FFFFFF", Scheme.DARK: "#12171E"}  # of the page: .streamlit/config.toml
-LEAST = 5e-5  # that is said to lower a similarity
+LEAST = 5e-5  # least contribution that is said to lower a similarity
 NO_WORD = "(no word)"
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """The part of the contributions that the map shows: rows of ``cells`` and columns, by their numbers."""
+    """The part of the contributions that the map shows: numbers of rows and of columns of ``cells``."""
 
     rows: Int64
     columns: Int64
@@ -50,11 +50,11 @@ def _most(words: Sequence[Token], values: Float64) -> Int64:
 def token_map(contributions: Contributions, scheme: Scheme, label: str, *, is_narrow: bool = False) -> str:
     """A table as HTML: a row per word of the first text, a column per word of the second, colored around zero.
 
-    The last row and column have what each word contributes in all. Narrow screens scroll sideways.
+    The last row and column have each word's whole contribution. Narrow screens scroll sideways.
 
     Args:
         label: names the table for screen readers.
-        is_narrow: whether another one is beside it.
+        is_narrow: whether another map is beside it.
     """
     shown = Shown.of(contributions)
     cells = contributions.cells[np.ix_(shown.rows, shown.columns)]
@@ -136,10 +136,10 @@ def three_digits(value: float) -> str:
 
 
 def sentences(contributions: Contributions, names: tuple[str, str]) -> list[str]:
-    """What counts most, plain text; ``names`` of the two texts.
+    """What counts most, as sentences of plain text; ``names`` are those of the two texts.
 
-    The strongest pairs of words (by sum), the words that only one text has, then the words that lower the similarity,
-    or without which it rises.
+    First the strongest pairs of words (by sum), then the words that only one text has, then the words that lower the
+    similarity, or without which it rises.
     """
     pairs = []
     if contributions.way is Way.SUM:
@@ -182,7 +182,7 @@ def _precise(value: float) -> str:
 
 
 def left_out(contributions: Contributions, names: tuple[str, str]) -> list[str]:
-    """What the map does not show, or what counts for nothing, plain text."""
+    """The words that the map does not show or that count for nothing, as plain text."""
     shown = Shown.of(contributions)
     out = []
     for words, values, kept, name in zip(
