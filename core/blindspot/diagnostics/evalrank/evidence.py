@@ -52,7 +52,7 @@ from blindspot.texts import Ranges, are_words, changed_ranges, lexical_overlap
 from blindspot.transforms.toolkit import DEFINITION
 from blindspot.types import Float64, Int64
 
-NOTICEABLE = 0.01  # of MRR: what a way of counting must change to be worth a line
+NOTICEABLE = 0.01  # of MRR: the least change by a way of counting that is worth a line
 KEEPING = ("", "synonym", "typo", "paraphrase")  # rewrites that say the same; "" is the original
 
 
@@ -161,7 +161,7 @@ class Axis:
 
     @property
     def by(self) -> str:
-        """As the page has it in its address."""
+        """The axis as the page has it in its address."""
         return self.column if self.kind is None else self.kind.value
 
     @property

@@ -30,7 +30,7 @@ CENTER = "center"
 class Choice:
     """A way of counting (``about`` the ties, ranks, pairs, ...) and its score; ``is_shown`` is the page's own.
 
-    ``run_id`` is that of another run that has the score, or "".
+    ``run_id`` names another run that has the score, or is "".
     """
 
     about: str

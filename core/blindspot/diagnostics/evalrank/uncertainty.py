@@ -68,7 +68,7 @@ def label_of(metric: str) -> str:
 
 
 def pair_values(table: PairTable, run_id: str, metric: str) -> Float64:
-    """The value of each pair whose mean (or median) a metric is, ``[m] float64``, NaN where the run did not rank it.
+    """The pairs' values, ``[m] float64``: a metric is their mean (or median). NaN where the run did not rank a pair.
 
     Raises:
         InputError: there is no such metric of pairs.

@@ -159,7 +159,7 @@ class WhatIf:
 
 
 def _values(counts: RankCounts, name: str) -> Float64:
-    """The value per pair whose mean the score is."""
+    """The values of the pairs; the score is their mean."""
     if name == "mrr":
         return expected_reciprocal_rank(counts.greater, counts.ties)
     return expected_hit(counts.greater, counts.ties, int(name.partition("@")[2]))

@@ -21,7 +21,7 @@ from blindspot.runs.findings.rule import by_chance
 from blindspot.store.records import RunRecord
 
 CHANCE, HALFWAY = 0.5, 0.75
-CERTAIN = 0.005  # p of the blind spot: with it nobody needs the caution, which would say the same
+CERTAIN = 0.005  # p of the blind spot: below this the caution is left out, since it would say the same
 BENT = 0.05  # exponent of the neighbors' corpus ranks below which they are level
 LEAST = 0.2  # rank correlation with frequency: less is worth no warning
 

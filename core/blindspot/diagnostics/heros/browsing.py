@@ -95,7 +95,7 @@ def sentences(rows: pd.DataFrame, subsets: Sequence[str]) -> Sentences:
 
 
 class Where(StrEnum):
-    """In which of the two runs an order of rewrites must hold; the values are also in addresses."""
+    """The runs, of two, in which an order of rewrites must hold; the values are also in addresses."""
 
     A = "in A"
     B = "in B"

@@ -240,7 +240,7 @@ def _metrics() -> Sequence[Score]:
     out += [Score("cos_avg", cos_avg, None, range=SIGNED)]
     out += _declared_ends("cos_avg", cos_avg, None, SIGNED)
     for first, second in ORDERINGS:
-        # A typo keeps the meaning, and so does a synonym: which of them should be nearer, nobody says.
+        # A typo keeps the meaning, and so does a synonym: neither has to be nearer than the other.
         better = None if (first, second) == ("synonym", "typo") else True
         name = f"{first}>{second}"
         what = f"share of originals with {subset_in_words(first)} more similar than {subset_in_words(second)}"

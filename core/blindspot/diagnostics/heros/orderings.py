@@ -127,7 +127,7 @@ class Cosines:
 
     @cached_property
     def dependence(self) -> Dependence:
-        """Of the originals: those that share a text, directly or through others, are one unit."""
+        """Dependence of the originals: those that share a text, directly or through others, are one unit."""
         return of_singles(self.originals) if self.texts is None else of_numbers(self.texts)
 
     def of(self, subset: str) -> Float64:

@@ -37,7 +37,7 @@ class OrderingsView:
 
     Attributes:
         rates: of the listed orderings.
-        matrix: ``[k, k]``, of every two subsets (``win_rates``).
+        matrix: ``[k, k]``, rates of every two subsets (``win_rates``).
         worst: the most frequent order against meaning; None if no subset's name tells whether it keeps the meaning.
     """
 
@@ -52,7 +52,7 @@ class OrderingsView:
         return math.comb(len(self.cosines.subsets), 2)
 
     def as_json(self, model: str) -> dict[str, Any]:
-        """``model`` is the name that the headline has."""
+        """The view as JSON; ``model`` is the name in the headline."""
         rows = [[None if math.isnan(share) else share for share in row] for row in self.matrix.tolist()]
         headline = None
         if self.worst:
@@ -97,7 +97,7 @@ class SentencesView:
     rows: pd.DataFrame
 
     def sorted_by(self, order: str, *, descending: bool) -> SentencesView:
-        """In the order of a column, one of ``browsing.orders``."""
+        """The same sentences in the order of a column, one of ``browsing.orders``."""
         return replace(self, rows=browsing.in_order(self.rows, order, descending=descending))
 
     def as_json(self, top: int) -> dict[str, Any]:
@@ -163,11 +163,11 @@ class Spread:
 
 
 def spread_view(runs: Sequence[RunRecord], rows: pd.DataFrame, subsets: Sequence[str], *, is_raw: bool) -> list[Spread]:
-    """By run, then by subset.
+    """The spread of every subset, by run, then by subset.
 
     Args:
         rows: of the runs: ``run_id, subset, cosine, similarity``.
-        is_raw: whether of cosines, not of normalized similarities.
+        is_raw: whether to use cosines, not normalized similarities.
     """
     groups = rows.groupby(["run_id", "subset"])["cosine" if is_raw else "similarity"]
     values = {key: group.to_numpy(np.float64) for key, group in groups}

@@ -30,7 +30,7 @@ class Alone:
     """What words alone say about originals.
 
     Attributes:
-        outcomes: per measure ``[n] float64`` from 0 to 1, what the score is the mean of.
+        outcomes: per measure ``[n] float64`` from 0 to 1; the score is their mean.
         dependence: of the originals.
         chance: the score of guessing.
         cosines: per measure the similarities themselves.
@@ -58,12 +58,12 @@ def judged(subsets: Sequence[str]) -> str:
 
 
 def score_in_words(subsets: Sequence[str]) -> str:
-    """For ``baselines.in_words``."""
+    """The score in a sentence, for ``baselines.in_words``."""
     return f"gets {{}} of the {judged(subsets)} right"
 
 
 def outcomes(cosines: Cosines) -> Float64:
-    """Per original ``[n]`` what the score is the mean of; raises ``ValueError`` where ``is_scored`` is false."""
+    """The originals' outcomes ``[n]``; the score is their mean. Raises ``ValueError`` where ``is_scored`` is false."""
     if right := right_of(cosines.subsets):
         return picks(cosines.values, cosines.subsets.index(right))
     if not (orderings := tested(cosines.subsets)):

@@ -17,7 +17,7 @@ from blindspot.types import Bool, Int64
 
 
 def own_documents(dataset: RetrievalDataset, evaluated: Int64) -> Int64:
-    """Per evaluated query the number of the document that it is itself, ``[q]``; -1 where there is none."""
+    """For each evaluated query, the number of the document that is the query itself, ``[q]``; -1 if there is none."""
     numbers = {name: number for number, name in enumerate(dataset.document_ids)}
     found = np.full(len(evaluated), -1, dtype=np.int64)
     for place, query in enumerate(evaluated.tolist()):

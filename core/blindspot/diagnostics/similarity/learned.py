@@ -69,7 +69,7 @@ class Learned:
         pairs: number of pairs used of train, dev and test.
         gold: ``[m]``, the scores.
         firsts, seconds: ``[m]``, numbers of the texts: pairs with a common text are not independent.
-        predicted: by model ``[m]``, scores; of the cosine, similarities.
+        predicted: by model ``[m]``, scores; for the cosine, similarities.
         calibrated: ``[m]``, the cosine on the scale of the scores, by a line through the training pairs.
         penalty, epochs: of the linear model and of the perceptron, as dev chose them.
     """

@@ -150,8 +150,8 @@ def _of_rows(group: Together, rows: Rows, answers: Answers) -> Iterator[Evidence
 def _classes(
     run: RunRecord, rows: Rows, answers: Answers, of_baseline: np.ndarray[Any, Any] | None, baselines: int
 ) -> Iterator[Evidence]:
-    """Classes that are recognized less often than by guessing each class as often as it occurs. Many classes are left
-    out, since each has few examples.
+    """Classes that are recognized less often than by guessing each class as often as it occurs. None for a task of many
+    classes, since each has few examples.
 
     A classifier that knows nothing always guesses the class that is frequent in training: that alone is a caution.
     """

@@ -42,7 +42,7 @@ def case_shares(kind: CaseKind, rows: pd.DataFrame) -> dict[str, Estimate]:
 
 
 def case_groups(kind: CaseKind, rows: pd.DataFrame) -> pd.DataFrame:
-    """By name of the group: its cases, the share of right ones and the mean outlier position, the worst first."""
+    """A row per group, by name: its cases, the share of right ones and the mean outlier position, the worst first."""
     columns = {"right": ("hit", "mean")} | ({"opp": ("opp", "mean")} if "opp" in rows else {})
     groups = rows.groupby(kind.group, sort=False).agg(cases=("hit", "size"), **columns)
     return pd.DataFrame(groups.sort_values(list(columns), kind="stable"))

@@ -56,7 +56,7 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Numbers of documents above each judgment and tied with it, ``[j] int64``, and its score, ``[j] float64``."""
+    """Numbers of documents above each judged one and tied with it, ``[j] int64``, and its score, ``[j] float64``."""
 
     greater: Int64
     ties: Int64

@@ -73,7 +73,7 @@ def listed(similarity: Float64, depth: int, order: Int64 | None = None) -> Bool:
 
 
 def rescored(similarity: Float64, finer: Float64, depth: int) -> Float64:
-    """Scores of one query's candidates as ``Rescoring`` has them, ``[n]``; ``-inf`` for what is no candidate."""
+    """Scores of one query's candidates as ``Rescoring`` has them, ``[n]``; ``-inf`` for what is not a candidate."""
     return np.where(listed(similarity, depth), finer, similarity - BEHIND)
 
 

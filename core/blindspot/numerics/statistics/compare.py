@@ -33,13 +33,13 @@ OTHERS = "others"  # scores that are compared nowhere
 
 
 class Verdict(StrEnum):
-    """Of A, by the corrected p-value of its difference from B."""
+    """The verdict on A, by the corrected p-value of its difference from B."""
 
     BETTER = "better"
     WORSE = "worse"
     ALIKE = "no significant difference"
     UNTESTED = "not tested"
-    HIGHER = "higher"  # of scores of which neither more nor less is better
+    HIGHER = "higher"  # of scores for which neither more nor less is better
     LOWER = "lower"
 
 
@@ -370,7 +370,7 @@ class PairedTest:
             correction; None where that is not known, or was not asked for.
 
     Raises:
-        ValueError: p is no probability, or missing without a reason, or an interval is that of another value.
+        ValueError: p is not a probability, or missing without a reason, or an interval belongs to another value.
     """
 
     score: str
@@ -428,8 +428,8 @@ class PairedTest:
 
     @property
     def advantage(self) -> float | None:
-        """Of A over B, from -1 to 1: the difference as a share of the score's range; None where neither is better, or
-        the score has no highest value."""
+        """A's advantage over B, from -1 to 1: the difference as a share of the score's range; None where neither is
+        better, or the score has no highest value."""
         return self._share(self.value) if self._has_scale else None
 
     @property

@@ -40,7 +40,7 @@ def spearman_without_each(first: Float64, second: Float64, families: Int64) -> F
 
 
 def _unit(column: Float64, counts: Float64) -> Float64:
-    """Mid-ranks of a column among those that count, centered, of unit length: ``[v, g]``.
+    """Mid-ranks of a column among the variants that count, centered, of unit length: ``[v, g]``.
 
     Their products are correlations. NaN if only one value counts.
     """

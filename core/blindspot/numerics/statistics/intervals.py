@@ -64,7 +64,7 @@ def exact_interval(share: float, n: float, level: float = LEVEL) -> Interval:
 
 def quantile(freedom: Float64 | float, level: float = LEVEL) -> Float64:
     """Half-width of an interval in standard errors: quantile of Student's t."""
-    from scipy.special import stdtrit  # an eighth of what a cold start imports
+    from scipy.special import stdtrit  # an eighth of all imports of a cold start
 
     return np.asarray(stdtrit(freedom, (1 + level) / 2))
 

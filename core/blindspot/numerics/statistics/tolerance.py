@@ -12,7 +12,7 @@ drop that the data do not exclude, when any group may also lose everything (``sk
 is the rule of three: the share of groups that can change when none did, times the most that an item can lose. No upper
 bound is below this one, since a model with changes does not lose less than one without; unless it is shown to gain at
 least all that may be lost unseen, with half of ``alpha`` for the gains (Student's t) and half for the share of groups
-that lose (Clopper and Pearson), each of them everything. The drop is called beyond only if it would be even with the
+that lose (Clopper and Pearson), each of them everything. The drop is called beyond only if it still would be with the
 largest losses turned into the largest gains: Anderson's bound (1969), with Massart's constant (1990).
 """
 
@@ -81,7 +81,7 @@ def drop(
     Args:
         value: old score less new score.
         lost: ``[m]``, per item its part in the drop: old value less new value, or old influence less new influence.
-        known: what is independent among the items; without a refusal.
+        known: which items are independent; without a refusal.
         tolerance: 0 or more, in units of the score.
         alpha: of one side, such as 0.05.
         most: that an item can lose: 1 for a share, and 2 for a correlation, where few influences are larger.
@@ -139,7 +139,7 @@ def _least(lost: Float64, n: float, alpha: float, most: float) -> float:
 
 
 def _by_group(lost: Float64, known: Dependence) -> Float64:
-    """What each group loses, ``[g]``, so that their mean is that of the items."""
+    """The loss of each group, ``[g]``, scaled so that their mean is the mean of the items."""
     sums = sums_within(lost[:, np.newaxis], known.groups)[:, 0]
     return np.asarray(sums * (len(sums) / len(lost)))
 

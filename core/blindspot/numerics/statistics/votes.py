@@ -214,7 +214,7 @@ def _effective(weights: Float64) -> float:
 
 
 def share(mean: Mean, query: Int64, of: Population, level: float = LEVEL) -> Estimate:
-    """A share with its interval, at 95% by default. If all votes are equal, they count as as many independent votes."""
+    """A share with its interval, at 95% by default. If all votes are equal, each counts as independent."""
     found = spread(mean, query, of, of_share=True)
     if refusal := _too_few(found.queries, mean.votes):
         return found.estimate(mean.value, None, "Wilson", refusal, level)

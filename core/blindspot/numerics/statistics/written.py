@@ -62,7 +62,7 @@ def ci_in_words(found: HasInterval | Interval | None, spec: str = ".2f", scale: 
     interval, it says why: ``95% CI +0.01 to +0.09; p = 0.03, 0.06 after correction for several scores``.
 
     Args:
-        of: what the interval is of, where that is not the value before it, such as ``DIFFERENCE``.
+        of: the quantity of the interval, if it is not the value before it, such as ``DIFFERENCE``.
     """
     ends, many, despite = (
         (found, 1, "") if isinstance(found, Interval | None) else (found.interval, found.of_many, found.despite)

@@ -381,6 +381,6 @@ def carried_over(a: LabeledPairs, b: LabeledPairs, threshold: float) -> CarriedO
 
 
 def _of_precision(called: Bool, same: Bool) -> Float64:
-    """The influence of each pair on the precision, ``[m]``, whose mean is the precision itself."""
+    """The influence of each pair on the precision, ``[m]``; their mean is the precision itself."""
     precision = float(same[called].mean())
     return np.asarray(precision + called * (same - precision) / called.mean())

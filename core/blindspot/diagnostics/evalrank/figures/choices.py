@@ -31,5 +31,5 @@ def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
 
 
 def difference(value: float) -> str:
-    """With its sign, unless it rounds to nothing."""
+    """A difference with its sign, unless it rounds to nothing."""
     return number(value, "+.4f")

@@ -1,4 +1,4 @@
-"""Page EvalRank: the headline, the models' scores, and the views, of which only the chosen one is drawn."""
+"""Page EvalRank: the headline, the models' scores, and the views; only the chosen one is drawn."""
 
 from __future__ import annotations
 

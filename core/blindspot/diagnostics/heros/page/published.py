@@ -25,7 +25,7 @@ from blindspot.ui.widgets.work import fetch_button
 from blindspot.variants import Variant
 
 HOVER_WIDTH = 60
-ROOM_BELOW = 0.2  # of the scale, as a share of what the values span
+ROOM_BELOW = 0.2  # of the scale, as a share of the values' range
 NEAREST = 10  # in the table
 
 

@@ -1,4 +1,4 @@
-"""Offers of a page of tasks to run more: on an empty store, for one task, for what is missing."""
+"""Offers of a page of tasks to run more: on an empty store, for one task, for missing runs."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _form(
     *,
     own: bool = False,
 ) -> None:
-    """Variants by tasks by classifiers; an empty choice means what is shown. ``tasks`` are chosen at first."""
+    """A form for variants, tasks and classifiers; an empty choice means what is shown. ``tasks`` are preselected."""
     known = [*repository().variants(), *(Variant(name, "none") for name in known_references(settings(), repository()))]
     left, right = st.columns(2)
     ids = list(dict.fromkeys(map(str, known)))

@@ -16,7 +16,7 @@ SUMS = ["phrases_right", "phrases_found", "phrases_given"]
 
 
 def answers(run_ids: Sequence[str], repository: Repository) -> dict[str, pd.DataFrame]:
-    """By run id a row per tested sentence, indexed by its number: ``sentence``, ``tags``, and the run's columns."""
+    """By run id, a row per tested sentence, indexed by its number: ``sentence``, ``tags``, and the run's columns."""
     rows = repository.items(ENTRY, run_ids, texts=True)
     return {str(run_id): own.set_index("item_no") for run_id, own in rows.groupby("run_id", sort=False)}
 

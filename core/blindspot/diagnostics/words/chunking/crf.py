@@ -141,7 +141,7 @@ class Problem:
 
     @cached_property
     def _told(self) -> tuple[Float64, Float64]:
-        """The given tags: one-hot ``[t, c]``, and counts of each tag after each other ``[c, c]``."""
+        """The given tags: one-hot ``[t, c]``, and counts of each tag followed by each tag ``[c, c]``."""
         tags = self.sentences.tags[self.order]
         hot = np.zeros((len(tags), self.tags))
         hot[np.arange(len(tags)), tags] = 1.0

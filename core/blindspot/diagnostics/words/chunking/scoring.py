@@ -58,12 +58,12 @@ class Counts:
 
     @property
     def sentences(self) -> Int64:
-        """``[s, 3]``, of all kinds together."""
+        """Counts per sentence ``[s, 3]``, over all kinds."""
         return np.asarray(self.values.sum(axis=1), dtype=np.int64)
 
     @property
     def of_kinds(self) -> Int64:
-        """``[k, 3]``, of all sentences together."""
+        """Counts per kind ``[k, 3]``, over all sentences."""
         return np.asarray(self.values.sum(axis=0), dtype=np.int64)
 
     def estimate(self, dependence: Dependence) -> Estimate:
