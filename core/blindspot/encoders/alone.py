@@ -1,4 +1,4 @@
-"""Texts asked again alone: a vector that depends on the texts beside it is of no model that can be scored."""
+"""Texts asked for again, alone: a model cannot be scored if a text's vector depends on the texts beside it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ MOST_APART = 0.08  # length of the difference, as a share: bfloat16 in a padded 
 
 @runtime_checkable
 class AskedAgain(Protocol):
-    """An encoder that asks some texts again alone, and refuses where it gets another vector."""
+    """An encoder that asks for some texts again, alone, and raises an error if it gets another vector."""
 
     def ask(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        """As ``Encoder.encode``, but the vectors are those that the model gives now, and none is asked again."""
+        """As ``Encoder.encode``, but the model gives all vectors now, and no text is asked for again."""
         ...
 
 
 def rows_to_ask(texts: Sequence[str], *, is_first: bool) -> list[int]:
-    """Rows of the texts to be asked again; none of a single text.
+    """Rows of the texts to ask for again; empty for a single text.
 
-    They follow from the texts, so that a run that is repeated asks the same.
+    They are computed from the texts, so that a repeated run asks for the same ones.
     """
     if len(texts) < 2:
         return []
@@ -36,6 +36,6 @@ def rows_to_ask(texts: Sequence[str], *, is_first: bool) -> list[int]:
 
 
 def apart(first: Float32, second: Float32) -> float:
-    """Length of the difference of two vectors, as a share of the second's; of two zero vectors 0."""
+    """Length of the difference of two vectors, as a share of the second's length; 0 for two zero vectors."""
     difference, length = (float(np.linalg.norm(v.astype(np.float64))) for v in (first - second, second))
     return difference / length if length else (np.inf if difference else 0.0)

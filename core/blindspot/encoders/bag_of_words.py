@@ -20,7 +20,7 @@ TEXTS_PER_BATCH = 2048
 class BagOfWords:
     """TF-IDF of the dataset's most frequent words, as many as there are dimensions.
 
-    Words are those of ``texts.words``. Their number in a text is damped (1 + log tf) and weighted by inverse document
+    Words are those of ``texts.words``. A word's count in a text is damped (1 + log tf) and weighted by inverse document
     frequency, and the text's vector has length one. With fewer words than dimensions the remaining dimensions are zero.
     A text without a frequent word is the zero vector.
     """
@@ -58,7 +58,7 @@ class BagOfWords:
         self._vectorizer.fit(texts)
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        """Raises ``BlindspotError`` if it was not fitted."""
+        """Raises ``BlindspotError`` if the encoder was not fitted."""
         if self._vectorizer is None:
             raise BlindspotError(f"'{self.reference}' was not fitted", remedy="call fit with all texts before encode")
         out = np.zeros((len(texts), self.info.dimension), dtype=np.float32)

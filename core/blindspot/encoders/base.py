@@ -53,13 +53,13 @@ class EncoderIdentity:
         return digest_of_strings([json.dumps(parts, sort_keys=True), texts_digest])[:32]
 
 
-# Of an ``EncoderIdentity``: its vectors need the table of embeddings alone, though a whole forward pass gives them.
+# A pooling of an ``EncoderIdentity``: its vectors need only the table of embeddings, though a forward pass gives them.
 STATIC_POOLING = "mean of the input word-piece embeddings, special tokens left out"
 
 
 @dataclass(frozen=True)
 class RolePrompts:
-    """Prompts of texts with a role: of queries, and of the documents that they are to find.
+    """Prompts for texts with a role: for queries, and for the documents that they should find.
 
     Attributes:
         query, document: "" for none.
@@ -76,14 +76,14 @@ class RolePrompts:
 class EncoderInfo:
     """Facts shown next to an encoder's scores.
 
-    ``parameters`` counts the trained weights that its vectors need, 0 also where nobody says; ``memory_bytes`` is the
-    size of all that are loaded. ``is_partial``: some texts may have no vector, as with word vectors; their rows are
+    ``parameters`` counts the trained weights that its vectors need, 0 if unknown; ``memory_bytes`` is the size of all
+    weights that are loaded. ``is_partial``: some texts may have no vector, as with word vectors; their rows are
     all NaN, and no other row has a NaN. ``unused_prompts`` are the (name, text) of prompts that the model declares
     but that are not applied. ``role_prompts``: None where neither the reference nor the model tells queries from
     documents. ``served_by`` is the host that texts are sent to; "" for a model on this machine. ``assumed`` are
-    sentences about what the model leaves open and decides its vectors, and what was taken. ``similarity`` is the one
-    that the model declares, as sentence-transformers names it, or ``cosine``, also where its vectors all have length
-    1.
+    sentences about choices that the model leaves open and that change its vectors, and what was assumed for them.
+    ``similarity`` is the one that the model declares, as sentence-transformers names it, or ``cosine``, also where
+    its vectors all have length 1.
     """
 
     title: str
@@ -105,9 +105,9 @@ class EncoderInfo:
         return prompt_warning(dict(self.unused_prompts))
 
 
-QUERY_NAME, DOCUMENT_NAME = "query", "document"  # of prompts that sentence-transformers takes for texts of a role
+QUERY_NAME, DOCUMENT_NAME = "query", "document"  # prompts that sentence-transformers uses for texts of a role
 ROLE_NAMES = frozenset((QUERY_NAME, DOCUMENT_NAME))
-OLD_DOCUMENT_NAMES = frozenset(("passage", "corpus"))  # that it does not take
+OLD_DOCUMENT_NAMES = frozenset(("passage", "corpus"))  # prompts that it does not use
 
 
 def prompt_warning(unused: Mapping[str, str]) -> str:
@@ -141,8 +141,8 @@ def prompts_in_words(prompts: Mapping[str, str]) -> str:
 class Encoder(Protocol):
     """Turns texts into vectors. Constructing one is cheap; the first ``encode`` loads the weights.
 
-    One whose vector of a text depends on nothing but that text and its identity says so by ``encodes_alone = True``:
-    the cache then encodes a text once that is in several datasets.
+    An encoder sets ``encodes_alone = True`` if a text's vector depends only on that text and the encoder's identity:
+    the cache then encodes a text in several datasets only once.
     """
 
     @property
@@ -188,7 +188,7 @@ class Encodings:
 
 @runtime_checkable
 class EncoderFamily(Protocol):
-    """An encoder whose forward pass gives several encoders' vectors, such as the poolings of one model.
+    """An encoder that gives several encoders' vectors in one forward pass, such as the poolings of one model.
 
     The cache stores the vectors of all siblings.
     """
@@ -237,8 +237,8 @@ class PreparingEncoder(Protocol):
 class SizedEncoder(Protocol):
     """An encoder that chooses its device by how much there is to encode.
 
-    It may have ``ran_on: str``, which is ``device`` or, where one had to go on for the other, ``cuda:0 and cpu``; and,
-    as any encoder, ``notes: Sequence[str]``, sentences about how the texts were encoded that are kept with their
+    It may have ``ran_on: str``, which is ``device`` or, where the CPU had to take over, ``cuda:0 and cpu``; and, like
+    any encoder, ``notes: Sequence[str]``, sentences about how the texts were encoded that are kept with their
     vectors, such as why a job was done on the CPU although there is a GPU.
     """
 
@@ -257,10 +257,10 @@ def notes_of(encoder: Encoder) -> Sequence[str]:
 
 @runtime_checkable
 class VerifiedEncoder(Protocol):
-    """An encoder whose identity must be asked for first, since others may change the model (a server)."""
+    """An encoder that must first ask for its identity, since others may change the model (a server)."""
 
     def verify(self, cancel: CancelToken) -> None:
-        """Find out which model it is now; raises what ``Encoder.load`` does where that was never known."""
+        """Find out which model it is now; raises what ``Encoder.load`` does if no model was ever known."""
         ...
 
 
@@ -279,7 +279,7 @@ class FittedEncoder(Protocol):
 
 @runtime_checkable
 class JoinedEncoder(Protocol):
-    """An encoder that makes its vectors of other encoders'. The cache encodes with those, each under its own key."""
+    """An encoder that makes its vectors from those of other encoders. The cache encodes with each under its own key."""
 
     @property
     def encoders(self) -> tuple[Encoder, ...]:
@@ -287,11 +287,11 @@ class JoinedEncoder(Protocol):
         ...
 
     def join(self, matrices: Sequence[Float32]) -> Float32:
-        """``[n, d]`` of the others' vectors of the same texts, ``[n, d_i]`` each."""
+        """``[n, d]`` from the others' vectors of the same texts, ``[n, d_i]`` each."""
         ...
 
     def with_each(self, change: Callable[[Encoder], Encoder]) -> Encoder:
-        """The same of other encoders, such as those with prompts by role."""
+        """The same encoder with each of the others changed, such as by prompts for roles."""
         ...
 
 
@@ -309,7 +309,7 @@ class VocabularyEncoder(Protocol):
 
 
 class EncodesTexts(Protocol):
-    """What an encoder does, without what it says of itself."""
+    """What an encoder does, without its identity and facts."""
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         """See ``Encoder.encode``."""
@@ -363,7 +363,7 @@ def library_versions(*names: str) -> tuple[str, ...]:
 
 @cache
 def versions_here(*names: str) -> tuple[str, ...]:
-    """As ``library_versions``, of those that are installed."""
+    """As ``library_versions``, for those that are installed."""
     found: list[str] = []
     for name in names:
         with suppress(PackageNotFoundError):

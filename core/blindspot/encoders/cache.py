@@ -1,9 +1,9 @@
 """Embeddings on disk: a cache around any encoder.
 
 Texts are encoded longest first, or in the encoder's own order, in chunks. Every finished chunk is a file, so a killed
-process loses at most one chunk. The whole is written row by row under a temporary name, so that memory does not grow
-with it, and renamed. Encoders that share a forward pass (``EncoderFamily``) are encoded together, under one lock; each
-one's matrix is stored under its own digest.
+process loses at most one chunk. The complete matrix is written row by row under a temporary name, so that memory does
+not grow with it, and renamed. Encoders that share a forward pass (``EncoderFamily``) encode together, under one lock;
+each one's matrix is stored under its own digest.
 Texts that are in other stored embeddings of the same encoder are copied from there (``blindspot.encoders.known_texts``)
 where a text's vector does not depend on the others.
 """
@@ -52,10 +52,10 @@ CHUNKS_ON_GPU = 16  # merged into one on a GPU, where 256 short texts take less 
 class EmbeddingFacts:
     """Metadata stored next to a matrix of embeddings.
 
-    ``seconds`` is the encoding time without model loading, over all processes that took part, and for texts copied from
-    other embeddings these texts' share of the time there; siblings of one forward pass each show all of it.
-    ``truncated`` counts truncated texts; None if the encoder does not say. ``device`` names all that took part;
-    ``device_note`` says why the CPU did if a GPU should have.
+    ``seconds`` is the encoding time without model loading, over all processes that took part; texts copied from other
+    embeddings count with their share of the time there. Siblings of one forward pass each show all of it.
+    ``truncated`` counts truncated texts; None if the encoder does not say. ``device`` names all devices that took
+    part; ``device_note`` says why the CPU did if a GPU should have.
     """
 
     digest: str
@@ -142,8 +142,8 @@ class EmbeddingCache:
     def encode(
         self, encoder: Encoder, texts: Sequence[str], texts_digest: str, progress: Progress, cancel: CancelToken
     ) -> Embedded:
-        """The embeddings of ``texts``, encoded if they are not stored; those of a ``JoinedEncoder`` are made of its
-        encoders', which are stored, too.
+        """The embeddings of ``texts``, encoded if they are not stored; those of a ``JoinedEncoder`` are made from the
+        embeddings of its encoders, which are stored, too.
 
         Raises:
             Cancelled: finished chunks stay on disk.
@@ -160,7 +160,7 @@ class EmbeddingCache:
         found = self.read(digest)
         if found:
             self._remove_left_over(family)
-            with suppress(BlindspotError):  # of embeddings stored before lists were: a disk may be read-only
+            with suppress(BlindspotError):  # the embeddings may be older than lists of texts; a disk may be read-only
                 self._remember(family, texts_digest, texts)
         else:  # others that need these embeddings, or a sibling's, wait here instead of encoding them again
             with exclusive(self.folder / f"{family.key}.lock", cancel):
@@ -176,7 +176,7 @@ class EmbeddingCache:
         texts: Sequence[str],
         texts_digest: str,
     ) -> Embedded:
-        """See ``encode``; the seconds are those of all parts, truncated texts those of the one that truncates most."""
+        """See ``encode``; seconds are the sum over the parts, and truncated texts those of the part that has most."""
         starts = range(0, len(texts), ROWS_AT_ONCE)
         pieces = ((at, join([part.matrix[at : at + ROWS_AT_ONCE] for part in parts])) for at in starts)
         facts = [part.facts for part in parts]
@@ -209,8 +209,8 @@ class EmbeddingCache:
         """Store embeddings that were encoded elsewhere; one piece at a time is in memory.
 
         Args:
-            pieces: first row and ``[k, d]``, all rows once, checked for what they are while they are read.
-            seconds: that encoding took.
+            pieces: first row and ``[k, d]``, all rows once; each piece is checked when it is read.
+            seconds: the time that encoding took.
 
         Raises:
             BlindspotError: a piece has values that are not finite, or the disk is full.
@@ -238,7 +238,7 @@ class EmbeddingCache:
             self.known.remember(texts_digest, texts)
 
     def _remove_left_over(self, family: _Family) -> None:
-        """Remove the chunks of complete embeddings, whose writer was killed before it could."""
+        """Remove the chunks of complete embeddings, left over if the writer was killed before it could remove them."""
         parts = family.parts_in(self.folder)
         if parts.is_dir() and all(self._facts_path(digest).is_file() for digest in family.siblings):
             remove_chunks(parts)
@@ -356,8 +356,8 @@ class EmbeddingCache:
         device: str,
         is_new: bool,
     ) -> EmbeddingFacts:
-        """Store each sibling's matrix; the facts of the one that was asked for."""
-        # It is stored last: until it is there, another request completes its siblings too.
+        """Store each sibling's matrix; returns the facts of the one that was asked for."""
+        # That one is stored last: until it is there, another request completes its siblings too.
         for key, sibling in sorted(family.siblings.items(), key=lambda item: item[0] == digest):
             if key != digest and self._matrix_path(key).is_file() and self._facts_path(key).is_file():
                 continue
@@ -370,7 +370,7 @@ class EmbeddingCache:
                 seconds=seconds,
                 device=device,
                 truncated=truncated,
-                device_note=" ".join(notes_of(family.encoder) if is_new else ()),  # else of what it encoded before
+                device_note=" ".join(notes_of(family.encoder) if is_new else ()),  # else about earlier texts
             )
             matrices.finish(key)
             self._store(facts)
@@ -380,7 +380,7 @@ class EmbeddingCache:
         """Fill in the rows of texts that are in other embeddings of all siblings.
 
         Returns:
-            Which rows they are, ``[n] bool``; and the seconds that encoding them took, and copying them.
+            Which rows they are, ``[n] bool``; and the seconds that it took to encode and to copy them.
         """
         if not family.encodes_alone:
             return np.zeros(len(texts), dtype=np.bool_), 0.0
@@ -405,15 +405,15 @@ class EmbeddingCache:
         return is_copied, spent + perf_counter() - began if is_copied.any() else 0.0
 
     def _others(self, family: _Family, texts_digest: str) -> list[Embedded]:
-        """All siblings' embeddings of other texts; none unless rows of all can be copied as they are.
+        """All siblings' embeddings of other texts; empty unless rows of all can be copied as they are.
 
-        How many texts were truncated is known of all together, so only embeddings without one are copied from.
+        Only the total of truncated texts is known, so rows are only copied from embeddings without a truncated text.
         """
         found = []
         for sibling in family.siblings.values():
             try:
                 other = self.read(sibling.identity.embedding_digest(texts_digest))
-            except DataCorrupt:  # told where these embeddings are asked for
+            except DataCorrupt:  # reported where these embeddings are asked for
                 return []
             if (
                 other is None
@@ -464,7 +464,7 @@ class _Family:
 
     @property
     def encodes_alone(self) -> bool:
-        """See ``Encoder``: vectors of a text in two lists are the same."""
+        """See ``Encoder``: a text has the same vector in any list."""
         return bool(getattr(self.encoder, "encodes_alone", False))
 
     def encode(self, prepared: PreparedTexts, texts: Sequence[str], rows: Int64, cancel: CancelToken) -> Encodings:
@@ -493,7 +493,7 @@ class _Matrices:
             self._family.parts_in(self._folder).rmdir()
 
     def open(self) -> None:
-        """Set room aside; raises ``BlindspotError`` where the disk has none."""
+        """Reserve the space on disk; raises ``BlindspotError`` if there is too little."""
         for key, sibling in self._family.siblings.items():
             if key not in self._files:
                 path = self._folder / f"{key}.npy"
@@ -512,7 +512,7 @@ class _Matrices:
 
 @dataclass(frozen=True, eq=False)
 class _Chunk:
-    """The encodings of ``rows [k] int64``, the seconds they took, and where."""
+    """The encodings of ``rows [k] int64``, the seconds that they took, and the device."""
 
     rows: Int64
     encodings: Encodings

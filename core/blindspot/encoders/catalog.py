@@ -46,7 +46,7 @@ class EncoderEntry:
         description: one sentence for pickers and ``list``.
         build: must not import torch, so that pages can ask for the identity.
         family: shared by encoders of one model: its repository or our own name.
-        parameters: names of those that its reference may have, as in ``minilm?passages=128/32``.
+        parameters: names of the parameters that its reference may have, as in ``minilm?passages=128/32``.
         params: their values.
     """
 
@@ -193,7 +193,7 @@ def _table(reference: str, _settings: Settings) -> Encoder:
 
 
 def _canonical_table(reference: str) -> str:
-    """The array's path, also where the reference names the texts beside it."""
+    """The reference of the array, also where a reference names the file of texts beside it."""
     parsed = FileReference.parse(reference)
     is_text = parsed.path.suffix.lower() == ".txt"
     return str(replace(parsed, path=parsed.path.with_suffix(".npy")) if is_text else parsed)
@@ -258,7 +258,7 @@ _OF_MINILM = {
         "'s input word-piece embeddings, their mean without special tokens.",
     ),
 }
-_MINILM_PIECES = 30_522  # its static pooling needs no more than their embeddings
+_MINILM_PIECES = 30_522  # its static pooling needs only their embeddings
 _MINILM_POOLINGS = {encoder_id: pooling for encoder_id, (pooling, _, _) in _OF_MINILM.items()}
 
 
@@ -314,7 +314,7 @@ _ENTRIES = (
     ),
 )
 ENCODERS = {entry.id: entry for entry in _ENTRIES}
-# Known by name, and listed nowhere: a further size of a baseline tells no reader more.
+# Known by name but not listed: more sizes of a baseline tell a reader nothing new.
 _UNLISTED = {entry.id: entry for entry in (_random_entry(64), _random_entry(1024))}
 
 
@@ -372,12 +372,12 @@ def _of_parts(scheme: str, parts: Sequence[Variant]) -> str:
 
 
 def _bare(variant: Variant) -> str:
-    """A part of several models, without the transform none where nothing else has its sign."""
+    """A part of several models, without the transform ``none`` unless the encoder's name has a ``~`` itself."""
     is_bare = not variant.chain.steps and Variant.SEPARATOR not in variant.encoder
     return variant.encoder if is_bare else str(variant)
 
 
-UNQUOTED = "/:@?=&,;()!*' "  # means nothing beside other models
+UNQUOTED = "/:@?=&,;()!*' "  # characters without a meaning beside other models
 
 
 def _canonical_concatenation(reference: ModelRef) -> str:
@@ -419,7 +419,7 @@ def _canonical_concatenation(reference: ModelRef) -> str:
 
 
 def concatenation_of(models: Sequence[str]) -> ModelRef:
-    """The model of the vectors of several, ``cat:A+B``; raises ``InputError`` where they cannot be joined."""
+    """The model that joins the vectors of several, ``cat:A+B``; raises ``InputError`` if they cannot be joined."""
     return variant_named(_of_parts("cat", [Variant(one, "none") for one in models])).encoder
 
 
@@ -488,7 +488,7 @@ class RankingEntry:
     """A kind of model that ranks documents without vectors (``blindspot.encoders.rankings``).
 
     Attributes:
-        form, description, canonical: as of ``SchemeEntry``.
+        form, description, canonical: as in ``SchemeEntry``.
     """
 
     form: str
@@ -501,8 +501,7 @@ def _canonical_run(reference: str) -> str:
 
 
 def _canonical_fusion(reference: ModelRef) -> str:
-    """Of two models and their transforms in their canonical spelling, those with vectors first: the order changes
-    nothing."""
+    """Canonical spelling of two models and their transforms, those with vectors first: the order changes no result."""
     parts = _parts_of(reference)
     if len(parts) != 2:
         raise InputError(
@@ -576,7 +575,7 @@ def _spelled(reference: ModelRef) -> str:
 
 
 def variant_named(encoder: str, transform: str = "none") -> Variant:
-    """The variant that somebody names, in the one spelling of its encoder and transform.
+    """The variant that somebody names, in the canonical spelling of its encoder and transform.
 
     Raises:
         InputError: as ``canonical_encoder``; or an unknown or malformed transform.
@@ -613,7 +612,7 @@ def may_leave_out(reference: ModelRef) -> bool:
 
 def resolve_encoder(reference: str, settings: Settings) -> Encoder:
     """``encoder_of`` a reference that somebody gives."""
-    policy.check_encoder(reference, settings)  # before it is looked for on the disk
+    policy.check_encoder(reference, settings)  # before looking for it on the disk
     return encoder_of(canonical_encoder(reference), settings)
 
 
@@ -621,9 +620,9 @@ def encoder_of(model: ModelRef, settings: Settings) -> Encoder:
     """The encoder of a model; its weights are not loaded yet.
 
     Raises:
-        InputError: as ``canonical``; what it names cannot be used; an older version (``version_of``), whose
-            weights are gone; it has no vectors; or a demo does not allow it.
-        LibraryMissing: it needs one of an extra.
+        InputError: as ``canonical``; what it names cannot be used; it is an older version (``version_of``), which has
+            no weights any more; it has no vectors; or a demo does not allow it.
+        LibraryMissing: it needs a library of an extra.
     """
     policy.check_model(model, settings)
     reference = _canonical(model)
@@ -646,7 +645,7 @@ def encoder_of(model: ModelRef, settings: Settings) -> Encoder:
 
 
 def resolve_ranking(model: ModelRef, settings: Settings) -> Ranking:
-    """The ranking of a model without vectors, unless it is a fusion, whose models a run brings together.
+    """The ranking of a model without vectors, unless it is a fusion: a run combines the models of a fusion.
 
     Raises:
         InputError: as ``resolve_encoder``; or a fusion.

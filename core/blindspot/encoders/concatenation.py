@@ -1,9 +1,9 @@
-"""Concatenation of models (``cat:A+B``): a text's vector is those of several models end to end.
+"""Concatenation of models (``cat:A+B``): the vectors of several models are joined end to end into one per text.
 
 So small models grow to the size of a larger one (Eger, Rücklé and Gurevych 2019, section 3; Rücklé et al. 2018, arXiv
 1803.01400, section 3). Each part is divided by its length, since models scale their vectors as they like, and the one
-with the longest would decide alone; and all by the square root of their number, so that the whole has length 1. The
-cosine of two texts then is the mean of the parts' cosines. A zero vector of a part stays one.
+with the longest would decide alone; and all are divided by the square root of their number, so that the whole has
+length 1. The cosine of two texts then is the mean of the parts' cosines. A zero vector of a part stays zero.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from blindspot.types import CancelToken, Float32, digest_of_strings
 
 @dataclass(frozen=True, eq=False)
 class Concatenation:
-    """An encoder of the vectors of others, in order, each after a transform that learns nothing.
+    """An encoder that joins the vectors of others, in order, each after a transform that learns nothing.
 
-    A text that a part has no vector of has none.
+    A text has no vector if a part has none for it.
     """
 
     reference: str
@@ -33,7 +33,7 @@ class Concatenation:
 
     @property
     def identity(self) -> EncoderIdentity:
-        """The revision is that of all parts: of everything that determines their vectors."""
+        """The revision is a digest of everything that determines the parts' vectors."""
         parts = [one.identity for one in self.encoders]
         names = [one.embeds_as or one.reference for one in parts]
         named = [
@@ -104,7 +104,7 @@ class Concatenation:
 
 
 class FittedConcatenation(Concatenation):
-    """One with a part that learns from the texts."""
+    """A concatenation with a part that learns from the texts."""
 
     def fit(self, texts: Sequence[str], cancel: CancelToken) -> None:
         """See ``FittedEncoder``."""
@@ -129,7 +129,7 @@ def _dimension(info: EncoderInfo, chain: TransformChain) -> int:
 
 
 def _role_prompts(infos: Sequence[EncoderInfo]) -> RolePrompts | None:
-    """Prompts of roles of any part, several in a row; None where no part has any."""
+    """Prompts by role of the parts, joined where several have one; None if no part has any."""
     own = [one.role_prompts for one in infos if one.role_prompts]
     if not own:
         return None

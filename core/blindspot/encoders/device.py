@@ -9,7 +9,7 @@ from blindspot.errors import BlindspotError
 def resolve_device(wanted: str) -> str:
     """Device for ``auto``, ``cpu``, ``cuda`` (the emptiest), ``cuda:N`` or ``mps``.
 
-    ``auto`` is the CPU here: a GPU is taken for a job that is large enough (``blindspot.encoders.gpu.self_check``).
+    ``auto`` is the CPU here: a GPU is used for a job that is large enough (``blindspot.encoders.gpu.self_check``).
 
     Raises:
         BlindspotError: this machine has no such device.

@@ -1,4 +1,4 @@
-"""Encoders of runs in a row, each of which loads its weights once."""
+"""Encoders for several runs in a row; each loads its weights once."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class EncodersInARow:
         self._kept: dict[EncoderIdentity, Encoder] = {}
 
     def get(self, reference: str) -> Encoder:
-        """The encoder of a reference, loaded already if it was used before and its files are the same; raises as
-        ``resolve_encoder``."""
+        """The encoder of a reference, already loaded if it was used before and its files are the same; raises what
+        ``resolve_encoder`` does."""
         encoder = resolve_encoder(reference, self.settings)
         if isinstance(encoder, VerifiedEncoder) or not encoder.info.memory_bytes:
             return encoder  # which it is must be asked for each time, or it has no weights

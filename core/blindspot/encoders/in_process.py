@@ -1,4 +1,4 @@
-"""Models of a running Python program: they are named by reference like all others, as long as the program runs."""
+"""Models of a running Python program, named by reference like all others as long as the program runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.types import CancelToken, Float32
 
 SCHEME = "python:"
-TEXTS_AT_ONCE = 1024  # between two looks at a cancel
+TEXTS_AT_ONCE = 1024  # between two checks for a cancel
 _NAME = re.compile(r"[\w.][\w. /@-]{0,79}")
 _REGISTERED: dict[str, Encoder] = {}
 _LOCK = threading.Lock()
@@ -35,8 +35,8 @@ class FunctionEncoder:
 
     Attributes:
         reference: ``python:NAME``.
-        revision: decides which stored embeddings are reused: what determines the vectors.
-        function: ``n`` texts to ``[n, d]``; d is ``info.dimension``.
+        revision: names everything that determines the vectors; stored embeddings are reused by it.
+        function: turns ``n`` texts into ``[n, d]``; d is ``info.dimension``.
     """
 
     reference: str
@@ -55,8 +55,8 @@ class FunctionEncoder:
         """No-op: the program has it."""
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        """See ``Encoder.encode``; raises ``BlindspotError`` also where a text has another vector alone than among
-        others, or when it is asked again."""
+        """See ``Encoder.encode``; also raises ``BlindspotError`` if a text has another vector alone than among
+        others, or if a second call gives another one."""
         return self._encoded(texts, cancel, asks_again=True)
 
     def ask(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
@@ -99,10 +99,10 @@ class FunctionEncoder:
 
 @dataclass(frozen=True, eq=False)
 class RoleFunctionEncoder(FunctionEncoder):
-    """A model with functions of its own for queries and for documents: a ``PromptedEncoder``.
+    """A model with separate functions for queries and for documents: a ``PromptedEncoder``.
 
     Attributes:
-        by_task: functions as ``function``, by ``query`` and ``document``.
+        by_task: functions like ``function``, under ``query`` and ``document``.
     """
 
     by_task: Mapping[str, Encode] = field(default_factory=dict)
@@ -114,9 +114,9 @@ class RoleFunctionEncoder(FunctionEncoder):
 
 
 def matrix_of(found: object, rows: int, whose: str) -> Float32:
-    """What a program gave, as ``[rows, d] float32``; raises ``BlindspotError`` if it is no such matrix.
+    """What a program gave, as ``[rows, d] float32``; raises ``BlindspotError`` if it is not such a matrix.
 
-    Tensors of any device and precision, with a gradient too, scipy's sparse matrices, and iterators of rows are taken.
+    Accepts tensors of any device and precision, also with a gradient, scipy's sparse matrices, and iterators of rows.
     """
     if inspect.isawaitable(found) or inspect.isasyncgen(found):
         if inspect.iscoroutine(found):
@@ -138,7 +138,7 @@ def matrix_of(found: object, rows: int, whose: str) -> Float32:
 
 
 def as_float32(found: Any) -> Float32:
-    """What a program gave as an array; raises ``TypeError`` or ``ValueError`` where this would lose some of it."""
+    """What a program gave, as an array; raises ``TypeError`` or ``ValueError`` if the conversion would lose values."""
     given = as_array(found)
     if np.ma.is_masked(given):
         raise ValueError("some of its values are masked")
@@ -149,7 +149,7 @@ def as_float32(found: Any) -> Float32:
 
 
 def as_array(found: Any) -> Any:
-    """What numpy can read, of what libraries give for a matrix."""
+    """A library's matrix as something that numpy can read."""
     if hasattr(found, "__next__"):
         found = list(found)
     if isinstance(found, list | tuple) and found and hasattr(found[0], "detach"):
@@ -173,7 +173,7 @@ def reference_of(name: str) -> str:
 
 
 def register(encoder: Encoder) -> str:
-    """Make an encoder known under the reference of its identity, in place of an earlier one; the reference."""
+    """Register an encoder under the reference of its identity, in place of an earlier one; returns the reference."""
     reference = encoder.identity.reference
     with _LOCK:
         _REGISTERED[reference] = encoder
@@ -181,7 +181,7 @@ def register(encoder: Encoder) -> str:
 
 
 def forget(reference: str) -> None:
-    """Forget an encoder: its model is free, or has other weights by now."""
+    """Forget an encoder, since its model was released or has other weights now."""
     with _LOCK:
         _REGISTERED.pop(reference, None)
 

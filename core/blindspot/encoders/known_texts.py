@@ -1,7 +1,7 @@
-"""Texts whose vectors are in the cache: a digest per text of every list of texts that was encoded.
+"""Texts with vectors in the cache: a digest per text of every list of texts that was encoded.
 
-A list is a file of its own, the same for all models. The models' own files say which of them have its vectors, so
-nothing is kept twice, and nothing has to be corrected where embeddings are deleted.
+Each list is one file, the same for all models. The models' own files say which of them have its vectors, so nothing is
+kept twice, and deleting embeddings needs no correction here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from blindspot.files.in_use import use
 from blindspot.files.writing import delete_file, write_atomically
 from blindspot.types import Bool, Int64
 
-FOLDER = "texts"  # beside that of embeddings
+FOLDER = "texts"  # beside the folder of embeddings
 TEXTS_AT_ONCE = 65_536
 
 UInt64 = NDArray[np.uint64]
@@ -49,7 +49,7 @@ class KnownTexts:
         """Offer each list's share of the texts until all are taken.
 
         Args:
-            take: from a list's digest and what it has of the texts that are still wanted, which of these are taken.
+            take: gets a list's digest and its texts among those still wanted; returns which of these it takes.
 
         Returns:
             ``[n] bool``: which texts were taken.
@@ -77,7 +77,7 @@ class KnownTexts:
         return taken
 
     def _read(self, path: Path) -> UInt64:
-        """``[n, 2] uint64``; a damaged list is as good as none, and is removed."""
+        """``[n, 2] uint64``; a damaged list is removed, and counts as empty."""
         if not use(path):
             return np.empty((0, 2), dtype=np.uint64)
         try:

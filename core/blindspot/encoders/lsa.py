@@ -71,7 +71,7 @@ class Lsa:
 
     Words and word pairs tell sentences apart; n-grams of 2 to 5 characters within words relate single words, which
     share none. Both are lower-cased, damped (1 + log tf), weighted by inverse document frequency and L2-normalized
-    separately, so that they count equally; the 50,000 most frequent features of each are kept.
+    separately, so that they count equally; each keeps its 50,000 most frequent features.
 
     With fewer texts (or features) than dimensions the remaining dimensions are zero, which changes neither cosine nor
     distance. A text without any feature (only whitespace) is the zero vector.
@@ -130,8 +130,8 @@ class Lsa:
     def token_parts(self, text: str) -> TokenParts | None:
         """See ``TokenVectors``: word by word; None for a text without a word.
 
-        A feature counts for the words it is in, by how often: an n-gram of characters is in one word each time, a pair
-        of words half in either.
+        A feature counts for each word by how often it occurs there: each n-gram of characters is in one word, and a
+        pair of words counts half for each.
         """
         if self._fitted is None:
             raise BlindspotError(f"'{self.reference}' was not fitted", remedy="call fit with all texts before encode")
@@ -151,8 +151,8 @@ def _singular_vectors(features: Any, count: int, cancel: CancelToken) -> Float32
 
     Randomized subspace iteration (Halko et al. 2011, algorithms 4.4 and 5.1) as in scikit-learn's TruncatedSVD, but
     bases are orthonormalized by small products instead of QR or LU: 57 s instead of 161 and 158 for the 20,029 items of
-    demo-words on two cores with a load of 11. TruncatedSVD's axes also differ in their last digits, and with them every
-    stored score; it cannot be cancelled. Signs are fixed, which otherwise depend on rounding and the number of threads.
+    demo-words on two cores with a load of 11. TruncatedSVD's axes also differ in their last digits, and so would every
+    stored score; it cannot be cancelled. Signs are fixed: otherwise they depend on rounding and the number of threads.
     """
     width = min(count + OVERSAMPLING, *features.shape)
     start = np.random.default_rng(SEED).standard_normal((features.shape[1], width), dtype=np.float32)
@@ -168,7 +168,7 @@ def _singular_vectors(features: Any, count: int, cancel: CancelToken) -> Float32
 
 
 def _orthonormal(columns: Float32) -> Float32:
-    """The left singular vectors of ``columns [m, k]`` but those of next to nothing, by falling singular value.
+    """The left singular vectors of ``columns [m, k]``, by falling singular value, without those of negligible values.
 
     They come from the eigenvectors of the small ``columns' columns``, summed in float64.
     """

@@ -11,21 +11,21 @@ from blindspot.files.writing import path_named
 from blindspot.references import ConcatenationRef, ModelRef, ModelsRef
 from blindspot.variants import Variant
 
-_SCHEME = re.compile(r"[a-z]{2,}:")  # a drive's letter is none
+_SCHEME = re.compile(r"[a-z]{2,}:")  # not a drive's letter
 _OF_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[\w./-]+)?")
 
-FILES_OF_MODELS = (  # who names one of these means its folder
+FILES_OF_MODELS = (  # naming one of these means its folder
     *("config.json", "modules.json", "config_sentence_transformers.json", "tokenizer.json", "tokenizer_config.json"),
     *("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"),
 )
 
 
 def encoder_named(name: str) -> str:
-    """The reference of an encoder, or of a model as ``ENCODER~TRANSFORM``: ids and references stay, a path becomes one
-    by what is there or by its ending, and ``ORG/NAME`` is of the hub unless there is such a folder. Whatever is neither
-    stays, too.
+    """The reference of an encoder, or of a model as ``ENCODER~TRANSFORM``: ids and references stay, a path becomes a
+    reference by what is there or by its ending, and ``ORG/NAME`` is of the hub unless there is such a folder. Anything
+    else stays, too.
 
-    Looks at the disk: not for what strangers type.
+    Looks at the disk, so do not use it for input from strangers.
     """
     model = ModelRef.parse(name.strip())
     if isinstance(model, ModelsRef):

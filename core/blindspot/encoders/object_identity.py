@@ -1,8 +1,8 @@
-"""Digest of a model object of a running program: of all that can decide its vectors.
+"""Digest of a model object of a running program: covers all that can decide its vectors.
 
 That is its weights, and every setting of each of its modules: classes, configurations, prompts, truncation, tokenizer.
-What cannot be digested (a hook, a class or function of the program's own, one that it has exchanged) is said by
-None: such a model is its own, and its vectors are never taken for those of another.
+The digest is None if something cannot be digested (a hook, a class or function that the program defines or has
+replaced): such a model equals no other, and its vectors are never taken for those of another.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-# Of ``torch.nn.Module``: its parts are walked, and hooks are refused below.
+# Attributes of ``torch.nn.Module`` to skip: its parts are visited, and hooks are refused below.
 _OF_TORCH = frozenset(
     {
         *("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_is_full_backward_hook", "training"),
@@ -28,7 +28,7 @@ _OF_TORCH = frozenset(
     }
 )
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
-# Of sentence-transformers and transformers: memory of earlier calls, cards, names of files, and how a training goes.
+# Attributes of sentence-transformers and transformers: memory of earlier calls, cards, file names, training settings.
 _NOISE = frozenset(
     {
         *("model_card_data", "_model_card_vars", "_model_card_text", "_prompt_length_mapping", "_target_device"),
@@ -40,7 +40,7 @@ _NOISE = frozenset(
     }
 )
 _LIBRARIES = frozenset({"torch", "transformers", "sentence_transformers", "tokenizers", "peft"})
-# Of bases of their classes and of functions: nobody exchanges those.
+# Packages of the libraries' base classes and functions: nobody replaces those.
 _TRUSTED = _LIBRARIES | {"builtins", "abc", "typing", "collections", "operator", "math", "huggingface_hub"}
 _OF_TOKENIZERS = (
     *("model_max_length", "padding_side", "truncation_side", "chat_template", "model_input_names", "add_bos_token"),
@@ -54,7 +54,7 @@ class _Unknown(Exception):
 
 
 def digest_of_object(model: Any) -> str | None:
-    """Digest of all that decides the vectors of a ``torch.nn.Module``; None where that cannot be told.
+    """Digest of all that decides the vectors of a ``torch.nn.Module``; None if something cannot be digested.
 
     Its weights are read where they are, on any device.
     """
@@ -150,7 +150,7 @@ def _of_torch(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return _of_tensor(value).hex()
     if isinstance(value, torch.device):
-        return "device"  # the same on each, but for rounding
+        return "device"  # vectors are the same on each, but for rounding
     return str(value) if isinstance(value, torch.dtype) else ""
 
 
@@ -181,19 +181,19 @@ def _of_a_library(value: Any, inner: Callable[[Any], str]) -> str:
 
 
 def _that_count(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes without those that decide no vector; not of a mapping that users name entries of, such as prompts."""
+    """Attributes without those that change no vector; not for a mapping with a user's own names, such as prompts."""
     return {name: value for name, value in settings.items() if name not in _NOISE}
 
 
 def _configuration(value: Any) -> Any:
-    """A configuration's mapping, and those in it, as ``_that_count``."""
+    """A configuration's mapping, and the mappings in it, through ``_that_count``."""
     if not isinstance(value, Mapping):
         return value
     return {name: _configuration(one) for name, one in _that_count(value).items()}
 
 
 def _of_tokenizer(tokenizer: Any, inner: Callable[[Any], str]) -> str:
-    """Without what each call sets anew: how the texts of the last one were cut and padded."""
+    """A tokenizer without what each call sets anew: how it cut and padded the texts of the last call."""
     state = json.loads(tokenizer.backend_tokenizer.to_str())
     for name in ("truncation", "padding"):
         state.pop(name, None)
@@ -203,7 +203,7 @@ def _of_tokenizer(tokenizer: Any, inner: Callable[[Any], str]) -> str:
 
 
 def _of_function(function: Any) -> str:
-    """A function that can be found by its name; one that a program made may do anything."""
+    """The name of a function that can be found by it; raises ``_Unknown`` for others, which may do anything."""
     found: Any = sys.modules.get(function.__module__ or "")
     for part in function.__qualname__.split("."):
         found = getattr(found, part, None)
@@ -214,8 +214,8 @@ def _of_function(function: Any) -> str:
 
 
 def _refuse_own_code(kind: type) -> None:
-    """Raise ``_Unknown`` for a class of the program's own, which may say something else tomorrow under the same name,
-    and for a library's class of which the program has exchanged a method."""
+    """Raise ``_Unknown`` for a class that the program defines, since its code may change under the same name, and for a
+    library's class with a method that the program has replaced."""
     for base in kind.__mro__:
         if _package_of(base) not in _TRUSTED:
             raise _Unknown(f"a class of the program's own: {_name_of(base)}")
@@ -225,7 +225,7 @@ def _refuse_own_code(kind: type) -> None:
 
 
 def _package_of(named: Any) -> str:
-    """Of a class or function; code that a model brings along (``transformers_modules``) is of no library."""
+    """The package of a class or function; a model's own code is in ``transformers_modules``, not in a library."""
     return str(named.__module__ or "").partition(".")[0]
 
 

@@ -16,17 +16,17 @@ from blindspot.encoders.transformer import library
 from blindspot.errors import InputError
 from blindspot.types import CancelToken, Float32
 
-TELLS_ROLES = ("query_length", "document_length", "query_expansion")  # settings of a first module, beside a router
+TELLS_ROLES = ("query_length", "document_length", "query_expansion")  # of a first module; routers tell roles, too
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectEncoder:
-    """A model object, with its own prompts of queries and documents: a ``PromptedEncoder``.
+    """A model object with its own prompts for queries and documents: a ``PromptedEncoder``.
 
     Attributes:
         reference: ``python:NAME``.
-        revision: digest of all that decides its vectors; of what cannot be digested, one that nothing else has.
-        prompt: put before every text; None for the model's own of its task.
+        revision: digest of all that decides its vectors; a unique one if the model cannot be digested.
+        prompt: put before every text; None for the model's own prompt for its task.
         task: see ``SentenceTransformerEncoder``.
     """
 
@@ -70,7 +70,7 @@ class ObjectEncoder:
 
     @cached_property
     def _batch(self) -> int:
-        """Texts at once that do not change each other's vectors."""
+        """How many texts can be encoded at once without changing each other's vectors."""
         expected = library.each(self.model, self.task, self.prompt, library.FEW)
         return library.batch_of(self.model, expected, self.task, self.prompt) if expected else 1
 
@@ -79,7 +79,7 @@ def is_library_object(model: Any) -> bool:
     """Whether it is a SentenceTransformer or SparseEncoder.
 
     Raises:
-        InputError: it is one of the library's models that have no vector per text.
+        InputError: it is a model of the library that does not give a vector per text.
     """
     package = sys.modules.get("sentence_transformers")
     if package is None:
@@ -125,7 +125,7 @@ def object_encoder(model: Any, reference: str, title: str) -> ObjectEncoder:
 
 
 def _dimension(model: Any, reference: str) -> int:
-    """Of its vectors, as it gives them; of a document's where it takes no text without a role (a router)."""
+    """The dimension of the vectors that it gives; of a document's if it takes no text without a role (a router)."""
     tried = library.each(model, library.TEXT, None, library.FEW) or library.each(
         model, library.DOCUMENT, None, library.FEW
     )

@@ -111,7 +111,7 @@ def _words(words: Sequence[str], dimension: int) -> Float32:
 
 
 def _ngrams(words: Sequence[str]) -> tuple[UInt64, Int64]:
-    """A hash for every n-gram of every word, and its word's number, in word order."""
+    """A hash for every n-gram of every word, and the number of its word, in word order."""
     marked = [f"<{word}>" for word in words]
     characters = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
     lengths = np.array([len(word) for word in marked], dtype=np.int64)
@@ -119,7 +119,7 @@ def _ngrams(words: Sequence[str]) -> tuple[UInt64, Int64]:
     left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(characters))  # characters to the end of the word
     hashes, owners = [], []
     for size in SIZES:
-        # A word shorter than all n-grams (only "<>" is) counts whole.
+        # A word that is shorter than all n-grams (only "<>" is) counts as a whole.
         length = np.minimum(size, lengths[owner]) if size == SIZES[0] else np.full(len(owner), size)
         at = np.flatnonzero(left >= length)
         mixed = np.full(len(at), np.uint64(SEED + size), dtype=np.uint64)

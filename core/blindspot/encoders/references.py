@@ -14,11 +14,11 @@ from blindspot.files.writing import require_name
 
 
 class Pooling(StrEnum):
-    """Pooling of token vectors into one vector; ``published`` is that of the model's folder.
+    """Pooling of token vectors into one vector; ``published`` is the pooling in the model's folder.
 
-    ``p2`` and ``p3`` are power means, ``(sum x^p / n)^(1/p)`` in each dimension, of which the mean, the maximum and the
-    minimum are the ones for p = 1, infinity and minus infinity (Rücklé et al. 2018, arXiv 1803.01400, section 3); the
-    root of a negative number is negative.
+    ``p2`` and ``p3`` are power means, ``(sum x^p / n)^(1/p)`` in each dimension; p = 1, infinity and minus infinity
+    give the mean, the maximum and the minimum (Rücklé et al. 2018, arXiv 1803.01400, section 3). The root of a
+    negative number is negative.
     """
 
     PUBLISHED = "published"
@@ -33,9 +33,9 @@ class Pooling(StrEnum):
 
 
 NAMES_LAYERS = (Pooling.FIRST_LAST_AVG, Pooling.STATIC)
-# That are asked for to be compared, and come from one pass; the others come alone.
+# Poolings to compare with each other, all from one pass; the others are computed alone.
 OF_A_PASS = (Pooling.PUBLISHED, Pooling.CLS, Pooling.LAST_AVG, Pooling.FIRST_LAST_AVG, Pooling.STATIC)
-MEAN = "mean"  # what the mean over tokens of a layer is called beside others
+MEAN = "mean"  # name of a layer's mean over tokens, beside other poolings
 OVER_TOKENS = (Pooling.LAST_AVG, Pooling.MAX, Pooling.MIN, Pooling.P2, Pooling.P3)
 JOINED = (Pooling.CLS, *OVER_TOKENS)
 POWERS = {Pooling.P2: 2, Pooling.P3: 3}
@@ -63,9 +63,9 @@ class Readout:
 
     Attributes:
         pooling: of the token vectors.
-        more: further poolings, whose vectors are joined to that of the first.
-        layers: whose token vectors are averaged; 0 is the embeddings' output, the input of the first layer. empty:
-            those that the pooling names, for most the last one.
+        more: further poolings; their vectors are joined to the vector of the first.
+        layers: their token vectors are averaged; 0 is the embeddings' output, the input of the first layer. Empty for
+            the layers that the pooling names, for most the last one.
     """
 
     pooling: Pooling = Pooling.PUBLISHED
@@ -96,7 +96,7 @@ class Readout:
 
     @property
     def poolings(self) -> tuple[Pooling, ...]:
-        """All, in the order of their vectors."""
+        """All poolings, in the order of their vectors."""
         return (self.pooling, *self.more)
 
     @property
@@ -117,14 +117,14 @@ def _written(pooling: Pooling) -> str:
 
 PUBLISHED = Readout()
 MEAN_OF_WORDS = Readout(Pooling.LAST_AVG)
-GRAPHS = {".onnx": Backend.ONNX, ".xml": Backend.OPENVINO}  # what computes the layers of a file, by its suffix
+GRAPHS = {".onnx": Backend.ONNX, ".xml": Backend.OPENVINO}  # back end of a graph's file, by suffix
 SPECIAL_TOKENS = 2  # around a text
 SHORTEST_MAX_LENGTH = SPECIAL_TOKENS + 1
 
 
 @dataclass(frozen=True)
 class Passages:
-    """Passages that documents are cut into: ``window`` tokens each, of which ``overlap`` are the next one's, too."""
+    """Passages that documents are cut into: ``window`` tokens each, and the next one repeats the last ``overlap``."""
 
     window: int
     overlap: int
@@ -158,11 +158,10 @@ class Passages:
 class ModelParams:
     """Parameters of a ``dir:`` or ``hf:`` reference; None keeps the model's own value.
 
-    ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text, but for those whose role
-    has a prompt of its own: ``query_prompt``, ``document_prompt`` (``blindspot.encoders.roles``). "" decides for none.
+    ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text, except
+    where a role has its own: ``query_prompt``, ``document_prompt`` (``blindspot.encoders.roles``). "" means no prompt.
     ``pooling`` and ``layer`` are read into ``readout``. ``passages`` cuts the documents of retrieval. ``file`` is a
-    graph in the model's folder, quantized perhaps, whose
-    layers are the model's: it decides the ``backend``.
+    graph in the model's folder, perhaps quantized, that computes the layers: it decides the ``backend``.
     """
 
     max_length: int | None = None
@@ -262,13 +261,13 @@ def _layers_of(value: str, reference: str) -> tuple[int, ...]:
 
 
 def layers_beside(readout: Readout, depth: int | None) -> list[Readout]:
-    """The other layers that a forward pass gives beside one: all, in order; none beside a mean of layers."""
+    """Readouts of the other layers that the same forward pass gives, in order; empty for a mean of layers."""
     layers = range(depth + 1) if depth is not None and len(readout.layers) == 1 else ()
     return [replace(readout, layers=(layer,)) for layer in layers if (layer,) != readout.layers]
 
 
 def check_layers(readout: Readout, depth: int | None, reference: str) -> None:
-    """Raise ``InputError`` unless a transformer of ``depth`` layers (None: nobody says) has those of a readout."""
+    """Raise ``InputError`` unless a transformer of ``depth`` layers (None: unknown) has the readout's layers."""
     if readout.layers and depth is None:
         raise InputError(f"'{reference}': config.json does not say how many layers it has", remedy="leave out layer")
     if depth is not None and (beyond := [layer for layer in readout.layers if layer > depth]):
@@ -279,7 +278,7 @@ def check_layers(readout: Readout, depth: int | None, reference: str) -> None:
 
 
 def _backend_of(file: str, reference: str) -> Backend:
-    """The back end of a graph in a model's folder; raises ``InputError`` if this names none."""
+    """The back end of a graph in a model's folder; raises ``InputError`` if the file's name gives none."""
     path = PurePosixPath(file)
     if path.suffix not in GRAPHS or path.is_absolute() or ".." in path.parts or "\0" in file:
         raise InputError(
@@ -355,8 +354,8 @@ class FileReference:
     """``vectors:PATH`` or ``table:PATH``: a file on this machine, as an absolute path.
 
     Attributes:
-        are_distances: of ``run:PATH?scores=distance``, whether lower scores are better.
-        readout: of ``vectors:PATH?pooling=mean+max``, how the vectors of a text's words become one.
+        are_distances: in ``run:PATH?scores=distance``, whether lower scores are better.
+        readout: in ``vectors:PATH?pooling=mean+max``, how the vectors of a text's words become one.
     """
 
     scheme: str
@@ -408,7 +407,7 @@ def _of_words(pooling: str, reference: str) -> Readout:
 
 
 def with_roles(reference: str, query: str, document: str) -> str:
-    """A ``dir:`` or ``hf:`` reference that gives prompts of both roles; "" for others."""
+    """A ``dir:`` or ``hf:`` reference with prompts for both roles; "" for other references."""
     kinds: dict[str, type[DirReference | HubReference]] = {"dir": DirReference, "hf": HubReference}
     kind = kinds.get(reference.partition(":")[0])
     if kind is None:

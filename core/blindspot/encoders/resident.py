@@ -22,13 +22,13 @@ class SharesWeights(Protocol):
     """A loaded encoder that shares its weights with others, such as the poolings of one model."""
 
     def sibling(self, identity: EncoderIdentity) -> Encoder | None:
-        """The encoder of that identity, on the same weights; None if it belongs to another family."""
+        """The encoder with that identity on the same weights; None if it belongs to another family."""
         ...
 
 
 @contextmanager
 def loaded(encoder: Encoder, texts_digest: str, texts: Sequence[str]) -> Iterator[Encoder]:
-    """The loaded encoder, for the caller alone, fitted on the texts if necessary.
+    """The loaded encoder, used by nobody else meanwhile, fitted on the texts if necessary.
 
     Raises what ``Encoder.load`` and ``FittedEncoder.fit`` do.
     """

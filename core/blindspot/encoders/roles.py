@@ -1,8 +1,8 @@
-"""Prompts by role: a model with prompts of queries and of documents gets them, each before its texts.
+"""Prompts by role: a model with prompts for queries and for documents gets each before the texts of its role.
 
-A reference gives them, or the model declares them as ``query`` and ``document``, which sentence-transformers'
-``encode_query`` and ``encode_document`` take. These would take one named ``passage`` or ``corpus`` only if there were
-no ``document``; but every model has one, empty unless it says otherwise. So such a prompt is declared and not applied.
+A reference gives them, or the model declares them as ``query`` and ``document``; sentence-transformers'
+``encode_query`` and ``encode_document`` use these. They would use a prompt named ``passage`` or ``corpus`` only if
+there were no ``document``; but every model has one, empty unless the model sets it. So such a prompt is not applied.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PromptedEncoder(Protocol):
     def prompted(self, prompt: str, task: str = "") -> Encoder:
         """The encoder with a prompt, on the same weights if these are loaded.
 
-        ``task`` is ``query`` or ``document`` of texts of a role, for models that encode these in ways of their own.
+        ``task`` is ``query`` or ``document`` for texts with a role, for models that encode roles in different ways.
         """
         ...
 
@@ -67,17 +67,17 @@ def role_prompts(
     default: str = "",
     tells_roles: bool = False,
 ) -> RolePrompts | None:
-    """The prompts of queries and of documents; None where all texts are encoded alike.
+    """The prompts for queries and for documents; None if all texts are encoded alike.
 
-    What a reference gives counts first. A role that it leaves out has the reference's prompt of every text, else what
-    the model declares for it, else none: never the model's prompt by default, as in sentence-transformers.
+    What a reference gives counts first. A role that it leaves out gets the reference's prompt for every text, else what
+    the model declares for the role, else none: never the model's default prompt, as in sentence-transformers.
 
     Args:
         declared: the model's prompts by name.
-        prompt: the reference's of every text; None where it does not say.
-        query, document: the reference's of a role; None where it does not say.
-        default: what the model declares for texts without a role.
-        tells_roles: whether the model encodes roles in ways of their own, prompts aside.
+        prompt: the reference's prompt for every text; None if it gives none.
+        query, document: the reference's prompt for a role; None if it gives none.
+        default: the prompt that the model declares for texts without a role.
+        tells_roles: whether the model encodes roles in different ways, prompts aside.
     """
     own_query, own_document = declared.get(QUERY_NAME, ""), declared.get(DOCUMENT_NAME, "")
     if prompt is not None:
@@ -91,12 +91,12 @@ def role_prompts(
 
 
 def without_roles(prompts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The (name, text) of prompts that are not of a role."""
+    """The (name, text) of prompts that are not for a role."""
     return tuple((name, text) for name, text in prompts if name not in ROLE_NAMES)
 
 
 def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
-    """The encoder with its prompts of roles before ``queries`` and before all other texts, which are documents.
+    """The encoder with its prompts by role: one before ``queries``, one before all other texts, which are documents.
 
     It stays as it is without queries or without such prompts.
     """
@@ -109,7 +109,7 @@ def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
 
 
 def encoded_by(encoder: object) -> str:
-    """The library that encodes in the place of Blindspot; "" for none."""
+    """The library that encodes instead of Blindspot; "" for none."""
     return str(getattr(_base(encoder), "encoded_by", ""))
 
 
@@ -128,7 +128,7 @@ def info_with_roles(encoder: Encoder) -> EncoderInfo:
 
 
 def without_prompt(pooling: str) -> str:
-    """The pooling of an encoder, from that of its identity by role."""
+    """The pooling of an encoder, from the pooling in its identity with roles."""
     return pooling.partition(_OF_QUERIES)[0]
 
 
@@ -140,8 +140,8 @@ class RoleEncoder:
         base: a ``PromptedEncoder``; its own prompt is not applied.
         query, document: prompts; "" for none.
         queries: texts that are queries. One that is a document, too, is encoded as a query.
-        documents: so many first texts of those encoded at once are documents and the others queries, whatever they say;
-            None where ``queries`` tells.
+        documents: number of documents, which come first in each call; all later texts are queries, whatever they say.
+            None if ``queries`` decides.
     """
 
     base: Encoder
@@ -152,12 +152,12 @@ class RoleEncoder:
 
     @property
     def prompts(self) -> dict[str, str]:
-        """By role, for the manifest."""
+        """Prompts by role, for the manifest."""
         return {"query": self.query, "document": self.document}
 
     @property
     def identity(self) -> EncoderIdentity:
-        """The prompt is that of documents; the pooling names that of queries."""
+        """The prompt is the one for documents; the pooling names the one for queries."""
         own = self.base.identity
         return replace(own, prompt=self.document, pooling=f"{own.pooling}{_OF_QUERIES}{self.query!r}")
 
@@ -181,7 +181,7 @@ class RoleEncoder:
 
     @property
     def ran_on(self) -> str:
-        """Of both roles, whose encoders share a device."""
+        """The device of both roles: their encoders share it."""
         return next((found for one in self._by_role if " and " in (found := ran_on(one))), self.device)
 
     @property
@@ -224,7 +224,7 @@ class RoleEncoder:
 
     @cached_property
     def _by_role(self) -> tuple[Encoder, Encoder]:
-        """For queries and for documents, on the same weights."""
+        """The encoders for queries and for documents, on the same weights."""
         self.base.load()
         if not isinstance(self.base, PromptedEncoder):
             raise TypeError(f"{self.base.identity.reference} takes no other prompt")
@@ -233,7 +233,7 @@ class RoleEncoder:
 
 @dataclass(frozen=True, eq=False)
 class _PreparedByRole:
-    """``PreparedTexts`` of two roles: of each the rows ``[k] int64`` of its texts, and these prepared."""
+    """``PreparedTexts`` of two roles: for each, the rows ``[k] int64`` of its texts, and the prepared texts."""
 
     parts: tuple[tuple[Int64, PreparedTexts], ...]
     dimension: int

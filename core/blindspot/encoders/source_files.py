@@ -24,7 +24,7 @@ from blindspot.types import digest_of_strings
 GZIP, BZIP2, XZ, ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
 LONGEST_MAGIC = len(XZ)
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
-# First bytes of other kinds of files; none is unpickled or run.
+# First bytes of other kinds of files; no file is unpickled or run.
 KNOWN_OTHERS = {
     b"\x7fELF": "a program (ELF)",
     b"MZ\x90": "a program",
@@ -121,7 +121,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def is_packed(head: bytes) -> bool:
-    """Whether a file that begins so is one that ``opened`` unpacks."""
+    """Whether ``opened`` unpacks a file that begins with ``head``."""
     return head.startswith((GZIP, BZIP2, XZ, ZIP))
 
 
@@ -207,8 +207,8 @@ def lines_once(path: Path) -> int:
 
 
 def state_of(path: Path) -> tuple[int, ...]:
-    """What differs after any change of a file: a copy can have the size and mtime of the one in whose place it is put,
-    but not its inode, and whatever sets an mtime sets the ctime too."""
+    """A key that differs after any change of a file: a copy put in its place can have its size and mtime, but not its
+    inode, and whatever sets an mtime sets the ctime too."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
 

@@ -35,9 +35,9 @@ class TokenParts:
     """A text's vector, ``parts.sum(axis=0)``, by its tokens.
 
     Attributes:
-        tokens: ``n`` tokens in the text's order; the pieces of a word are one.
-        parts: ``[n, d] float64``: each token's vector by its weight; of unknown words and of what is cut off, zeros.
-        shares: ``[n] float64``, adding up to 1: what each token gets of a constant that is added to the vector.
+        tokens: ``n`` tokens in the text's order; the pieces of a word are one token.
+        parts: ``[n, d] float64``: each token's vector times its weight; zeros for unknown words and what is cut off.
+        shares: ``[n] float64``, adding up to 1: each token's share of a constant that is added to the vector.
     """
 
     tokens: tuple[Token, ...]
@@ -50,7 +50,7 @@ class TokenVectors(Protocol):
     """An encoder whose vectors are sums over tokens, such as the mean of word vectors."""
 
     def token_parts(self, text: str) -> TokenParts | None:
-        """The tokens of a text; None where its vector is no such sum (another pooling), or it has no vector.
+        """The tokens of a text; None if its vector is not such a sum (another pooling), or it has no vector.
 
         Raises what ``Encoder.encode`` does.
         """
@@ -58,7 +58,7 @@ class TokenVectors(Protocol):
 
 
 def mean_of(tokens: Sequence[Token], vectors: Float32 | Float64, counted: Bool) -> TokenParts:
-    """Parts of the mean of those rows of ``vectors [n, d]`` that are ``counted [n]``; of nothing, the zero vector."""
+    """Parts of the mean of the rows of ``vectors [n, d]`` that are ``counted [n]``; zeros if none is counted."""
     shares = counted / counted.sum() if counted.any() else np.full(len(tokens), 1 / max(len(tokens), 1))
     parts = np.where(counted[:, None], vectors, 0.0).astype(np.float64) * shares[:, None]
     return TokenParts(tuple(tokens), parts, shares)
@@ -74,7 +74,7 @@ def merged(found: TokenParts, groups: Sequence[int], tokens: Sequence[Token]) ->
 
 
 def without_idle(parts: TokenParts) -> TokenParts:
-    """Without tokens that the tokenizer adds and the encoder leaves out, if any others remain."""
+    """The parts without tokens that the tokenizer adds and the encoder leaves out, if any others remain."""
     kept = [i for i, token in enumerate(parts.tokens) if token.role is not Role.ADDED or parts.shares[i]]
     if not kept:
         return parts

@@ -2,7 +2,7 @@
 
 They are kept under ``<cache>/uploads/encoders/<sha256 prefix>/<safe name>``.
 
-A folder per upload: the same file uploaded twice is one encoder, and removing it is removing the folder.
+There is a folder per upload: the same file uploaded twice is one encoder, and removing it means removing the folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True)
 class Upload:
-    """A stored upload: its encoder's reference and its folder; ``is_new`` unless the same content was already here."""
+    """A stored upload: its encoder's reference and its folder; ``is_new`` unless the same content was stored before."""
 
     reference: str
     folder: Path
@@ -56,13 +56,13 @@ def store_upload(files: Sequence[tuple[str, bytes | memoryview]], settings: Sett
     names = [stem, *(PurePath(stem).with_suffix(PurePath(name).suffix.lower()).name for name, _ in files[1:])]
     if before := next(folder.glob(f"[!.]*{PurePath(stem).suffix}"), None):
         return Upload(f"{scheme}:{before}", folder, is_new=False)
-    for target, (_, content) in reversed([*zip(names, files, strict=True)]):  # named one last
+    for target, (_, content) in reversed([*zip(names, files, strict=True)]):  # the named file last
         write_atomically(folder / target, lambda f, c=content: f.write(c))  # type: ignore[misc]
     return Upload(f"{scheme}:{folder / names[0]}", folder, is_new=True)
 
 
 def scheme_of_file(name: PurePath) -> str:
-    """The scheme of a file by its ending; "" where that says nothing."""
+    """The scheme of a file by its ending; "" if the ending is not known."""
     ending = name.suffix.lower()
     return (
         "run" if ending in RUNS else "vectors" if ending in VECTORS else "table" if ending in (*TABLES, ARRAY) else ""
@@ -94,7 +94,7 @@ def _root(settings: Settings) -> Path:
 
 
 def _scheme_of(files: Sequence[tuple[str, bytes | memoryview]]) -> tuple[str, Sequence[tuple[str, bytes | memoryview]]]:
-    """The scheme of some files, and the files with the one that the reference names first."""
+    """The scheme of some files, and the files, with the one that the reference names first."""
     kinds = [PurePath(name).suffix.lower() for name, _ in files]
     if sorted(kinds) == [ARRAY, TEXTS]:
         return "table", files if kinds[0] == ARRAY else files[::-1]

@@ -1,4 +1,4 @@
-"""Batches on a device: results come back while the next batch is computed, and what does not fit is halved."""
+"""Batches on a device: results come back while the next batch is computed, and a batch that does not fit is halved."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 TOKENS_PER_BATCH = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
 
 SHARE_OF_FREE = 0.5  # of a GPU's free memory, for one batch: its costs are estimates, and the next one follows it
-MOST_ON_CPU = 2 << 30  # bytes of a batch; not what is free, on which last digits must not depend
+MOST_ON_CPU = 2 << 30  # bytes of a batch; fixed, since last digits must not depend on free memory
 UNDER_WAY = 2  # batches: a GPU computes the second one while the first is fetched
 
 BYTES = {Dtype.FLOAT32: 4, Dtype.FLOAT16: 2, Dtype.BFLOAT16: 2}
-STATES = 12  # arrays of a token's states that are in memory at a time, at most
+STATES = 12  # at most so many arrays of a token's states are in memory at a time
 INNER = 3  # likewise, inside the feed-forward layers
 LOGITS = 4  # likewise, a number per word piece, which sparse models have
-MATRICES = 3  # likewise, scores of a token with each of its text, which only some kinds of attention keep
+MATRICES = 3  # likewise, a token's scores with each token of its text, which only some kinds of attention keep
 FUSED_ATTENTION = {"sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"}
 
 
@@ -48,7 +48,7 @@ class Cost:
 
     Attributes:
         per_token: bytes.
-        per_pair: bytes of each pair of tokens in a text.
+        per_pair: bytes for each pair of tokens in a text.
     """
 
     per_token: int
@@ -56,10 +56,10 @@ class Cost:
 
     @classmethod
     def of(cls, layers: Any, dtype: Dtype, *, is_sparse: bool) -> Cost:
-        """Of a transformers model, by what its configuration says of sizes and attention.
+        """The cost of a transformers model, from the sizes and the attention in its configuration.
 
         Args:
-            is_sparse: whether it gives every token a number per word piece.
+            is_sparse: whether the model gives every token a number per word piece.
         """
         config = getattr(layers.config, "get_text_config", lambda: layers.config)()
 
@@ -71,7 +71,7 @@ class Cost:
         heads = size("num_attention_heads", "num_heads", "n_heads", "n_head") or 1
         logits = LOGITS * size("vocab_size") if is_sparse else 0
         is_fused = getattr(layers.config, "_attn_implementation", None) in FUSED_ATTENTION
-        # Numbers per word piece, and scores of attention, are often computed in float32 whatever the weights have.
+        # Numbers per word piece and attention scores are often computed in float32, whatever the weights' precision.
         return cls(
             BYTES[dtype] * (STATES * hidden + INNER * inner) + 4 * logits, 0 if is_fused else 4 * MATRICES * heads
         )
@@ -86,10 +86,10 @@ class Cost:
 
 @dataclass
 class Capacity:
-    """What a model's batches may take on its device; what proved too large is remembered from one call to the next.
+    """The memory that a model's batches may take on its device; a size that was too large is remembered across calls.
 
     Attributes:
-        too_large: bytes by estimate.
+        too_large: estimated bytes of a batch that did not fit.
     """
 
     device: str
@@ -111,14 +111,14 @@ def run_batches(
     capacity: Capacity,
     reference: str,
 ) -> None:
-    """Compute batches of rows and keep their results, each once and when it has arrived.
+    """Compute batches of rows and pass on the results of each batch once, when they arrive.
 
-    A batch that does not fit is halved, and so are later ones of its size; it makes no difference whether that shows
-    while it is computed or while its results are fetched.
+    A batch that does not fit is halved, and so are later ones of its size, whether it fails while it is computed or
+    while its results are fetched.
 
     Args:
         lengths: ``[n] int64``, in tokens.
-        compute: ``[k, d] float32`` of some rows by pooling, on the device, possibly not computed yet.
+        compute: gives ``[k, d] float32`` of some rows by pooling, on the device, possibly not computed yet.
         keep: takes the results of some rows.
         reference: for errors.
 
@@ -150,7 +150,7 @@ def run_batches(
                 what = f"one text of {int(lengths[rows[0]]):,} tokens in '{reference}' does"
                 raise does_not_fit(what, device) from error
             failed = True
-        if failed:  # outside the handler, which keeps the failed batch's memory alive
+        if failed:  # outside the handler, since the handler keeps the failed batch's memory alive
             at_a_time = 1  # what else is under way takes memory, too
             if not is_launch:
                 under_way.popleft()
@@ -188,7 +188,7 @@ class Arrival:
 
 
 def fetching_from(device: str) -> Callable[[Sequence[torch.Tensor]], Fetch]:
-    """Function that begins to copy tensors from a device; what that returns waits for the copies."""
+    """Function that begins to copy tensors from a device; it returns a function that waits for the copies."""
     if kind_of(device) == "cuda":
         return PinnedCopies(device)
     return lambda tensors: lambda: [tensor.cpu() for tensor in tensors]
@@ -202,8 +202,9 @@ def _stream_of_copies(device: str) -> torch.cuda.Stream:
 
 
 class PinnedCopies:
-    """Copies from a CUDA device into memory that it can write to by itself, on a stream of their own: the device
-    computes the next batch meanwhile. An event tells when they are complete; until then the memory has other bytes."""
+    """Copies from a CUDA device into pinned memory, on a separate stream, while the device computes the next batch.
+
+    An event tells when the copies are complete; until then the memory has other bytes."""
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -231,11 +232,11 @@ class PinnedCopies:
 
 
 class DeviceError(BlindspotError):
-    """A device cannot do a job that another one may do."""
+    """A device cannot do a job that another device may be able to do."""
 
 
 class DeviceFailed(DeviceError):
-    """A GPU failed for another reason than its memory; what it computed before is sound."""
+    """A GPU failed for another reason than too little memory; what it computed before is correct."""
 
     def __init__(self, device: str, reference: str, reason: str) -> None:
         super().__init__(

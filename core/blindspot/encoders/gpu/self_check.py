@@ -1,8 +1,8 @@
-"""Self-check of a GPU, once for each model and its precision: what ``auto`` asks before it takes one.
+"""Self-check of a GPU, once for each model and precision; ``auto`` needs it before it uses the GPU.
 
 The GPU's vectors of some texts, alone and padded in one batch, and its ranks with exact and near ties and zero vectors
-are compared with the processor's, and both are timed. The outcome is a file in the cache, also where the GPU fails or
-the process dies. A GPU that failed is not asked again until something about it changes, or ``doctor --gpu`` asks.
+are compared with the processor's, and both are timed. The outcome is a file in the cache, also if the GPU fails or
+the process dies. A GPU that failed is not checked again until something about it changes or ``doctor --gpu`` asks.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ FOLDER = "gpu"  # in the cache
 FLOAT32 = "float32"
 BOUNDS = {FLOAT32: 1e-5, "float16": 1e-2, "bfloat16": 1e-2}  # of a component, relative to the vector's length
 MIXED_TEXTS = 64
-TIMES_WEIGHTS, GIGABYTES_MORE = 2, 2  # of free memory: for the weights, and for a batch
+TIMES_WEIGHTS, GIGABYTES_MORE = 2, 2  # free memory needed: for the weights, and for a batch
 TEXTS_OF_HALF, LEAST_GAIN = 4_096, 1.2
 RANKED, ITEMS, DIMENSION = 64, 4_096, 96
 TIMED_QUERIES, TIMED_ITEMS, TIMED_DIMENSION = 512, 16_384, 256
-# Below, a job is done on the processor before a GPU is checked: characters times parameters, about half of the
+# Smaller jobs run on the processor without checking a GPU: characters times parameters, about half of the
 # operations. MiniLM encodes 2,000 sentences in 4 seconds on two cores.
 SMALL_JOB = 3e12
 SMALL_RANKING = 2e12  # products of coordinates: 10 seconds on two cores
@@ -64,16 +64,16 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of a check.
+    """The outcome of a check.
 
     Attributes:
         subject: reference of the model, or "ranks".
         gpu: its name.
         reason: why it failed; "" if it passed.
-        difference: largest one of a component, relative to the vector's length; of ranks, how many differ.
+        difference: largest difference of a component, relative to the vector's length; for ranks, how many differ.
         of_cpu, of_gpu: work per second: characters, or products of coordinates; 0 if it was not timed.
         start_seconds: before the first vector comes from the GPU.
-        is_lasting: False where memory was short, as it may not be the next time.
+        is_lasting: False if memory was short, since it may suffice the next time.
     """
 
     subject: str
@@ -147,7 +147,7 @@ def emptiest_gpu() -> Gpu | None:
 
 
 def emptiest(gpus: int) -> int:
-    """The number of the CUDA device with the most free memory; one that does not answer has none."""
+    """The number of the CUDA device with the most free memory; a device that does not answer comes last."""
 
     def free(number: int) -> int:
         try:
@@ -174,7 +174,7 @@ def _driver() -> str:
 
 
 def mixed_texts(count: int = MIXED_TEXTS) -> tuple[str, ...]:
-    """Texts, short and long, of words that are made up."""
+    """Short and long texts of made-up words."""
     rng = np.random.default_rng(53)
     starts, ends = "b d f g k l m n p r s t v sh tr".split(), "an el in or us et al om ir ab ey".split()
     words = [a + b for a in starts for b in ends]
@@ -191,7 +191,7 @@ def check_model(
     """Compare vectors and time both.
 
     Args:
-        on_gpu: the same model there, to be loaded.
+        on_gpu: builds the same model on the GPU, not loaded yet.
     """
     start = Outcome(reference, gpu, dtype)
     return _guarded(start, device, lambda: _compare_vectors(start, on_cpu, on_gpu))
@@ -226,7 +226,7 @@ def _compare_vectors(start: Outcome, on_cpu: Checkable, on_gpu: Callable[[], Che
 
 
 def too_full(info: EncoderInfo, device: str) -> str:
-    """Why a model does not fit a GPU with what else it needs there; "" if it does."""
+    """Why a model does not fit on a GPU together with a batch; "" if it does."""
     needed = TIMES_WEIGHTS * info.memory_bytes + GIGABYTES_MORE * 10**9
     try:
         free = free_memory(device)
@@ -248,7 +248,7 @@ def _guarded(start: Outcome, device: str, check: Callable[[], Outcome]) -> Outco
 
 
 def _timed(work: Callable[[], Result], times: int) -> tuple[Result, float]:
-    """The result, and the seconds of the last time."""
+    """The result, and the seconds that the last of several calls took."""
     for _ in range(times):
         began = perf_counter()
         found = work()
@@ -261,8 +261,8 @@ class HalfPrecision:
     """What a model gains and loses by computing in half precision on a GPU.
 
     Attributes:
-        times_as_fast: as float32 there.
-        difference: from float32 on the CPU, of a component, relative to the vector's length.
+        times_as_fast: compared with float32 on the GPU.
+        difference: of a component from float32 on the CPU, relative to the vector's length.
     """
 
     dtype: str
@@ -271,10 +271,10 @@ class HalfPrecision:
 
 
 def half_precision(on_cpu: Checkable, there: Callable[[str], Checkable]) -> HalfPrecision | None:
-    """The nearer one of the two kinds that pay; None where neither does.
+    """The more accurate of the two half precisions, if they are faster and accurate enough; None if neither is.
 
     Args:
-        there: the same model on the GPU, by precision.
+        there: builds the same model on the GPU in a precision.
     """
     never, texts, few = CancelToken(), mixed_texts(TEXTS_OF_HALF), mixed_texts()
     expected, seconds, found = on_cpu.encode_family(few, never).vectors, dict[str, float](), []
@@ -323,7 +323,7 @@ def _compare_ranks(start: Outcome, device: str) -> Outcome:
 
 
 def ranks_with_ties() -> tuple[Float32, Int32, Int32]:
-    """64 queries of 4,096 items, some of which are copies, nearly copies, or zero vectors, queries and matches too."""
+    """64 queries among 4,096 items; some items, queries and matches are copies, near copies or zero vectors."""
     rng = np.random.default_rng(5)
     matrix = rng.standard_normal((ITEMS, DIMENSION), dtype=np.float32)
     quarter = ITEMS // 4
@@ -341,7 +341,7 @@ def rank_here(matrix: Float32, queries: Int32, matches: Int32, metric: Similarit
 
 
 def rank_there(device: str, matrix: Float32, queries: Int32, matches: Int32, metric: Similarity) -> RankCounts:
-    """Raises ``BlindspotError`` where the CPU would have to count."""
+    """Raises ``BlindspotError`` if the CPU would have to count."""
     return rank_pairs_on(device, matrix, queries, matches, metric, no_progress, CancelToken(), fallback=_refuse)
 
 
@@ -368,17 +368,17 @@ class Outcomes:
             path.unlink(missing_ok=True)
 
     def kept(self, key: Sequence[str], gpu: Gpu) -> Outcome | None:
-        """The outcome of a check that ended."""
+        """The stored outcome of a check that finished; None if there is none."""
         found = _read(self._path(key, gpu))
         return None if found is None or found.reason == DIED else found
 
     def of(self, key: Sequence[str], gpu: Gpu, subject: str, check: Callable[[], Outcome]) -> Outcome:
-        """The outcome kept for this model and GPU, or that of the check now."""
+        """The outcome stored for this model and GPU, or that of a check made now."""
         if (found := self.kept(key, gpu)) is not None:
             return found
         path = self._path(key, gpu)
         with exclusive(path.with_suffix(".lock"), CancelToken()):
-            if (found := _read(path)) is not None:  # by another process, or from one that is no more
+            if (found := _read(path)) is not None:  # written by another process, perhaps one that died
                 return found
             # A driver can end the process, which leaves this outcome to the next one.
             _write(path, Outcome(subject, gpu.name, reason=DIED))
@@ -396,7 +396,7 @@ class Outcomes:
 def _read(path: Path) -> Outcome | None:
     try:
         return Outcome(**json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, TypeError):  # none, or another version's
+    except (OSError, ValueError, TypeError):  # no file, or one of another version
         return None
 
 
@@ -415,8 +415,8 @@ def place_model(
     Args:
         encoder: on the CPU, loaded or not.
         key: revision, precision and libraries.
-        on: the same encoder on a device.
-        folder: of outcomes.
+        on: builds the same encoder on a device.
+        folder: where outcomes are stored.
     """
     if not may_have_gpu() or (gpu := _answering_gpu()) is None:
         return Placement()
@@ -436,7 +436,7 @@ def place_model(
 
 
 def place_ranking(products: float, folder: Path) -> Placement:
-    """Likewise, of ranks, whose products are of so many coordinates."""
+    """As ``place_model``, for counting ranks; ``products`` counts the products of coordinates that it takes."""
     if not may_have_gpu() or products < SMALL_RANKING or (gpu := _answering_gpu()) is None or gpu.device == "mps":
         return Placement()
     found = Outcomes(folder).of([RANKS], gpu, RANKS, lambda: check_ranks(gpu.device, gpu.name))
@@ -455,7 +455,7 @@ def _answering_gpu() -> Gpu | None:
     except Exception as error:
         if not is_of_device(error):
             raise
-        return None  # the doctor tells
+        return None  # the doctor reports it
 
 
 def may_have_gpu() -> bool:

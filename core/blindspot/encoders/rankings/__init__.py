@@ -1,1 +1,1 @@
-"""Rankings of documents without vectors: keyword search, files of other search engines, fusions."""
+"""Rankings of documents without vectors: keyword search, other search engines' files, fusions."""

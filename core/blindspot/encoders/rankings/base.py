@@ -1,4 +1,4 @@
-"""Contract of rankings: what ranks documents for queries without a vector for each text."""
+"""Contract of rankings: models that rank documents for queries without a vector for each text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Way:
     """How documents are ranked where there is a choice.
 
     Attributes:
-        metric: of rankings by vectors.
-        in_order: ties are in trec_eval's order, the later id first.
+        metric: similarity for rankings by vectors.
+        in_order: whether ties are in trec_eval's order, the later id first.
     """
 
     metric: Similarity = Similarity.COS
@@ -41,13 +41,13 @@ class Ranking(Protocol):
     def info(self) -> EncoderInfo: ...
 
     def digest(self, texts_digest: str) -> str:
-        """Of everything besides the dataset that decides the ranking of a dataset with these texts."""
+        """Digest of everything besides the dataset that decides the ranking of a dataset with these texts."""
         ...
 
     def encode(
         self, dataset: RetrievalDataset, progress: Progress, cancel: CancelToken
     ) -> Sequence[tuple[EncoderInfo, Embedded]]:
-        """Encode the dataset with every model that the ranking needs; ``scores`` does so too, where they are missing.
+        """Encode the dataset with every model that the ranking needs; ``scores`` does so, too, if vectors are missing.
 
         Raises:
             BlindspotError: a model cannot be used.
@@ -64,7 +64,7 @@ class Ranking(Protocol):
         ...
 
     def facts(self, dataset: RetrievalDataset) -> Mapping[str, Any]:
-        """What else the manifest says; ``ignored`` counts queries that the dataset does not have."""
+        """Further facts for the manifest; ``ignored`` counts queries that the dataset does not have."""
         ...
 
 

@@ -28,7 +28,7 @@ INFO = info_of(
 
 @dataclass(frozen=True)
 class KeywordRanking(WithoutModels):
-    """Keyword search as a model: the same scores that are beside every run of retrieval."""
+    """Keyword search as a model, with the scores that every run of retrieval shows for comparison."""
 
     reference: str
     info: EncoderInfo = INFO
@@ -54,7 +54,7 @@ class KeywordRanking(WithoutModels):
 
 
 def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel: CancelToken) -> Iterator[Float32]:
-    """Scores of all documents for these queries in turn, ``[1, n]`` each."""
+    """Scores of all documents for each of these queries in turn, ``[1, n]`` each."""
     bm25s = _library()
     progress("keyword search", 0, len(queries))
     documents = terms(dataset.document_texts)
@@ -71,7 +71,7 @@ def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel
 
 
 def _library() -> Any:
-    """bm25s, without the lines that it logs for its own developers: pytest shows what is logged beside a failure."""
+    """bm25s, without the lines that it logs for its developers, since pytest shows logged lines beside a failure."""
     import bm25s
 
     logging.getLogger("bm25s").setLevel(logging.WARNING)

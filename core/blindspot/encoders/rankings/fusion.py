@@ -1,9 +1,9 @@
 """Reciprocal-rank fusion of two rankings (Cormack, Clarke and Büttcher 2009).
 
 The score of a document is the sum of 1/(60 + its rank) over the rankings that retrieve it. Each ranking retrieves its
-first 100 documents, as search engines do that fuse keywords and vectors: a document below adds at most 1/161 to a
-score, and one that neither ranking has among its first 100 is not retrieved. Keyword search retrieves no document that
-shares no word with the query, for the order of these means nothing.
+first 100 documents, as in search engines that fuse keywords and vectors: a document below adds at most 1/161 to a
+score, and one that neither ranking has among its first 100 is not retrieved. Keyword search only retrieves documents
+that share a word with the query, since the order of the others means nothing.
 
 Tied documents have no order: each gets the mean of their ranks, and all that are tied at the 100th rank are retrieved.
 In trec_eval's order, no two are tied.
@@ -34,7 +34,7 @@ class Fusion:
     """Two rankings as one.
 
     Attributes:
-        names: of both, as manifests say them.
+        names: of both models, as in manifests.
     """
 
     reference: str
@@ -43,7 +43,7 @@ class Fusion:
 
     @property
     def identity(self) -> EncoderIdentity:
-        """The revision is that of both, so that it changes with either's weights or file."""
+        """The revision covers both models, so that it changes with the weights or file of either."""
         revisions = [part.identity.revision for part in self.parts]
         return EncoderIdentity(
             reference=self.reference,
@@ -93,17 +93,17 @@ def _lines(blocks: Iterable[Float64 | Float32]) -> Iterator[Float64 | Float32]:
 
 
 def _retrieved(part: Ranking, dataset: RetrievalDataset, queries: Int64, way: Way) -> Iterator[Float64 | Float32]:
-    """A ranking's scores, where keyword search has no document with a score of 0."""
+    """A ranking's scores; keyword search does not retrieve documents with a score of 0."""
     for block in part.scores(dataset, queries, way):
         yield np.where(block > 0, block, -np.inf) if isinstance(part, KeywordRanking) else block
 
 
 def first_ranks(scores: Float64 | Float32, order: Int64 | None, depth: int = DEPTH) -> tuple[Int64, Float64]:
-    """Numbers of the documents that fewer than ``depth`` are above, and their ranks from 1.
+    """Numbers of the documents with fewer than ``depth`` documents above them, and their ranks from 1.
 
     Args:
         scores: ``[n]``; ``-inf`` for documents that are not retrieved.
-        order: ``[n]``, distinct places at a tie; if None, tied documents have the mean of their ranks.
+        order: ``[n]``, distinct places at a tie; if None, tied documents get the mean of their ranks.
     """
     from scipy.stats import rankdata
 

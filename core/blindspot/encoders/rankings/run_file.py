@@ -1,7 +1,7 @@
 """Rankings of other search engines, from a file: TREC's run, or MTEB's predictions.
 
 Scores mean what they mean in ``trec_eval``: a document that the file does not have for a query is not retrieved and
-adds nothing, a query that the file lacks scores 0, one that only the file has is ignored.
+adds nothing, a query that the file lacks scores 0, and a query that only the file has is ignored.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RunFile(WithoutModels):
         """The file's scores for a dataset's queries; the last one is kept in memory.
 
         Raises:
-            InputError: as ``rankings.read``; or the file was changed in the meantime.
+            InputError: as in ``rankings.read``; or the file has changed in the meantime.
         """
         found = _read(_Key(self.path, self._sha256, self.are_distances, dataset.content_digest, dataset))
         if sha256_once(self.path) != self._sha256:

@@ -1,8 +1,8 @@
-"""Requests to a server of embeddings: some at a time, tried again where that can help, checked, and bounded.
+"""Requests to a server of embeddings: several at a time, tried again where that can help, checked, and bounded.
 
-Nothing is sent to any host but the reference's: redirects to others are errors. The key is read from the environment
-for each call and kept in no attribute. Errors come without their cause, since httpx's carry the request with its
-headers.
+Requests go only to the reference's host: redirects to others are errors. The key is read from the environment for
+each call and kept in no attribute. Errors are raised without their cause, since httpx's errors carry the request with
+its headers.
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ from blindspot.types import CancelToken, Float32
 if TYPE_CHECKING:
     import httpx
 
-TRIES_OF_CONNECTIONS = 4  # that break, or cannot be opened
+TRIES_OF_CONNECTIONS = 4  # connections that break, or cannot be opened
 TRIES_OF_TIMEOUTS = 2
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before another try, doubled each time; what Retry-After may ask for
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before another try, doubled each time; at most, also by Retry-After
 CONNECT_SECONDS = 10.0
 GRACE = 3.0  # seconds that requests under way have to finish after a cancel: their vectors are kept
 SECONDS_TO_DESCRIBE = 5.0
 MOST_REDIRECTS = 3  # within the host
-PLAIN = "bank"  # a text that every model takes
-BYTES_OF_ANSWER, BYTES_PER_TEXT = 1 << 20, 300_000  # most that is read: 8,192 numbers of 25 digits, and a MB
+PLAIN = "bank"  # a text that every model accepts
+BYTES_OF_ANSWER, BYTES_PER_TEXT = 1 << 20, 300_000  # most that is read: 8,192 numbers of 25 digits per text, and 1 MB
 
 
 @dataclass
 class _Batch:
-    """Texts of one call, and what was fetched of them so far (vector by row)."""
+    """Texts of one call, and the vectors fetched so far, by row."""
 
     texts: Sequence[str]
     prompt: str
     found: dict[int, Float32]
     dimension: int | None
     as_numbers: bool = False
-    takes_plain: bool | None = None  # whether the server takes a plain text; None where that was not asked
+    takes_plain: bool | None = None  # whether the server accepts a plain text; None if not tried yet
     asking_plain: asyncio.Lock = field(default_factory=asyncio.Lock)
-    stops: bool = False  # no further request
-    error: BaseException | None = None  # the first
+    stops: bool = False  # no further requests
+    error: BaseException | None = None  # the first one
 
 
 class Client:
@@ -68,7 +68,7 @@ class Client:
 
     def __init__(self, reference: ServedReference) -> None:
         self.reference = reference
-        self._most = reference.batch  # texts per request, less once the server refused as many
+        self._most = reference.batch  # texts per request, fewer once the server refused so many
         self._in_base64 = reference.params.encoding == BASE64
         self._http: httpx.AsyncClient | None = None
         self._lock = threading.Lock()
@@ -83,10 +83,10 @@ class Client:
         *,
         as_numbers: bool = False,
     ) -> None:
-        """Put the vector of every text into ``found``, by its row; on an error, of those that were fetched before.
+        """Put the vector of every text into ``found``, by its row; on an error, those that were fetched before it.
 
-        ``dimension`` is what vectors must have; None where it is not known yet, but all have the same. ``as_numbers``:
-        they come as numbers, also where the server can send base64.
+        ``dimension`` is what vectors must have; None if it is not known yet, and all must have the same.
+        ``as_numbers``: vectors come as numbers, even if the server can send base64.
 
         Raises:
             InputError: the key is missing or refused, there is no such address or model, or a text is refused.
@@ -105,7 +105,7 @@ class Client:
                 raise
 
     def longest(self) -> int | None:
-        """Tokens after which the server cuts texts, where it says so: Text Embeddings Inference and vLLM do."""
+        """Tokens after which the server cuts texts; None if it does not say (Text Embeddings Inference and vLLM do)."""
         style = self.reference.params.style
         path = {Style.TEI: "/info", Style.OPENAI: "/models"}.get(style)
         if path is None:
@@ -125,7 +125,7 @@ class Client:
         return None
 
     async def _described(self, path: str) -> Any:
-        """What the server says about itself, from JSON; None if it says nothing."""
+        """The server's description of itself, from JSON; None if it gives none."""
         import httpx
 
         parts = urlsplit(self.reference.url)
@@ -146,7 +146,7 @@ class Client:
         """The key and other headers from the environment, as they are sent.
 
         Raises:
-            InputError: one is named and missing, unusable, part of the reference, or would be sent unencrypted over the
+            InputError: a secret is missing, unusable, part of the reference, or would be sent unencrypted over the
                 internet.
         """
         reference = self.reference
@@ -184,7 +184,7 @@ class Client:
     # --- batches
 
     async def _all(self, batch: _Batch) -> None:
-        """All requests of a call. After an error those under way are finished, so that nothing is paid for twice."""
+        """Send all requests of a call. After an error, requests under way finish, so that nothing is paid for twice."""
         rows, size = range(len(batch.texts)), self._most
         waiting = deque(rows[start : start + size] for start in range(0, len(rows), size))
 
@@ -202,14 +202,14 @@ class Client:
             raise batch.error
 
     async def _some(self, rows: range, batch: _Batch) -> None:
-        """The vectors of some rows: in halves where the server, or an earlier refusal, says that they are too many."""
+        """Fetch the vectors of some rows, in halves if the server refuses so many now or refused so many before."""
         is_too_large = False
         if len(rows) <= self._most:
             try:
                 vectors = await self._answer([batch.texts[row] for row in rows], batch)
             except TooLarge as refusal:
                 if not refusal.is_of_size and not await self._takes_plain(batch):
-                    raise refusal.error from None  # whatever the texts are
+                    raise refusal.error from None  # the server refuses any text
                 if len(rows) == 1:
                     raise refusal.of_text(batch.texts[rows.start]) from None
                 is_too_large = refusal.is_of_size
@@ -225,7 +225,7 @@ class Client:
             self._most = min(self._most, half)
 
     async def _takes_plain(self, batch: _Batch) -> bool:
-        """Whether the server takes a short English text: what it refuses is then refused for what it says."""
+        """Whether the server accepts a short English text: if so, it refuses other texts for their content."""
         async with batch.asking_plain:
             if batch.takes_plain is None:
                 try:
@@ -236,7 +236,7 @@ class Client:
             return batch.takes_plain
 
     async def _answer(self, texts: Sequence[str], batch: _Batch) -> Float32:
-        """The vectors of a request, tried again with growing waits."""
+        """The vectors of a request, which is tried again with growing waits."""
         tried: dict[int, int] = {}
         while True:
             try:
@@ -295,7 +295,7 @@ class Client:
         return self._vectors(data, headers, len(texts), batch)
 
     async def _post(self, content: bytes, most: int) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and unpacked body, at most so many bytes, after redirects within the host."""
+        """Status, headers and unpacked body of at most ``most`` bytes, after redirects within the host."""
         client, url = self._opened(), self.reference.endpoint
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
         headers |= self.secrets()
@@ -393,11 +393,11 @@ class Client:
         return vectors
 
     def _opened(self) -> httpx.AsyncClient:
-        """The client with its open connections. Proxies of the environment count for public hosts alone."""
+        """The client with its open connections. It uses the environment's proxies only for public hosts."""
         if self._http is None:
             import httpx
 
-            for name in ("httpx", "httpcore"):  # they log headers, in which a server may repeat the key
+            for name in ("httpx", "httpcore"):  # these log headers, and a server may repeat the key there
                 logging.getLogger(name).setLevel(logging.WARNING)
             parallel = self.reference.params.parallel
             is_secure = self.reference.url.startswith("https:")
@@ -462,7 +462,7 @@ def _close(client: httpx.AsyncClient) -> None:
 
 
 def _width(dimension: int, expected: int, payload: Any) -> int:
-    """Bits of the numbers of an answer in base64 that are not of 32; 0 where that is not what differs."""
+    """Bits per number of an answer in base64 if they are not 32; 0 if the difference has another cause."""
     rows = payload.get("data") if isinstance(payload, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row.get("embedding"), str) for row in rows):
         return 0

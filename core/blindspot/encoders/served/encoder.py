@@ -22,8 +22,8 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32
 
-FRESH_SECONDS = 600.0  # for which a server is taken to have the model that it had
-_PROBED: dict[str, float] = {}  # by file of the model: when it was asked last in this process
+FRESH_SECONDS = 600.0  # for so long, a server is assumed to keep its model
+_PROBED: dict[str, float] = {}  # by file of the model: when this process asked it last
 _FAILED: dict[str, BlindspotError] = {}  # by file of the model: why it could not be asked to verify it
 _CLIENTS: OrderedDict[str, Client] = OrderedDict()  # with open connections
 _MOST_CLIENTS = 8
@@ -32,10 +32,10 @@ _LOCK = threading.RLock()
 
 @dataclass(frozen=True, eq=False)
 class ServedEncoder:
-    """A model asked over HTTP. Constructing it, its identity and its facts use no network.
+    """A model asked over HTTP. Constructing it and reading its identity and its facts use no network.
 
     Attributes:
-        prompt: before every text, or Cohere's input type.
+        prompt: put before every text, or Cohere's input type.
     """
 
     reference: ServedReference
@@ -80,7 +80,7 @@ class ServedEncoder:
 
     @property
     def info(self) -> EncoderInfo:
-        """``dimension`` is 0 for a model that was never asked, unless the reference says it."""
+        """``dimension`` is 0 for a model that was never asked, unless the reference gives it."""
         reference, params = self.reference, self.reference.params
         return EncoderInfo(
             title=f"{reference.model or 'model'} at {reference.host}",
@@ -96,7 +96,7 @@ class ServedEncoder:
 
     @property
     def has_key(self) -> bool:
-        """Whether a key goes along."""
+        """Whether requests carry a key."""
         return bool(secrets_of(self.reference))
 
     @property
@@ -110,7 +110,7 @@ class ServedEncoder:
 
     @property
     def _client(self) -> Client:
-        """Connections shared by all encoders of the same reference; closed when others are needed more."""
+        """Connections shared by all encoders of the same reference; the least recently used ones are closed."""
         with _LOCK:
             key = str(self.reference)
             if key not in _CLIENTS:
@@ -121,15 +121,15 @@ class ServedEncoder:
             return _CLIENTS[key]
 
     def verify(self, cancel: CancelToken) -> None:
-        """Ask the server the probe texts, unless that was done lately, before its identity is used.
+        """Ask the server for the probe texts before its identity is used, unless that was done lately.
 
-        A server that does not answer is an error only where the model was never asked: stored results can be shown.
+        A server that does not answer is an error only if the model was never asked: stored results can be shown.
 
         Raises:
             BlindspotError: as ``Client.fetch``.
         """
         if "_version" in self.__dict__ and self._version is not None:
-            return  # the identity was used: ``load`` compares
+            return  # the identity was used; ``load`` compares
         try:
             self._probe(cancel)
         except BlindspotError as error:
@@ -161,7 +161,7 @@ class ServedEncoder:
     def _probe(self, cancel: CancelToken) -> None:
         key = self._key
         with _LOCK:
-            if error := _FAILED.pop(key, None):  # just now: a server that hangs is not waited for twice
+            if error := _FAILED.pop(key, None):  # it failed just now: do not wait twice for a server that hangs
                 raise error
             if self.versions and monotonic() - _PROBED.get(key, -FRESH_SECONDS) < FRESH_SECONDS:
                 return
@@ -179,7 +179,7 @@ class ServedEncoder:
 
         Raises:
             Cancelled, InputError, BlindspotError: as ``Client.fetch``; the server has another model than the identity
-                names. What was fetched is kept, and not fetched again.
+                names. Vectors fetched before the error are kept, and not fetched again.
         """
         self._load(cancel)
         identity, client = self.identity, self._client
@@ -205,9 +205,9 @@ class ServedEncoder:
         return as_matrix(found, len(texts))
 
     def _check_alone(self, texts: Sequence[str], fetched: Mapping[int, Float32], cancel: CancelToken) -> None:
-        """Ask some of these texts again, alone and as numbers; raises ``OtherVector`` where a vector is another one.
+        """Ask for some of these texts again, alone and as numbers; raises ``OtherVector`` if a vector differs.
 
-        A server may mix up the texts of a request, or of requests at a time, and everything else looks as it should.
+        A server may mix up the texts of a request, or of simultaneous requests, while all else looks as it should.
         """
         for row in rows_to_ask(texts, is_first=not self._alone):
             alone: dict[int, Float32] = {}
@@ -224,7 +224,7 @@ class ServedEncoder:
         return as_matrix(found, len(texts))
 
     def asked_by(self, batch: int, parallel: int) -> ServedEncoder:
-        """The same model, asked with other numbers of texts per request and of requests at a time."""
+        """The same model with another number of texts per request and of requests at a time."""
         params = replace(self.reference.params, batch=batch, parallel=parallel)
         other = replace(self, reference=replace(self.reference, params=params))
         if "_version" in self.__dict__:
@@ -241,7 +241,7 @@ class ServedEncoder:
 
 
 class OtherVector(BlindspotError):
-    """A text's vector depends on what is asked with it."""
+    """A text's vector depends on the other texts of a request."""
 
     def __init__(self, reference: ServedReference, text: str, difference: float) -> None:
         super().__init__(

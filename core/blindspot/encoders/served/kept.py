@@ -1,7 +1,7 @@
 """Vectors that were fetched before an error, kept so that they are not paid for again.
 
-The cache of embeddings writes whole chunks. What came of a chunk that failed is written here, by text, and taken from
-here, once, when the same texts are wanted again, in any dataset.
+The cache of embeddings writes whole chunks. If a chunk fails, the vectors that had arrived are written here, by text,
+and taken from here once, when the same texts are wanted again, in any dataset.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Kept:
                 self._stored.update(zip(stored["keys"].tolist(), stored["vectors"], strict=True))
 
     def take(self, texts: Sequence[str], prompt: str) -> dict[int, Float32]:
-        """Vectors by row, of the texts that have one. Those taken before are forgotten: their chunk is written."""
+        """Kept vectors by row. Vectors taken in an earlier call are removed, since their chunk is written now."""
         if self._taken:
             for key in self._taken:
                 del self._stored[key]
@@ -47,7 +47,7 @@ class Kept:
         return found
 
     def note(self, texts: Sequence[str], prompt: str, found: Mapping[int, Float32]) -> None:
-        """Remember vectors, by row, in case that what follows fails."""
+        """Remember vectors, by row, in case a later step fails."""
         for row, vector in found.items():
             self._recent[_key(texts[row], prompt)] = vector
         while len(self._recent) > RECENT:

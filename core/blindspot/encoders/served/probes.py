@@ -1,6 +1,6 @@
 """Identity of a served model: its answers to five probe texts, kept in a small file of the cache.
 
-A server tells nothing about its weights, so a model is what it answers. Answers are compared by cosine and length,
+A server says nothing about its weights, so its answers identify the model. Answers are compared by cosine and length,
 since the same model answers a little differently by batch and machine.
 """
 
@@ -32,7 +32,7 @@ PROBES = (
     "whatever their words are, and a model that reads no further than the first sentence cannot know what this one "
     "says.",
 )
-MOST_APART = 1e-3  # of two answers by one model: 1 - cosine
+MOST_APART = 1e-3  # 1 - cosine of two answers by one model
 MOST_LONGER = 1e-2  # of their lengths, as a share
 
 
@@ -78,7 +78,7 @@ def versions_of(reference: ServedReference, settings: Settings) -> tuple[Version
 
 
 def remember(vectors: Float32, reference: ServedReference, settings: Settings) -> tuple[Version, ...]:
-    """The versions with the one that gave these answers as the current one, also in the file."""
+    """Make the version that gave these answers the current one, also in the file; returns all versions."""
     known = versions_of(reference, settings)
     same = next((version for version in reversed(known) if version.is_same(vectors)), None)
     if same is not None and same is known[-1]:
@@ -101,7 +101,7 @@ def remember(vectors: Float32, reference: ServedReference, settings: Settings) -
 
 
 def change_in_words(reference: ServedReference, versions: Sequence[Version]) -> str:
-    """A sentence where the server once answered otherwise; "" for one version."""
+    """A sentence if the server's answers have changed; "" for one version."""
     if len(versions) < 2:
         return ""
     return (

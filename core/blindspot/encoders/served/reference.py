@@ -29,7 +29,7 @@ _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 
 
 class Style(StrEnum):
-    """Whose bodies of requests and answers a server speaks."""
+    """Format of a server's requests and answers."""
 
     OPENAI = "openai"
     TEI = "tei"
@@ -50,13 +50,13 @@ class ServedParams:
 
     Attributes:
         dimensions: asked of the server; None for the model's own.
-        prompt, query_prompt, document_prompt: put before texts, as in ``ModelParams``; of Cohere's style an input type,
-            which goes into the body; None where the reference does not say.
-        key_env: name of the environment variable that has the key; "" for no key, None where it does not say.
+        prompt, query_prompt, document_prompt: put before texts, as in ``ModelParams``; in Cohere's style an input type,
+            which goes into the body; None if the reference gives none.
+        key_env: name of the environment variable that has the key; "" for no key, None if the reference gives none.
         headers: further headers by their name in lower case, each with the name of the environment variable that has
             its value, such as ``{"api-key": "AZURE_OPENAI_API_KEY"}``.
-        encoding: how vectors are sent in OpenAI's style: ``base64`` where the server can, or always ``float``.
-        batch: most texts of a request; None for the style's usual.
+        encoding: how vectors are sent in OpenAI's style: ``base64`` if the server supports it, or always ``float``.
+        batch: most texts per request; None for the usual number of the style.
         parallel: requests at a time.
         timeout: seconds for an answer.
         body: further fields of the body by name.
@@ -145,12 +145,12 @@ class ServedParams:
 
     @property
     def _usual_key(self) -> str | None:
-        """OpenAI's key goes to servers that speak as OpenAI does, unless a header of their own has the key."""
+        """The variable with OpenAI's key for servers of OpenAI's style, unless a header of their own carries a key."""
         return USUAL_KEY if self.style is Style.OPENAI and not self.headers else None
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """The environment variables with secrets, by header: that of the key is ``authorization``."""
+        """The environment variables with secrets, by header; the key's header is ``authorization``."""
         key = (self._usual_key or "") if self.key_env is None else self.key_env
         return {**({"authorization": key} if key else {}), **self.headers}
 
@@ -165,7 +165,7 @@ class ServedReference:
 
     @classmethod
     def parse(cls, reference: str) -> ServedReference:
-        """Raises ``InputError`` for an address that cannot be used, or one with a key in it; for a wrong parameter."""
+        """Raises ``InputError`` for an address that cannot be used or contains a key, and for a wrong parameter."""
         target = reference.partition(":")[2]
         url, mark, rest = target.partition("#")
         if not mark:  # Text Embeddings Inference serves one model, without a name
@@ -183,7 +183,7 @@ class ServedReference:
 
     @classmethod
     def of(cls, url: str, model: str, params: Mapping[str, str]) -> ServedReference:
-        """From what a form asks for; empty parameters keep their defaults. Raises as ``parse``."""
+        """The reference from the fields of a form; empty parameters keep their defaults. Raises what ``parse`` does."""
         given = "&".join(f"{name}={_quoted(value)}" for name, value in params.items() if value)
         return cls.parse(f"api:{url.strip().replace('#', '%23')}#{quote(model.strip(), safe='')}?{given}")
 
@@ -199,7 +199,7 @@ class ServedReference:
 
     @property
     def host(self) -> str:
-        """The host, with its port unless that is the usual one."""
+        """The host, with its port unless it is the usual one."""
         return urlsplit(self.url).netloc
 
     @property
@@ -213,7 +213,7 @@ class ServedReference:
 
     @property
     def key_env(self) -> str:
-        """The environment variables that have the key and other headers; "" for none."""
+        """The environment variables that have the key and other secret headers; "" for none."""
         return ", ".join(self.params.variables.values())
 
     @property
@@ -222,7 +222,7 @@ class ServedReference:
 
     @property
     def of_vectors(self) -> ServedReference:
-        """Without what cannot change a vector: keys, how many texts go at a time, and how vectors come back."""
+        """The reference without what cannot change a vector: keys, texts per request, and how vectors come back."""
         usual = ServedParams()
         asked = {
             name: getattr(usual, name) for name in ("key_env", "headers", "encoding", "batch", "parallel", "timeout")
@@ -231,7 +231,7 @@ class ServedReference:
 
     @property
     def of_model(self) -> ServedReference:
-        """Without prompts either: what answers the probe texts."""
+        """The reference also without prompts: the model that answers the probe texts."""
         mine = self.of_vectors
         return replace(mine, params=replace(mine.params, prompt=None, query_prompt=None, document_prompt=None))
 

@@ -1,4 +1,4 @@
-"""Refusals of a server and other things that it says, in one line and without the key."""
+"""Refusals and other messages of a server, in one line and without the key."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.errors import BlindspotError, InputError
 
-TRIES = 7  # of a request that is answered with 429 or 5xx
+TRIES = 7  # of a request that gets 429 or 5xx
 SHOWN = 200  # characters of what a server says
 BEGINS = 60  # characters of a refused text
 _TOO_MANY = re.compile(
     r"batch|too (large|many|long|big)|maximum|at most|exceed|limit|less than|fewer|tokens", re.IGNORECASE
 )
-# What llama.cpp and others say with a 5xx; busier servers say "too many requests", which waiting cures.
+# Messages of llama.cpp and others with a 5xx; busy servers say "too many requests", and waiting helps.
 _TOO_LONG = re.compile(
     r"too (large|long|big)|physical batch|context (length|size|window)|n_(u?batch|ctx)|"
     r"exceeds? .{0,40}(token|length|limit)",
@@ -30,11 +30,11 @@ _WHERE = "check the address (often it ends in /v1) and style="
 
 
 class TooLarge(Exception):
-    """The server refuses a request, and may take a smaller one.
+    """The server refuses a request, and may accept a smaller one.
 
     Attributes:
         error: for a request of a single text.
-        is_of_size: it says that the request is too large; otherwise it may not like one of the texts, or anything else.
+        is_of_size: whether it says that the request is too large; otherwise it may object to a text or anything else.
     """
 
     def __init__(self, error: InputError, *, is_of_size: bool = True) -> None:
@@ -126,7 +126,7 @@ def said(data: bytes, reference: ServedReference) -> str:
 
 
 def in_words(data: bytes, content_type: str, reference: ServedReference) -> str:
-    """The beginning of something that is no JSON."""
+    """The beginning of an answer that is not JSON."""
     text = data[:10_000].decode("utf-8", "replace").strip()
     if "html" in content_type or text[:15].lower().startswith(("<!doctype", "<html")):
         return "an HTML page"

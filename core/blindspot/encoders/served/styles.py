@@ -52,7 +52,7 @@ def vectors_of(style: Style, payload: Any, texts: int) -> Float32:
 
 
 def _rows(style: Style, payload: Any) -> list[Any]:
-    """The vectors as sent; of OpenAI's style the objects around them."""
+    """The vectors as sent; in OpenAI's style the objects around them."""
     match style:
         case Style.OPENAI:
             found = payload.get("data") if isinstance(payload, dict) else None
@@ -69,7 +69,7 @@ def _rows(style: Style, payload: Any) -> list[Any]:
 
 
 def _in_order(rows: Sequence[Any]) -> list[Any]:
-    """Vectors ordered by ``index``; a server that gives none at all means the order of the texts."""
+    """Vectors ordered by ``index``; without any index, they are in the order of the texts."""
     if not all(isinstance(row, dict) and "embedding" in row for row in rows):
         raise WrongAnswer("answers in another form than style=openai")
     if not any("index" in row for row in rows):
@@ -95,7 +95,7 @@ def _matrix(rows: Sequence[Any]) -> Float32:
     if lengths[0] == 0:
         raise WrongAnswer("gives empty vectors")
     try:
-        with np.errstate(over="ignore"):  # becomes infinite, which is refused
+        with np.errstate(over="ignore"):  # too large a number becomes infinite, which is refused
             return np.array(vectors, dtype=np.float32)
     except OverflowError:  # an integer beyond any float
         return np.full((len(vectors), lengths[0]), np.inf, dtype=np.float32)

@@ -22,7 +22,7 @@ TEXTS_AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What is loaded: the vectors ``[v, d]``, per token its row and its weight ``[t]``, and the tokenizer.
+    """The loaded vectors ``[v, d]``, the row and the weight of each token ``[t]``, and the tokenizer.
 
     ``unknown`` is the token that is left out, ``longest`` the number of characters that are read; None for all.
     """
@@ -160,7 +160,7 @@ class StaticEncoder:
 
 
 def _unknown(tokenizer: Any) -> int | None:
-    """The id of the token for what the vocabulary lacks."""
+    """The id of the token for unknown words."""
     model = json.loads(tokenizer.to_str())["model"]
     if model.get("unk_token") is not None:
         return cast(int | None, tokenizer.token_to_id(model["unk_token"]))

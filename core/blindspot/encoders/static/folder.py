@@ -26,10 +26,10 @@ class StaticFolder:
         path: the folder that was named.
         home: the folder of ``model.safetensors`` and ``tokenizer.json``, possibly below.
         is_model2vec: whether unknown tokens are left out and texts truncated, as model2vec does.
-        shape: of the table: word pieces, dimensions.
-        is_normalized: whether its vectors are.
+        shape: word pieces and dimensions of the table.
+        is_normalized: whether the vectors are normalized.
         max_length: tokens after which a text is truncated; 0 for never.
-        prompts: (name, text) of all that it declares, and the one before every text.
+        prompts: (name, text) of all declared prompts, and the one before every text.
     """
 
     path: Path

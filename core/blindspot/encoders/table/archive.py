@@ -23,13 +23,13 @@ from blindspot.encoders.source_files import (
 from blindspot.errors import InputError
 
 ENDING = ".npz"
-NAMES = ("id", "ids", "text", "texts")  # of arrays of integers that are texts: ids
+NAMES = ("id", "ids", "text", "texts")  # names of integer arrays that are read as texts, which are ids
 _REMEDY = "numpy.savez(NAME, texts=numpy.array(texts), vectors=vectors)"
 
 
 @dataclass(frozen=True)
 class _Member:
-    """An array of an archive, by its header."""
+    """The header of an array in an archive."""
 
     name: str
     shape: tuple[int, ...]
@@ -62,7 +62,7 @@ def peek_archive(path: Path, beside: Path) -> ArchiveHead:
         beside: file of the texts, a line each, where the archive has none.
 
     Raises:
-        InputError: no archive, a damaged one, or one that does not say which texts its rows are of.
+        InputError: not an archive, a damaged one, or one that does not say which texts its rows belong to.
     """
     with _opened(path) as archive:
         members = [_member(path, archive, info) for info in archive.infolist()]

@@ -40,7 +40,7 @@ class Table:
 
     @cached_property
     def revision(self) -> str:
-        """Prefix of the sha256 of the file, or of both, when first asked for."""
+        """Prefix of the sha256 of the file, or of both files, computed when first needed."""
         return revision_of(files_of(self.path))
 
     @cached_property

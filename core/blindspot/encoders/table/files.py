@@ -64,7 +64,7 @@ def text_file(path: Path) -> Path:
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """The file, and that of its texts."""
+    """The file, and the file of its texts."""
     is_pair = path.suffix.lower() == ".npy"
     if path.suffix.lower() == archive.ENDING:
         is_pair = not archive.peek_archive(path, text_file(path)).texts
@@ -260,7 +260,7 @@ def _separated(path: Path) -> Iterator[_Row]:
             separator, seen[0] = told[1], "\n"
         begins = next((n for n, line in enumerate(seen) if separator in line and not line.startswith("# ")), 0)
         top = ["\n"] * begins + seen[begins:]
-        # As in files of pairs: in a .tsv quotes are part of the text, unless all cells have them.
+        # As in files of pairs, quotes in a .tsv are part of the text, unless all cells have them.
         cells = seen[begins].strip().split(separator) if seen else []
         quoting = csv.QUOTE_MINIMAL if all(map(is_quoted, cells)) or not is_tsv else csv.QUOTE_NONE
         quoted = _quoted_columns(seen[begins + 1 :], separator) if quoting == csv.QUOTE_NONE else set()
@@ -284,7 +284,7 @@ def _separated(path: Path) -> Iterator[_Row]:
 
 
 def _quoted_columns(lines: Sequence[str], separator: str) -> set[int]:
-    """Columns of a .tsv whose cells all are in quotes, in the lines below the header that were looked at."""
+    """Columns of a .tsv with all cells in quotes, in the sampled lines below the header."""
     rows = [line.rstrip("\r\n").split(separator) for line in lines if line.strip()]
     width = min(map(len, rows), default=0)
     return {number for number in range(width) if all(is_quoted(cells[number]) for cells in rows)}
@@ -326,7 +326,7 @@ def _parquet_rows(path: Path) -> int | None:
 
 
 def _check_dimension(path: Path, metadata: Any) -> None:
-    """Refuse embeddings that would fill the memory, by the file's metadata."""
+    """Refuse embeddings that would fill the memory, judging by the file's metadata."""
     for chunks in column_chunks(path, metadata):
         values = sum(chunk.values for chunk in chunks if chunk.path.startswith("embedding."))
         if (mean := values // max(chunks[0].rows, 1)) > LARGEST_DIMENSION:
@@ -334,7 +334,7 @@ def _check_dimension(path: Path, metadata: Any) -> None:
 
 
 def _check_texts(path: Path, texts: Any) -> None:
-    """Refuse texts that are far too long, while each is in memory once, in the dictionary."""
+    """Refuse texts that are far too long, as long as each is in memory only once, in the dictionary."""
     import pyarrow as pa
     from pyarrow import compute
 

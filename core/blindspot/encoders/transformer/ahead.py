@@ -1,6 +1,6 @@
-"""Texts for a GPU, tokenized in sections: the next one while the GPU encodes the last one.
+"""Texts for a GPU, tokenized in sections: the next section while the GPU encodes the one before.
 
-On a GPU tokenizing takes as long as encoding (docs/design/benchmarks.md); on a CPU both would share its cores.
+On a GPU, tokenizing takes as long as encoding (docs/design/benchmarks.md); on a CPU, both would share its cores.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Tokenize = Callable[[Sequence[str], CancelToken], PreparedTexts]
 
 
 class TokenizedAhead:
-    """``PreparedTexts`` whose texts are tokenized as they are needed, and one section ahead.
+    """``PreparedTexts`` that tokenizes texts when they are needed, and one section ahead.
 
     Copies of a text in one section go through the model once.
 
     Args:
-        tokenize: of a section's texts; called in another thread, one section at a time.
+        tokenize: tokenizes a section's texts; called in another thread, one section at a time.
         section: texts in a section.
     """
 
@@ -38,7 +38,7 @@ class TokenizedAhead:
 
     @cached_property
     def work(self) -> Int64:
-        """In characters: tokens are not known before they are needed."""
+        """In characters, since tokens are not known before they are needed."""
         return np.array([len(text) for text in self._texts], dtype=np.int64)
 
     @cached_property
@@ -71,7 +71,7 @@ class TokenizedAhead:
         return Encodings(tuple(vectors), truncated)
 
     def _tokenized(self, number: int, cancel: CancelToken) -> PreparedTexts:
-        """A section when it is tokenized; meanwhile, or afterwards, the next one is."""
+        """A section, once it is tokenized; the next one is tokenized meanwhile or afterwards."""
         wanted = [n for n in (number, number + 1) if n * self._section < len(self._texts)]
         self._sections = {
             n: self._sections.get(n) or self._thread.submit(self._tokenize, self._texts_of(n), cancel) for n in wanted

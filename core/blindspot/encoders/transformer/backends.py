@@ -1,8 +1,8 @@
 """Back ends: a transformer's layers in ONNX Runtime or OpenVINO; tokens, batches, pooling and order stay ours.
 
-A graph is the folder's own (``onnx/model.onnx``, ``openvino/openvino_model.xml``), or exported once into the cache: its
-vectors are torch's, or it is refused. A graph of another name (``model_qint8_avx512.onnx``, ``model_quantized.onnx``)
-is a model of its own, and how far its vectors are from float32 is said.
+A graph is the folder's own (``onnx/model.onnx``, ``openvino/openvino_model.xml``), or exported once into the cache: it
+is refused unless its vectors are torch's. A graph of another name (``model_qint8_avx512.onnx``,
+``model_quantized.onnx``) is a model of its own, and how far its vectors are from float32 is reported.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ INPUTS = ("input_ids", "attention_mask")
 OUTPUT = "last_hidden_state"
 OUTPUTS = (OUTPUT, "token_embeddings", "0")  # of folders' own graphs, the likeliest first
 LARGEST_DIFFERENCE = 1e-4  # of a component, relative to the vector's length
-EXAMPLE = (3, 9)  # texts and tokens of what is traced: sizes that nothing else has
+EXAMPLE = (3, 9)  # texts and tokens of the traced example: sizes that nothing else has
 PROBES = (
     "rain",
     "A dog runs.",
@@ -67,7 +67,7 @@ def is_installed(package: str) -> bool:
 
 
 def libraries(backend: Backend) -> tuple[str, ...]:
-    """For identities, in addition to those of torch."""
+    """Libraries for identities, in addition to those of torch."""
     return () if backend is Backend.TORCH else library_versions(PACKAGES[backend])
 
 
@@ -78,7 +78,7 @@ class OwnGraph:
     Attributes:
         name: its path in the folder.
         is_model: whether it is a model of its own, which may differ from the float32 weights.
-        assumed: why it was taken, though nobody named it; "" where somebody did.
+        assumed: why it was chosen, though nobody named it; "" if somebody did.
     """
 
     path: Path
@@ -89,7 +89,7 @@ class OwnGraph:
 
 
 def graphs_of(folder: Path, backends: Sequence[Backend] = tuple(IN_FOLDER)) -> list[Path]:
-    """The graphs in the folder of a transformer: in itself, and where exporters put those of a back end."""
+    """The graphs in a transformer's folder, and in the folders where exporters put them."""
     places = [folder, *(folder / path.parent for path in IN_FOLDER.values())]
     found = [file for place in places if place.is_dir() for file in sorted(place.iterdir())]
     return [file for file in found if GRAPHS.get(file.suffix) in backends and file.is_file()]
@@ -101,7 +101,7 @@ def own_graph(root: Path, folder: Path, params: ModelParams, reference: str, *, 
     Args:
         root: the model's folder, to which ``params.file`` is relative.
         folder: of its transformer.
-        has_weights: whether torch's weights are there; without them a graph is the model, asked for or not.
+        has_weights: whether torch's weights are there; without them, a graph is the model even if nobody asked for it.
 
     Raises:
         InputError: the file is not there, or several could be meant.
@@ -149,7 +149,7 @@ def described(graph: Path) -> str:
 
 
 def _may_belong_to(graph: Path, file: Path) -> bool:
-    """Whether a file beside a graph may have weights of it."""
+    """Whether a file beside a graph may contain weights of the graph."""
     is_of_a_graph = file.suffix in GRAPHS or (file.suffix == ".bin" and file.with_suffix(".xml").is_file())
     is_its_own = file.suffix == ".bin" and file.stem == graph.stem
     return is_its_own or not (is_of_a_graph or file.suffix in NOT_OF_GRAPHS)
@@ -158,7 +158,7 @@ def _may_belong_to(graph: Path, file: Path) -> bool:
 def exchange_layers(
     transformer: Any, backend: Backend, own: Path | None, exports: Path, revision: str, reference: str
 ) -> None:
-    """Put a back end's graph in the place of the torch layers of a sentence-transformers ``Transformer``.
+    """Replace the torch layers of a sentence-transformers ``Transformer`` by a back end's graph.
 
     Args:
         own: the folder's own graph; None to export one, which is kept under ``exports``.
@@ -176,7 +176,7 @@ def exchange_layers(
     path = own or _exported(layers, backend, exports, revision, reference)
     try:
         graph = _OPEN[backend](path, torch.get_num_threads())
-    except Exception as error:  # a library's own, of any kind
+    except Exception as error:  # libraries raise any kind
         what = f"'{reference}': {TITLES[backend]} cannot use {path}: {_line(error)}"
         if own:
             raise InputError(
@@ -212,7 +212,7 @@ def exchange_layers(
 def check_same(
     expected: Sequence[Float32], found: Sequence[Float32], backend: Backend, reference: str, own: str = ""
 ) -> None:
-    """Compare vectors ``[n, d]`` of torch with those of a back end, per pooling; ``own`` is the folder's graph.
+    """Compare torch's vectors ``[n, d]`` with a back end's, per pooling; ``own`` is the folder's graph.
 
     Raises:
         InputError: a component differs by more than ``LARGEST_DIFFERENCE`` of the vector's length, or is not finite.
@@ -271,7 +271,7 @@ _OPEN = {Backend.ONNX: _onnx, Backend.OPENVINO: _openvino}
 
 
 def _openvino_library() -> Any:
-    # It would send statistics of its use to its makers unless each user forbids it; without this package it cannot.
+    # OpenVINO would send usage statistics to its makers unless each user forbids it; without this package it cannot.
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
     return import_module("openvino")
 
@@ -285,7 +285,7 @@ def _chosen(outputs: Sequence[str]) -> str:
 
 
 def _fed(given: dict[str, Int64], names: Sequence[str]) -> dict[str, Int64]:
-    """The inputs that a graph asks for; segments of texts are all the first."""
+    """The inputs that a graph asks for; all tokens are in the first segment."""
     found = {**given, "token_type_ids": np.zeros_like(given["input_ids"])}
     return {name: found[name] for name in names}
 
@@ -315,12 +315,12 @@ def _exported(layers: Any, backend: Backend, exports: Path, revision: str, refer
         make_folder(temporary)
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of tracing: the vectors are checked
+                warnings.simplefilter("ignore")  # from tracing: the vectors are checked
                 _export(layers, backend, temporary / graph.name)
             temporary.replace(folder)
         except OSError as error:
             raise cannot_write(folder, error) from error
-        except Exception as error:  # of the exporter, which models can break in any way
+        except Exception as error:  # models can break the exporter in any way
             raise BlindspotError(
                 f"'{reference}': its layers cannot be exported for {TITLES[backend]}: {_line(error)}",
                 remedy=f"leave out backend={backend}",
@@ -331,7 +331,7 @@ def _exported(layers: Any, backend: Backend, exports: Path, revision: str, refer
 
 
 def _export(layers: Any, backend: Backend, path: Path) -> None:
-    """Trace the layers into a file; sizes of batch and text stay free."""
+    """Trace the layers into a file; the sizes of batches and texts stay variable."""
     import torch
 
     more = {"use_cache": False} if getattr(layers.config, "use_cache", None) else {}
@@ -364,7 +364,7 @@ def _export(layers: Any, backend: Backend, path: Path) -> None:
                 input_names=list(INPUTS),
                 output_names=[OUTPUT],
                 dynamic_axes=dict.fromkeys((*INPUTS, OUTPUT), free),
-                dynamo=False,  # the other exporter takes ten times as long and needs a package more
+                dynamo=False,  # the other exporter takes ten times as long and needs another package
             )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from blindspot.collector import collector_paused
 from blindspot.types import Bool, CancelToken, Int32, Int64
 
-TEXTS_AT_ONCE = 8_192  # per call of the tokenizer: enough for its threads, and a cancel is seen soon
+TEXTS_AT_ONCE = 8_192  # per call of the tokenizer: enough for its threads, and few enough to notice a cancel soon
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ def tokenize(
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         cancel.check()
         some = list(texts[start : start + TEXTS_AT_ONCE])
-        with collector_paused():  # a list per text: the collector would look through them again and again
+        with collector_paused():  # there is a list per text, and the collector would scan them again and again
             found = tokenizer(
                 some,
                 truncation=bool(max_length),
@@ -111,7 +111,7 @@ def tokenize(
             added.append(_joined(found["special_tokens_mask"], np.bool_))
         lengths += (some_lengths := [len(row) for row in found["input_ids"]])
         full = [row for row, length in enumerate(some_lengths) if length >= max_length > 0]
-        if full:  # truncated, or exactly that long
+        if full:  # truncated, or exactly as long as the limit
             uncut = [some[row] for row in full]
             whole = tokenizer(uncut, truncation=False, return_attention_mask=False, verbose=False)["input_ids"]
             truncated[np.array(full) + start] = [len(row) > max_length for row in whole]
@@ -130,9 +130,9 @@ def _joined(rows: list[list[int]], dtype: type) -> np.ndarray:
 
 
 def batches_to_join(lengths: Int64, budget: int, threads: int) -> list[Int64]:
-    """Row numbers in batches of about as many tokens, at most ``budget`` and a text; shorter texts first.
+    """Row numbers in batches of about equally many tokens, at most ``budget`` and a text; shorter texts first.
 
-    So many batches, where there is enough for each thread, that ``threads`` end at about the same time.
+    The number of batches is a multiple of ``threads`` if there are enough texts, so that they end at about one time.
     """
     order = np.argsort(lengths, kind="stable")
     ends = np.cumsum(lengths[order])
@@ -145,7 +145,7 @@ def batches_to_join(lengths: Int64, budget: int, threads: int) -> list[Int64]:
 def batches_by_tokens(lengths: Int64, budget: int, *, alike: bool = False) -> list[Int64]:
     """Row numbers in batches of similar length whose padded size is at most ``budget`` tokens.
 
-    ``alike``: of the same length, so that no text is padded and none changes another's rounding; only where small
+    ``alike``: batches have texts of one length, so that no text is padded or changes another's rounding; only if small
     products are as fast as large ones.
 
     A longer text is a batch of its own. Texts of one length need neither padding nor an attention mask (5% of the time
@@ -155,7 +155,7 @@ def batches_by_tokens(lengths: Int64, budget: int, *, alike: bool = False) -> li
     rising, batches, start = lengths[order].tolist(), [], 0
     for end in range(1, len(order) + 1):
         if end < len(order):
-            # the next text would set the batch's width
+            # the next text would determine the batch's width
             shortest, longest, following = rising[start], rising[end - 1], rising[end]
             size = end - start
             is_complete = shortest == longest < following and (alike or size * longest >= budget / 4)

@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-# Batches for each thread from which a thread computes a whole batch of packed layers: threads that share every product
+# With so many batches per thread, each thread computes whole batches of packed layers: threads that share every product
 # wait for each other (MiniLM, 512 sentences on two cores: 1.17 s, now 1.06). The numbers are the same either way.
 BATCHES_PER_THREAD = 4
-JOINED_PER_THREAD = 256  # likewise, tokens of texts that are joined
+JOINED_PER_THREAD = 256  # likewise, tokens of joined texts
 
-# For identities; the published pooling is described by the model's folder.
+# For identities; the model's folder describes the published pooling.
 POOLINGS = {
     Pooling.CLS: "first token of the last layer",
     Pooling.LAST_AVG: "mean over tokens of the last layer",
@@ -63,12 +63,12 @@ POOLINGS = {
     Pooling.P3: "power mean (p = 3) over tokens of the last layer",
 }
 
-# In identities of users' models: raised when their files are read in another way, so that older vectors are not reused.
+# In identities of users' models: raise it if their files are read in another way, so that older vectors are not reused.
 READ_AS = "blindspot-reading==2"
 
 LARGEST_SHARE = 0.4  # of the free memory: transforms and ranks need copies
 
-HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vector's direction
+HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that keep a vector's direction
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Output:
 
 @dataclass(eq=False)
 class Loaded:
-    """A model in memory, the device that it is on, how it is encoded, and what its batches may take: None until there
-    are some, for tables of vectors have no transformer to ask."""
+    """A model in memory, its device, how it is encoded, and how much memory its batches may take: None before the first
+    batch, since a table of vectors has no transformer that tells."""
 
     model: SentenceTransformer
     device: str
@@ -93,7 +93,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class SentenceTransformerEncoder:
-    """Runs a model's folder with its own tokenizer, and pools as published or otherwise.
+    """Runs a model's folder with its own tokenizer, and pools as published or in another way.
 
     Texts are batched by token count rather than by number, which saves padding. All readouts in ``others`` come from
     the same forward pass.
@@ -103,19 +103,19 @@ class SentenceTransformerEncoder:
         max_length: tokens, special ones included, after which a text is truncated; 0 for never.
         wanted_device: ``BLINDSPOT_DEVICE``.
         weights_sha256: required checksum of ``model.safetensors``; "" for a user's folder.
-        source: the inspected folder of a user; None for a catalog model.
+        source: a user's folder as inspected; None for a catalog model.
         own: the readout of this encoder.
         prompt: put before every text.
         backend: what computes the layers.
         own_graph: the graph in the folder that computes the layers; None for torch, or to export one.
         exports: folder of exported graphs.
-        agreements: folder of outcomes of the comparison with the library.
+        agreements: folder of the outcomes of comparisons with the library.
         task: what the texts are, as the library names it: queries, documents, or neither.
         gpu_checks: folder of the outcomes of GPUs' self-checks; without one, ``auto`` is the CPU.
         notes: why jobs were done on the CPU although there is a GPU, one sentence each.
-        rescues: whether the CPU goes on where the device fails.
-        may_pack: whether torch's linear layers may be exchanged for faster ones (``packed``).
-        loaded: weights in memory, of this encoder and of all that were made of it.
+        rescues: whether the CPU takes over if the device fails.
+        may_pack: whether torch's linear layers may be replaced by faster ones (``packed``).
+        loaded: weights in memory, of this encoder and of all encoders derived from it.
     """
 
     reference: str
@@ -182,7 +182,7 @@ class SentenceTransformerEncoder:
 
     @property
     def encodes_alone(self) -> bool:
-        """In half precision the other texts of a batch change the third digit."""
+        """False in half precision, since the other texts of a batch change the third digit."""
         return self.dtype is Dtype.FLOAT32
 
     @cached_property
@@ -192,20 +192,20 @@ class SentenceTransformerEncoder:
 
     @property
     def _weights(self) -> tuple[object, ...]:
-        """Key of what is loaded."""
+        """Key of the loaded weights."""
         is_placed = self.backend is Backend.TORCH and self.wanted_device != "auto"
         device = self.wanted_device if is_placed else "cpu"
         return self.folder, self.own_graph, self.backend, self.dtype, self.may_pack, self.max_length, device
 
     @property
     def _device_kind(self) -> str:
-        """``cpu``, ``cuda`` or ``mps``, be it there or not: stored embeddings need no device."""
+        """``cpu``, ``cuda`` or ``mps``, even if this machine lacks it: stored embeddings need no device."""
         is_cpu = self.backend is not Backend.TORCH or self.wanted_device == "auto"
         return "cpu" if is_cpu else self.wanted_device.partition(":")[0]
 
     @property
     def ran_on(self) -> str:
-        """The device, and the CPU where it had to go on."""
+        """The device, and the CPU if it had to take over."""
         return f"{self.device} and cpu" if "_on_cpu" in vars(self) else self.device
 
     def for_work(self, characters: int) -> SentenceTransformerEncoder:
@@ -223,7 +223,7 @@ class SentenceTransformerEncoder:
         return (self._revision, self.dtype.value, *self.identity.libraries)
 
     def check_on(self, gpu: Gpu) -> Outcome:
-        """The outcome of the self-check, made now unless it is kept."""
+        """The outcome of the self-check, which runs now unless its outcome is stored."""
         here, dtype = self.on("cpu"), self.dtype.value
 
         def check() -> Outcome:
@@ -238,7 +238,7 @@ class SentenceTransformerEncoder:
         return replace(self, dtype=dtype, wanted_device=device, rescues=False)
 
     def on(self, device: str) -> SentenceTransformerEncoder:
-        """This encoder on a device, ``cpu``, ``cuda:N`` or ``mps``, whose errors it raises."""
+        """This encoder on a device, ``cpu``, ``cuda:N`` or ``mps``; it raises the device's errors."""
         return replace(self, wanted_device=device, notes=[], rescues=False)
 
     @cached_property
@@ -292,8 +292,8 @@ class SentenceTransformerEncoder:
         return bool(self.own_graph and self.own_graph.is_model)
 
     def _on_graph(self, model: SentenceTransformer, kept: Agreement | None) -> Agreement:
-        """Give the model the layers of its graph; the outcome of comparing them with float32, and our way with the
-        library's on the same layers."""
+        """Give the model the layers of its graph; returns the outcome of comparing them with float32, and our way with
+        the library's on the same layers."""
         graph = self.own_graph
         if graph is None:
             raise ValueError("the model has no graph")
@@ -301,7 +301,7 @@ class SentenceTransformerEncoder:
         self._exchange_layers(model, graph.path)
         if kept is None:
             found = library.each(model, TEXT, self.prompt)
-            kept = self._compared(model)  # refuses one that encodes nothing
+            kept = self._compared(model)  # refuses a model that encodes nothing
             both = [text for text in expected if text in found]
             if both:
                 vectors = [np.stack([one[text] for text in both]) for one in (expected, found)]
@@ -315,7 +315,7 @@ class SentenceTransformerEncoder:
         return kept
 
     def _in_float32(self, model: SentenceTransformer) -> dict[str, Float32]:
-        """Vectors of probe texts by the folder's float32 weights, or by its unquantized graph; {} where it has none."""
+        """Vectors of probe texts by the folder's float32 weights, or by its unquantized graph; {} if it has neither."""
         if self.source and not self.source.has_weights:
             if self._float32_graph is None:
                 return {}
@@ -324,7 +324,7 @@ class SentenceTransformerEncoder:
 
     @property
     def _float32_graph(self) -> Path | None:
-        """Of a folder without weights the unquantized graph, where this is another one."""
+        """The unquantized graph of a folder without weights; None if that is this encoder's own graph."""
         if self.own_graph is None or self.source is None or self.source.has_weights:
             return None
         usual = self.source.transformer / backends.IN_FOLDER[self.backend]
@@ -335,7 +335,7 @@ class SentenceTransformerEncoder:
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """Sentences about what decides scores and was found when the model was loaded (``EncoderInfo.assumed``)."""
+        """Sentences about what was measured when the model was loaded and decides scores (``EncoderInfo.assumed``)."""
         graph, source = self.own_graph, self.source
         if graph is None or source is None or not graph.is_model:
             return ()
@@ -388,10 +388,10 @@ class SentenceTransformerEncoder:
         is_given = self.prompt != (self.source.prompt if self.source else "")  # the bundled model declares none
         tries = [(TEXT, self.prompt, is_given)]
         alike = library.reads_alike(model, self.max_length) and (self.source is None or self.source.is_transformer)
-        if roles or not alike:  # else both are encoded as any text
+        if roles or not alike:  # otherwise both are encoded like any text
             by_task = ((QUERY, roles.query), (DOCUMENT, roles.document)) if roles else ((QUERY, ""), (DOCUMENT, ""))
             tries += [(task, prompt, is_given or bool(roles and roles.given)) for task, prompt in by_task]
-        # A limit does not change by a prompt, and the longest text takes half the time.
+        # A prompt does not change the limit, and the longest text takes half of the time.
         texts = {task: library.PROBES if task == TEXT or not alike else library.PROBES[:-1] for task, _, _ in tries}
         expected = {
             task: library.each(model, task, prompt if given else None, texts[task]) for task, prompt, given in tries
@@ -413,7 +413,7 @@ class SentenceTransformerEncoder:
             worst = max(published._difference(model, *one) for one in some)
             if worst <= most:
                 return Agreement(library.OURS, worst)
-            if self._is_graph:  # quantized ones scale by all that is in a batch
+            if self._is_graph:  # quantized graphs scale by all of a batch
                 worst = max(published._difference(model, *one, alone=True) for one in some)
         if worst is not None and worst <= most:
             return Agreement(library.OURS, worst, batch=1)
@@ -421,7 +421,7 @@ class SentenceTransformerEncoder:
         return Agreement(library.LIBRARY, worst, batch)
 
     def _check_width(self, vectors: Mapping[str, Float32]) -> None:
-        """Refuse a user's model whose published vectors have another width than its settings say."""
+        """Refuse a user's model if its published vectors have another width than its settings say."""
         width = len(next(iter(vectors.values())))
         if self.source and width != self.source.dimension:
             raise InputError(
@@ -433,7 +433,7 @@ class SentenceTransformerEncoder:
     def _check_positions(self, model: SentenceTransformer) -> None:
         """Refuse a model that reads more than what was taken for its positions; the library's own limit is another."""
         if self.device != "cpu":
-            return  # a GPU does not survive a position that is not there
+            return  # a missing position would crash a GPU
         if library.each(model, TEXT, self.prompt, ("and " * (self.max_length + 2),)):
             raise InputError(
                 f"'{self.reference}': the library reads more than the {self.max_length:,} positions that it has",
@@ -444,7 +444,7 @@ class SentenceTransformerEncoder:
     def _difference(
         self, model: SentenceTransformer, expected: Mapping[str, Float32], prompt: str, *, alone: bool = False
     ) -> float:
-        """Of our vectors of texts from the library's ``expected``; infinite where we cannot encode them."""
+        """Difference of our vectors from the library's ``expected`` ones; infinite if we cannot encode the texts."""
         import torch
 
         texts = replace(self, prompt=prompt)
@@ -458,7 +458,7 @@ class SentenceTransformerEncoder:
         return library.difference(np.stack(list(expected.values())), found.vectors[0])
 
     def _refuse_options(self) -> None:
-        """Refuse what only our own way can do, of a model that the library encodes."""
+        """Refuse options that only our own way can do if the library encodes the model."""
         is_exchanged = self.backend is not Backend.TORCH and not self._is_graph  # the library has the graph's layers
         if self.own != PUBLISHED or self.others or is_exchanged:
             raise InputError(
@@ -469,18 +469,18 @@ class SentenceTransformerEncoder:
 
     @property
     def encoded_by(self) -> str:
-        """``sentence-transformers`` where it encodes the texts; "" where we do, or where that was never tried."""
+        """``sentence-transformers`` if it encodes the texts; "" if we do, or if that was never tried."""
         here = self.loaded.get(self._weights)
         kept = here.agreement if here else library.read(self.agreements, self._agreement_key)
         return "" if kept is None or kept.is_ours else kept.by
 
     @property
     def counts_truncated(self) -> bool:
-        """The library does not say which texts it cuts."""
+        """False if the library encodes, since it does not say which texts it cuts."""
         return not self.encoded_by
 
     def _probed(self, model: SentenceTransformer) -> tuple[Float32, ...]:
-        """Per pooling the vectors of the probe texts."""
+        """The vectors of the probe texts, per pooling."""
         bare, never = replace(self, prompt=""), CancelToken()
         texts = bare._tokenized(model, (self._output, *self.others), backends.PROBES, never)
         return texts.encode_all(never).vectors
@@ -525,7 +525,7 @@ class SentenceTransformerEncoder:
         return found
 
     def prompted(self, prompt: str, task: str = TEXT) -> SentenceTransformerEncoder:
-        """See ``blindspot.encoders.roles.PromptedEncoder``; of its family only this one."""
+        """See ``blindspot.encoders.roles.PromptedEncoder``; the result has no siblings."""
         return replace(self, prompt=prompt, task=task, others=())
 
     @property
@@ -538,9 +538,9 @@ class SentenceTransformerEncoder:
         return readings(self._model, [self.prompt + t for t in texts], self.max_length, self.device, cancel, edit)
 
     def token_parts(self, text: str) -> TokenParts | None:
-        """See ``TokenVectors``: means over tokens, at most normalized; word pieces count for their words.
+        """See ``TokenVectors``: only for means over tokens, perhaps normalized; word pieces count for their words.
 
-        None where the library encodes: its tokens are not ours.
+        None if the library encodes, since its tokens are not ours.
         """
         if not self._loaded.agreement.is_ours or not self._is_mean or not self._model.tokenizer.is_fast:
             return None
@@ -571,7 +571,7 @@ class SentenceTransformerEncoder:
 
     @property
     def _is_mean(self) -> bool:
-        """Whether this pooling is a mean over tokens, scaled at most."""
+        """Whether this pooling is a mean over tokens, perhaps scaled."""
         if self.own.pooling is not Pooling.PUBLISHED:
             return not self.own.more and self.own.pooling in (Pooling.LAST_AVG, *NAMES_LAYERS)
         return getattr(self._model[1], "pooling_mode", None) == "mean" and self._later_modules <= HARMLESS
@@ -644,7 +644,7 @@ class SentenceTransformerEncoder:
         return replace(prepared, forward=forward, capacity=here._capacity_of(here._model), rescue=None)
 
     def _capacity_of(self, model: SentenceTransformer) -> Capacity:
-        """The same in every call once it is loaded."""
+        """The model's capacity; the same object in every call once the model is loaded."""
         here = self.loaded.get(self._weights)
         if here and here.capacity:
             return here.capacity
@@ -659,8 +659,8 @@ class SentenceTransformerEncoder:
 class TokenizedTexts:
     """``PreparedTexts``; texts with the same tokens go through the model once.
 
-    ``alone``: whether each text is a batch. ``rescue``: the same for the CPU, from the reason why the device failed;
-    None where an error is raised.
+    ``alone``: whether each text is a batch of its own. ``rescue``: gives the same texts for the CPU, from the reason
+    why the device failed; None to raise the error instead.
     """
 
     tokens: Tokens
@@ -692,7 +692,7 @@ class TokenizedTexts:
             why = error.what
         except BlindspotError:
             raise
-        except Exception as error:  # of the model's layers, of any kind: more tokens than positions
+        except Exception as error:  # the model's layers raise any kind, such as for more tokens than positions
             if is_out_of_memory(error):
                 raise
             raise BlindspotError(
@@ -715,7 +715,7 @@ class TokenizedTexts:
         return Encodings(tuple(m[place] for m in found.complete()), int(self.tokens.truncated[rows].sum()))
 
     def _batches(self, lengths: Int64, threads: int) -> tuple[list[Int64], bool]:
-        """Batches of texts of ``lengths`` tokens, and whether each is for one thread, else all threads share it."""
+        """Batches of texts of ``lengths`` tokens, and whether each is for one thread; if not, all threads share it."""
         if self.alone:
             return list(np.arange(len(lengths))[:, np.newaxis]), False
         budget = self.capacity.tokens(int(lengths.max(initial=0)))
@@ -734,7 +734,7 @@ class TokenizedTexts:
     def _encode_side_by_side(
         self, batches: Sequence[Int64], texts: Int64, found: _Found, threads: int, cancel: CancelToken
     ) -> bool:
-        """Fill the rows of ``found``, which are those of ``texts``, a batch on each thread; whether memory sufficed."""
+        """Fill the rows of ``found`` for ``texts``, a batch on each thread; returns whether memory sufficed."""
 
         def run(batch: Int64) -> None:
             cancel.check()
@@ -749,7 +749,7 @@ class TokenizedTexts:
         return True
 
     def _encode_in_turn(self, batches: Sequence[Int64], texts: Int64, found: _Found, cancel: CancelToken) -> None:
-        """As ``_encode_side_by_side``, all threads on one batch after the other."""
+        """As ``_encode_side_by_side``, but with all threads on one batch after the other."""
 
         def compute(batch: Int64) -> list[torch.Tensor]:
             cancel.check()
@@ -788,7 +788,7 @@ class _Found:
 
 
 def _check_memory(texts: int, dimension: int, reference: str) -> None:
-    """Refuse sparse vectors that do not fit the memory: zeros are kept, too, so that everything can be computed."""
+    """Refuse sparse vectors that do not fit in memory: zeros are stored, too, so that everything can be computed."""
     needed, free = 4 * texts * dimension, psutil.virtual_memory().available
     if needed > free * LARGEST_SHARE:
         raise BlindspotError(
@@ -800,14 +800,14 @@ def _check_memory(texts: int, dimension: int, reference: str) -> None:
 
 
 def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, reference: str) -> SentenceTransformer:
-    """The model on its device; raises ``InputError`` if transformers cannot load a user's folder, or not whole."""
+    """The model on its device; raises ``InputError`` if transformers cannot load a user's folder completely."""
     import torch
     from sentence_transformers import SentenceTransformer, SparseEncoder
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # ours is the only bar
     verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()  # its table of missing weights: they are refused in a line
+    logging.set_verbosity_error()  # its table of missing weights: we refuse them in one line
     weights = {"dtype": getattr(torch, dtype.value), "use_safetensors": True}
     kind = SparseEncoder if source and source.is_sparse else SentenceTransformer
     try:
@@ -838,7 +838,7 @@ def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, r
 
 
 def _limit(model: SentenceTransformer, max_length: int) -> None:
-    """Set the number of tokens after which the library truncates, whatever the texts are."""
+    """Set the number of tokens after which the library truncates any text."""
     model.max_seq_length = max_length or None
     for name in ("query_length", "document_length"):
         if getattr(model[0], name, None) is not None:
@@ -846,7 +846,7 @@ def _limit(model: SentenceTransformer, max_length: int) -> None:
 
 
 def _check_words(model: SentenceTransformer, vectors: Mapping[str, Float32], reference: str) -> None:
-    """Refuse a model whose tokenizer knows no word of the probe texts, or that gives them no vector, or all one."""
+    """Refuse a model if its tokenizer knows no word of the probe texts, or its vectors are not finite or all equal."""
     tokenizer = getattr(model[0], "tokenizer", None)
     known = True
     if callable(tokenizer) and hasattr(tokenizer, "all_special_ids"):
@@ -869,7 +869,7 @@ def _check_words(model: SentenceTransformer, vectors: Mapping[str, Float32], ref
 
 
 def _check_tokens(tokens: Tokens, model: SentenceTransformer, texts: Sequence[str], reference: str) -> None:
-    """Refuse texts that have no tokens, and tokens that the model has no embedding of."""
+    """Refuse texts that have no tokens, and tokens that have no embedding in the model."""
     empty = np.flatnonzero(tokens.lengths == 0)
     if len(empty):
         raise BlindspotError(

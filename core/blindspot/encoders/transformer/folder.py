@@ -1,4 +1,4 @@
-"""Inspection of model folders without torch: are they safe and complete, and what identifies them.
+"""Inspection of model folders without torch: whether they are safe and complete, and what identifies them.
 
 Only safetensors are read, never pickles; a folder with its own code is rejected.
 """
@@ -24,14 +24,14 @@ from blindspot.files.writing import LFS_POINTER
 from blindspot.types import digest_of_strings
 
 PACKAGE = "sentence_transformers."
-LAYERS = ("Transformer", "MLMTransformer")  # the second, of a sparse model, may be called the first
-ROUTERS = ("Router", "Asym")  # modules of their own for queries and for documents; the second is an older name
+LAYERS = ("Transformer", "MLMTransformer")  # a sparse model's, the second, may have the first name
+ROUTERS = ("Router", "Asym")  # separate modules for queries and for documents; the second is an older name
 FIRST_MODULES = (*LAYERS, "StaticEmbedding", "SparseStaticEmbedding", *ROUTERS)
 LATER_MODULES = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "SpladePooling", "SparseAutoEncoder")
 WITH_WEIGHTS = ("Dense", "LayerNorm", "StaticEmbedding", "SparseStaticEmbedding", "SparseAutoEncoder")
 WITH_SETTINGS = ("Pooling", "Dense", "LayerNorm")
 SPARSE = ("MLMTransformer", "SpladePooling", "SparseStaticEmbedding", "SparseAutoEncoder")
-# What loading reads, of the hub downloaded: weights, settings and vocabularies; never pickles, never code.
+# Files that loading reads and that are downloaded from the hub: weights, settings, vocabularies; no pickles, no code.
 RELEVANT = (".safetensors", ".json", ".txt", ".model", ".jinja", ".spm", ".tiktoken", ".codes", ".vocab")
 SHOWN_FOLDERS = 4
 STATES_OF_TRAININGS = ("optimizer", "scheduler", "scaler", "training_args", "rng_state", "trainer_state")
@@ -41,15 +41,15 @@ OFFSET_POSITIONS = (
     *("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet"),
     *("longformer", "luke", "data2vec-text", "ibert", "xmod", "esm", "lilt", "markuplm"),
 )
-# Names of learned tables with a row per position: there is nothing to read beyond. Others count distances or turn.
+# Names of learned tables with a row per position, the last of which is the limit. Others count distances or rotate.
 POSITION_TABLE = re.compile(r"(?:^|\.)(?:position_embeddings?|embed_positions|wpe)\.weight$")
 LAYER_NUMBER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
 OF_ADAPTER = re.compile(r"\.(?:lora_\w+|base_layer)\b")
-OTHER_SIDE = re.compile(r"(?:^|\.)(?:vision|visual|image|audio)\w*\.")  # of a model of texts and pictures
+OTHER_SIDE = re.compile(r"(?:^|\.)(?:vision|visual|image|audio)\w*\.")  # in a model of texts and pictures
 NO_LIMIT = 1_000_000  # tokenizers without a limit write far larger numbers
 TEMPLATES = "additional_chat_templates"  # a folder beside the tokenizer
 WORDS_WITHOUT_FILES = ("ByT5", "Canine", "Perceiver")  # tokenizers of bytes or characters
-# Tokenizer and transformer of tasks other than embedding texts: their last layer is not made for its mean.
+# Architectures for other tasks than embedding texts: their last layer is not trained for its mean.
 OTHER_TASKS = {
     "ForSequenceClassification": "a classifier or a cross-encoder, which scores pairs of texts",
     "ForTokenClassification": "a classifier of tokens",
@@ -83,27 +83,27 @@ class ModelFolder:
     """A folder that is fit to load.
 
     Attributes:
-        modules: steps of a sentence-transformers folder, those of all routes too; empty for a plain transformers one.
+        modules: steps of a sentence-transformers folder, also those of all routes; empty for a plain transformers one.
         pooling: description of what the folder does with token vectors.
         dimension: of the published vectors.
         hidden_dimension: of the transformer's layers.
         input_dimension: of its word-piece embeddings.
         max_length: tokens after which the published model truncates; 0 for never.
-        longest: tokens that it can read at all; None for no limit.
+        longest: most tokens that the model can read; None for no limit.
         depth: number of the transformer's layers; None where config.json does not say.
         prompt: put before every text by the published model.
         parameters: number of trained weights.
-        input_parameters: those of the word-piece embeddings; all where config.json does not say how many pieces.
-        commit: of the hub, or "".
-        unused_prompts: (name, text) of the other prompts it declares.
-        prompts: (name, text) of all.
+        input_parameters: those of the word-piece embeddings; all if config.json does not say how many pieces.
+        commit: the hub's commit, or "".
+        unused_prompts: (name, text) of the other prompts that it declares.
+        prompts: (name, text) of all declared prompts.
         is_sparse: whether its vectors have a number per word piece of the vocabulary, nearly all zero (SPLADE).
         is_transformer: whether a transformer with its tokenizer is the first step, for all texts.
         tells_roles: whether it encodes queries and documents in different ways, prompts aside.
-        reads_pooler: whether the transformer's own vector of a text is read, not those of its tokens.
-        similarity: that it declares, as sentence-transformers names it.
-        stored_as: precision of most weights of the transformer; "" where there are none.
-        has_weights: whether torch can load it; otherwise its transformer's layers are a graph's (``backends``) alone.
+        reads_pooler: whether the transformer's own vector of a text is read instead of its tokens' vectors.
+        similarity: the one that it declares, as sentence-transformers names it.
+        stored_as: precision of most of the transformer's weights; "" if there are none.
+        has_weights: whether torch can load it; otherwise only a graph has its transformer's layers (``backends``).
         assumed: sentences about what the folder leaves open and decides scores.
     """
 
@@ -218,9 +218,9 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     default = sentence.get("default_prompt_name")
     declared = tuple((str(name), str(text)) for name, text in prompts.items() if text)
     most = _number_above_zero(sentence, "truncate_dim", "config_sentence_transformers.json", reference)
-    is_unit = bool(top) and top[-1].name == "Normalize" and not most  # then all similarities rank alike
+    is_unit = bool(top) and top[-1].name == "Normalize" and not most  # then all similarities give the same ranks
     is_sparse = any(module.name in SPARSE for module in modules)
-    usual = "dot" if is_sparse else "cosine"  # of sentence-transformers
+    usual = "dot" if is_sparse else "cosine"  # the default of sentence-transformers
     own = _own_settings(modules[0].folder if modules else path, reference)
     return replace(
         way,
@@ -263,7 +263,7 @@ def _refuse_unmerged(tensors: Sequence[Tensor], reference: str) -> None:
 
 
 def _layers_left_out(tensors: Sequence[Tensor], config: Mapping[str, Any]) -> tuple[str, ...]:
-    """A sentence where the weights have more layers than config.json says: transformers leaves them out."""
+    """A sentence if the weights have more layers than config.json says, since transformers leaves them out."""
     said = _depth(config)
     names = [one.name for one in tensors if not OTHER_SIDE.search(one.name)]
     if any("encoder." in name for name in names):
@@ -284,7 +284,7 @@ def _transformers(path: Path, modules: Sequence[Module]) -> list[Path]:
 
 
 def _instead_of_file(path: Path) -> str:
-    """What to do with a file where a folder is expected; "" where nothing is known of it."""
+    """Advice for a file where a folder is expected; "" if the file is of no known kind."""
     if path.suffix.lower() == ".gguf":
         return GGUF
     if path.suffix.lower() in PACKED:
@@ -370,7 +370,7 @@ def _precision_of(tensors: Sequence[Tensor]) -> str:
 
 
 def _static_way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
-    """As ``_way``, of texts that are looked up in a table of word pieces."""
+    """As ``_way``, for texts that are looked up in a table of word pieces."""
     folder = modules[0].folder
     _refuse_without_words(folder, {}, reference)
     table = "weight" if modules[0].name == "SparseStaticEmbedding" else "embedding.weight"
@@ -397,7 +397,7 @@ def _static_way(path: Path, modules: Sequence[Module], reference: str) -> ModelF
 
 
 def _refuse_without_words(folder: Path, config: Mapping[str, Any], reference: str) -> None:
-    """Refuse a folder without its tokenizer's files: transformers would make one that knows no word."""
+    """Refuse a folder without its tokenizer's files: transformers would make a tokenizer that knows no word."""
     names = {file.name for file in folder.iterdir()}
     if {"tokenizer.json", "vocab.txt", "tekken.json"} & names or any(
         name.endswith((".model", ".spm", ".tiktoken")) for name in names
@@ -420,7 +420,7 @@ def _refuse_without_words(folder: Path, config: Mapping[str, Any], reference: st
 
 
 def _refuse_without_steps(path: Path, reference: str) -> None:
-    """Refuse a plain folder that has lost the list of its steps: the library would take a mean over tokens, and none of
+    """Refuse a plain folder that has lost the list of its steps: the library would take a mean over tokens, and ignore
     the prompts and sizes that the model was saved with."""
     steps = sorted(f.name for f in path.iterdir() if f.is_dir() and re.fullmatch(r"\d+_[A-Z]\w*", f.name))
     own = ["config_sentence_transformers.json"] if (path / "config_sentence_transformers.json").is_file() else []
@@ -433,7 +433,7 @@ def _refuse_without_steps(path: Path, reference: str) -> None:
 
 
 def _refuse_other_task(config: Mapping[str, Any], reference: str) -> None:
-    """Refuse a plain folder that is no embedder."""
+    """Refuse a plain folder with a model for another task than embedding texts."""
     architecture = _architecture(config)
     what = next((what for end, what in OTHER_TASKS.items() if architecture.endswith(end)), "")
     if what:
@@ -502,7 +502,7 @@ def _module(
 
 
 def routes_settings(folder: Path, reference: str) -> Any:
-    """The settings of a router; older ones are called as those of any module."""
+    """The settings of a router; older routers name the file as any module does."""
     return settings_of(folder / "router_config.json", reference) or settings_of(folder / "config.json", reference)
 
 
@@ -580,7 +580,7 @@ def _steps(modules: Sequence[Module], width: int, vocabulary: int, reference: st
 
 
 def _sparse(modules: Sequence[Module], config: Mapping[str, Any], hidden: int, reference: str) -> tuple[str, int]:
-    """As ``_steps``, of a sparse model (Formal et al. 2021, SPLADE): a number per word piece."""
+    """As ``_steps``, for a sparse model (Formal et al. 2021, SPLADE): a number per word piece."""
     vocabulary = first_number(config, "vocab_size")
     names = [module.name for module in modules[1:]]
     if "SparseAutoEncoder" in names:
@@ -616,7 +616,7 @@ def _longest(config: Mapping[str, Any]) -> int | None:
 
 
 def _own_settings(transformer: Path, reference: str) -> Mapping[str, Any]:
-    """What sentence-transformers has saved of a transformer; older versions named the file by its kind."""
+    """Settings that sentence-transformers saved with a transformer; older versions named the file after its kind."""
     names = [transformer / "sentence_bert_config.json", *sorted(transformer.glob("sentence_*_config.json"))]
     return next((own for name in names if (own := settings_of(name, reference))), {})
 
@@ -709,7 +709,7 @@ def _settings(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _layers(folder: Path, reference: str) -> list[Path]:
-    """The weights of a transformer; none where it has graphs alone (``backends``)."""
+    """The weights of a transformer; empty if it has only graphs (``backends``)."""
     has_weights = any((folder / name).exists() for name in ("model.safetensors", "model.safetensors.index.json"))
     return [] if not has_weights and graphs_of(folder) else _weights(folder, reference)
 
@@ -754,7 +754,7 @@ def _weights(folder: Path, reference: str) -> list[Path]:
 
 @dataclass(frozen=True)
 class Tensor:
-    """What the header of a safetensors file says of a tensor."""
+    """Facts about a tensor from the header of a safetensors file."""
 
     name: str
     dtype: str
@@ -791,7 +791,7 @@ def count_weights(file: Path, reference: str) -> int:
 
 
 def settings_digests(folder: Path) -> list[str]:
-    """Names and digests of what loading reads beside the weights, of a folder with its steps right below it."""
+    """Names and digests of what loading reads beside the weights, for a folder with its steps right below it."""
     files = sorted(f for f in [*folder.iterdir(), *folder.glob("*/*")] if f.suffix in RELEVANT and f.is_file())
     return [p for f in files if f.suffix != ".safetensors" for p in (f.relative_to(folder).as_posix(), sha256_once(f))]
 

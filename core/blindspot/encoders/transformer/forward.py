@@ -27,8 +27,8 @@ WHOLE = "blindspot_is_whole"  # attribute of a batch's attention mask: nothing i
 def leave_out_whole_masks(layers: Any) -> None:
     """Let a transformers model compute batches without padding as if they had no attention mask.
 
-    The numbers are the same. To find out that a mask masks nothing, transformers would wait for the device to be done
-    with the batches before; other kinds of attention would add it.
+    The numbers are the same. To find out that a mask masks nothing, transformers would wait until the device has
+    finished the earlier batches; other kinds of attention would add the mask.
     """
     parameter = signature(layers.forward).parameters.get("attention_mask")
     if parameter is None or parameter.default is not None:
@@ -46,7 +46,7 @@ class Forward:
     """A model's forward pass over a batch, and its readouts.
 
     Attributes:
-        is_packed: whether other texts of a batch change no digit (``packed.is_packed``).
+        is_packed: whether a text's digits do not depend on other texts of its batch (``packed.is_packed``).
         can_join: whether texts of several lengths are joined rather than padded.
     """
 
@@ -54,7 +54,7 @@ class Forward:
         self._model = model
         self._readouts = readouts
         first = {1} if any(one.pooling is Pooling.FIRST_LAST_AVG for one in readouts) else set[int]()
-        self._layers = sorted(first.union(*(one.layers for one in readouts)))  # beside the last one, which is given
+        self._layers = sorted(first.union(*(one.layers for one in readouts)))  # beside the last one, always given
         self._device = device
         self._backbone = model[0].auto_model
         self.is_packed = is_packed(self._backbone)
@@ -63,7 +63,7 @@ class Forward:
         self._prompt_length = model[0]._get_prompt_length(prompt) if prompt else None
 
     def __call__(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
-        """Per readout ``[k, d] float32``, on the device, possibly not computed yet; faster of sorted lengths."""
+        """Per readout ``[k, d] float32``, on the device, possibly not computed yet; faster if lengths are sorted."""
         import torch
 
         with torch.inference_mode():
@@ -81,7 +81,7 @@ class Forward:
         return self._pooled(tokens, rows, ids, mask, result.last_hidden_state, self._states(result))
 
     def _joined(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
-        """Neighbors of one length are pooled together."""
+        """As ``_padded``, but without padding; neighbors of one length are pooled together."""
         import torch
 
         ids, lengths = tokens.joined(rows), tokens.lengths[rows]
@@ -114,7 +114,7 @@ class Forward:
         last: torch.Tensor,
         states: Mapping[int, torch.Tensor],
     ) -> list[torch.Tensor]:
-        """Per readout ``[k, d] float32`` of texts whose last layer, and others by number, gave ``[k, width, d]``."""
+        """Per readout ``[k, d] float32``, from states ``[k, width, d]`` of the last layer and of others by number."""
         import torch
 
         def read(readout: Readout) -> torch.Tensor:
@@ -150,12 +150,12 @@ class Forward:
         return self._published(features)
 
     def _published(self, features: Any) -> torch.Tensor:
-        """The model's result, cut to as many dimensions as it says."""
+        """The model's result, cut to the number of dimensions that the model sets."""
         return features["sentence_embedding"][:, : self._model.truncate_dim].float()
 
     @property
     def _wanted(self) -> dict[str, Any]:
-        """Arguments of the model for what it does not give by itself."""
+        """Arguments that make the model return what it does not return by default."""
         return {"output_hidden_states": self._layers} if self._layers else {}
 
     def _states(self, result: Any) -> dict[int, torch.Tensor]:
@@ -164,7 +164,7 @@ class Forward:
             return {}
         states = getattr(result, "hidden_states", None) or [result.last_hidden_state]
         depth = len(states) - 1
-        if self._layers[-1] > depth:  # another number than config.json's, or a model that keeps its layers to itself
+        if self._layers[-1] > depth:  # config.json gives another number, or the model does not return its layers
             raise InputError(
                 f"layer {self._layers[-1]:,} is asked for, and the model gives {depth:,} of its layers",
                 remedy="leave out layer",
@@ -186,7 +186,7 @@ class Forward:
 
 
 def _pools_last_states(transformer: Any) -> bool:
-    """Whether all that a model's later modules get from its first one are the last layer's states of a text."""
+    """Whether the first module gives the later ones only the last layer's states of a text."""
     of_text = transformer.modality_config.get("text", {})
     return (
         transformer.module_output_name == "token_embeddings"

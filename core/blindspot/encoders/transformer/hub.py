@@ -40,20 +40,20 @@ def dir_encoder(reference: DirReference, settings: Settings) -> SentenceTransfor
     """The encoder of a folder, inspected but not loaded.
 
     Raises:
-        InputError: see ``inspect_folder``; or a ``max_length`` beyond what the model can read.
+        InputError: see ``inspect_folder``; or ``max_length`` is more than the model can read.
     """
     source = inspect_folder(reference.path, str(reference))
     return _encoder(reference, source, reference.path.name, reference.path.as_uri(), settings)
 
 
 def _of_the_model(name: str) -> Any:
-    """An attribute or method of a ``HubEncoder`` that is its model's."""
+    """A property of a ``HubEncoder`` that returns an attribute or method of its model."""
     return property(lambda hub: getattr(hub.transformer, name))
 
 
 @dataclass(frozen=True)
 class HubEncoder:
-    """A model of the hub, looked up and downloaded when first needed, so that naming it stays fast."""
+    """A model of the hub, found and downloaded when first needed, so that naming it stays fast."""
 
     reference: HubReference
     settings: Settings
@@ -91,7 +91,7 @@ class HubEncoder:
 
 
 def snapshot(reference: HubReference, settings: Settings) -> Path:
-    """The cached folder of a hub model, named by its commit; downloaded unless a pinned commit is complete here.
+    """The cached folder of a hub model, named after its commit; downloaded unless a pinned commit is complete here.
 
     Raises:
         InputError: no such model or revision, or the hub cannot be reached and the model is not here.
@@ -115,7 +115,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
     offline = (httpx2.TransportError, LocalEntryNotFoundError)
 
     named = PurePosixPath(reference.params.file) if reference.params.file else None
-    # Its weights may be in a file beside it: model.onnx_data, model.onnx.data, model.bin.
+    # A graph's weights may be in a file beside it: model.onnx_data, model.onnx.data, model.bin.
     graph = [str(named), str(named.with_suffix(".bin"))] if named else []
     place = named.parts[:-1] if named else ()
 
@@ -235,7 +235,7 @@ def _encoder(
         return Output(str(replace(reference, params=replace(params, readout=readout))), info, readout)
 
     own = output(readout)
-    # Published vectors come alone; poolings and layers are asked for to be compared, so all come at once.
+    # Published vectors come alone; poolings and layers are for comparisons, so all come from one pass.
     siblings = layers_beside(readout, source.depth)
     if not (readout.layers or readout.more) and readout.pooling in OF_A_PASS[1:]:
         left = {readout.pooling} | ({Pooling.FIRST_LAST_AVG} if backend is not Backend.TORCH else set())

@@ -51,7 +51,7 @@ class Edit(StrEnum):
     LAST_TWICE = "its last token twice"
 
     def apply(self, tokens: Sequence[Token]) -> list[Token]:
-        """The tokens after the change; of a text that would have none left, as they are."""
+        """The tokens after the change; unchanged if none would be left."""
         pieces = [place for place, token in enumerate(tokens) if not token.is_special]
         first, last = (pieces[0], pieces[-1] + 1) if pieces else (len(tokens), len(tokens))
         before, inside, after = list(tokens[:first]), list(tokens[first:last]), list(tokens[last:])
@@ -74,11 +74,11 @@ class LayeredEncoder(Protocol):
 
     @property
     def reads_layers(self) -> bool:
-        """False where a graph computes them, or the library encodes, whose tokens are not ours."""
+        """False if a graph computes the layers, or if the library encodes, since its tokens are not ours."""
         ...
 
     def readings(self, texts: Sequence[str], cancel: CancelToken, edit: Edit = Edit.NONE) -> Mapping[Reading, Float32]:
-        """``[n, d] float32`` by reading, of the texts with the encoder's prompt; raises as ``Encoder.encode``."""
+        """``[n, d] float32`` by reading, for the texts with the encoder's prompt; raises as ``Encoder.encode``."""
         ...
 
 
@@ -90,7 +90,7 @@ def readings(
     Args:
         model: a ``SentenceTransformer``; its modules after the pooling are not applied.
         max_length: tokens, special ones included, after which a text is truncated; 0 for never.
-        edit: of the tokens after truncation.
+        edit: change of the tokens after truncation.
 
     Raises:
         Cancelled: between two batches.
@@ -155,6 +155,6 @@ def _read(
 
 
 def mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Mean of ``vectors [k, width, d]`` where ``mask [k, width]`` is 1: ``[k, d] float32``; of nothing, zeros."""
+    """Mean of ``vectors [k, width, d]`` where ``mask [k, width]`` is 1: ``[k, d] float32``; zeros where none is 1."""
     weights = (mask / mask.sum(dim=1, keepdim=True).clamp(min=1)).float()
     return (weights.unsqueeze(1) @ vectors.float()).squeeze(1)

@@ -1,8 +1,8 @@
 """sentence-transformers as the judge of our own way through a model, and as its encoder where the two differ.
 
-Our own way (all texts tokenized first, batches of like length, layers packed) is faster. Whether it gives a model's
-vectors is not argued but tried: when a model is first loaded, its vectors of probe texts are compared with those of the
-library. A setting that only the library knows then costs speed, never truth. The outcome is kept in the cache.
+Our own way (all texts tokenized first, batches of similar length, layers packed) is faster. We test whether it gives a
+model's vectors: when a model is first loaded, its vectors of probe texts are compared with those of the library. So a
+setting that only the library knows costs speed, never correctness. The outcome is kept in the cache.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.types import CancelToken, Float32, digest_of_strings
 
 FOLDER = "agreements"  # in the cache
-VERSION = "1"  # of the comparison; raised when our own way, or what it is compared on, changes
+VERSION = "1"  # of the comparison; raise it when our own way or the probe texts change
 LARGEST_DIFFERENCE = 1e-5  # of a component, relative to the vector's length, in float32
 LARGEST_IN_HALF = 2e-2
-BATCH = 32  # texts that the library encodes at once, where others in a batch do not matter
+BATCH = 32  # texts that the library encodes at once, if others in a batch do not matter
 OURS, LIBRARY = "blindspot", "sentence-transformers"
 TEXT, QUERY, DOCUMENT = "", "query", "document"  # tasks, as the library names them
 _SENTENCE = "The committee postponed its decision on the 3rd of May, because two members were ill. "
@@ -50,7 +50,7 @@ PROBES = (
     _SENTENCE * 4,
     _SENTENCE * 45,  # beyond 512 tokens
 )
-FEW = (PROBES[0], PROBES[7], _SENTENCE * 2)  # for what others in a batch change
+FEW = (PROBES[0], PROBES[7], _SENTENCE * 2)  # to test whether others in a batch matter
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Agreement:
         difference: of our vectors from the library's: the largest of a component, relative to the vector's length;
             None where our way cannot be tried.
         batch: texts that are encoded at once: 1 where others in a batch change a vector.
-        from_float32: of a graph that is a model of its own: the largest cosine distance of its vectors from those of
-            the folder's float32 weights; None where it has none.
+        from_float32: for a graph that is a model of its own: the largest cosine distance of its vectors from those of
+            the folder's float32 weights; None if the folder has none.
     """
 
     by: str
@@ -76,8 +76,8 @@ class Agreement:
         return self.by == OURS
 
 
-# Outcomes for the model that is installed with Blindspot, by ``key``: made by comparing, which a test repeats. With
-# other versions of the libraries the comparison is made where the model is first used.
+# Outcomes for the model that is installed with Blindspot, by ``key``; a test repeats the comparison. With other
+# versions of the libraries, the comparison is made when the model is first used.
 SHIPPED = {"5c9aea07ca5e900858c4e8bb46f13d36": Agreement(OURS, 1.7e-07)}
 
 
@@ -87,7 +87,7 @@ def key(*parts: str) -> str:
 
 
 def read(folder: Path, name: str) -> Agreement | None:
-    """The kept outcome of that name; None if there is none, or it is damaged and to be found again."""
+    """The kept outcome of that name; None if there is none, or if it is damaged and must be found again."""
     if name in SHIPPED:
         return SHIPPED[name]
     try:
@@ -106,7 +106,7 @@ def encode(model: Any, texts: Sequence[str], task: str, prompt: str | None, batc
     Args:
         model: a ``SentenceTransformer`` or ``SparseEncoder``.
         task: whether the texts are queries, documents, or neither.
-        prompt: put before each; None for the model's own of that task.
+        prompt: put before each text; None for the model's own prompt for the task.
     """
     call = {TEXT: model.encode, QUERY: model.encode_query, DOCUMENT: model.encode_document}[task]
     options: dict[str, Any] = {} if prompt is None else {"prompt": prompt}
@@ -122,14 +122,14 @@ def each(model: Any, task: str, prompt: str | None, texts: Sequence[str] = PROBE
     for text in texts:
         try:
             found[text] = encode(model, [text], task, prompt, 1)[0]
-        except Exception as error:  # of any kind: no tokens, more of them than positions
+        except Exception as error:  # of any kind: no tokens, or more of them than positions
             if _is_out_of_memory(error):
                 raise
     return found
 
 
 def why_not(model: Any, prompt: str) -> str:
-    """Why the library cannot encode a short text, to follow a sentence; "" where it can."""
+    """The reason why the library cannot encode a short text, to append to a sentence; "" if it can."""
     try:
         encode(model, PROBES[:1], TEXT, prompt, 1)
     except Exception as error:  # noqa: BLE001 - of any kind
@@ -138,7 +138,7 @@ def why_not(model: Any, prompt: str) -> str:
 
 
 def difference(expected: Float32, vectors: Float32) -> float:
-    """Largest difference of a component, relative to the length of the expected vector; infinite where none can be
+    """Largest difference of a component, relative to the length of the expected vector; infinite if nothing can be
     compared."""
     if expected.shape != vectors.shape:
         return float("inf")
@@ -149,14 +149,14 @@ def difference(expected: Float32, vectors: Float32) -> float:
 
 
 def cosine_distance(expected: Float32, vectors: Float32) -> float:
-    """The largest of the rows of ``[n, d]`` from each other; 1 from a zero vector."""
+    """The largest cosine distance between rows of two matrices ``[n, d]``; 1 from a zero vector."""
     rows = np.arange(len(expected))
     both = np.concatenate([expected, vectors])
     return 1.0 - float(similarity_of_pairs(both, rows, rows + len(expected), Similarity.COS).min())
 
 
 def batch_of(model: Any, expected: dict[str, Float32], task: str = TEXT, prompt: str | None = None) -> int:
-    """How many texts the library may encode at once, so that their vectors are those of each alone."""
+    """How many texts the library may encode at once so that each gets the vector that it has alone."""
     try:
         found = encode(model, list(expected), task, prompt, BATCH)
     except Exception as error:
@@ -167,7 +167,7 @@ def batch_of(model: Any, expected: dict[str, Float32], task: str = TEXT, prompt:
 
 
 def reads_alike(model: Any, max_length: int) -> bool:
-    """Whether all that decides a text's tokens is known to us: nothing is set of what changes them by task or call.
+    """Whether we know all that decides a text's tokens: no setting changes them by task or by call.
 
     Probe texts cannot tell a limit of 1,000 tokens from one of 2,000.
     """
@@ -203,9 +203,9 @@ class LibraryEncoder:
     """The library as the encoder of a model's texts.
 
     Attributes:
-        model, task, prompt, batch: as of ``encode``.
+        model, task, prompt, batch: as in ``encode``.
         dimension: of the vectors.
-        reference: the model's, for messages.
+        reference: of the model, for messages.
     """
 
     model: Any

@@ -1,4 +1,4 @@
-"""Weights that a model's files lack: transformers makes them at random, with a warning; here they are refused."""
+"""Weights missing from a model's files: transformers sets them at random, with a warning; here they are errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from blindspot.errors import InputError
 
-# Parts that no vector of a text needs: heads of other tasks, a pooler that is not read, the side of pictures and sound.
+# Parts that no text vector needs: heads of other tasks, a pooler that is not read, layers for pictures and sound.
 UNUSED = re.compile(
     r"(?:^|\.)(?:pooler|lm_head|classifier|qa_outputs|cls|vision\w*|visual\w*|image\w*|audio\w*|multi_modal\w*)\."
 )
@@ -26,9 +26,9 @@ def missing_refused(
     """Refuse a model that is loaded in this context and lacks weights.
 
     Args:
-        needs_head: of word pieces' logits (sparse models).
+        needs_head: whether the head with the word pieces' logits is needed (sparse models).
         needs_pooler: whether the model's own vector of a text is read.
-        has_weights: False for layers that are exchanged for a graph's, and so may have any weights.
+        has_weights: False if a graph replaces the layers, so that they may have any weights.
 
     Raises:
         InputError: when the context ends.
@@ -44,7 +44,7 @@ def missing_refused(
             return load(*args, **options)
         if not has_weights:
             return cls._from_config(options["config"])  # type: ignore[attr-defined]
-        options.setdefault("ignore_mismatched_sizes", True)  # told by name below
+        options.setdefault("ignore_mismatched_sizes", True)  # reported by name below
         model, facts = load(*args, output_loading_info=True, **options)
         missing.update(facts["missing_keys"])
         missing.update(str(one[0]) for one in facts.get("mismatched_keys", ()))

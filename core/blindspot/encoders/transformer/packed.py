@@ -1,7 +1,7 @@
-"""Linear layers whose weights oneDNN has laid out once, for a transformer in float32 on an x86 processor.
+"""Linear layers with weights packed once for oneDNN, for a transformer in float32 on an x86 processor.
 
-PyTorch's own linear layers multiply by MKL, which is slower on AMD's processors, add the bias by a copy, and apply GELU
-in another pass. oneDNN does all three in one product: the one that PyTorch's compiler takes, without its compiler.
+PyTorch's own linear layers multiply with MKL, which is slower on AMD's processors, add the bias by a copy, and apply
+GELU in another pass. oneDNN does all three in one product: the one that PyTorch's compiler uses, without the compiler.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     import torch
 
-SMALLEST = 1 << 14  # weights of a layer: below, a call costs more than it saves
+SMALLEST = 1 << 14  # weights of a layer; for smaller ones, a call costs more than it saves
 LARGEST_DIFFERENCE = 1e-5  # of a component, relative to the largest one
 PROBE = (2, 7)  # texts and tokens
 CANNOT = (RuntimeError, AttributeError, TypeError, ValueError, LookupError)
@@ -22,7 +22,7 @@ X86 = {"x86_64", "amd64"}
 
 
 def pack(layers: Any) -> int:
-    """Put packed layers in the place of a model's linear ones, where they give the same; returns how many.
+    """Replace a model's linear layers by packed ones if these give the same numbers; returns how many.
 
     Args:
         layers: a transformers model in float32 on the CPU, for inference only.
@@ -48,7 +48,7 @@ def pack(layers: Any) -> int:
                 if is_gelu:
                     exchange(parent, "intermediate_act_fn", torch.nn.Identity())
         same = bool(exchanged) and is_same(expected, _probed(layers))
-    except CANNOT:  # a model that needs other inputs or reads its weights, a torch without these products
+    except CANNOT:  # the model needs other inputs or reads its weights, or torch lacks these products
         same = False
     if not same:
         for parent, name, was in reversed(exchanged):
@@ -60,7 +60,7 @@ def pack(layers: Any) -> int:
 def is_packed(layers: Any) -> bool:
     """Whether some of a model's layers are packed.
 
-    Their products give a row the same numbers in any batch; so does the attention between texts of one length.
+    Packed layers give a row the same numbers in any batch; so does attention if all texts have one length.
     """
     return any(weight.is_mkldnn for weight in layers.parameters())
 
@@ -104,7 +104,7 @@ def _packed(linear: torch.nn.Linear, after: str) -> torch.nn.Module:
 
 
 def _probed(layers: Any) -> np.ndarray:
-    """The last layer's ``[texts, tokens, d]`` for a few token ids, the last of the last text left out."""
+    """The last layer's ``[texts, tokens, d]`` for a few token ids; the last text's last token is masked."""
     import torch
 
     with torch.inference_mode():
@@ -115,5 +115,5 @@ def _probed(layers: Any) -> np.ndarray:
 
 
 def is_same(expected: np.ndarray, found: np.ndarray) -> bool:
-    """Whether a model gives the same numbers another way, but for rounding."""
+    """Whether two ways to compute a model give the same numbers, but for rounding."""
     return bool(np.abs(expected - found).max() <= LARGEST_DIFFERENCE * np.abs(expected).max())

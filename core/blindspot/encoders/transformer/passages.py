@@ -23,10 +23,10 @@ LISTED = 20  # documents that lose most
 
 
 def in_passages(dataset: Dataset, reference: str, encoder: Encoder) -> Dataset:
-    """The dataset as the model of a reference reads it: with documents in passages if the reference says so.
+    """The dataset as the model of a reference reads it: with documents in passages if the reference asks for them.
 
     Raises:
-        InputError: it does, and the dataset has no documents.
+        InputError: the reference asks for passages, and the dataset has no documents.
     """
     passages = passages_of(reference)
     if passages is None:
@@ -37,7 +37,7 @@ def in_passages(dataset: Dataset, reference: str, encoder: Encoder) -> Dataset:
 
 
 def without_documents(reference: str, what: str) -> InputError:
-    """The error that passages were asked for where there is nothing to cut."""
+    """The error for passages that were asked for where there is nothing to cut."""
     return InputError(
         f"'{reference}' reads documents in passages, and {what} has no documents",
         expected="retrieval",
@@ -50,7 +50,7 @@ class TokenCutter:
     """Windows of ``passages.window`` tokens, each beginning ``window - overlap`` tokens after the one before.
 
     The last window is the first that reaches the end of the text; it can be shorter. A word at an edge can be cut in
-    two: the overlap has it whole.
+    two: the overlap contains all of it.
     """
 
     passages: Passages
@@ -89,8 +89,8 @@ class TokenCutter:
 
 
 def truncated(encoder: Encoder, dataset: RetrievalDataset) -> dict[str, Any]:
-    """Facts for a manifest: documents and queries whose end an encoder does not read, and the ids of the documents that
-    lose most, the longest first; of a document in passages, if it does not read one whole. Empty if that is not known.
+    """Facts for a manifest: how many documents and queries an encoder truncates, and the ids of the documents that lose
+    most tokens, most first. A document in passages counts if a passage is truncated. Empty if that is not known.
     """
     prompts = (encoder.query, encoder.document) if isinstance(encoder, RoleEncoder) else (encoder.identity.prompt,) * 2
     most, cut = encoder.identity.max_length, dataset.cut
@@ -111,7 +111,7 @@ def truncated(encoder: Encoder, dataset: RetrievalDataset) -> dict[str, Any]:
 
 
 def windows(tokens: int, passages: Passages) -> list[tuple[int, int]]:
-    """First token and last + 1 of each passage of so many tokens."""
+    """First token and last + 1 of each passage of a text of so many tokens."""
     step = passages.window - passages.overlap
     firsts = range(0, max(tokens - passages.overlap, min(tokens, 1)), step)
     return [(first, min(first + passages.window, tokens)) for first in firsts]

@@ -1,4 +1,4 @@
-"""Parts of texts that a transformer does not read, since they are longer than its input; without loading the model."""
+"""The ends of texts that a transformer does not read, found without loading the model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def whole_tokenizer(encoder: object) -> Any:
 
 
 def unread(tokenizer: Any, text: str, most: int, prompt: str = "") -> Unread | None:
-    """What is not read of a text; None if it is read whole.
+    """The part of a text that is not read; None if all of it is read.
 
     Args:
         tokenizer: as ``whole_tokenizer`` gives it.
@@ -53,7 +53,7 @@ def unread(tokenizer: Any, text: str, most: int, prompt: str = "") -> Unread | N
 
 
 def tokens_unread(tokenizer: Any, texts: Sequence[str], most: int, prompt: str = "") -> Int64:
-    """How many tokens at the end of each text are not read, ``[n]``; arguments as of ``unread``."""
+    """How many tokens at the end of each text are not read, ``[n]``; arguments as in ``unread``."""
     counts = []
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         encoded = tokenizer.encode_batch([f"{prompt}{text}" for text in texts[start : start + TEXTS_AT_ONCE]])

@@ -12,7 +12,7 @@ LIBRARY = Path("lib", "libtorch_cpu.so")  # below torch's folder, on Linux
 
 
 def is_possible() -> bool:
-    """Whether this torch lets a thread say how many threads its products may take."""
+    """Whether this torch lets a thread set how many threads its products may use."""
     return _set_threads_of_mkl() is not None
 
 
@@ -20,8 +20,8 @@ def is_possible() -> bool:
 def one_thread() -> Iterator[None]:
     """Context in which torch computes on the calling thread alone; other threads keep their settings.
 
-    MKL, by which torch multiplies in attention, has a number of its own. ``torch.set_num_threads`` would set it for the
-    whole process; with more threads MKL divides a product elsewhere, which changes last bits.
+    MKL, which torch uses in attention, has its own number of threads. ``torch.set_num_threads`` would set it for the
+    whole process; with more threads MKL splits products at other places, which changes last bits.
     """
     set_threads = _set_threads_of_mkl()
     if set_threads is None:
@@ -29,7 +29,7 @@ def one_thread() -> Iterator[None]:
     import torch
     from threadpoolctl import threadpool_limits
 
-    torch.get_num_threads()  # makes torch set this thread's number now rather than over the next line's
+    torch.get_num_threads()  # makes torch set this thread's number now; later, it would overwrite the next line's
     with threadpool_limits(1, user_api="openmp"):
         before = set_threads(1)
         try:
@@ -40,8 +40,8 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _set_threads_of_mkl() -> Callable[[int], int] | None:
-    """MKL's function for the calling thread, which returns the number before (0: the process's); None if torch has none
-    that can be found."""
+    """MKL's function that sets the calling thread's number and returns the previous one (0: the process's); None if it
+    is not found in torch."""
     import torch
 
     path = Path(torch.__file__).parent / LIBRARY

@@ -1,9 +1,9 @@
 """Texts of several lengths in one forward pass, joined end to end instead of padded, each attending to itself alone.
 
-A pass takes some milliseconds however few its tokens are; texts of one length are too few to be worth one, and padding
-texts to one length would cost their tokens and let them change each other's last bits. So the texts of a batch become
-one row of tokens, in which a product of packed layers (``packed``) gives every token the same numbers as ever, and the
-attention, which transformers lets us register, looks at texts of one length at a time.
+A pass takes some milliseconds even for few tokens. Often too few texts have the same length to be worth a pass, and
+padding would add tokens and let texts change each other's last bits. So the texts of a batch become one row of tokens:
+packed layers (``packed``) give every token the same numbers as always, and the attention, which transformers lets us
+register, processes texts of one length at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from blindspot.types import Int64
 if TYPE_CHECKING:
     import torch
 
-ATTENTION = "blindspot_unpadded"  # in transformers' registers: the usual one, and ours where it is given runs
+ATTENTION = "blindspot_unpadded"  # name in transformers' registers: the usual attention, and ours if it gets runs
 UNCOUNTED = "blindspot_uncounted_token"  # attribute of a model that takes unpadded texts: the token, or None
 PROBE = (2, 7, 7, 33)  # tokens
 
@@ -28,9 +28,9 @@ class Run(NamedTuple):
     """Texts of one length, one after the other in a row of tokens.
 
     Attributes:
-        start: of the first text, in tokens.
-        texts: how many.
-        length: of each, in tokens.
+        start: where the first text begins, in tokens.
+        texts: number of texts.
+        length: of each text, in tokens.
     """
 
     start: int
@@ -43,7 +43,7 @@ class Run(NamedTuple):
 
 
 def runs_of(lengths: Int64) -> list[Run]:
-    """The runs of neighboring texts that are equally long, of ``lengths [k] int64``."""
+    """The runs of neighboring texts with the same length, from ``lengths [k] int64``."""
     firsts = np.flatnonzero(np.diff(lengths, prepend=-1))
     texts = np.diff(firsts, append=len(lengths))
     starts = np.cumsum(lengths)[firsts] - lengths[firsts]
@@ -51,7 +51,7 @@ def runs_of(lengths: Int64) -> list[Run]:
 
 
 def enable(layers: Any) -> bool:
-    """Let a model with packed layers take unpadded texts, if it gives the same for them; returns whether it does.
+    """Let a model with packed layers take unpadded texts if it gives the same numbers; returns whether it does.
 
     Args:
         layers: a transformers model, for inference only.
@@ -96,13 +96,13 @@ def is_enabled(layers: Any) -> bool:
 
 
 def joined(layers: Any, ids: Int64, lengths: Int64, **wanted: Any) -> Any:
-    """The output of a model's forward pass over texts joined end to end, in which the rows are ``[1, t, d]``.
+    """The output of a model's forward pass over texts joined end to end, with states ``[1, t, d]``.
 
     Args:
         layers: a model for which this is enabled.
         ids: ``[t] int64``.
         lengths: ``[k] int64``, in tokens, none of them 0; fastest if they are sorted.
-        wanted: more of the model's arguments.
+        wanted: further arguments of the model.
     """
     import torch
 
@@ -139,10 +139,10 @@ def _attention(
     runs: Sequence[Run] | None = None,
     **options: Any,
 ) -> Any:
-    """The usual attention, of ``[b, heads, t, d]``; with ``runs`` of one row's texts, each to itself.
+    """The usual attention, of ``[b, heads, t, d]``; with ``runs`` of the texts in one row, each text attends to itself.
 
-    A mask of the row, as models with a sliding window make it, tells by the distance of two tokens alone whether one
-    sees the other: its square of a run's first text serves the others.
+    A row's mask, as models with a sliding window make it, depends only on the distance between two tokens: its square
+    for a run's first text is right for the run's other texts, too.
     """
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward

@@ -11,7 +11,7 @@ APOSTROPHES = "'’"
 
 
 def words_of(text: str, prompt: int, encoding: Any) -> tuple[Sequence[int], Sequence[Token]]:
-    """Each word piece's word, by its number, and the words: the last ones are those that were cut off.
+    """The number of each word piece's word, and the words; those that were cut off are last.
 
     Args:
         text: prompt and text.
@@ -53,7 +53,7 @@ def words_of(text: str, prompt: int, encoding: Any) -> tuple[Sequence[int], Sequ
 
 
 def _goes_on(text: str, starts: Sequence[int], ends: Sequence[int], start: int, end: int) -> bool:
-    """Whether a token at ``start`` to ``end`` goes on a word with an apostrophe inside: "isn't" is one word."""
+    """Whether a token from ``start`` to ``end`` continues a word with an apostrophe inside: "isn't" is one word."""
     if not starts or start != ends[-1] or start == starts[-1]:
         return False
     is_mark = text[start:end] in APOSTROPHES and text[start - 1].isalnum() and text[end : end + 1].isalnum()

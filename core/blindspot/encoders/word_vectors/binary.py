@@ -97,7 +97,7 @@ def read_word2vec(path: Path, head: VectorHead, file: IO[bytes], collector: Coll
 
 
 def peek_fasttext(path: Path, head: bytes) -> VectorHead:
-    """Raises ``InputError`` if the header is incomplete, or of a classifier or a quantized model."""
+    """Raises ``InputError`` if the header is incomplete, or belongs to a classifier or a quantized model."""
     if len(head) < _FASTTEXT_HEADER.size:
         raise InputError(f"{path} is cut short amid its header", remedy="copy or download it again")
     fields = _FASTTEXT_HEADER.unpack_from(head)
@@ -117,8 +117,8 @@ def read_fasttext(path: Path, head: VectorHead, file: IO[bytes], collector: Coll
     something else for a .bin than for every other file.
 
     A word's vector is the mean of its own and its n-grams' (Bojanowski et al. 2017), as in fastText's .vec; gensim
-    hashes the n-grams. gensim's reader hangs on incomplete files, needs the matrix three times, and gives ``</s>``
-    n-grams that fastText does not.
+    hashes the n-grams. gensim's reader hangs on incomplete files, needs memory for three matrices, and gives
+    ``</s>`` n-grams that fastText does not.
 
     Raises:
         InputError: the file is incomplete or damaged.

@@ -47,7 +47,7 @@ class VectorFile:
 
     @property
     def words(self) -> int:
-        """Number of entries, duplicates included: by the header, else by counting lines."""
+        """Number of entries, duplicates included, from the header or else from counting lines."""
         return lines_once(self.path) if self.head.promised is None else self.head.promised
 
     @cached_property
@@ -61,7 +61,7 @@ class VectorFile:
 
 @dataclass(frozen=True)
 class _Lookup:
-    """Row by exact word, and by case-folded word where that is another row.
+    """Row by exact word, and by case-folded word if that gives another row.
 
     ``rows`` are the rows that can be found, ``[V] int64``; None for all.
     """
@@ -73,12 +73,12 @@ class _Lookup:
 
 @dataclass
 class _Missing:
-    """Words without a vector in the texts that have one by others, since the encoder was loaded.
+    """Words without a vector, in texts that get a vector from their other words, since the encoder was loaded.
 
     Attributes:
-        words: all words of these texts.
+        words: number of all words of these texts.
         unknown: how often each word without a vector occurs.
-        with_signs: of these, words that have one without the punctuation around them.
+        with_signs: those of these words that have a vector without the punctuation around them.
     """
 
     words: int = 0
@@ -95,13 +95,13 @@ class _Missing:
 class WordVectors:
     """An encoder that looks words up in a file.
 
-    A word is looked up exactly, then in any case and Unicode form (the file's first such entry). So is a whole text, of
-    several words too ("New York"). One that is no entry is split on whitespace; its vector is the float64 mean over the
-    words that were found, repeated words counting each time. If none was found, its row is NaN.
+    A word is looked up exactly, then in any case and Unicode form (the file's first such entry). So is a whole text,
+    even of several words ("New York"). A text that is not an entry is split on whitespace; its vector is the float64
+    mean over the words that were found, repeated words counting each time. If none was found, its row is NaN.
 
     With ``lowercased``, as in the published EvalRank toolkit: vocabulary (first entry wins) and texts are lower-cased,
-    and means are taken in float32. ``readout`` has other poolings than the mean, joined where they are several (Rücklé
-    et al. 2018, arXiv 1803.01400, section 3).
+    and means are taken in float32. ``readout`` can have other poolings than the mean, joined if there are several
+    (Rücklé et al. 2018, arXiv 1803.01400, section 3).
     """
 
     file: VectorFile
@@ -136,7 +136,7 @@ class WordVectors:
 
     @property
     def _is_pooled(self) -> bool:
-        """Whether otherwise than by the mean alone."""
+        """Whether the pooling is other than the mean alone."""
         return self.readout != MEAN_OF_WORDS
 
     @property
@@ -158,7 +158,7 @@ class WordVectors:
 
     @property
     def notes(self) -> Sequence[str]:
-        """How many words of the texts that were encoded since it was loaded have no vector."""
+        """A sentence on how many words of the texts encoded since loading have no vector."""
         missing, unknown = self._missing, sum(self._missing.unknown.values())
         if not unknown:
             return ()
@@ -205,7 +205,7 @@ class WordVectors:
                 self._missing.with_signs[word] = None
 
     def token_parts(self, text: str) -> TokenParts | None:
-        """See ``TokenVectors``: words without a vector get none; None if there is no other, or for another pooling."""
+        """See ``TokenVectors``: words without a vector get zeros; None if no word has one, or for another pooling."""
         if self._is_pooled:
             return None
         lookup, matrix = self._lookup, self.file.table.matrix
@@ -220,7 +220,7 @@ class WordVectors:
         return mean_of(tokens, matrix[[row or 0 for row in rows]], known)
 
     def _words(self, lookup: _Lookup, text: str) -> list[str]:
-        """What is looked up of a text: all of it where that is an entry, else its words."""
+        """What to look up for a text: all of it if that is an entry, else its words."""
         if self.lowercased:
             return text.lower().split()
         words = text.split()

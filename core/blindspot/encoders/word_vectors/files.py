@@ -31,7 +31,7 @@ _BAD_BYTES = re.compile(rb"[\x00-\x08\x0e-\x1b]")  # not in text
 
 
 def peek(path: Path) -> VectorHead:
-    """Format and dimension, from the first MiB; raises ``InputError`` for no file, or one without word vectors."""
+    """Format and dimension, from the first MiB; raises ``InputError`` if there is no file, or no word vectors in it."""
     with opened(path) as file:
         head = file.read(HEAD)
     if not head.strip():
@@ -52,7 +52,7 @@ def read(path: Path, head: VectorHead) -> WordTable:
     """All words and vectors; needs memory for the matrix, the words and a few blocks. Logs the number of duplicates.
 
     Raises:
-        InputError: what is wrong, with the line or the word.
+        InputError: the file is wrong; the message names the line or the word.
         BlindspotError: too little memory.
     """
     readers = {
@@ -83,7 +83,7 @@ MOST_UNDECODABLE = 0.5  # of the words of a binary file
 
 
 def _check_values(path: Path, head: VectorHead, table: WordTable) -> None:
-    """Refuse what was read as vectors and is none: equal rows, a column of counts, numbers of another type."""
+    """Refuse numbers that cannot be vectors: equal rows, a column of counts, numbers of another type."""
     matrix = table.matrix
     some = matrix[:: max(1, len(matrix) // SAMPLE_LINES)]
     if len(matrix) >= LEAST_ROWS and not (some != some[0]).any() and not (matrix != matrix[0]).any():

@@ -1,7 +1,7 @@
 """Reader of gensim's KeyedVectors (``.kv``), which are pickles: nothing that they name is imported or run.
 
-The unpickler knows a few names, and has something inert for each: gensim's object becomes a holder of its attributes,
-an array its shape and its bytes. Any other name is refused. Large matrices are beside the file
+The unpickler knows a few names, and replaces each by something inert: gensim's object becomes a holder of its
+attributes, an array its shape and its bytes. Any other name is refused. Large matrices are beside the file
 (``NAME.kv.vectors.npy``).
 """
 
@@ -33,18 +33,18 @@ _REMEDY = "in gensim: KeyedVectors.load(NAME).save_word2vec_format('vectors.txt'
 
 
 def is_keyed(head: bytes) -> bool:
-    """Whether a file that begins so is gensim's."""
+    """Whether a file that begins with ``head`` is gensim's."""
     return head.startswith(PICKLES) and MODULE.encode() in head[:200]
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """The file, and that of its matrix where this is beside it."""
+    """The file, and the file of its matrix if that is beside it."""
     beside = path.with_name(f"{path.name}.vectors.npy")
     return (path, beside) if beside.is_file() else (path,)
 
 
 def peek_keyed(path: Path) -> VectorHead:
-    """Read the file but for a matrix beside it; raises ``InputError`` if it has no word vectors."""
+    """Read the file without a matrix beside it; raises ``InputError`` if it has no word vectors."""
     return _head(path, state_of(path))
 
 
@@ -98,11 +98,11 @@ def _words_and_matrix(path: Path, file: IO[bytes]) -> tuple[list[Any], Float32]:
 
 
 class _Foreign(Exception):
-    """A name in a pickle that is not known."""
+    """An unknown name in a pickle."""
 
 
 class _Object:
-    """An object of which only the attributes are kept.
+    """An object that keeps only its attributes.
 
     Like each class here it has ``__setstate__``: without one, a pickle could set attributes of the class itself.
     """
@@ -177,7 +177,7 @@ _KNOWN: Mapping[tuple[str, str], Callable[..., Any]] = {
 
 
 class _Unpickler(pickle.Unpickler):
-    """An unpickler that imports nothing: what it may call is above."""
+    """An unpickler that imports nothing: it may only call what is listed above."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _KNOWN:

@@ -1,6 +1,6 @@
 """Reader of word vectors as text: a word and its numbers per line, with or without a header line.
 
-Six times as fast as gensim's, and it refuses rows of another length, which gensim truncates silently.
+It is six times as fast as gensim's reader, and refuses rows of another length, which gensim truncates silently.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _OTHER_SPACE = (b"  ", b"\t", b"\r", b"\v", b"\f")
 def read_text(path: Path, head: VectorHead, file: IO[bytes], collector: Collector) -> None:
     """Read all lines but blank ones into ``collector``.
 
-    A word may contain spaces, as in GloVe 840B: the last ``d`` fields are the numbers, the word is what precedes them,
-    unless that would make a number part of it.
+    A word may contain spaces, as in GloVe 840B: the last ``d`` fields are the numbers, and the word is what precedes
+    them, unless a number would become part of it.
 
     Raises:
         InputError: a row without exactly ``d`` numbers, or another number of rows than the header promises.
@@ -91,7 +91,7 @@ def _parsed(path: Path, lines: list[bytes], places: list[int], dimension: int) -
             if flat.size == len(lines) * dimension:
                 return words, flat.reshape(len(lines), dimension)
         except ValueError:
-            pass  # reported below, with its line
+            pass  # reported below, with the line
     out = np.empty((len(lines), dimension), dtype=np.float32)
     for row, (line, place) in enumerate(zip(lines, places, strict=True)):
         words[row], rest = _split(path, line, place, dimension)

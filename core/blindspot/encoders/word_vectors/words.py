@@ -32,7 +32,7 @@ class VectorFormat(StrEnum):
 
 @dataclass(frozen=True)
 class VectorHead:
-    """What the beginning of a file says; ``promised`` is its number of words, None if it does not say."""
+    """Facts from the beginning of a file; ``promised`` is its number of words, None if it gives none."""
 
     format: VectorFormat
     dimension: int
@@ -91,7 +91,7 @@ class Collector:
                 self.index[word] = start
                 start += 1
         self.duplicates += len(texts) - (start - before)
-        # In place: the system moves the pages of a large array, so that there is never a second copy
+        # In place: the system moves the pages of a large array, so there is never a second copy
         self._matrix.resize((start, self._matrix.shape[1]), refcheck=False)
         self._matrix[before:] = rows if kept.all() else rows[kept]
 
