@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 
-OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
+OWN_PREFIX = own.PREFIX  # the beginning of a reference to a user's file
 OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 OWN_FOLDER = f"{own.FOLDER_PREFIX}PATH"
 OWN_FORMS = (
@@ -362,7 +362,7 @@ def family_of(reference: str) -> Family | None:
 
 
 def catalogued(reference: str) -> DatasetEntry | None:
-    """The entry of a dataset of the catalog, one of a family included; no sources, no user's file."""
+    """The entry of a dataset in the catalog, also of a family's member; not for sources or a user's file."""
     family = family_of(reference)
     return family.members[reference] if family else DATASETS.get(reference)
 
@@ -383,14 +383,14 @@ def find_datasets(references: Iterable[str]) -> list[DatasetEntry]:
 class DatasetRef(str):
     """A dataset by its reference, as stores, addresses and JSON have it: ``demo-pairs``, ``file:PATH``.
 
-    A ``str``, so that it compares with what these say. Whether there is such a dataset, ``entry`` tells.
+    It is a ``str``, so that it equals what these have. ``entry`` tells whether there is such a dataset.
     """
 
     __slots__ = ()
 
     @classmethod
     def parse(cls, text: str) -> DatasetRef:
-        """The dataset that somebody names, as the store names it; a user's file need not exist any more.
+        """The dataset that somebody names, under the store's name; a user's file need not exist any more.
 
         Raises:
             InputError: no such dataset.
@@ -398,7 +398,7 @@ class DatasetRef(str):
         return cls(OwnReference.parse(text) if own.is_own(text) else cls(text).entry().id)
 
     def of_kind(self, kind: DatasetKind) -> DatasetRef:
-        """The same dataset as one of a kind, where a user's file may be read as several kinds; else itself.
+        """The dataset read as a kind, if a user's file can be read as several kinds; else itself.
 
         Raises:
             InputError: the file cannot be read.
@@ -406,7 +406,7 @@ class DatasetRef(str):
         return DatasetRef(own.fitting(self, kind)) if own.is_own(self) else self
 
     def entry(self) -> DatasetEntry:
-        """From the catalog, its sources, or a user's file, which is read for it once as long as it does not change.
+        """The entry from the catalog, its sources, or a user's file, which is read once as long as it does not change.
 
         Raises:
             InputError: an unknown dataset (the nearest id is suggested), or an unusable file.
@@ -441,19 +441,19 @@ def find_dataset(reference: str) -> DatasetEntry:
 
 
 def title_of(reference: str) -> str:
-    """Name of a dataset on screen, whether it still exists or not; see ``blindspot.names``."""
+    """Name of a dataset on screen, even if it no longer exists; see ``blindspot.names``."""
     entry = catalogued(reference)
     return names.current().dataset(reference, entry.title if entry else "")
 
 
 def limits_of(references: Iterable[str]) -> tuple[str, ...]:
-    """What scores on these datasets do not say, in a sentence or two for each that has limits, after its title."""
+    """What scores on these datasets do not say: a sentence or two for each dataset that has limits, after its title."""
     entries = filter(None, map(catalogued, dict.fromkeys(references)))
     return tuple(f"{title_of(entry.id)}: {entry.limits}" for entry in entries if entry.limits)
 
 
 def _own_entry(file: OwnSource, reference: DatasetRef) -> DatasetEntry:
-    """The entry of a user's file or folder. It keeps the content that was read, so that it agrees with the revision."""
+    """The entry of a user's file or folder. It keeps the content as read, so that it agrees with the revision."""
     return DatasetEntry(
         id=reference,
         title=names.current().dataset(reference),

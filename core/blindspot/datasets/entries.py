@@ -1,4 +1,4 @@
-"""Entries of the catalog of datasets, and the public files that they are made of."""
+"""Entries of the catalog of datasets, and the public files that they come from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SourceFile:
         size: bytes; 0 if unknown when the entry was written.
         sha256: "" if unknown: then ``fetch`` records the checksum of the first file that the loader accepts, and
             checks later ones against it.
-        about: bytes, roughly, where ``size`` is unknown: for estimates of a download, never checked.
+        about: approximate bytes if ``size`` is unknown, for estimates of a download; never checked.
     """
 
     source: str
@@ -40,7 +40,7 @@ class SourceFile:
 
     @property
     def download(self) -> int:
-        """Bytes to download, as far as anybody knows."""
+        """Bytes to download, estimated if the size is unknown."""
         return self.size or self.about
 
     @property
@@ -55,18 +55,17 @@ class DatasetEntry:
     Attributes:
         unit: what one item is, for labels ("sentence", "word").
         size: counts, for pickers and ``data list`` (the loader's tests check them).
-        load: makes the dataset from its id and the paths of ``files``, in their order (built-in data: from none).
+        load: makes the dataset from its id and the paths of ``files``, in their order (no paths for built-in data).
         files: the downloads; empty for built-in data.
         own: for ``file:`` and ``dir:`` references, the user's file or folder and how it was read.
         pairs, texts: the counts as numbers, for estimates (pairs: originals of a user's minimal pairs); 0 if unknown
             before loading.
-        is_split: whether labeled texts have a split of their own, for estimates; else folds are made.
-        classes: of a probing task, for estimates.
+        is_split: whether labeled texts have a split of their own, for estimates; otherwise there are folds.
+        classes: number of classes of a probing task, for estimates.
         sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from, or "".
-        core_texts: number of its first texts that belong to these; the rest are frequent words, added so that matches
-            have more competitors. 0 if none were added.
-        rewrites: id of the minimal pairs with its texts, which tell how each text changes the meaning of another, or
-            "".
+        core_texts: number of its first texts that belong to the sources; the rest are frequent words, added so that
+            matches have more competitors. 0 if none were added.
+        rewrites: id of the minimal pairs with its texts, which tell how each text changes another's meaning, or "".
         limits: what its scores do not say, shown wherever they are.
     """
 
@@ -100,12 +99,12 @@ class DatasetEntry:
 
 @dataclass(frozen=True)
 class Family:
-    """Datasets of one source that no list spells out, since they are many: pickers and tables have the family instead.
+    """Datasets of one source, too many for a list: pickers and tables show the family instead.
 
     Attributes:
         size: counts, for people.
         members: by id.
-        naming: how the members are called.
+        naming: how the members are named.
     """
 
     id: str

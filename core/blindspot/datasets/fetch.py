@@ -20,8 +20,8 @@ from blindspot.types import CancelToken, Progress, no_progress
 ATTEMPTS = 3
 TIMEOUT_SECONDS = 20.0
 BLOCK_BYTES = 1 << 16
-MAX_UNKNOWN_BYTES = 64 << 20  # of a file whose size nobody declared
-STAGE = "fetching"  # how the stage of a download begins; its units are bytes
+MAX_UNKNOWN_BYTES = 64 << 20  # of a file without a declared size
+STAGE = "fetching"  # the name of a download's stage begins so; its units are bytes
 
 
 class DataState(StrEnum):
@@ -43,7 +43,7 @@ class FetchRequest:
 
 @dataclass(frozen=True)
 class FileState:
-    """State of one file of a dataset; ``detail`` says what is wrong with a corrupt one."""
+    """State of one file of a dataset; ``detail`` says what is wrong with a corrupt file."""
 
     path: Path
     state: DataState
@@ -56,7 +56,7 @@ def local_path(file: SourceFile, settings: Settings) -> Path:
 
 
 def recorded_checksum(file: SourceFile, settings: Settings) -> str:
-    """The expected checksum of a file: the declared one, else that of its first use here; "" before that."""
+    """The expected checksum of a file: the declared one, else the one from its first use here; "" before that."""
     record = _record_path(file, settings)
     if file.is_pinned or not record.is_file():
         return file.sha256
@@ -74,7 +74,7 @@ def _record_path(file: SourceFile, settings: Settings) -> Path:
 
 
 def file_state(file: SourceFile, settings: Settings) -> FileState:
-    """Check a file on disk: first its size, then its checksum, as far as known."""
+    """Check a file on disk: first its size, then its checksum, if they are known."""
     path = local_path(file, settings)
     if not path.is_file():
         return FileState(path, DataState.MISSING)
@@ -96,13 +96,13 @@ def dataset_state(entry: DatasetEntry, settings: Settings) -> DataState:
 def load(
     entry: DatasetEntry, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> Dataset:
-    """A dataset, its missing files fetched first.
+    """A dataset; its missing files are fetched first.
 
     Raises:
         DataMissing: a file cannot be downloaded now.
         DataCorrupt: a file has the wrong checksum, and is left in place; or the loader rejects a downloaded file
             without a declared checksum.
-        LibraryMissing: it is in a package of an extra, or needs one.
+        LibraryMissing: the dataset is in a package of an extra, or needs one.
     """
     policy.check_dataset(entry.id, settings)
     paths, fetched = [], []
@@ -158,7 +158,7 @@ def _record(file: SourceFile, settings: Settings) -> None:
 def fetch_dataset(
     entry: DatasetEntry, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> tuple[Path, ...]:
-    """Download a dataset's missing or corrupt files, and return all paths. Progress counts the bytes of all.
+    """Download a dataset's missing or corrupt files, and return all paths. Progress counts the bytes of all files.
 
     Raises:
         DataMissing: as ``fetch_file``.
@@ -203,7 +203,7 @@ def fetch_file(
         partial = target.with_name(f"{target.name}.part")
         origin = _origin(file, settings.mirror)
         checksum = recorded_checksum(file, settings)
-        if not file.is_pinned:  # the rest could be of another version, and no checksum would show it
+        if not file.is_pinned:  # the rest could belong to another version, and no checksum would show it
             partial.unlink(missing_ok=True)
         resumed = partial.is_file() and not isinstance(origin, Path)
         _bring(origin, partial, file, progress, cancel)

@@ -8,10 +8,10 @@ from blindspot.files.writing import path_named
 
 
 def dataset_named(name: str) -> str:
-    """The reference of a dataset: the path of a file or folder becomes one, with the columns or options that follow a
-    ``?``; everything else stays.
+    """The reference of a dataset: the path of a file or folder becomes a reference, with the columns or options that
+    follow a ``?``; everything else stays.
 
-    Looks at the disk: not for what strangers type.
+    Looks at the disk, so do not use it for input from strangers.
     """
     if is_own(name) or name in DATASETS or name in FAMILIES or name in SOURCES:
         return name

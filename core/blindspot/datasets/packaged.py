@@ -11,11 +11,11 @@ from blindspot.errors import BlindspotError, reinstall
 def text_of(package: str, *path: str) -> str:
     """A UTF-8 text file inside an installed package.
 
-    The package's own code is not run: importing gensim alone takes longer than all that is made of its two files.
+    The package's own code is not run: importing gensim alone takes longer than all work on its two files.
 
     Raises:
         ModuleNotFoundError: the package is not installed.
-        BlindspotError: it has no such file.
+        BlindspotError: the package has no such file.
     """
     spec = importlib.util.find_spec(package)
     if spec is None:

@@ -1,6 +1,7 @@
 """Pairs of a dataset that an encoder may have seen in training.
 
-Texts are compared as near-duplicates, since training sets differ in tokens and case; texts of punctuation literally.
+Texts are compared as near-duplicates, since training sets differ in tokens and case; texts of punctuation only are
+compared literally.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class TrainingSet:
     """Texts that an encoder was trained on, as they are ``compared``.
 
     Attributes:
-        rows: how many.
-        pairs: every two texts of one row; one text twice in a row is a pair of one.
+        rows: number of rows.
+        pairs: every two texts of a row; a text that is twice in a row is a pair of one.
     """
 
     name: str
@@ -51,7 +52,7 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class Remembered:
-    """A training set that somebody named: of a dataset's ``pairs``, ``both`` have both texts in one of its rows."""
+    """A training set that somebody named: ``both`` of a dataset's ``pairs`` have both texts in one of its rows."""
 
     name: str
     digest: str
@@ -60,7 +61,7 @@ class Remembered:
 
     @property
     def warning(self) -> str:
-        """For readers of scores on the dataset; "" where none of its pairs was seen."""
+        """A sentence for readers of scores on the dataset; "" if none of its pairs was seen."""
         if not self.both:
             return ""
         which = f"All {self.pairs:,}" if self.both == self.pairs else f"{self.both:,} of {self.pairs:,}"
@@ -102,7 +103,7 @@ def remember(folder: Path, dataset_digest: str, training: TrainingSet, found: Ov
 
 
 def remembered(folder: Path, dataset_digest: str) -> tuple[Remembered, ...]:
-    """What was remembered of a dataset; files that cannot be read are logged and left out."""
+    """The training sets remembered for a dataset; files that cannot be read are logged and left out."""
     out = []
     for path in sorted((folder / dataset_digest).glob("*.json")):
         try:
@@ -142,14 +143,14 @@ def training_set(name: str, rows: Iterable[Sequence[str]]) -> TrainingSet:
 
 
 def of_sts_benchmark(name: str, scored: ScoredPairs) -> TrainingSet:
-    """The training part of STS-Benchmark, of scored pairs with it."""
+    """The training part of STS-Benchmark, from scored pairs that contain it."""
     inside = scored.set_numbers == scored.sets.index("STS-B train")
     numbers = zip(scored.firsts[inside].tolist(), scored.seconds[inside].tolist(), strict=True)
     return training_set(name, ((scored.items[first], scored.items[second]) for first, second in numbers))
 
 
 def read_file(path: Path) -> TrainingSet:
-    """``parse`` of a file; raises ``InputError`` for one that cannot be read."""
+    """``parse`` a file; raises ``InputError`` if it cannot be read."""
     if path.suffix.lower() != f".{TEXT_FILE}":
         return parse(path, read_bytes(path))
     try:
@@ -164,8 +165,8 @@ def read_file(path: Path) -> TrainingSet:
 def parse(path: Path, data: bytes, header: bool = True) -> TrainingSet:
     """A training set in a file's bytes; the ending of ``path`` gives the format.
 
-    A .txt has a text per line, or several with tabs between; of a .csv, .tsv, .jsonl or .parquet all columns of text
-    are taken. ``header``: whether the first row of a .csv or .tsv names the columns.
+    A .txt has a text per line, or several with tabs between; a .csv, .tsv, .jsonl or .parquet gives all its columns of
+    text. ``header``: whether the first row of a .csv or .tsv names the columns.
 
     Raises:
         InputError: what is wrong with the file, in one line.

@@ -1,7 +1,7 @@
 """Uploaded texts, kept in the cache with their original files.
 
 ``<cache>/uploads/<digest>/`` has ``<name>.jsonl`` (the texts as they were confirmed, under names of columns that
-``file:PATH`` recognizes: see ``OwnFile.written_rows``), ``original/<name>``, and ``upload.json``. Of a folder it has
+``file:PATH`` recognizes: see ``OwnFile.written_rows``), ``original/<name>``, and ``upload.json``. For a folder it has
 ``<name>/``, with the files that are read, and ``upload.json``.
 """
 
@@ -38,7 +38,7 @@ from blindspot.types import digest_of_strings
 log = logging.getLogger(__name__)
 RECORD = "upload.json"
 MAX_NAME_BYTES = 100
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # categories of characters
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # categories of characters that cannot be seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class SentFolder:
 
     @cached_property
     def digest(self) -> str:
-        """Changes whenever a file does."""
+        """Digest that changes whenever a file does."""
         return digest_of_strings([f"{path} {hashlib.sha256(data).hexdigest()}" for path, data in self.contents.items()])
 
     @property
@@ -85,11 +85,11 @@ class Upload:
         name: of the file that was uploaded.
         original_sha256: of its bytes.
         kind: what it was read as.
-        columns: uses, as in ``OwnFile.used``, each with the column of the uploaded file.
+        columns: uses, as in ``OwnFile.used``, each with its column in the uploaded file.
         rows, texts: how many pairs, originals, words or examples there are, and how many distinct texts.
         uploaded_at: ISO 8601, UTC.
-        options: of a folder, as in its reference; None for a file. ``path`` is then the folder, ``columns`` its files.
-        checksums: of a folder, per file its path below the folder and its sha256.
+        options: of a folder, as in its reference, with ``path`` the folder and ``columns`` its files; None for a file.
+        checksums: for a folder, the path of each file below the folder and its sha256.
     """
 
     path: Path
@@ -105,7 +105,7 @@ class Upload:
 
     @property
     def reference(self) -> str:
-        """The dataset that it is."""
+        """The reference of its dataset."""
         if self.options is not None:
             return f"{own.FOLDER_PREFIX}{self.path}{'?' * bool(self.options)}{self.options}"
         return f"{own.PREFIX}{self.path}"
@@ -121,7 +121,7 @@ class Upload:
 
 
 def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
-    """Store an upload that was read and confirmed; nothing is overwritten, the same one again is found.
+    """Store an upload that was read and confirmed; nothing is overwritten, and the same upload again is found.
 
     Args:
         contents: as ``own.OwnTable`` read them; its path's name is the file's name.
@@ -137,7 +137,7 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
     name = safe_name(contents.path.name)
     path = Path(f"{Path(name).stem}.jsonl")
     written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in contents.written_rows()).encode()
-    as_read_back = own.parse(path, written)  # the limits hold for it too
+    as_read_back = own.parse(path, written)  # the limits apply to it too
     folder = settings.uploads / _folder_name(name, contents.sha256, as_read_back.sha256)
     upload = Upload(
         path=folder / path,
@@ -161,7 +161,7 @@ def folder_of(sent: Sequence[tuple[str, bytes]], settings: Settings) -> SentFold
     """The files of a folder that somebody wants to upload, by their paths as a browser sends them.
 
     Raises:
-        InputError: they are of several folders, or larger than uploads may be here.
+        InputError: they are from several folders, or larger than uploads may be here.
     """
     limits = policy.of(settings).uploads
     limits.check_folder(sum(len(data) for _, data in sent), 0, 0)
@@ -197,7 +197,7 @@ def folder_of_files(sent: Sequence[tuple[str, bytes]], settings: Settings) -> Se
 
 
 def read_folder(sent: SentFolder, options: FolderOptions, settings: Settings) -> OwnRetrievalFolder:
-    """What is in a folder that somebody wants to upload.
+    """The content of a folder that somebody wants to upload.
 
     Raises:
         InputError: what is wrong with it, or it is larger than uploads may be here.
@@ -217,7 +217,7 @@ def guessed_folder(
 
 
 def add_folder(sent: SentFolder, options: FolderOptions, settings: Settings) -> Upload:
-    """Store a folder that was read and confirmed: those of its files that are read, as they are.
+    """Store a folder that was read and confirmed: the files that were read, as they are.
 
     Raises:
         InputError, BlindspotError: as ``add`` and ``read_folder``.
@@ -255,7 +255,7 @@ def add_folder(sent: SentFolder, options: FolderOptions, settings: Settings) -> 
 
 
 def _write_folder(folder: Path, files: dict[Path, bytes]) -> None:
-    """All or nothing: under a hidden name first, which no reader looks at."""
+    """Write all files or none: first under a hidden name, which readers ignore."""
     temporary = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}.tmp")
     try:
         for path, content in files.items():
@@ -263,7 +263,7 @@ def _write_folder(folder: Path, files: dict[Path, bytes]) -> None:
             (temporary / path).write_bytes(content)
         temporary.rename(folder)
     except OSError as error:
-        if not folder.exists():  # else another session stored the same meanwhile
+        if not folder.exists():  # otherwise another session has stored the same
             raise cannot_write(folder, error) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)  # there only if something failed
@@ -293,7 +293,7 @@ def remove(upload: Upload, settings: Settings) -> None:
     folder = upload.path.parent
     if folder.parent != settings.uploads:
         raise InputError(f"there is no upload {folder.name} here")
-    hidden = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}.removed")  # at once, not file by file
+    hidden = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}.removed")  # removes it at once, not file by file
     try:
         folder.rename(hidden)
         shutil.rmtree(hidden)
@@ -306,7 +306,7 @@ def remove(upload: Upload, settings: Settings) -> None:
 
 
 def safe_name(name: str) -> str:
-    """A file name of letters, digits and ``._-``, whatever a browser sends; never a path, never hidden."""
+    """A file name of letters, digits and ``._-`` from whatever a browser sends; never a path, never hidden."""
     last = Path(re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1])
     stem = re.sub(r"[^\w.-]+", "_", last.stem).strip("._-")
     ending = re.sub(r"[^\w.]+", "", last.suffix)[:10]
@@ -314,14 +314,14 @@ def safe_name(name: str) -> str:
 
 
 def shown_name(name: str) -> str:
-    """A file's name for people, whatever a browser sends: no path, nothing that cannot be seen or turns the writing
-    around, and not longer than a name is."""
+    """A file's name for people from whatever a browser sends: no path, no invisible characters or changes of writing
+    direction, and of limited length."""
     last = "".join(c for c in re.split(r"[/\\]", name)[-1] if unicodedata.category(c) not in _UNSEEN)
     return last if len(last) <= MAX_NAME_BYTES else f"{last[: MAX_NAME_BYTES // 2]}…{last[-20:]}"
 
 
 def damage(folder: Path) -> str:
-    """What is wrong with the files of a stored upload, or "": its folder is named by what it held."""
+    """What is wrong with the files of a stored upload, or ""; the folder's name is a digest of what it had."""
     try:
         upload = _read(folder)
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -347,7 +347,7 @@ def _folder_name(name: str, original_sha256: str, written_sha256: str) -> str:
 
 def _read(folder: Path) -> Upload:
     values = json.loads((folder / RECORD).read_bytes())
-    if "query" in values:  # written when all uploads were pairs
+    if "query" in values:  # a record from when all uploads were pairs
         values["kind"], values["rows"] = DatasetKind.PAIR_SET, values.pop("pairs")
         values["columns"] = [(use, values.pop(use)) for use in ("query", "match")]
     values["path"] = folder / Path(values["path"]).name
@@ -379,6 +379,6 @@ def tabulate(name: str, data: bytes, header: bool, settings: Settings) -> own.Ow
 
 
 def _check_place(settings: Settings) -> None:
-    """On a demo a visitor's uploads are the visitor's: there is no place for any that all would see."""
+    """Refuse uploads on a demo outside of a session: a visitor's uploads are private, and none is for all visitors."""
     if not policy.of(settings).changes and not settings.session:
         raise policy.refused("uploads that all visitors see are not taken")

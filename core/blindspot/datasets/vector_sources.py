@@ -1,7 +1,7 @@
 """Small files of word vectors for ``sweep evidence``, so that it compares more than three families.
 
-They are parts of well-known files with the most frequent words only. They lack many words of the texts, so these
-encoders are weaker than the whole files.
+They are parts of well-known files, with only the most frequent words. They lack many words of the texts, so these
+encoders are weaker than those with the whole files.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Brought:
     """Which files of word vectors are in the cache.
 
     Attributes:
-        paths: of those that are, in the order of ``VECTOR_FILES``.
-        missing: per file that could not be had, its name and why, in a sentence that says what to do.
+        paths: of the files in the cache, in the order of ``VECTOR_FILES``.
+        missing: for each file that could not be fetched, a sentence with its name, the reason and what to do.
     """
 
     paths: tuple[Path, ...]
@@ -60,7 +60,7 @@ def bring(
     """Fetch the files that are not in the cache, from the mirror or their source; ``missing`` lists the others.
 
     Args:
-        files: ``VECTOR_FILES``, where nothing else is said.
+        files: None for ``VECTOR_FILES``.
 
     Raises:
         DataCorrupt: a downloaded file has the wrong checksum.

@@ -15,7 +15,7 @@ from blindspot.types import Bool, Float64, Int64
 
 @dataclass(frozen=True)
 class Band:
-    """Texts of a Zipf frequency from ``low`` (in) to ``high`` (out)."""
+    """Texts with a Zipf frequency from ``low`` (included) to ``high`` (excluded)."""
 
     label: str
     low: float
@@ -32,7 +32,7 @@ BANDS = (
 
 
 def zipf_of(texts: Sequence[str]) -> Float64:
-    """Zipf frequency of each text by wordfreq, ``[n] float64``: of several words the mean; 0 for words it lacks."""
+    """Zipf frequency of each text by wordfreq, ``[n] float64``: the mean of its words; 0 for words that it lacks."""
     from wordfreq import zipf_frequency
     from wordfreq.tokens import tokenize
 
@@ -57,13 +57,13 @@ class Frequencies:
     """How frequent items are in a corpus.
 
     Attributes:
-        zipf: ``[k] float64``, log10 of occurrences per billion words; of an item of several words the mean over
-            them. NaN where the source does not have the item.
+        zipf: ``[k] float64``, log10 of occurrences per billion words; the mean over an item's words. NaN if the source
+            does not have the item.
         counts: ``[k] float64``, occurrences in ``corpus_size`` words; NaN likewise.
         corpus_size: in words.
-        source: id of whose counts they are: ``WORDFREQ``, or that of a vocabulary.
+        source: id of the source of the counts: ``WORDFREQ``, or a vocabulary's id.
         about: description for readers, in a sentence or two; plain text.
-        digest: of all that decides them, as a key.
+        digest: of all that decides the frequencies, as a key.
     """
 
     zipf: Float64
@@ -79,12 +79,12 @@ class Frequencies:
         return ~np.isnan(self.zipf)
 
     def of(self, items: Int64) -> Frequencies:
-        """Those of some items only, ``[k] int64`` places."""
+        """The frequencies of some items, by their places ``[k] int64``."""
         return replace(self, zipf=self.zipf[items], counts=self.counts[items])
 
 
 def by_wordfreq(dataset: Dataset) -> Frequencies:
-    """Frequencies of all items by wordfreq, ``[n]``; none for items without a word in wordfreq."""
+    """Frequencies of all items by wordfreq, ``[n]``; NaN for items without a word in wordfreq."""
     zipf = zipf_of(dataset.items)
     zipf = np.where(zipf > 0, zipf, np.nan)
     about = (
@@ -95,10 +95,10 @@ def by_wordfreq(dataset: Dataset) -> Frequencies:
 
 
 def seems_english(texts: Sequence[str], zipf: Float64) -> bool:
-    """Whether frequencies by wordfreq, NaN for none, are of English texts; of single words whether most are known.
+    """Whether texts are English, by wordfreq's frequencies, NaN for none; for single words, whether most are known.
 
-    English sentences have a mean Zipf frequency of 5 to 6, terse titles more than 4; texts of other languages have less
-    of the words that they share with English: French 3.8, German 2.5.
+    English sentences have a mean Zipf frequency of 5 to 6, terse titles more than 4; other languages have less, from
+    the words that they share with English: French 3.8, German 2.5.
     """
     is_prose = np.array([len(text.split()) >= PROSE for text in texts], dtype=np.bool_)
     if is_prose.any():
@@ -117,8 +117,8 @@ def of_vocabulary(vocabulary: Vocabulary, about: str) -> Frequencies:
 def by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, about: str) -> Frequencies:
     """Frequencies of all items of a dataset by the counts of a vocabulary, ``[n]``.
 
-    An item is looked up as it is, then in lower case, in either Unicode form; one of several words is the mean
-    over those words that the vocabulary has.
+    An item is looked up as it is, then in lower case, in either Unicode form; an item of several words gets the mean
+    over the words that the vocabulary has.
     """
     from wordfreq.tokens import tokenize
 

@@ -1,4 +1,4 @@
-"""Kinds of datasets: a module each, and the table of all."""
+"""Kinds of datasets: one module per kind, and the table of all."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class DatasetKind(StrEnum):
 
     @property
     def in_words(self) -> str:
-        """The kind as people read it; its value is in digests and addresses and keeps its spelling."""
+        """The kind in words for people; its value is in digests and addresses, so its spelling stays."""
         return self.value.replace("labelled", "labeled")
 
 
@@ -55,7 +55,7 @@ def _one_form(text: str) -> str:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a dataset for a table: headings and as many cells in each row."""
+    """Rows of a dataset for a table: headings, and a cell per heading in each row."""
 
     headings: tuple[str, ...]
     cells: tuple[tuple[object, ...], ...]
@@ -63,13 +63,13 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The part of a dataset whose items all have a vector.
+    """The part of a dataset in which all items have a vector.
 
     Attributes:
-        dataset: that part, of the same kind, with its items renumbered; the whole itself if nothing is left out.
-        items: ``[k] int64``, the numbers that its items have in the whole.
-        covered: ``[n] bool``, per item of the whole whether it is in.
-        rows: ``[r] int64``, the numbers that its rows (pairs, questions, examples, words) have in the whole.
+        dataset: the part, of the same kind, with its items renumbered; the whole dataset if nothing is left out.
+        items: ``[k] int64``, the numbers that its items have in the whole dataset.
+        covered: ``[n] bool``, for each item of the whole dataset whether the part has it.
+        rows: ``[r] int64``, the numbers that its rows (pairs, questions, examples, words) have in the whole dataset.
     """
 
     dataset: Any
@@ -97,10 +97,10 @@ class Dataset(ABC):
 
         lacks: what is wrong if no row is left, and what is expected (``nothing_left``).
         headings: of ``rows``.
-        counted: name of its rows in the coverage of a run ("pairs"); "" where they are its items.
-        stored_as: its rows are in the store's table ``dataset_<stored_as>``; "" where none are kept.
+        counted: name of its rows in the coverage of a run ("pairs"); "" if they are its items.
+        stored_as: its rows are in the store's table ``dataset_<stored_as>``; "" if none are kept.
         has_parts: whether items without a vector can be left out.
-        item_columns: names of its arrays of numbers of items, with an entry per row or (where a row may lack it) none.
+        item_columns: names of its arrays of item numbers, with an entry per row or (if rows may lack it) empty.
         row_columns: names of its other arrays with an entry per row.
         by_rows: whether the rows of a run's results are of its own rows.
     """
@@ -129,17 +129,17 @@ class Dataset(ABC):
 
     @cached_property
     def same_texts(self) -> Int64:
-        """A number per item, ``[n]``: those that differ by case and white space share it (``texts.numbered``)."""
+        """A number per item, ``[n]``: items that differ only in case or white space share it (``texts.numbered``)."""
         return numbered(self.items)[0]
 
     @property
     def whole(self) -> Dataset:
-        """Without cuts."""
+        """The dataset without cuts into passages."""
         return self
 
     @property
     def groupings(self) -> tuple[OwnColumn, ...]:
-        """What groups its rows: its classes, where it has some, and its own columns."""
+        """What groups its rows: its classes, if it has any, and its own columns."""
         return self.own_columns
 
     @property
@@ -154,14 +154,14 @@ class Dataset(ABC):
 
     @cached_property
     def of_words(self) -> bool:
-        """Whether its items are words, whose frequency counts, rather than sentences, whose length does."""
+        """Whether its items are words, where frequency matters, rather than sentences, where length does."""
         return are_words(self.items)
 
     @property
     @abstractmethod
     def content_parts(self) -> list[str]:
         """All that decides a diagnostic's numbers: the kind, the digest of the texts, then names and digests. Result
-        packs have them too, so that who gets texts can tell that they are those of a ``content_digest``."""
+        packs have them too, so that a recipient of texts can check that they belong to a ``content_digest``."""
 
     @cached_property
     def content_digest(self) -> str:
@@ -170,24 +170,24 @@ class Dataset(ABC):
 
     @cached_property
     def form_digest(self) -> str:
-        """As ``content_digest``, whatever ends the lines of texts and whichever form of Unicode they are in: digest of
-        what a golden set is known by."""
+        """As ``content_digest``, but the same for any line ends and any Unicode form of the texts: golden sets are
+        recognized by it."""
         texts = digest_of_strings(_one_form(text) for text in self.items)
         return digest_of_strings([texts if part == self.texts_digest else part for part in self.form_parts])
 
     @property
     def form_parts(self) -> list[str]:
-        """``content_parts`` less the name of the file."""
+        """``content_parts`` without the name of the file."""
         return self.content_parts
 
     def rows_in_any_order(self) -> Iterable[Sequence[object]]:
-        """What there is, whatever its order and numbers: rows as texts, and texts that are in none. Nothing where this
-        does not tell what decides the scores."""
+        """The content without order and numbers: rows as texts, and texts that are in no row. Empty if this does not
+        determine the scores."""
         return ()
 
     @cached_property
     def rows_digest(self) -> str:
-        """As ``form_digest``, whatever the order of rows; "" of kinds that have no ``rows_in_any_order``."""
+        """As ``form_digest``, but the same for any order of rows; "" for kinds that have no ``rows_in_any_order``."""
         rows = sorted(digest_of_strings(_one_form(str(cell)) for cell in row) for row in self.rows_in_any_order())
         return digest_of_strings([self.kind, *rows]) if rows else ""
 
@@ -199,7 +199,7 @@ class Dataset(ABC):
     # --- coverage by an encoder
 
     def part(self, covered: Bool) -> Part:
-        """Leave out the items outside of ``covered``, ``[n] bool``, and the rows that touch them."""
+        """Leave out the items outside of ``covered``, ``[n] bool``, and the rows that contain them."""
         items, rows = np.flatnonzero(covered), np.flatnonzero(self._complete(covered))
         if len(items) == len(self.items):
             return Part(self, items, covered, rows)
@@ -248,10 +248,10 @@ class Dataset(ABC):
 
     @abstractmethod
     def rows(self, start: int, stop: int) -> Sequence[tuple[object, ...]]:
-        """The rows from ``start`` to before ``stop``, as far as there are any: a cell per heading."""
+        """The rows from ``start`` to before ``stop``, or fewer at the end: a cell per heading."""
 
     def first_rows(self, n: int) -> Rows:
-        """The first ``n`` rows, or all where they are fewer."""
+        """The first ``n`` rows, or all if there are fewer."""
         return Rows(self.headings, tuple(self.rows(0, n)))
 
     def stored_rows(self) -> dict[str, Any]:
@@ -259,7 +259,7 @@ class Dataset(ABC):
         return {}
 
     def related(self, item: int) -> dict[int, str]:  # noqa: ARG002 - of kinds that say it
-        """Relations of other items to one, by their numbers: its matches, or an original's rewrites.
+        """Relations of other items to this one, by their numbers: its matches, or an original's rewrites.
 
         Pairs of an item with itself are left out, since it is not its own neighbor.
         """
@@ -267,9 +267,9 @@ class Dataset(ABC):
 
     @property
     def asking(self) -> Int64:
-        """``[q] int64``, ascending: numbers of the items that ask for others (queries, originals); none in most kinds.
+        """``[q] int64``, ascending: numbers of the items that ask for others (queries, originals); empty in most kinds.
 
-        Models with a prompt for queries put it before these where a diagnostic's texts have roles.
+        Models with a prompt for queries put it before these items if a diagnostic's texts have roles.
         """
         return np.empty(0, dtype=np.int64)
 
@@ -284,8 +284,8 @@ class Dataset(ABC):
         return frozenset(self.items[number] for number in self.asking.tolist())
 
     def rows_as_queries(self, numbers: Int32, vectors: int) -> Int32:
-        """Rows of items that ask, among so many vectors: after those of all items if these are encoded by role
-        (``blindspot.runs.inputs.roles``), else their own."""
+        """Rows of items that ask, in a matrix of so many vectors: after the rows of all items if texts are encoded by
+        role (``blindspot.runs.inputs.roles``), else the items' own rows."""
         if vectors == len(self.items):
             return numbers
         return (len(self.items) + np.searchsorted(self.asking, numbers)).astype(np.int32)
@@ -296,8 +296,8 @@ class Dataset(ABC):
 
         Args:
             rows: pairs, originals, words or examples.
-            subsets: rewrites that each original has; of others any number.
-            texts: distinct ones.
+            subsets: rewrites of each original; ignored for other kinds.
+            texts: distinct texts.
         """
         return f"{rows:,} {cls.counted or 'words'}, {texts:,} texts"
 

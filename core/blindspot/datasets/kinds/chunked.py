@@ -13,15 +13,15 @@ from blindspot.datasets.kinds.base import DatasetKind, WordDataset
 from blindspot.datasets.kinds.labeled_texts import SPLITS
 from blindspot.types import Bool, Int8, Int32, Int64
 
-UNKNOWN = -1  # of a token whose word has no vector
+UNKNOWN = -1  # for a token if its word has no vector
 
 
 @dataclass(frozen=True, eq=False)
 class ChunkedSentences(WordDataset):
-    """Sentences whose words are tagged: begin of a phrase (``B-NP``), inside of one (``I-NP``), or outside (``O``).
+    """Sentences with tagged words: begin of a phrase (``B-NP``), inside a phrase (``I-NP``), or outside (``O``).
 
     ``items`` are the distinct words. A sentence stays whole if a model lacks some of its words: ``words`` is then
-    ``UNKNOWN`` there, and what that means is the diagnostic's matter.
+    ``UNKNOWN`` there, and the diagnostic decides what to do.
 
     Attributes:
         tag_names: distinct tags.
@@ -51,7 +51,7 @@ class ChunkedSentences(WordDataset):
         return self._parts([self.words, self.tags, self.starts, self.splits.astype(np.int8)], *self.tag_names)
 
     def coverage(self, covered: Bool) -> dict[str, int]:
-        """All sentences are kept; of tokens and words those with a vector count as covered."""
+        """All sentences are kept; tokens and words count as covered if they have a vector."""
         sentences = len(self.splits)
         known = self.words >= 0
         tokens = int(np.count_nonzero(known & covered[np.where(known, self.words, 0)]))
@@ -60,7 +60,7 @@ class ChunkedSentences(WordDataset):
         return counts | {"tokens": len(self.words), "tokens_covered": tokens} | words
 
     def _complete(self, covered: Bool) -> Bool:
-        """Every sentence, as long as a single word has a vector."""
+        """Every sentence is complete, unless no word at all has a vector."""
         return np.full(len(self.splits), bool(covered.any()))
 
     def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> ChunkedSentences:  # noqa: ARG002
@@ -97,10 +97,10 @@ class ChunkedSentences(WordDataset):
 
 
 def chunks_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
-    """The phrases of a sentence: where each begins, where it has ended, and its kind, in their order.
+    """The phrases of a sentence in order: first word, last word + 1, and kind.
 
     As ``conlleval`` (Tjong Kim Sang 2004) finds them: a phrase begins at ``B``, and at an ``I`` that does not continue
-    one of its own kind; it ends before ``O``, a ``B``, or an ``I`` of another kind.
+    a phrase of its own kind; it ends before ``O``, a ``B``, or an ``I`` of another kind.
     """
     found: list[tuple[int, int, str]] = []
     start, kind = -1, ""

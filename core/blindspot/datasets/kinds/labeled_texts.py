@@ -16,15 +16,15 @@ from blindspot.texts import same_text
 from blindspot.types import Bool, Int8, Int32, Int64
 
 TRAIN, DEV, TEST = 0, 1, 2
-UNSPLIT = -1  # of examples of a task that prescribes no split
+UNSPLIT = -1  # for examples of a task that prescribes no split
 SPLITS = ("train", "dev", "test")
 
 
 def same_examples(firsts: Iterable[str], seconds: Iterable[str] | None = None) -> Int64:
     """A number per example, ``[m] int64``, in order of appearance: examples that say the same share it.
 
-    These are examples whose texts are the same by ``same_text``. Of two texts it does not matter which comes first: the
-    features |u - v| and u * v do not depend on it.
+    Examples say the same if their texts are the same by ``same_text``. The order of two texts does not matter, since
+    the features |u - v| and u * v do not depend on it.
     """
     columns = [[same_text(text) for text in column] for column in (firsts, seconds) if column is not None]
     number: dict[tuple[str, ...], int] = {}
@@ -34,8 +34,8 @@ def same_examples(firsts: Iterable[str], seconds: Iterable[str] | None = None) -
 
 @dataclass(frozen=True)
 class LabeledRow:
-    """An example: ``second`` is "" where it is one text, ``split`` where none is prescribed; ``elsewhere`` says where
-    else the same text is ("in training", "elsewhere", or "")."""
+    """An example: ``second`` is "" if it is a single text, ``split`` is "" if none is prescribed; ``elsewhere`` says
+    where else the same text is ("in training", "elsewhere", or "")."""
 
     number: int
     label: str
@@ -47,14 +47,14 @@ class LabeledRow:
 
 @dataclass(frozen=True, eq=False)
 class LabeledTexts(Dataset):
-    """Examples of classes: a text each, or two.
+    """Examples of classes: each has one text or two.
 
     Attributes:
         classes: their names.
         firsts: ``[m] int32``, index into ``items`` of each example's text.
-        seconds: ``[m] int32``, of its second text; ``[0]`` where examples are single texts.
+        seconds: ``[m] int32``, index of its second text; ``[0]`` if examples are single texts.
         labels: ``[m] int32``, index into ``classes``.
-        splits: ``[m] int8``, ``TRAIN``, ``DEV`` or ``TEST``; ``UNSPLIT`` for all of a task that prescribes no split.
+        splits: ``[m] int8``, ``TRAIN``, ``DEV`` or ``TEST``; ``UNSPLIT`` for all if the task prescribes no split.
     """
 
     classes: tuple[str, ...]
@@ -102,22 +102,22 @@ class LabeledTexts(Dataset):
 
     @cached_property
     def texts(self) -> tuple[Int64, Int64]:
-        """Numbers of each example's texts, ``[m] int64`` twice, as ``same_texts``; of single texts both are that
-        text's."""
+        """Numbers of each example's texts, ``[m] int64`` twice, as in ``same_texts``; the same twice for single
+        texts."""
         first = self.same_texts[self.firsts]
         return first, self.same_texts[self.seconds] if self.has_pairs else first
 
     @cached_property
     def overlaps(self) -> Bool:
-        """Whether each tested example occurs elsewhere too, ``[m] bool``: with a prescribed split, in the training part
-        (so never True outside of the test part), else anywhere else in the dataset."""
+        """Whether each tested example also occurs elsewhere, ``[m] bool``: with a prescribed split, in the training
+        part (so never True outside of the test part); otherwise anywhere else in the dataset."""
         if self.is_split:
             return np.asarray((self.splits == TEST) & np.isin(self.same, self.same[self.splits == TRAIN]))
         return np.asarray(np.bincount(self.same)[self.same] > 1)
 
     @cached_property
     def counts(self) -> LabeledCounts:
-        """Takes a moment for 100,000 texts."""
+        """Counts of the dataset; takes a moment for 100,000 texts."""
         return LabeledCounts.of(self)
 
     def numbers(self, label: str = "", overlapping: bool = False) -> Int64:
@@ -125,7 +125,7 @@ class LabeledTexts(Dataset):
 
         Args:
             label: only those of a class; "" for all.
-            overlapping: only those that leak, as ``overlaps`` says.
+            overlapping: only those that ``overlaps``.
         """
         kept = self.overlaps.copy() if overlapping else np.ones(len(self.labels), dtype=np.bool_)
         if label:
@@ -151,7 +151,7 @@ class LabeledTexts(Dataset):
         return [astuple(row) for row in self.examples(range(start, min(stop, len(self.labels))))]
 
     def first_rows(self, n: int) -> Rows:
-        """Without the columns that say nothing in these."""
+        """As for any dataset, but without columns that are empty in these rows."""
         rows = self.rows(0, n)
         shown = [i for i in range(len(self.headings)) if any(row[i] != "" for row in rows)]
         return Rows(tuple(self.headings[i] for i in shown), tuple(tuple(row[i] for i in shown) for row in rows))
@@ -173,7 +173,7 @@ class LabeledTexts(Dataset):
 
 @dataclass(frozen=True)
 class ClassCount:
-    """A class and how many examples it has: in all, and in each part of a prescribed split (else 0)."""
+    """A class and how many examples it has: in total, and in each part of a prescribed split (else 0)."""
 
     name: str
     examples: int
@@ -184,16 +184,16 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class LabeledCounts:
-    """Counts of a set of labeled texts; examples are the same as ``same_examples`` says.
+    """Counts of a set of labeled texts; ``same_examples`` says which examples are the same.
 
     Attributes:
         examples: examples, repeated ones included.
         classes: in the dataset's order.
-        texts: distinct items, to the letter.
+        texts: distinct items, character by character.
         repeated: examples that the dataset has more than once, each copy counted.
-        contradictory: texts (of pairs: pairs) with more than one label.
+        contradictory: texts (or pairs of texts) with more than one label.
         tested: examples of a prescribed test part; 0 without one.
-        leaked: of these, those that the training part has too.
+        leaked: tested examples that the training part has too.
     """
 
     examples: int
@@ -229,18 +229,18 @@ class LabeledCounts:
 
     @property
     def majority(self) -> ClassCount:
-        """The class with the most examples to train on, the first of those."""
+        """The class with the most examples to train on; the first one at a tie."""
         return max(self.classes, key=lambda c: c.train if self.is_split else c.examples)
 
     @property
     def baseline(self) -> float:
-        """Share of the test part (without a prescribed split, of all examples) that is of the majority's class."""
+        """Share of the majority class in the test part (without a prescribed split, in all examples)."""
         most = self.majority
         return most.test / self.tested if self.is_split else most.examples / self.examples
 
     @property
     def by_class(self) -> list[dict[str, str | int | float]]:
-        """A record per class: its examples, those in each part of a split that has some, its share of all."""
+        """A record per class: its examples, those in each part of the split that is not empty, its share of all."""
         parts = [part for part in ("train", "dev", "test") if any(getattr(c, part) for c in self.classes)]
         return [
             {

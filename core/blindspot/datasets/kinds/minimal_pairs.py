@@ -31,7 +31,7 @@ def subset_in_words(subset: str) -> str:
 
 
 def after_the(subset: str) -> str:
-    """A subset's rewrite after "the": ``synonym``; ``rewrite “negated”``, since a column's name need be no noun."""
+    """A subset's rewrite after "the": ``synonym``; ``rewrite “negated”``, since a column's name may not be a noun."""
     words = subset_in_words(subset)
     return words if subset in _NOUNS else f"rewrite “{words}”"
 
@@ -73,7 +73,7 @@ class MinimalPairSet(Dataset):
 
     @cached_property
     def unchanged(self) -> dict[str, int]:
-        """Per subset, how many rewrites are the same text as their original; such a pair tells nothing."""
+        """How many rewrites per subset are the same text as their original; such a pair tells nothing."""
         forms = [one_form(text) for text in self.items]
         originals = self.originals.tolist()
         return {

@@ -1,4 +1,4 @@
-"""Own columns of a user's file or a published set: a value per row, to group, filter and color by."""
+"""Own columns of a user's file or a published set: a value per row, for grouping, filtering and coloring."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ EMPTY = "(empty)"  # the value of an empty cell
 class OwnColumn:
     """A categorical column that no diagnostic reads.
 
-    It is no part of a dataset's content: what is computed does not depend on it, so runs stay the same with and
-    without it, and the store keeps it per name of a dataset, not per content.
+    It is not part of a dataset's content: no result depends on it, so runs are the same with and without it, and the
+    store keeps it by a dataset's name, not by its content.
 
     Attributes:
         values: the distinct ones, in order of appearance; at most 256.
@@ -32,11 +32,11 @@ class OwnColumn:
 
     @cached_property
     def digest(self) -> str:
-        """Changes with the name, the values and who has which."""
+        """Digest that changes with the name, the values and each row's value."""
         return digest_of_strings([self.name, *self.values, self.codes.tobytes().hex()])
 
     def part(self, rows: Int64) -> OwnColumn:
-        """That of some rows."""
+        """The column for some rows."""
         return replace(self, codes=self.codes[rows])
 
     def inside(self, value: str) -> Bool:
@@ -44,7 +44,7 @@ class OwnColumn:
         return np.asarray(self.codes == self.values.index(value))
 
     def groups(self, rows: Int64) -> list[tuple[str, Bool]]:
-        """The values of some rows, and which of them have each, ``[k] bool``: the largest first, without one last."""
+        """The values of some rows, and which rows have each, ``[k] bool``; the largest first, the empty value last."""
         codes = self.codes[rows]
         counts = np.bincount(codes, minlength=len(self.values))
         order = sorted(np.flatnonzero(counts).tolist(), key=lambda code: (self.values[code] == EMPTY, -counts[code]))
@@ -57,7 +57,7 @@ class OwnColumn:
 
 
 def choices_of(columns: Sequence[OwnColumn], taken: Collection[str] = ()) -> dict[str, OwnColumn]:
-    """Columns by the name under which they are chosen beside ``taken`` names: their own unless that is one of these."""
+    """Columns by the name under which people choose them: their own unless it is among the ``taken`` names."""
     out: dict[str, OwnColumn] = {}
     for column in columns:
         name = column.name

@@ -14,7 +14,7 @@ from blindspot.types import Int32, Int64
 
 
 def no_pair(done: str) -> tuple[str, str]:
-    """``Dataset.lacks`` where no pair has both of its texts."""
+    """``Dataset.lacks`` if no pair has both of its texts."""
     return (
         f"no pair of '{{id}}' can be {done}: {{covered:,}} of {{items:,}} items have a vector from {{whose}}, and no "
         "pair has both of its texts among them",
@@ -98,7 +98,7 @@ class PairSet(Dataset):
         return np.setdiff1d(everything, np.concatenate([self.queries, self.matches]), assume_unique=False)
 
     def background(self, n: int, seed: int) -> list[str]:
-        """``n`` random items that are in no pair, or all of them where they are fewer; the same for the same seed."""
+        """``n`` random items that are in no pair, or all if there are fewer; the same for the same seed."""
         chosen = np.random.default_rng(seed).permutation(self._background)[:n]
         return [self.items[number] for number in chosen]
 

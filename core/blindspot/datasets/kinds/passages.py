@@ -23,7 +23,7 @@ class Cutter(Protocol):
         ...
 
     def spans(self, texts: Sequence[str]) -> list[list[Span]]:
-        """Of each text its passages, first and last character + 1; at least one, the whole text if it is short."""
+        """Passages of each text, first and last character + 1; at least one, the whole text if it is short."""
         ...
 
 
@@ -32,13 +32,13 @@ class Cut:
     """Texts to encode instead of a retrieval dataset's items: whole queries, and passages of documents.
 
     Attributes:
-        texts: distinct, those of the queries first.
+        texts: distinct, with the queries' texts first.
         queries: ``[q] int32``, index into ``texts`` of each query.
         starts: ``[d + 1] int32``: the passages of document ``i`` are those from ``starts[i]`` to before
             ``starts[i + 1]``; every document has one.
         passages: ``[p] int32``, index into ``texts`` of each passage.
-        spans: ``[p, 2] int32``, its characters in the document's text, its title included; the title is put before
-            every passage, but belongs to the span of the first alone.
+        spans: ``[p, 2] int32``, each passage's characters in the document's text, title included; the title is put
+            before every passage, but only the first passage's span includes it.
     """
 
     texts: tuple[str, ...]
@@ -71,9 +71,9 @@ def body_of(text: str, title: str) -> str:
 
 
 def _passages(text: str, start: int, spans: Sequence[Span]) -> Iterator[tuple[str, Span]]:
-    """Text and span of each passage; the body, which the spans are of, begins at ``start``.
+    """Text and span of each passage; ``spans`` refer to the body, which begins at ``start``.
 
-    A document of one passage keeps its text, so that it has the vector that it has uncut.
+    A document of one passage keeps its text, so that it has the same vector as uncut.
     """
     if len(spans) == 1:
         yield text, (0, len(text))

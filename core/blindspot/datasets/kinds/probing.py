@@ -1,4 +1,4 @@
-"""Probing tasks: labeled sentences whose class is a property of the sentence (Conneau et al. 2018)."""
+"""Probing tasks: sentences labeled with a property of the sentence (Conneau et al. 2018)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 
 
 class Property(StrEnum):
-    """What a task asks about: words as they are written, the grammar of the sentence, or its meaning."""
+    """What a task asks about: words as written, the grammar of the sentence, or its meaning."""
 
     SURFACE = "surface"
     SYNTAX = "syntax"
@@ -59,7 +59,7 @@ PROBES = {
 
 
 def probe_of(name: str) -> Probe | None:
-    """The task that a file's name tells, case and punctuation aside; None for a task of somebody's own."""
+    """The task with a file's name, case and punctuation aside; None for a user's own task."""
     key = _letters(name)
     return next((probe for probe in PROBES.values() if _letters(probe.id) == key), None)
 
@@ -70,9 +70,9 @@ def _letters(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ProbingTask(LabeledTexts):
-    """Sentences labeled with a property of theirs, and the part of the split that each is in.
+    """Sentences labeled with one of their properties, and the part of the split that each is in.
 
-    A kind of its own, so that its files are run on by *Probing* and not by *Transfer*, whose tasks are of use.
+    It is a separate kind, so that *Probing* runs on its files and not *Transfer*, which has practical tasks.
 
     Attributes:
         task: the id of one of ``PROBES``, or another name.

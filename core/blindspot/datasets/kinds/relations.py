@@ -21,7 +21,7 @@ class Analogies(WordDataset):
 
     Attributes:
         sections: their names.
-        groups: per section the larger group that it belongs to, ``semantic`` or ``syntactic``; "" for none.
+        groups: for each section, the larger group that it belongs to, ``semantic`` or ``syntactic``; "" for none.
         section_numbers: ``[m] int32``, index into ``sections`` of each question's section.
         questions: ``[m, 3] int32``, index into ``items`` of a, b and c.
         answers: ``[m] int32``, index into ``items`` of the right word; never one of the question's own.
@@ -99,7 +99,7 @@ class Categories(WordDataset):
         return out
 
     def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> Categories:  # noqa: ARG002
-        """A class that has none of the words is left out."""
+        """Classes without any of the words are left out."""
         kept = covered[self.members]
         left, class_numbers = np.unique(self.class_numbers[kept], return_inverse=True)
         classes = tuple(self.classes[i] for i in left)
@@ -123,8 +123,8 @@ class Outliers(WordDataset):
     Attributes:
         groups: their names.
         group_numbers: ``[m] int32``, index into ``groups`` of each case's group.
-        members: ``[m, k] int32``, index into ``items`` of the words of its group; -1 after the last of fewer.
-        outliers: ``[m] int32``, index into ``items`` of the word that does not belong; never one of the group's.
+        members: ``[m, k] int32``, index into ``items`` of the words of its group; padded with -1.
+        outliers: ``[m] int32``, index into ``items`` of the word that does not belong; never a word of the group.
     """
 
     groups: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Retrieval: queries, the documents to find, and judgments of which are relevant."""
+"""Retrieval: queries, the documents to find, and judgments of relevance."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class RetrievalCounts:
     """Counts of a retrieval dataset.
 
     Attributes:
-        judgments: (query, document) with a grade, of whatever height.
-        relevant: those of relevant documents.
-        unanswered: queries without a relevant document: every score of theirs is 0.
-        same_documents: documents whose text another one has too: they tie.
+        judgments: number of (query, document) with any grade.
+        relevant: number of judgments of relevant documents.
+        unanswered: queries without a relevant document: all their scores are 0.
+        same_documents: documents with the same text as another one: they tie.
         grades: the different grades, lowest first.
     """
 
@@ -44,20 +44,20 @@ class RetrievalCounts:
 class RetrievalDataset(Dataset):
     """Queries, documents and graded judgments; a row is a query.
 
-    ``items`` are the distinct texts, those of the queries first; a document's text is its title, a space and its text.
-    Documents of the same text share an item, and so do a query and a document.
+    ``items`` are the distinct texts, the queries' first; a document's text is its title, a space and its text.
+    Documents with the same text share an item, and so do a query and a document.
 
     Attributes:
         query_ids: as the files have them, distinct.
         queries: ``[q] int32``, index into ``items`` of each query's text.
         document_ids: distinct.
         documents: ``[d] int32``, index into ``items`` of each document's text.
-        titles: ``d`` titles, "" for a document without.
+        titles: ``d`` titles, "" for a document without one.
         offsets: ``[q + 1] int32``: the judgments of query ``i`` are those from ``offsets[i]`` to before
             ``offsets[i + 1]``.
         judged: ``[j] int32``, index into ``documents`` of each judgment's document; ascending within a query.
-        grades: ``[j] int32``; from ``RELEVANT`` on a document is relevant.
-        cutter: of a model that reads passages; not part of the content, which stays whole.
+        grades: ``[j] int32``; a document is relevant if its grade is at least ``RELEVANT``.
+        cutter: for a model that reads passages; not part of the content, which stays whole.
     """
 
     query_ids: tuple[str, ...]
@@ -87,7 +87,7 @@ class RetrievalDataset(Dataset):
         return self._parts(arrays, *self.query_ids, *self.document_ids)
 
     def rows_in_any_order(self) -> Iterable[Sequence[object]]:
-        """Without ids, which a single file's rows have by their order; but with what is a query's own document."""
+        """Without ids, which a single file gives by order; but each query says whether it has itself as a document."""
         titled = [(title, text) for title, text in zip(self.titles, self.document_texts, strict=True)]
         yield from (("document", *each) for each in titled)
         of_id = {name: number for number, name in enumerate(self.document_ids)}
@@ -120,7 +120,7 @@ class RetrievalDataset(Dataset):
 
     @cached_property
     def encoded_digest(self) -> str:
-        """Of cut documents it is known without cutting them."""
+        """Digest of ``encoded``; for cut documents it is computed without cutting them."""
         if self.cutter is None:
             return self.texts_digest
         places = np.concatenate([self.queries, [-1], self.documents]).astype(np.int32).tobytes().hex()
@@ -137,7 +137,7 @@ class RetrievalDataset(Dataset):
 
     @cached_property
     def candidates(self) -> Int64:
-        """Those of documents: nobody looks for a query."""
+        """The documents' numbers, since nobody searches for a query."""
         return np.unique(self.documents).astype(np.int64)
 
     @property
@@ -184,8 +184,8 @@ class RetrievalDataset(Dataset):
         )
 
     def _complete(self, covered: Bool) -> Bool:
-        """A query is complete if it and all its relevant documents have a vector: else the best score would differ
-        between encoders."""
+        """A query is complete if it and all its relevant documents have a vector: otherwise the best possible score
+        would differ between encoders."""
         complete = covered[self.queries]
         lost = self.relevant & ~covered[self.documents[self.judged]]
         complete[self.judged_queries[lost]] = False
@@ -214,7 +214,7 @@ class RetrievalDataset(Dataset):
         )
 
     def rows(self, start: int, stop: int) -> Sequence[tuple[str, str, int, str]]:
-        """Id, text, the number of relevant documents, and the ids of the first of these."""
+        """Id, text, the number of relevant documents, and the ids of the first ones."""
         return [
             (
                 self.query_ids[n],
@@ -238,7 +238,7 @@ class RetrievalDataset(Dataset):
         }
 
     def related(self, item: int) -> dict[int, str]:
-        """Relevant documents of the queries with a text."""
+        """Relevant documents of the queries with the item's text."""
         mine = np.isin(self.judged_queries, np.flatnonzero(self.queries == item)) & self.relevant
         found = np.unique(self.documents[self.judged[mine]])
         return {int(document): "relevant" for document in found if document != item}

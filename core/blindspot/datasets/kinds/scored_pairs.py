@@ -15,13 +15,13 @@ from blindspot.types import Float64, Int32
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs(Dataset):
-    """Pairs with human scores, from one or several named sets with scales of their own.
+    """Pairs with human scores, from one or several named sets, each with its own scale.
 
     Attributes:
         sets: the names of the sets.
         set_numbers: ``[m] int32``, index into ``sets`` of each pair's set.
         firsts, seconds: ``[m] int32``, index into ``items`` of each pair's texts.
-        scores: ``[m] float64``, each on its set's scale; more is more alike.
+        scores: ``[m] float64``, each on its set's scale; higher is more similar.
     """
 
     sets: tuple[str, ...]
@@ -44,7 +44,7 @@ class ScoredPairs(Dataset):
 
     @property
     def form_parts(self) -> list[str]:
-        """The one set of a user's file is called as the file."""
+        """Without the name of a single set, which in a user's file is the file's name."""
         names = self.sets if len(self.sets) > 1 else ()
         return self._parts([self.set_numbers, self.firsts, self.seconds, self.scores], *names)
 

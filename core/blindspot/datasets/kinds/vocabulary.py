@@ -16,8 +16,8 @@ class Vocabulary(WordDataset):
     Attributes:
         counts: ``[n] float64``, occurrences in ``corpus_size`` words, above 0; need not be whole.
         corpus_size: in words.
-        queries: ``[q] int32``, index into ``items`` of its words that are in WordSim-353, whose neighbors the paper
-            examines.
+        queries: ``[q] int32``, index into ``items`` of its words that are in WordSim-353; the paper examines their
+            neighbors.
     """
 
     counts: Float64
@@ -26,7 +26,7 @@ class Vocabulary(WordDataset):
 
     kind = DatasetKind.VOCABULARY
     headings = ("number", "word", "count", "per million words")
-    by_rows = False  # results speak by thresholds, not word by word
+    by_rows = False  # results are by threshold, not by word
 
     @property
     def content_parts(self) -> list[str]:

@@ -11,7 +11,7 @@ from blindspot.texts import is_negated
 _TIMES = "day|week|month|year|morning|evening|night|spring|summer|autumn|winter|season|" + "|".join(lexicon.WEEKDAYS)
 _OF_ALL = r"(?= (?:the|these|those|my|your|his|her|its|our|their)\b)"
 _PLURAL = r"(?= (?!of\b)(?:\w+ )?\w+[^s\W]s\b)"
-# A pattern and what replaces it, the first that fits; groups are kept.
+# Patterns and their replacements; the first pattern that fits counts, and groups are kept.
 _QUANTIFIERS = (
     (r"(?<!only )(?<!quite )a few|several", "hardly any", rf"(?! (?:{_TIMES}|second|minute|hour|time)s\b)"),
     (r"all of|most of|many of", "none of", r"(?= (?:the|these|those|my|your|his|her|its|our|their|us|them|it|you)\b)"),
@@ -97,7 +97,7 @@ _NEGATIVE = frozenset("none few hardly rarely".split())
 
 
 def quantifier(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001 - one way alone
-    """Another quantity or frequency: ``all`` and ``few``, ``often`` and ``rarely``; the first of the text."""
+    """Change the first quantity or frequency of the text: ``all`` and ``few``, ``often`` and ``rarely``."""
     found = [(match, new) for pattern, new in _BY_PATTERN for match in pattern.finditer(text)]
     if not found:
         return Passed("no listed quantifier where one must be")
@@ -126,7 +126,7 @@ def comparative(text: str, context: Context) -> Changed | Passed:  # noqa: ARG00
 
 
 def hedge(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001 - one way alone
-    """Certain for uncertain, and the other way round; else ``perhaps`` after the verb."""
+    """Replace certain by uncertain or the other way round; else put ``perhaps`` after the verb."""
     if english.is_question(text):
         return Passed("a question")
     for match in _HEDGE.finditer(text):

@@ -1,9 +1,9 @@
 """English as the rules need it: words, sentences, inflection, and whether a text is English at all.
 
-Closed lists of words rather than a tagger: a tagger trained from CoNLL-2000 would need that corpus (or a model made of
-it) on every machine, NLTK's and spaCy's come as downloads, and none is a package here. A rule that only reads listed
-words changes fewer texts, but it names the reason for each that it passes over, works offline, has no dependency, and
-errs rarely: yields and precision are in ``docs/guides/make-minimal-pairs.md``.
+Closed lists of words replace a tagger: a tagger trained on CoNLL-2000 would need that corpus (or a model made from it)
+on every machine, NLTK's and spaCy's models are downloads, and none is a package here. A rule that only reads listed
+words changes fewer texts, but it gives the reason for each text that it passes over, works offline, has no dependency,
+and is rarely wrong: yields and precision are in ``docs/guides/make-minimal-pairs.md``.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Word:
 
 
 def words(text: str) -> list[Word]:
-    """The words of letters in a text, contractions as one."""
+    """The words of letters in a text; a contraction is one word."""
     return [Word(found[0], found.start(), found.end()) for found in WORD.finditer(text)]
 
 
 def sentences(text: str, *, any_case: bool = False) -> list[tuple[int, int]]:
-    """Start and end of each sentence; abbreviations end none.
+    """Start and end of each sentence; abbreviations do not end a sentence.
 
     ``any_case``: a sentence need not begin with a capital letter or a digit, and ends of other scripts count, too.
     """
@@ -77,14 +77,14 @@ def replaced(text: str, start: int, end: int, new: str) -> str:
 
 
 def like(new: str, old: str) -> str:
-    """``new`` with a capital first letter, or in capitals, as ``old`` is."""
+    """``new`` with a capital first letter, or in capitals, if ``old`` is so."""
     if len(old) > 1 and old.isupper():
         return new.upper()
     return f"{new[0].upper()}{new[1:]}" if old[0].isupper() else new
 
 
 def why_not(text: str) -> str:
-    """Why a text is not one that English rules can read; "" if it may be."""
+    """The reason why English rules cannot read a text; "" if they may."""
     letters = [c for c in text if c.isalpha()]
     if not letters:
         return "no letters"
@@ -142,7 +142,7 @@ def bases() -> frozenset[str]:
 
 @cache
 def pasts() -> dict[str, str]:
-    """Base by past form; forms that are their own base are left out, since nothing tells the two apart."""
+    """Base by past form, without forms that equal their base, since nothing tells the two apart."""
     return {past(base): base for base in sorted(bases()) if past(base) != base}
 
 
@@ -158,5 +158,5 @@ def participles() -> frozenset[str]:
 
 @cache
 def only_past() -> frozenset[str]:
-    """Past forms that are no participle: ``went``, not ``walked``."""
+    """Past forms that are not participles: ``went``, not ``walked``."""
     return frozenset(pasts()) - participles()

@@ -12,11 +12,11 @@ from blindspot.settings import Settings
 
 
 def name_of(stem: str) -> str:
-    """The file name of the minimal pairs of a file or text called so."""
+    """The file name of the minimal pairs made from a file or text of this name."""
     return f"{Path(uploads.safe_name(f'{stem}.x')).stem}-minimal-pairs.jsonl"
 
 
 def keep(name: str, rows: Sequence[Mapping[str, str]], settings: Settings) -> Upload:
-    """Keep rows of ``making.rows`` as an upload; raises ``BlindspotError`` where there is no room for it."""
+    """Keep rows of ``making.rows`` as an upload; raises ``BlindspotError`` if there is no room for it."""
     data = making.as_jsonl(rows)
     return uploads.add(uploads.tabulate(name, data, True, settings).contents(), data, settings)

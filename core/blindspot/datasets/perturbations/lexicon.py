@@ -32,7 +32,7 @@ CLOSED = (
     | frozenset("not no all some every each any many few most several both much more less be been being of".split())
 )  # fmt: skip
 
-# Words of frequent use that tell languages apart; words that English has too are left out of the others.
+# Frequent words that tell languages apart; the other languages' lists lack words that English has too.
 ENGLISH = CLOSED | frozenset("there their them our us please you're it's don't new when first last".split())
 FOREIGN = {
     "German": "der das und nicht ein eine einen dem den mit für auf von zu im sich wir ich auch wird sind",
@@ -84,11 +84,11 @@ REGULAR = tuple(
     walk want warn wash waste watch water welcome wish work worry""".split()
 )
 DOUBLED = frozenset("admit drop hug plan prefer regret rob stop".split())  # stopped, planned
-# What takes a complement: "painted the fence green".
+# Verbs that take a complement: "painted the fence green".
 COMPLEMENT = frozenset("paint make call name elect consider find keep".split())
-# What both sides do to each other: swapping them keeps the meaning.
+# Verbs for what both sides do to each other: swapping the sides keeps the meaning.
 SYMMETRIC = frozenset("meet marry match join fight equal resemble hug kiss".split())
-# What has, gets or lasts does nothing to it.
+# Verbs of states: the subject does nothing to the object.
 STATES = frozenset("have get cost mean last".split())
 
 MONTHS = (
@@ -118,7 +118,7 @@ DEMONYMS = frozenset(
 )
 HOLIDAYS = frozenset("Christmas Easter Halloween Thanksgiving Hanukkah Ramadan Passover Diwali".split())
 TITLES = frozenset("Mr Mrs Ms Dr Prof Sir President Professor Doctor Captain Judge Senator Inspector".split())
-# Words that are others in lower case.
+# Words with another meaning in lower case.
 CASE_TELLS = frozenset("US IT WHO AIDS Polish May March August Turkey China Reading Nice Mobile Will Mark Bill".split())
 # Words from which a slip of two letters makes another word.
 CONFUSABLE = frozenset(

@@ -1,8 +1,8 @@
-"""Minimal pairs made by rules: proposals, what was passed over and why, and the rows of a dataset of those accepted.
+"""Minimal pairs made by rules: proposals, texts passed over and why, and the rows of a dataset of accepted proposals.
 
 A row of ``pairs`` has an original, a rewrite that changes its meaning and one that keeps it, and says which rules made
-them. So every row tells an order (the kept one should be nearer), however few texts a rule can change. A row of
-``columns`` has a rewrite per rule, of the texts that all of the rules can change.
+them. So every row gives an order (the kept one should be nearer), however few texts a rule can change. A row of
+``columns`` has a rewrite per rule; only texts that all of the rules can change have a row.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Proposal:
     """A rewrite that a rule proposes.
 
     Attributes:
-        number: of the text, from 0.
+        number: number of the text, from 0.
         said: the change in words.
     """
 
@@ -57,7 +57,7 @@ class Proposal:
 
     @cached_property
     def id(self) -> str:
-        """The same as long as rule, text and rewrite are: what a reader rejects stays rejected."""
+        """The same for the same rule, text and rewrite, so that what a reader rejects stays rejected."""
         return digest_of_strings([self.rule.name, self.original, self.rewrite])[:10]
 
 
@@ -72,7 +72,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class KindCounts:
-    """What a kind of rules makes of texts: rewrites, and texts passed over by reason, the most frequent first."""
+    """Counts for a kind of rules: rewrites, and texts passed over by reason, the most frequent reason first."""
 
     kind: str
     meaning: str
@@ -104,7 +104,7 @@ class Made:
         return {rule: found[rule.name] for rule in self.rules}
 
     def reasons(self, rule: Rule) -> list[tuple[str, int]]:
-        """Why a rule passed texts over and how many, the most frequent reason first."""
+        """The reasons why a rule passed over texts, with their counts, the most frequent first."""
         return Counter(skip.why for skip in self.skipped if skip.rule is rule).most_common()
 
     def by_kind(self, rejected: Collection[str] = ()) -> list[KindCounts]:
@@ -145,7 +145,7 @@ def propose(
     seed: int = SEED,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Made:
-    """All rewrites of these texts by the rules of these kinds (all kinds where none are named).
+    """All rewrites of these texts by the rules of these kinds (of all kinds if none are named).
 
     Raises:
         InputError: an unknown kind, or no rule can change any text.
@@ -167,7 +167,7 @@ def rewrites(
     seed: int = SEED,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Made:
-    """As ``propose``, also where there is no rewrite at all; raises ``InputError`` for an unknown kind."""
+    """As ``propose``, but there may be no rewrite at all; raises ``InputError`` for an unknown kind."""
     rules = rules_of(kinds)
     in_file = names.in_texts(texts) if any(rule.kind == "entity" for rule in rules) else {}
     proposals: list[Proposal] = []
@@ -185,7 +185,7 @@ def rewrites(
 
 
 def form_of(rules: Sequence[Rule]) -> Form:
-    """``pairs`` where some rules keep the meaning and others change it, else ``columns``."""
+    """``pairs`` if some rules keep the meaning and others change it, else ``columns``."""
     return Form.PAIRS if len({rule.keeps for rule in rules}) == 2 else Form.COLUMNS
 
 
@@ -193,7 +193,7 @@ def rows(made: Made, rejected: Collection[str] = (), form: Form | None = None) -
     """The rows of the dataset, by the names of their columns.
 
     Raises:
-        InputError: fewer rows than a dataset has, or more; or ``pairs`` of one meaning alone.
+        InputError: too few or too many rows for a dataset; or ``pairs`` if all rules keep or all change the meaning.
     """
     accepted = [proposal for proposal in made.proposals if proposal.id not in rejected]
     form = form or form_of(made.rules)
@@ -226,7 +226,7 @@ def _by_text(accepted: Sequence[Proposal]) -> Mapping[int, list[Proposal]]:
 
 
 def _pairs(made: Made, accepted: Sequence[Proposal]) -> list[dict[str, str]]:
-    """A row per rewrite that changes the meaning, with one of its text's others, drawn by kind, then within it."""
+    """A row per rewrite that changes the meaning, with a rewrite that keeps it, drawn by kind, then within the kind."""
     out = []
     for proposals in _by_text(accepted).values():
         kept: dict[str, list[Proposal]] = {}
@@ -264,10 +264,10 @@ def _columns(made: Made, accepted: Sequence[Proposal]) -> list[dict[str, str]]:
 
 
 def column_of(rule: Rule) -> str:
-    """The name of a rule's rewrites in a column of their own."""
+    """The name of the column with a rule's rewrites."""
     return f"{KEPT if rule.keeps else CHANGED}_{rule.name}"
 
 
 def as_jsonl(found: Sequence[Mapping[str, str]]) -> bytes:
-    """The content of a file that loads as ``file:``; texts stay as they are, to the letter."""
+    """The content of a file that loads as ``file:``; texts stay exactly as they are."""
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found).encode()

@@ -1,7 +1,7 @@
 """Yield and precision of each kind of change on 100 sentences written for this project, judged by hand.
 
 The sentences and a verdict for each rule and sentence are in ``tests/datasets/perturbations``; a test computes these
-numbers from them. The rules were corrected on the same sentences, so that precision on others is lower.
+numbers from them. The rules were corrected on the same sentences, so precision on other sentences is lower.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ SENTENCES = 100
 class Measured:
     """How many sentences a rule changed, and how many of these rewrites are right.
 
-    A rewrite is right if it is a sentence (of ``word_order`` and ``truncation``, is no sentence) and if a reader
-    takes it to say the same as the original where the rule keeps the meaning, and something else where it does not.
+    A rewrite is right if it is a sentence (for ``word_order`` and ``truncation``, if it is not a sentence) and if a
+    reader finds that it says the same as the original (for rules that keep the meaning) or something else (for others).
     """
 
     changed: int

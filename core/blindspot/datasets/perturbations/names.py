@@ -1,4 +1,4 @@
-"""Rule for named entities: a name for another one of the same file that names the same kind of thing."""
+"""Rule for named entities: replaces a name by another name of the same file for the same kind of thing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blindspot.datasets.perturbations import english, lexicon
 from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 
 PERSON, PLACE, DEMONYM = "person", "place", "people or language"
-TITLE_CASE = 0.6  # share of capital words from which on capitals say nothing
+TITLE_CASE = 0.6  # with this share of capital words, capitals say nothing
 _NAME = re.compile(r"\b[A-Z][\w-]*(?:['’](?!s\b)\w+)?(?: (?:of |de |van |von )?[A-Z][\w-]*)*")
 _DAYS = [*lexicon.WEEKDAYS, *(f"{day}s" for day in lexicon.WEEKDAYS)]
 _NOT_NAMES = frozenset([*lexicon.MONTHS, *_DAYS, *lexicon.TITLES, *lexicon.HOLIDAYS, "I", "OK", "AM", "PM"])
@@ -30,10 +30,10 @@ class Name:
 
 
 def names_of(text: str) -> list[Name]:
-    """The names in a text whose kind a list or the words beside them tell.
+    """The names in a text of which a list or the words beside them tell the kind.
 
     Other names, such as those of companies and products, cannot be told from titles, events and things without a list;
-    exchanged for each other, they made nonsense of half the texts of mixed sources.
+    exchanging them turned half of the texts from mixed sources into nonsense.
     """
     words = english.words(text)
     if not words or (sum(word.is_capital for word in words) > TITLE_CASE * len(words) and len(words) > 3):
@@ -66,7 +66,7 @@ _LISTED = lexicon.FIRST_NAMES | lexicon.PLACES | lexicon.DEMONYMS
 
 
 def _kind(words: list[str], before: str, after: str) -> str:
-    """What a name between two words names; "" where they do not tell."""
+    """The kind of thing that a name between two words names; "" if the words do not tell."""
     if words[0] in lexicon.FIRST_NAMES or before.rstrip(".") in lexicon.TITLES:
         return PERSON
     if words[-1] in lexicon.PLACES:
@@ -95,7 +95,7 @@ def _all(texts: Iterable[str]) -> Iterator[Name]:
 
 
 def entity(text: str, context: Context) -> Changed | Passed:
-    """Another name of the file in place of one, everywhere in the text."""
+    """Replace a name by another one of the file, everywhere in the text."""
     found = names_of(text)
     if not found:
         return Passed("no name whose kind is clear")
@@ -111,6 +111,6 @@ def entity(text: str, context: Context) -> Changed | Passed:
 
 
 def _other_article(before: str, old: str, new: str) -> bool:
-    """Whether ``a`` or ``an`` comes before, and does not fit both."""
+    """Whether ``a`` or ``an`` comes before, and does not fit both names."""
     is_article = before.rstrip().rpartition(" ")[2].lower() in {"a", "an"}
     return is_article and (old[0] in "AEIOU") != (new[0] in "AEIOU")

@@ -11,7 +11,7 @@ from blindspot.texts import is_negated
 
 _ADDED = frozenset("only just also merely".split())  # "not only" is no negation
 _SURE = frozenset("probably possibly perhaps certainly definitely obviously clearly surely apparently".split())
-# Of a clause whose negation would be odd ("before you do not leave"), or turn another one around.
+# Conjunctions of clauses where a negation would be odd ("before you do not leave"), or reverse another clause.
 _SUBORDINATE = frozenset(
     "before after when whenever while until than if unless because since as although though".split()
 )
@@ -24,7 +24,7 @@ _BEFORE_NOT = lexicon.BE | lexicon.MODALS | lexicon.HAVE | lexicon.DO
 
 
 def insert(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PLR0911 - a reason each
-    """``not`` after the first auxiliary, or ``did not`` and the base form for the first verb."""
+    """Put ``not`` after the first auxiliary, or ``did not`` and the base form in place of the first verb."""
     if is_negated(text):
         return Passed("it is negated already")
     if english.is_question(text):
@@ -100,13 +100,13 @@ def _with_do(words: list[Word], number: int, text: str) -> str:  # noqa: PLR0911
 
 
 def _is_subordinate(words: list[Word], text: str, conjunctions: frozenset[str] = _SUBORDINATE) -> bool:
-    """Whether the clause of the last of these words begins with a conjunction; a comma begins another one."""
+    """Whether the clause of the last of these words begins with a conjunction; a comma begins another clause."""
     start = text.rfind(",", 0, words[-1].start)
     return any(word.lower in conjunctions for word in words if word.start > start)
 
 
 def remove(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PLR0911 - a reason each
-    """The only negation of a text taken away: ``is not``, ``doesn't``, ``never``, ``no longer``."""
+    """Remove the only negation of a text: ``is not``, ``doesn't``, ``never``, ``no longer``."""
     if not is_negated(text):
         return Passed("no negation in it")
     words = english.words(text)
@@ -141,7 +141,7 @@ def remove(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PL
 
 
 def _positive(text: str, start: int, end: int, auxiliary: str, after: Word | None) -> Changed | Passed:
-    """The auxiliary without its negation; of ``do`` the verb's own form, where the verb is listed."""
+    """The auxiliary without its negation; for ``do``, the verb's own form if the verb is listed."""
     form = auxiliary.lower()
     if form == "ai":
         return Passed("'ain't', whose verb is unclear")

@@ -11,11 +11,11 @@ _NUMBER = re.compile(
     r"(?<![\w.,:/#-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w:/-]|[.,]\d)"
     r"|(?<![\w.,:/#-])(?<!/ )(?!0\d)\d+(?:\.\d+)?(?! ?/|[\w:]|[.,]\d|-\d)"
 )
-# "3. Mai", "3 mai 2024", "14 Uhr": in other languages than English nothing tells dates and times but their form.
+# "3. Mai", "3 mai 2024", "14 Uhr": in other languages than English, only their form tells dates and times.
 _FOREIGN_DATE = re.compile(r"\d+(?:\.(?=\s+\w)|\s+[^\W\d]+\.?\s+\d{4}\b|\s+(?:Uhr|heures|horas|or[ae])\b)")
-_YEAR = re.compile(r"(?:1[6-9]|20)\d\d")  # "the 2012 games"; where it surely is one, the rule for dates changes it
+_YEAR = re.compile(r"(?:1[6-9]|20)\d\d")  # "the 2012 games"; if it surely is a year, the rule for dates changes it
 _PERCENT = re.compile(r" ?(?:%|percent\b|per cent\b)")
-_ALL = 100  # percent: of more there often is none
+_ALL = 100  # percent: more than that often makes no sense
 _NUMERAL = "|".join([*lexicon.NUMERALS, *lexicon.TENS])
 _WORD = re.compile(rf"\b(?:(?:{'|'.join(lexicon.TENS)})-)?(?:one\b(?<=-one)|{_NUMERAL})\b", re.IGNORECASE)
 _FACTORS = (2, 3, 4, 5)
@@ -56,9 +56,9 @@ _BEFORE_NUMBER = re.compile(r"[$€£](?=\d)")
 
 
 def number(text: str, context: Context) -> Changed | Passed:
-    """Another number for one number, in digits or a word; years, times and parts of names are no numbers here.
+    """Replace one number, in digits or a word, by another; years, times and parts of names are not numbers here.
 
-    Of a text that is not English digits alone are read.
+    In a text that is not English, only digits are read.
     """
     if not any(c.isalpha() for c in text):
         return Passed("no letters")
@@ -81,7 +81,7 @@ def number(text: str, context: Context) -> Changed | Passed:
 
 
 def _other_digits(old: str, context: Context, *, is_share: bool) -> str:
-    """A multiple, written alike: as many decimals, commas where there were any; of a share a half if need be."""
+    """A multiple (half of a share if it would exceed 100), written alike: as many decimals, commas if it had any."""
     decimals = len(old.partition(".")[2])
     number = float(old.replace(",", ""))
     value = number * context.random.choice(_FACTORS)
@@ -99,7 +99,7 @@ def _other_word(old: str, context: Context) -> str:
 
 
 def unit(text: str, context: Context) -> Changed | Passed:
-    """Another unit after a number, or another currency before it."""
+    """Replace the unit after a number, or the currency before it."""
     named = [(m, "unit" if m["unit"] else "sign") for m in _AFTER_NUMBER.finditer(text)]
     found = [(m.start(which), m.end(which), UNITS[m[which]]) for m, which in named]
     found += [(m.start(), m.end(), _MONEY[m[0]]) for m in _BEFORE_NUMBER.finditer(text)]

@@ -15,7 +15,7 @@ _HEADS = lexicon.DETERMINERS | frozenset("every each both two three four five so
 
 
 def role_swap(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PLR0911 - a reason each
-    """Subject and object exchanged in ``subject, verb, object``, with whatever follows left in its place."""
+    """Exchange subject and object in ``subject, verb, object``; what follows stays in its place."""
     if len(english.sentences(text)) > 1:
         return Passed("more than one sentence")
     if english.is_question(text):
@@ -131,7 +131,7 @@ def _as_object(phrase: str, head: Word) -> str:
 
 
 def word_order(text: str, context: Context) -> Changed | Passed:
-    """All words in a random order; the mark at the end stays there."""
+    """Put all words in a random order; the punctuation mark at the end stays there."""
     end = len(text.rstrip().rstrip('"”’)').rstrip(".!?"))
     parts = text[:end].split()
     if len(parts) < FEWEST_WORDS or len({part.lower() for part in parts}) < FEWEST_WORDS:

@@ -22,7 +22,7 @@ class Meaning(StrEnum):
 
 @dataclass(frozen=True)
 class Changed:
-    """A changed text, and what was changed in words: ``before → after``."""
+    """A changed text, and the change in words: ``before → after``."""
 
     text: str
     said: str
@@ -40,7 +40,7 @@ class Context:
     """What a rule may use besides the text.
 
     Attributes:
-        random: seeded with the seed, the kind and the text, so that neither other texts nor other kinds matter.
+        random: seeded with the seed, the kind and the text, so that other texts and other kinds do not matter.
         names: names found in the whole file, by what they name (``names.in_texts``).
     """
 
@@ -56,8 +56,8 @@ class Rule:
     """A rule.
 
     Attributes:
-        name: of the rewrites that it makes, unique.
-        kind: what is asked for, such as ``position``; rules that differ in a number alone have one kind.
+        name: unique name of the rewrites that it makes.
+        kind: what people ask for, such as ``position``; rules that differ only in a number share a kind.
         meaning: whether its rewrites mean what the original does.
         what: the change, in words.
         is_english: whether it reads English words; other texts are passed over.
@@ -75,7 +75,7 @@ class Rule:
         return self.meaning is Meaning.KEPT
 
     def apply(self, text: str, seed: int = 0, names: Mapping[str, tuple[str, ...]] | None = None) -> Changed | Passed:
-        """The changed text or why there is none; the same for the same text, seed and names."""
+        """The changed text, or why there is none; the same for the same text, seed and names."""
         if len(text) > LONGEST:
             return Passed(f"more than {LONGEST:,} characters")
         if self.is_english and (why := english.why_not(text)):

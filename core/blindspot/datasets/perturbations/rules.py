@@ -50,10 +50,10 @@ KINDS: Mapping[str, tuple[Rule, ...]] = {
 
 
 def rules_of(kinds: Sequence[str]) -> tuple[Rule, ...]:
-    """The rules of some kinds, in the order of ``KINDS``; of all kinds where none are named.
+    """The rules of some kinds, in the order of ``KINDS``; of all kinds if none are named.
 
     Raises:
-        InputError: a kind that there is not.
+        InputError: an unknown kind.
     """
     for kind in kinds:
         if not kind.strip():

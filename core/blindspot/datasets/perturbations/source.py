@@ -1,4 +1,4 @@
-"""Texts that rewrites are made of: a user's own file of one text per line, or a column of a table."""
+"""Texts to make rewrites from: a user's own file of one text per line, or a column of a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read(path: Path, column: str | None = None) -> tuple[str, ...]:
     """The distinct texts of a file.
 
     Raises:
-        InputError: as ``parse``; or the file is not there, too large, or of another ending.
+        InputError: as ``parse``; or the file is missing, too large, or has another ending.
     """
     _check_ending(path)
     return parse(path, read_limited(path, MAX_BYTES), column)
@@ -32,11 +32,11 @@ def parse(path: Path, data: bytes, column: str | None = None, most: int = MAX_TE
 
     Args:
         path: for its ending and for errors. A .txt has one text per line.
-        column: of a table; by default one named ``text`` or alike, or the only one of texts.
-        most: texts that there may be.
+        column: of a table; by default one named ``text`` or alike, or the only column of texts.
+        most: the largest number of texts.
 
     Raises:
-        InputError: another ending, no text, too many, no UTF-8, or a column that is not there or not clear.
+        InputError: another ending, no text, too many, not UTF-8, or a column that is missing or unclear.
     """
     _check_ending(path)
     if path.suffix.lower() == ".txt":
@@ -74,7 +74,7 @@ def _cells(path: Path, data: bytes, column: str | None) -> list[object]:
 
 
 def _only_column(path: Path, data: bytes) -> tuple[str, list[object]] | None:
-    """Name and cells of a table of one column, which the readers of other datasets refuse; None for other tables."""
+    """Name and cells of a table of one column, which other datasets' readers refuse; None for other tables."""
     if path.suffix.lower() == ".parquet":
         return _only_parquet_column(path, data)
     lines = data.splitlines()

@@ -8,7 +8,7 @@ from unicodedata import normalize
 from blindspot.datasets.perturbations import english, lexicon
 from blindspot.datasets.perturbations.rule import Changed, Context, Passed
 
-FEWEST_LETTERS = 5  # of a word that gets a typo: from shorter ones, other words come about
+FEWEST_LETTERS = 5  # of a word that gets a typo: shorter words may become other words
 _SPACE = re.compile(r"(?<=\S) (?=\S)")
 _QUOTED = re.compile(r"(?<!\w)\"([^\"]+)\"(?!\w)")
 _LIGATURES = {"ffi": "ﬃ", "ffl": "ﬄ", "fi": "ﬁ", "fl": "ﬂ", "ff": "ﬀ"}
@@ -17,8 +17,8 @@ _UNITED = {ligature: letters for letters, ligature in _LIGATURES.items()}
 
 
 def typo(text: str, context: Context) -> Changed | Passed:
-    """Two letters exchanged or one doubled inside one word, or one of two equal letters missing; the first and the
-    last letter stay. Other missing letters would make other words, such as ``capped`` of ``clapped``."""
+    """Exchange two letters or double one inside a word, or drop one of two equal letters; the first and the last
+    letter stay. Dropping other letters would make other words, such as ``capped`` from ``clapped``."""
     if letters := next((why for why in [english.why_not(text)] if "script" in why), ""):
         return Passed(letters)
     found = [
@@ -51,17 +51,17 @@ def _doubled(word: str, n: int) -> str:
 
 
 def _is_word(slip: str) -> bool:
-    """Whether it is a listed word; of the listed words alone can this be known."""
+    """Whether it is a listed word: only listed words can be recognized."""
     return slip in lexicon.CONFUSABLE or slip in lexicon.CLOSED or slip in english.bases() or slip in english.pasts()
 
 
 def case(text: str, context: Context) -> Changed | Passed:
-    """All letters small, or all capital; no capital is taken from a word that has another meaning without it."""
+    """Make all letters small, or all capital; not small if a word would have another meaning."""
     lower, upper = text.lower(), text.upper()
     if lower == upper:
         return Passed("its script has no capitals")
     tells = any(word.text in lexicon.CASE_TELLS for word in english.words(text))
-    # What does not come back, such as ß or the dotted I, is not only another case.
+    # Letters that cannot be changed back, such as ß or the dotted I, change more than their case.
     options = [
         (changed, what)
         for changed, what in ((lower, "small letters"), (upper, "capitals"))
@@ -75,7 +75,7 @@ def case(text: str, context: Context) -> Changed | Passed:
 
 
 def spacing(text: str, context: Context) -> Changed | Passed:
-    """Two spaces, a tab or a line end for one space, or a space before the last mark."""
+    """Put two spaces, a tab or a line end in place of one space, or a space before the last punctuation mark."""
     spaces = [match.start() for match in _SPACE.finditer(text)]
     if not spaces:
         return Passed("no space between two words")
@@ -89,7 +89,7 @@ def spacing(text: str, context: Context) -> Changed | Passed:
 
 
 def unicode_form(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PLR0911 - the first that fits
-    """The same characters in other codes: accents apart or in one, curved or straight quotes, ligatures."""
+    """Encode the same characters differently: accents apart or combined, curved or straight quotes, ligatures."""
     apart, one = normalize("NFD", text), normalize("NFC", text)
     if apart != one:
         return Changed(one, "accents in one (NFC)") if text == apart else Changed(apart, "accents apart (NFD)")

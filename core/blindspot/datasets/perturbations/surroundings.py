@@ -1,4 +1,4 @@
-"""Rules for what surrounds a text: neutral sentences around it, or half of it cut off."""
+"""Rules for a text's surroundings: neutral sentences around it, or half of it cut off."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLACES = 10
 PADDING = 3  # sentences
 FEWEST_WORDS = 6
 LONGEST = 1_000  # characters of a text among others, so that it can still be found there
-# They say nothing about anything, and nothing about what is beside them.
+# They say nothing in particular, and nothing about the text beside them.
 NEUTRAL = (
     "This text has several parts.",
     "Each part is short.",
@@ -33,7 +33,7 @@ NEUTRAL = (
 
 
 def padding(text: str, context: Context) -> Changed | Passed:
-    """Neutral sentences after the text."""
+    """Put neutral sentences after the text."""
     if why := _why_not(text):
         return Passed(why)
     added = " ".join(context.random.sample(NEUTRAL, PADDING))
@@ -41,7 +41,7 @@ def padding(text: str, context: Context) -> Changed | Passed:
 
 
 def _at(index: int, text: str, context: Context) -> Changed | Passed:
-    """The text as sentence ``index`` of ten, the nine others neutral and in one order for all places."""
+    """The text as sentence ``index`` of ten; the nine others are neutral, in the same order for all places."""
     if why := _why_not(text):
         return Passed(why)
     others = context.random.sample(NEUTRAL, PLACES - 1)
@@ -50,7 +50,7 @@ def _at(index: int, text: str, context: Context) -> Changed | Passed:
 
 
 def position(index: int) -> Change:
-    """The rule of a place from 1 to 10."""
+    """The rule for a place from 1 to 10."""
     return partial(_at, index)
 
 
@@ -61,7 +61,7 @@ def _why_not(text: str) -> str:
 
 
 def truncation(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001 - one way alone
-    """The first half of the words alone."""
+    """Keep only the first half of the words."""
     parts = english.WORD.findall(text)
     spans = text.split()
     if len(parts) < FEWEST_WORDS or len(spans) < FEWEST_WORDS:

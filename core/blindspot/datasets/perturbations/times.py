@@ -33,7 +33,7 @@ _OTHER = {
     "previously": "subsequently",
     "subsequently": "previously",
 }
-# No order in time.
+# Idioms that do not order events in time.
 _IDIOM = re.compile(
     r"\b(?:look|looks|looked|looking|named|take|takes|took|sought|ask|asked|run|ran|chase|chased|never|ever|as|well|from"
     r"|time)[ -](?:after|before)\b|\bafter (?:all|another|the other|time|day)\b|\bbefore long\b"
@@ -51,7 +51,7 @@ def places_of_dates(text: str) -> list[tuple[int, int]]:
 
 
 def date(text: str, context: Context) -> Changed | Passed:
-    """Another month, weekday, year, day or time of day for one of them."""
+    """Replace a month, weekday, year, day or time of day by another one."""
     found: list[tuple[int, int, str]] = []
     for match in _MONTH.finditer(text):
         if match[0] in _AMBIGUOUS and not _is_month(text, match):
@@ -106,7 +106,7 @@ def _is_month(text: str, match: re.Match[str]) -> bool:
 
 
 def before_after(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001 - one way alone
-    """``before`` for ``after`` and the other way round, the first of the text."""
+    """Replace the first ``before`` of the text by ``after``, or the other way round."""
     idioms = [match.span() for match in _IDIOM.finditer(text)]
     for match in _ORDER.finditer(text):
         if any(start <= match.start() < end for start, end in idioms):

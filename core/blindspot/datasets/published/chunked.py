@@ -54,7 +54,7 @@ def conll2000(dataset_id: str, path: Path) -> ChunkedSentences:
     """NLTK's archive: ``word part-of-speech tag`` per line, an empty line after each sentence.
 
     Raises:
-        DataCorrupt: it is no such archive, or a line is of another form.
+        DataCorrupt: it is not such an archive, or a line has another form.
     """
     parts = []
     try:

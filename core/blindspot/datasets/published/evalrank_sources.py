@@ -1,6 +1,6 @@
-"""Scored pairs that the pairs of datasets were taken from, several sets in one; no picker has them.
+"""Scored pairs that the pairs of datasets were taken from, several sets in one; no picker lists them.
 
-They are fetched like the others, where they are asked for.
+They are fetched like other datasets, when they are asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""EvalRank's words, and the two variants of its data that its authors' ablation has (Wang 2022, table 4)."""
+"""EvalRank's words, and the two variants of its data in its authors' ablation (Wang 2022, table 4)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ADDED = 2_500  # pairs of synonyms: in both directions about the 5,000 of the pa
 
 
 def with_synonyms(dataset_id: str, words: PairSet, synonyms: Path) -> PairSet:
-    """EvalRank's words with more positive pairs, in both directions: of the synonyms whose two words are there and that
-    are no pair yet, ``ADDED`` drawn by their digests. Words and their numbers are the same.
+    """EvalRank's words with more positive pairs, in both directions: ``ADDED`` pairs of synonyms, drawn by digest from
+    those that have both words here and are not a pair yet. Words and their numbers are the same.
 
     Args:
         synonyms: two words per line, with a space between.

@@ -1,6 +1,6 @@
 """Files of labeled texts: the transfer tasks of SentEval and SciCite, as the EvalRank toolkit has them, and BANKING77.
 
-A reader raises ``DataCorrupt`` for a line of another form, by its number.
+A reader raises ``DataCorrupt`` with the number of a line that has another form.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SICK_CLASSES = ("contradiction", "neutral", "entailment")
 
 @dataclass(frozen=True)
 class Example:
-    """A text, or two (``second`` is None where there is one), its class and the number of its split."""
+    """A text, or two (``second`` is None if there is one), its class and the number of its split."""
 
     label: str
     first: str
@@ -109,7 +109,7 @@ def mrpc(path: Path, split: int) -> list[Example]:
 
 
 def sick(path: Path, split: int) -> list[Example]:
-    """A part of SICK, with a header and tabs between: the two sentences and the judgment of entailment."""
+    """A part of SICK, with a header, separated by tabs: the two sentences and the judgment of entailment."""
 
     def parse(line: str) -> Example:
         _, first, second, _, label, *_ = line.split("\t")
@@ -137,7 +137,7 @@ def intents(categories: Path, train: Path, test: Path) -> tuple[tuple[str, ...],
     Line ends and doubled spaces within a text become one space.
 
     Raises:
-        DataCorrupt: no such list; another header; a row of another form, by the number of its last line.
+        DataCorrupt: no such list; another header; a row of another form, with the number of its last line.
     """
     try:
         classes = json.loads(text_of(categories))

@@ -1,7 +1,7 @@
-"""Sets that change the meaning of a sentence in a known way: minimal pairs by what is changed, and scored pairs.
+"""Sets that change the meaning of a sentence in a known way: minimal pairs by kind of change, and scored pairs.
 
-White space in texts is one space. Each original's kind of change is a column of the dataset (``OwnColumn``), by which
-pages group and filter.
+White space in texts is one space. Each original's kind of change is a column of the dataset (``OwnColumn``) that pages
+use to group and filter.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _TRIALS = {
     "AAN": "two animates, one order typical",
     "AAR": "two animates, either order plausible",
 }
-# Of the four sentences of an event by plausibility and voice; None is the original.
+# Names of an event's four sentences by plausibility and voice; None is the original.
 _EVENTS = {
     ("Plausible", "active"): None,
     ("Plausible", "passive"): PARAPHRASE,
     ("Implausible", "active"): "role_swap",
     ("Implausible", "passive"): "role_swap_passive",
 }
-LABELS = {"entailment": 2.0, "neutral": 1.0, "contradiction": 0.0}  # of NLI, as scores
+LABELS = {"entailment": 2.0, "neutral": 1.0, "contradiction": 0.0}  # NLI's labels as scores
 _CHANGED = {"sentence1": "premise", "sentence2": "hypothesis"}
 _ADVERSARIAL = "adversarial"
 
@@ -83,7 +83,7 @@ def _json_of(path: Path) -> Any:
 
 
 def sugarcrepe(dataset_id: str, paths: Sequence[Path]) -> MinimalPairSet:
-    """SugarCrepe++: two captions that mean the same and one that does not; a file per kind of change, by its name.
+    """SugarCrepe++: two captions that mean the same and one that does not; a file per kind of change, named after it.
 
     Raises:
         DataCorrupt: a file of another form.
@@ -135,8 +135,8 @@ def events_adapt(dataset_id: str, path: Path) -> MinimalPairSet:
 
 
 def dtfit(dataset_id: str, path: Path) -> MinimalPairSet:
-    """DTFit as sentences: *The actor won something.* is the original, with its typical and its atypical patient instead
-    of *something* the rewrites. The originals are ours, since the file has none.
+    """DTFit as sentences: *The actor won something.* is the original; the rewrites have its typical and its atypical
+    patient instead of *something*. The originals are ours, since the file has none.
 
     Raises:
         DataCorrupt: a file of another form.
@@ -152,11 +152,11 @@ def dtfit(dataset_id: str, path: Path) -> MinimalPairSet:
 
 
 def xnli_negation(dataset_id: str, path: Path) -> MinimalPairSet:
-    """XNLI with negation cues removed: the sentence that stays is the original, the changed one with and without its
-    cue are the rewrites.
+    """XNLI with negation cues removed: the unchanged sentence is the original; the changed sentence with and without
+    its cue are the rewrites.
 
-    Of the pairs in the file those are used of which exactly one of the two is an entailment: only these say which
-    rewrite is closer in meaning. Pairs in which both sentences were changed have no original.
+    A pair of examples in the file is used if exactly one of the two is an entailment: only then we know which rewrite
+    is closer in meaning. Pairs in which both sentences were changed have no original.
 
     Raises:
         DataCorrupt: a line of another form, or a changed example without its original.
@@ -185,7 +185,7 @@ def xnli_negation(dataset_id: str, path: Path) -> MinimalPairSet:
 
 
 def _example(line: str) -> tuple[str, str, str, str, str]:
-    """Number of the pair, version, premise, hypothesis, label."""
+    """A line's number of the pair, version, premise, hypothesis and label."""
     item = json.loads(line)
     number, _, version = item["pairID"].rpartition("_")
     if item["gold_label"] not in LABELS or item["version"] != version:
@@ -198,9 +198,9 @@ def _example(line: str) -> tuple[str, str, str, str, str]:
 
 
 def glue_diagnostic(dataset_id: str, path: Path) -> ScoredPairs:
-    """The GLUE diagnostic set: a set of scored pairs per phenomenon, the labels as scores (``LABELS``).
+    """The GLUE diagnostic set: a set of scored pairs per phenomenon, with the labels as scores (``LABELS``).
 
-    A pair with several phenomena is in the set of each; one without is left out.
+    A pair with several phenomena is in the set of each; a pair without any is left out.
     """
     header, *rows = [(number, line.split("\t")) for number, line in lines(path)]
     groups = header[1].index("Domain")  # the columns before it name phenomena
@@ -222,7 +222,7 @@ def glue_diagnostic(dataset_id: str, path: Path) -> ScoredPairs:
 def sts3k(dataset_id: str, path: Path, adversarial: Path, plain: Path) -> ScoredPairs:
     """STS3k: two sentences and their mean rating per line; the other files have the numbers of lines, from 0.
 
-    Lines in neither are adversarial pairs of a sentence and its opposite.
+    Lines in neither file are adversarial pairs of a sentence and its opposite.
     """
 
     def parse(line: str) -> Row:
@@ -298,7 +298,7 @@ _XNLI = {  # title, originals, texts
 }
 
 # Pearson correlations of the mean ratings of two halves of the raters, corrected for their number, as the repository
-# gives them: a model that agrees with people can be expected to reach them, and not more.
+# gives them: a model that agrees with people can be expected to reach these values, and not more.
 CEILINGS = {"sts3k": {"all pairs": 0.95, "adversarial pairs": 0.94}}
 MEANING_CHANGES = {
     entry.id: entry

@@ -1,4 +1,4 @@
-"""Tables of minimal pairs (HEROS, Chiang 2023, section 2): a header that may be spelled in many ways, then one row per
+"""Tables of minimal pairs (HEROS, Chiang 2023, section 2): a header with many possible spellings, then one row per
 original with its rewrites."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from blindspot.errors import DataCorrupt, InputError
 ORIGINAL = "original"
 SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")
 NEGATIONS = ("negation_main", "negation_antonym")
-NEGATION = "negation"  # a column that does not say which of the two it is
-# Headers, letters only. Other columns are ignored.
+NEGATION = "negation"  # a column that does not say which of the two negations it has
+# Headers by their letters only. Other columns are ignored.
 _KNOWN = {
     "original": ORIGINAL,
     "originalsentence": ORIGINAL,
@@ -51,10 +51,10 @@ class _Row:
 def minimal_pair_set(
     dataset_id: str, originals: Sequence[str], rewrites: Mapping[str, Sequence[str]], first: Iterable[str] = ()
 ) -> MinimalPairSet:
-    """Originals with a rewrite per subset each, among their distinct texts.
+    """Originals, each with a rewrite per subset, among their distinct texts.
 
     Args:
-        first: texts to be numbered first, in this order; the others follow row by row.
+        first: texts that get the first numbers, in this order; the others follow row by row.
     """
     number: dict[str, int] = {text: i for i, text in enumerate(dict.fromkeys(first))}
     for row in zip(originals, *rewrites.values(), strict=True):
@@ -69,10 +69,10 @@ def minimal_pair_set(
 
 
 def load_table(dataset_id: str, path: Path, rows: int | None = None, first: Iterable[str] = ()) -> MinimalPairSet:
-    """A tab-separated file with a header: the original and the six rewrites of HEROS, in columns of any order.
+    """A tab-separated file with a header: the original and the six rewrites of HEROS, in columns in any order.
 
     Args:
-        rows: how many originals there must be, where that is known.
+        rows: how many originals there must be, if that is known.
         first: as in ``minimal_pair_set``.
 
     Raises:
@@ -129,9 +129,9 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[_Row]]:
 
 
 def _unquoted(rows: list[_Row]) -> list[_Row]:
-    """The rows without the quotes that a program wrote around cells that hold quotes, which it then doubled.
+    """The rows without the quotes that a program put around cells with quotes in them, which it doubled.
 
-    Only where every cell with a quote in it is of that form, and one of them has doubled ones: else quotes are text.
+    Only if every cell with a quote has that form, and one of them has doubled quotes: otherwise quotes are text.
     """
     quoted = [cell for row in rows for cell in row.cells if '"' in cell]
     is_written = all(
@@ -155,7 +155,7 @@ def places(header: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[str, int]:
-    """Column number of the original and of every subset; other columns are nobody's."""
+    """Column number of the original and of every subset; other columns are not used."""
     found = places(header)
     unnamed = found.pop(NEGATION, [])
     open_names = [name for name in NEGATIONS if name not in found]
@@ -174,7 +174,7 @@ def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[s
     columns = {name: places[0] for name, places in found.items()}
     if len(unnamed) == 2:
         needed = (columns[ORIGINAL], columns["synonym"], *unnamed)
-        rows = [  # a missing cell is said later
+        rows = [  # a missing cell is reported later
             tuple(row.cells[i] for i in needed) for row in table if len(row.cells) > max(*columns.values(), *unnamed)
         ]
         unnamed = [unnamed[i] for i in main_first(path, rows)]
@@ -184,17 +184,17 @@ def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[s
 def main_first(path: Path, rows: Sequence[Sequence[str]]) -> tuple[int, int]:
     """Which of two columns of negations negates the main clause, and which the replaced word: (0, 1) or (1, 0).
 
-    Per row the one whose "not" comes or goes nearer to the word that the synonym replaces negates that word; the
-    majority of the rows decides. Where the two are as near (often they are one, footnote 5), the row does not vote.
+    In each row, the column where "not" comes or goes nearer to the word that the synonym replaces negates that word;
+    the majority of rows decides. If both are equally near (often they are the same, footnote 5), a row does not vote.
 
     Args:
         path: for the error.
-        rows: per original its text, its synonym rewrite, and its rewrites in the two columns.
+        rows: for each original its text, its synonym rewrite, and its rewrites in the two columns.
 
     Raises:
-        InputError: as many rows speak for one as for the other.
+        InputError: as many rows vote for one as for the other.
     """
-    votes = [0, 0]  # for being the replaced word's
+    votes = [0, 0]  # for each column, to be the one that negates the replaced word
     for row in rows:
         original, synonym, *negations = (words(cell) for cell in row)
         one, other = (_distance(original, synonym, negation) for negation in negations)
@@ -217,8 +217,8 @@ def words(text: str) -> list[str]:
 
 
 def _distance(original: Sequence[str], synonym: Sequence[str], negation: Sequence[str]) -> int | None:
-    """How many words of the original lie between the one that the synonym replaces and where "not" comes or goes;
-    None where nothing is replaced, or no "not" comes or goes."""
+    """Number of words in the original between the word that the synonym replaces and the place where "not" comes or
+    goes; None if nothing is replaced, or no "not" comes or goes."""
     replaced = [(i, j) for i, j, _ in _changes(original, synonym)]
     negated = [
         (i, j)

@@ -75,11 +75,11 @@ def scored_words(name: str, text: str) -> list[tuple[str, str, float]]:
 def most_similar_quarter(
     dataset_id: str, scored: Sequence[Sequence[tuple[str, str, float]]], background: Iterable[str]
 ) -> PairSet:
-    """Positive pairs by EvalRank's recipe (Wang 2022, section 4.3): of each set of scored words the best quarter.
+    """Positive pairs by EvalRank's recipe (Wang 2022, section 4.3): the best quarter of each set of scored words.
 
-    Per set a stable descending sort by score and its first ``floor(n/4)`` rows; pairs of a word with itself are
-    dropped; the union of the sets in their order, then the reverses that it has not yet. The background is all
-    words of all the sets, then ``background``.
+    Each set is sorted by score, descending and stable, and gives its first ``floor(n/4)`` rows; pairs of a word with
+    itself are dropped. The pairs are the union of the sets in their order, then the reverses that it lacks. The
+    background is all words of all the sets, then ``background``.
     """
     best = [
         (one, other)

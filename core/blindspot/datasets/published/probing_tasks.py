@@ -1,4 +1,4 @@
-"""Two built-in probing tasks, made from the built-in sentences by the rules of SentEval's (Conneau et al. 2018).
+"""Two built-in probing tasks, made from the built-in sentences by SentEval's rules (Conneau et al. 2018).
 
 SentEval's ten tasks are not in the catalog: users name their own copies (``blindspot.datasets.user_data.probing``).
 """
@@ -18,11 +18,11 @@ from blindspot.settings import ASSETS
 
 _LENGTHS = {"at most 12 words": 12, "13 words or more": 99}
 _ORDERS = ("original", "two words swapped")
-_PARTS = (TRAIN, TEST, DEV, TEST, TRAIN)  # of a sentence, by its number
+_PARTS = (TRAIN, TEST, DEV, TEST, TRAIN)  # part of a sentence in the split, by its number
 
 
 def sentence_length(sentence: str) -> str:
-    """The range that a sentence's number of words is in."""
+    """The range that contains a sentence's number of words."""
     return next(name for name, most in _LENGTHS.items() if len(sentence.split()) <= most)
 
 
@@ -42,12 +42,12 @@ def _of_length(number: int, sentence: str) -> Example:  # noqa: ARG001 - of all 
 
 
 def _of_order(number: int, sentence: str) -> Example:
-    """Every other one is swapped."""
+    """An example of word order: every other sentence is swapped."""
     return Example(_ORDERS[1], swapped(sentence)) if number % 2 else Example(_ORDERS[0], sentence)
 
 
 def _task(dataset_id: str, task: str, classes: Sequence[str], example: Callable[[int, str], Example]) -> ProbingTask:
-    """The built-in sentences, to train on with their rewrites; those that are tested are independent of each other."""
+    """The built-in sentences; training also uses their rewrites, and tested sentences are independent of each other."""
     minimal = loaders.demo_minimal(dataset_id, ASSETS / "demo" / "minimal_pairs.tsv")
     examples = []
     for number, row in enumerate(zip(minimal.originals.tolist(), *minimal.rewrites.values(), strict=True)):

@@ -52,7 +52,7 @@ def retrieval_dataset(
     judgments: Iterable[Judgment],
     own_columns: tuple[OwnColumn, ...] = (),
 ) -> RetrievalDataset:
-    """Queries and documents in their order; of a pair that is judged twice, the last grade counts."""
+    """Queries and documents in their order; if a pair is judged twice, the last grade counts."""
     number: dict[str, int] = {}
     query_items = [number.setdefault(query.text, len(number)) for query in queries]
     document_items = [number.setdefault(document.whole, len(number)) for document in documents]
@@ -96,9 +96,9 @@ def limit(dataset_id: str, corpus: Path, asked: Path, qrels: Path) -> RetrievalD
 def cranfield(dataset_id: str, abstracts: Path, asked: Path, qrels: Path) -> RetrievalDataset:
     """Cranfield: records of fields that begin with ``.I`` (a number), ``.T`` (a title) and ``.W`` (a text).
 
-    Judgments name a query by its place in the file, 1 to 225, not by its ``.I``. Their grades are documented with
-    either end as the best: here 1 to 4 are relevant (1), -1 is not (0). Two documents, 471 and 995, have neither title
-    nor text; they are left out, with the one judgment of theirs.
+    Judgments name a query by its place in the file, 1 to 225, not by its ``.I``. Descriptions disagree on which grade
+    is the best: here 1 to 4 are relevant (1), -1 is not (0). Two documents, 471 and 995, have neither title nor text;
+    they are left out, with their only judgment.
     """
     whole = [_cranfield_document(number, fields) for number, fields in _records(abstracts)]
     documents = [document for document in whole if document.whole]
@@ -115,13 +115,13 @@ def cranfield(dataset_id: str, abstracts: Path, asked: Path, qrels: Path) -> Ret
 
 
 def _cranfield_document(number: str, fields: Mapping[str, str]) -> Document:
-    """A text repeats its title, which is left out of it."""
+    """A document; its text repeats the title, so the repetition is left out."""
     title, text = (one_line(fields.get(field, "")) for field in "TW")
     return Document(number, title, text.removeprefix(title).strip())
 
 
 def _records(path: Path) -> list[tuple[str, dict[str, str]]]:
-    """Numbers and fields of a file's records; what follows ``.W`` is text even if it has marks of fields."""
+    """Numbers and fields of a file's records; all that follows ``.W`` is text, even if it contains field marks."""
     out: list[tuple[str, dict[str, str]]] = []
     field = ""
     for number, line in lines(path):

@@ -1,8 +1,8 @@
 """SemAntoNeg (Vahtola, Creutz and Tiedemann 2022) as minimal pairs: a sentence, its paraphrase, and two opposites.
 
-In every item of the file the first option has the word's opposite in its place, with as many negations as before; the
-second has the word, and a negation more or less (in tag questions the tag turns with it); the third has both changes
-and so says the same again. The third is always the right one, so a score must not depend on the order.
+In every item of the file, the first option has the word's opposite in its place, with as many negations as before; the
+second keeps the word, and has one negation more or fewer (in tag questions the tag changes with it); the third has both
+changes and so says the same again. The third is always right, so a score must not depend on the order.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class SimLexWord:
     """A word of a pair.
 
     Attributes:
-        part_of_speech: the pair's: "adjective", "noun" or "verb".
+        part_of_speech: of the pair: "adjective", "noun" or "verb".
         concreteness: mean rating by people, from 1 (abstract) to 5 (concrete).
     """
 

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def text_of(path: Path, encoding: str = "utf-8") -> str:
-    """The text of a file, its lines ended by line feeds; raises ``DataCorrupt`` if it is in another encoding."""
+    """The text of a file, with line feeds as line ends; raises ``DataCorrupt`` if it is in another encoding."""
     try:
         return path.read_bytes().decode(encoding).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -23,7 +23,7 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
 def lines(path: Path, encoding: str = "utf-8") -> list[tuple[int, str]]:
     """Non-empty lines and their numbers, from 1.
 
-    Split at line feeds only: texts may hold other characters that Unicode calls line ends.
+    Lines end at line feeds only: texts may contain other characters that Unicode calls line ends.
 
     Raises:
         DataCorrupt: as ``text_of``.
@@ -34,14 +34,14 @@ def lines(path: Path, encoding: str = "utf-8") -> list[tuple[int, str]]:
 def parsed(
     path: Path, numbered: Iterable[tuple[int, str]], parse: Callable[[str], T], expected: str, lacking: str = ""
 ) -> list[T]:
-    """Each of some lines, parsed.
+    """The parsed lines.
 
     Args:
         parse: raises ValueError, IndexError, KeyError or TypeError for a line of another kind.
-        lacking: what such a line lacks; without it, its beginning is shown.
+        lacking: what such a line lacks; without it, the error shows the line's beginning.
 
     Raises:
-        DataCorrupt: a line of another kind, by its number.
+        DataCorrupt: a line of another kind, with its number.
     """
     out = []
     for number, line in numbered:

@@ -1,4 +1,4 @@
-"""Transfer tasks: ten of the EvalRank paper (Wang 2022, section 5.1), intents, and negation in our own."""
+"""Transfer tasks: ten from the EvalRank paper (Wang 2022, section 5.1), intents, and negation in our sentences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _entry(
     licence: str = _LICENCE,
     is_split: bool = True,
 ) -> DatasetEntry:
-    """An entry of labeled texts; ``counts`` are of examples and distinct texts, ``examples`` reads the files."""
+    """An entry of labeled texts; ``counts`` are examples and distinct texts, ``examples`` reads the files."""
     return DatasetEntry(
         id=dataset_id,
         title=title,
@@ -180,7 +180,7 @@ _ENTRIES = (
 
 
 def _demo(dataset_id: str) -> list[Example]:
-    """The built-in sentences: is one negated?"""
+    """The built-in sentences, labeled by whether they are negated."""
     minimal = loaders.demo_minimal(dataset_id, ASSETS / "demo" / "minimal_pairs.tsv")
     negated = {int(i) for subset, numbers in minimal.rewrites.items() if "negation" in subset for i in numbers}
     return [Example("negated" if i in negated else "affirmed", text) for i, text in enumerate(minimal.items)]

@@ -16,7 +16,7 @@ from blindspot.errors import DataCorrupt
 from blindspot.types import Int32
 
 WORDFREQ_WORDS = 20_000
-WIKI_WORDS = 50_000  # of 188,033: so many a transformer encodes in a few minutes
+WIKI_WORDS = 50_000  # of 188,033: a transformer encodes so many in a few minutes
 PER_BILLION = 1e9
 
 
@@ -46,7 +46,7 @@ def _wordsim() -> frozenset[str]:
 
 
 def wordfreq(dataset_id: str, most: int = WORDFREQ_WORDS) -> Vocabulary:
-    """The most frequent English words of wordfreq; a count is what it expects in a billion words."""
+    """The most frequent English words of wordfreq; counts are what it expects in a billion words."""
     from wordfreq import word_frequency
 
     words = packaged.frequent_words(most)

@@ -1,6 +1,6 @@
-"""Questions of words, words in classes, groups with outliers, and events, as public repositories have them.
+"""Analogy questions, words in classes, groups with outliers, and events, as public repositories have them.
 
-A reader raises ``DataCorrupt`` for a file of another form.
+A reader raises ``DataCorrupt`` for a file that has another form.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from blindspot.errors import DataCorrupt
 from blindspot.settings import ASSETS
 from blindspot.texts import caseless
 
-CANDIDATES = 30_000  # frequent words beside the questions' own; as many as word2vec's own test takes
+CANDIDATES = 30_000  # frequent words beside the questions' own; as many as in word2vec's own test
 DEMO_CANDIDATES = 5_000
 _REPOSITORY = "vecto-ai/word-benchmarks"
 _REVISION = "9b61d0e067e2e68af22160d09450f82d9544cd70"
@@ -53,13 +53,13 @@ class Question:
 
 
 def analogies(dataset_id: str, questions: Sequence[Question], frequent: Sequence[str]) -> Analogies:
-    """Questions, answered among their own words and ``frequent`` ones.
+    """Questions, with their own words and ``frequent`` ones as candidates for answers.
 
-    A frequent word that a question spells with other capitals is no other candidate: many encoders have one vector
-    for both, and the right word would be tied with itself.
+    A frequent word that a question spells with other capitals is not a candidate: many encoders have one vector for
+    both, and the right word would be tied with itself.
 
     Raises:
-        DataCorrupt: no questions, or an answer that is one of its question's own words, which are no candidates.
+        DataCorrupt: no questions, or an answer that is one of its question's own words, which are not candidates.
     """
     if not questions:
         raise DataCorrupt(f"'{dataset_id}' has no questions", expected="one or more")
@@ -120,7 +120,7 @@ def outliers(dataset_id: str, groups: Sequence[Group]) -> Outliers:
     """A case for each outlier of each group. A word that a group repeats counts once.
 
     Raises:
-        DataCorrupt: no groups, two of one name, one of fewer than two words, or an outlier that belongs to its group.
+        DataCorrupt: no groups, two groups with one name, a group of fewer than two words, or an outlier in its group.
     """
     if not groups or len({group.name for group in groups}) < len(groups):
         raise DataCorrupt(f"'{dataset_id}' has {len(groups)} groups", expected="one or more, of different names")
@@ -149,9 +149,9 @@ def outliers(dataset_id: str, groups: Sequence[Group]) -> Outliers:
 
 
 def read_groups(path: Path) -> list[Group]:
-    """A file with the columns category, outliers and words, the last two lists as Python writes them.
+    """A file with the columns category, outliers and words; the last two are lists as Python writes them.
 
-    Underscores are spaces; blank words, of which every list of outliers has one, are dropped.
+    Underscores are spaces; blank words are dropped (every list of outliers has one).
     """
     out = []
     for number, row in enumerate(_rows(path, ("category", "outliers", "words")), 2):
@@ -179,7 +179,7 @@ def read_own_groups(path: Path) -> list[Group]:
 
 @dataclass(frozen=True)
 class Event:
-    """An agent does something, typically to the one patient and hardly to the other."""
+    """An agent does something, typically to one patient and hardly ever to the other."""
 
     agent: str
     verb: str
@@ -191,7 +191,7 @@ def events(dataset_id: str, found: Sequence[Event]) -> Events:
     """Events by the numbers of their words.
 
     Raises:
-        DataCorrupt: no events, or one with twice the same patient.
+        DataCorrupt: no events, or an event with the same patient twice.
     """
     if not found or any(event.typical == event.atypical for event in found):
         raise DataCorrupt(f"'{dataset_id}' has {len(found)} events", expected="one or more, of two different patients")
@@ -205,7 +205,7 @@ def events(dataset_id: str, found: Sequence[Event]) -> Events:
 
 
 def read_dtfit(path: Path) -> list[Event]:
-    """DTFit as Kauf et al. publish it: of each event a plausible and an implausible sentence, *The a v the p.*"""
+    """DTFit as Kauf et al. publish it: a plausible and an implausible sentence per event, *The a v the p.*"""
     sentences: dict[str, dict[str, re.Match[str]]] = {}
     for number, row in enumerate(_rows(path, ("ItemNum", "Sentence", "Plausibility", "Voice")), 2):
         said = _EVENT.fullmatch(row["Sentence"].strip())
@@ -228,7 +228,7 @@ def read_dtfit(path: Path) -> list[Event]:
 
 
 def read_own_events(path: Path) -> list[Event]:
-    """The built-in events: a line with agent, verb and both patients each."""
+    """The built-in events: a line per event, with agent, verb and both patients."""
     return [Event(**row) for row in _rows(path, ("agent", "verb", "typical", "atypical"), "\t")]
 
 
@@ -248,16 +248,14 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def read_categories(path: Path, delimiter: str = ",") -> list[tuple[str, str]]:
-    """A file with the columns category and word; rows with a blank word, of which some files have one per class, are
-    dropped.
-    """
+    """A file with the columns category and word; rows with a blank word are dropped (some files have one per class)."""
     return [
         (row["category"], word) for row in _rows(path, ("category", "word"), delimiter) if (word := row["word"].strip())
     ]
 
 
 def read_pairs(path: Path) -> list[Question]:
-    """The built-in pairs: within a section each pair is asked about with each other one."""
+    """The built-in pairs: within a section, each pair makes a question with each other pair."""
     rows = _rows(path, ("section", "group", "first", "second"), "\t")
     return [
         Question(x["section"], x["group"], x["first"], x["second"], y["first"], y["second"])

@@ -1,4 +1,4 @@
-"""Own columns kept from a user's file: categorical ones without a role."""
+"""Own columns kept from a user's file: categorical columns without a role."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from blindspot.types import UInt8
 
 MOST_COLUMNS = 10
 LONGEST = 60  # characters of a value, and of a column's name
-PREFIX = "own: "  # of its name in an upload: no kind of file looks for a column of such a name
+PREFIX = "own: "  # of its name in an upload: no kind of file reads a column with such a name
 
 
 def kept(table: FileTable, used: Collection[int]) -> tuple[dict[int, OwnColumn], dict[int, str]]:
-    """Columns of a file that are kept besides the used ones, by number, and the reason for each of the others."""
+    """Columns of a file that are kept besides the used ones, by number, and the reason why each other is not."""
     columns: dict[int, OwnColumn] = {}
     whys: dict[int, str] = {}
     for number, name in enumerate(table.names):
@@ -57,7 +57,7 @@ class _NoGroups(Exception):
 
 
 def _coded(cells: Sequence[object]) -> tuple[tuple[str, ...], UInt8]:
-    """The distinct values, and the place of each cell's among them, ``[m] uint8``."""
+    """The distinct values, and the place of each cell's value among them, ``[m] uint8``."""
     known: dict[object, int] = {}
     values: dict[str, int] = {}
     codes = np.empty(len(cells), dtype=np.uint8)
@@ -74,7 +74,7 @@ def _coded(cells: Sequence[object]) -> tuple[tuple[str, ...], UInt8]:
 
 
 def as_cells(columns: Sequence[OwnColumn]) -> list[dict[str, str]]:
-    """The columns as an upload keeps them, per row; nothing where there are no columns."""
+    """The columns as an upload keeps them, per row; empty if there are no columns."""
     names = [f"{PREFIX}{column.name}" for column in columns]
     return [dict(zip(names, row, strict=True)) for row in zip(*(column.cells for column in columns), strict=True)]
 

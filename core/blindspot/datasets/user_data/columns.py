@@ -1,6 +1,6 @@
 """Columns of a user's own file, and the declaration of every kind of such a file (or folder).
 
-Throughout ``own``, problems with a file or a reference raise an ``InputError`` of one line with the row and the column.
+In all of ``own``, a problem with a file or a reference raises an ``InputError`` of one line with the row and column.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from blindspot.files.tables import (
 
 EXAMPLES = 3
 LONGEST_SHOWN = 40
-# What people and programs write where there is nothing.
+# What people and programs write in an empty cell.
 MISSING = frozenset("nan na n/a none null <na> - -- --- ? #n/a #na #ref! #value! #name? #div/0! #null! #num!".split())
 
-# What a column is read as: one of these, the original, or of minimal pairs the name of a subset of rewrites.
+# What a column is read as: one of these, the original, or for minimal pairs the name of a subset of rewrites.
 QUERY = "query"
 MATCH = "match"
 MARK = "mark"
@@ -54,7 +54,7 @@ TITLE = "title"
 RELEVANCE = "relevance"
 NEGATIVES = "negatives"
 CANDIDATES = "candidates"
-GROUPS = "groups"  # no diagnostic reads it: to group, filter and color by
+GROUPS = "groups"  # no diagnostic reads it; it is for grouping, filtering and coloring
 UNUSED = "not used"
 NO_ROLE = (GROUPS, UNUSED)
 _SHOWN_FIRST = (QUERY, MATCH, MARK, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, TASK, ORIGINAL, *SUBSETS)
@@ -70,7 +70,7 @@ class ColumnReading:
 
     Attributes:
         use: ``QUERY``, ``LABEL`` or another of these, ``GROUPS``, ``UNUSED``, ``original``, or the name of a subset.
-        why: the reason for the use, or for none; "" where there is nothing to say.
+        why: the reason why it is used or not; "" if there is nothing to say.
         examples: its first cells, as text.
     """
 
@@ -83,11 +83,11 @@ class ColumnReading:
 
 @dataclass(frozen=True)
 class Role:
-    """What the user can name a column as: on the command line and in references.
+    """What the user can name a column as, on the command line and in references.
 
     Attributes:
-        name: as references and options have it.
-        use: how such a column is read; "" where that depends on its name.
+        name: as in references and options.
+        use: how such a column is read; "" if that depends on its name.
         meaning: for help texts.
         repeats: whether several columns may have it.
     """
@@ -113,7 +113,7 @@ class OwnSource(ABC):
 
     Attributes:
         path: absolute.
-        sha256: of the file's bytes, or of those of all the files that were read.
+        sha256: of the file's bytes, or of the bytes of all files that were read.
     """
 
     path: Path
@@ -138,17 +138,17 @@ class OwnSource(ABC):
 
     @property
     def subsets(self) -> int:
-        """Number of rewrites of each original; of other kinds any number."""
+        """Number of rewrites of each original; without meaning for other kinds."""
         return 0
 
     @property
     def is_split(self) -> bool:
-        """Whether a column says what is trained and tested on."""
+        """Whether a column says which rows are for training and which for testing."""
         return False
 
     @property
     def number_of_classes(self) -> int:
-        """Of labeled texts; else 0."""
+        """Number of classes of labeled texts; 0 for other kinds."""
         return 0
 
     @property
@@ -163,12 +163,12 @@ class OwnSource(ABC):
 
     @property
     def assumptions(self) -> str:
-        """What was assumed and decides the scores, in a line; "" for nothing."""
+        """Assumptions that change the scores, in one line; "" for none."""
         return ""
 
     @property
     def doubt(self) -> str:
-        """Why it may be of another kind, as a question to the user; "" for no doubt."""
+        """The reason why it may be of another kind, as a question to the user; "" for no doubt."""
         return ""
 
     def columns_as(self, kind: DatasetKind) -> str:  # noqa: ARG002 - of some kinds
@@ -195,10 +195,10 @@ class OwnFile(OwnSource):
     """A file that was read. A kind of file is a subclass in a module of its own; ``own.kinds`` lists them.
 
     Attributes:
-        separator: between the cells of a .csv or .tsv; "" elsewhere.
-        columns: all of them, in the file's order.
-        own_columns: those that are read as ``GROUPS``.
-        remarks: what was assumed and decides the scores, a phrase each.
+        separator: between the cells of a .csv or .tsv; "" for other files.
+        columns: all columns, in the file's order.
+        own_columns: the columns that are read as ``GROUPS``.
+        remarks: assumptions that change the scores, a phrase each.
 
         title: name of the kind, in the plural.
         form: its columns, for the command line's help.
@@ -206,11 +206,11 @@ class OwnFile(OwnSource):
         matched_by: the header that makes a file of this kind, for the upload form.
         counted: what its rows are called.
         roles: what its columns can be named as, in the order of a canonical reference.
-        forms: the roles that have to be named; one of these sets is enough.
-        optional: the roles that may be named besides.
-        pickers: lines of pickers of the upload form.
+        forms: sets of roles that have to be named; one of these sets is enough.
+        optional: further roles that may be named.
+        pickers: lines of pickers in the upload form.
         choose: asks for the columns that are not picked yet.
-        has_groups: whether further columns are kept: its rows are the dataset's.
+        has_groups: whether further columns are kept, since its rows are the dataset's.
     """
 
     format: FileFormat
@@ -235,16 +235,16 @@ class OwnFile(OwnSource):
     @classmethod
     @abstractmethod
     def matches_header(cls, table: FileTable) -> bool:
-        """Whether the header says that a file is of this kind; the cells are looked at where names mean two things."""
+        """Whether the header says that a file is of this kind; cells decide if names are ambiguous."""
 
     @classmethod
     @abstractmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
-        """Use and reason per number of a column, as the header tells; also reasons why a column is not used.
+        """Use and reason per column number, from the header; also reasons why a column is not used.
 
         Raises:
-            UnclearColumns: it says nothing, or several readings are about as good.
-            InputError: it cannot be of this kind.
+            UnclearColumns: the header says nothing, or several readings are about equally good.
+            InputError: the file cannot be of this kind.
         """
 
     @classmethod
@@ -252,7 +252,7 @@ class OwnFile(OwnSource):
         """How every column is read.
 
         Args:
-            asked: per use the number of its column, where the user named them; by the header if left out.
+            asked: the number of each use's column, if the user named them; if left out, the header decides.
         """
         return cls._read(table, asked)[0]
 
@@ -275,8 +275,8 @@ class OwnFile(OwnSource):
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
-        """Per use the number of the column that the upload form starts with; uses that nothing speaks for are left
-        out."""
+        """The number of the column that the upload form starts with, per use; without uses that have no likely
+        column."""
         try:
             return {r.use: number for number, r in enumerate(cls.readings(table)) if r.use not in NO_ROLE}
         except InputError:
@@ -284,7 +284,7 @@ class OwnFile(OwnSource):
 
     @classmethod
     def uses_of(cls, table: FileTable, named: Sequence[tuple[str, str]]) -> dict[str, int]:
-        """Per use the number of its column, of (role, name of a column)."""
+        """The number of the column per use, from (role, name of a column)."""
         uses = {role.name: role.use for role in cls.roles}
         return {uses[role]: table.number(name) for role, name in named}
 
@@ -306,14 +306,14 @@ class OwnFile(OwnSource):
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
-        """(Role, name of the column) of all columns that are used."""
+        """(Role, name of the column) for all columns that are used."""
         roles = {role.use: role.name for role in reversed(self.roles)}
         return tuple((roles.get(use, ""), column.name) for use, column in self.used.items())
 
     @classmethod
     @abstractmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
-        """What the columns of these numbers hold: the values of the fields that the kind adds."""
+        """The content of the columns with these numbers: values of the fields that the kind adds."""
 
     @property
     def assumptions(self) -> str:
@@ -321,8 +321,8 @@ class OwnFile(OwnSource):
 
     @property
     def used(self) -> dict[str, ColumnReading]:
-        """The columns that are read as something: the original first, then the subsets in the order in which they are
-        shown; subsets that HEROS does not have follow in the file's order."""
+        """The columns that are used: the original first, then the subsets in the order in which they are shown; subsets
+        that HEROS does not have follow in the file's order."""
         found = {column.use: column for column in self.columns if column.use not in NO_ROLE}
         return {use: found[use] for use in dict.fromkeys([*_SHOWN_FIRST, *found]) if use in found}
 
@@ -354,7 +354,7 @@ class OwnFile(OwnSource):
 
     @abstractmethod
     def kept_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
-        """Its rows as an upload keeps them: under column names that ``matches_header`` recognizes."""
+        """Its rows as an upload keeps them, under column names that ``matches_header`` recognizes."""
 
     def written_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
         """As ``kept_rows``, with its own columns."""
@@ -372,7 +372,7 @@ class OwnFile(OwnSource):
 
 
 def as_asked(table: FileTable, asked: Mapping[str, int]) -> dict[int, tuple[str, str]]:
-    """Use and reason per number of a column that the user named."""
+    """Use and reason per number of each column that the user named."""
     uses: dict[int, tuple[str, str]] = {}
     for use, number in asked.items():
         if number in uses:
@@ -383,7 +383,7 @@ def as_asked(table: FileTable, asked: Mapping[str, int]) -> dict[int, tuple[str,
 
 
 def read_as(table: FileTable, uses: Mapping[int, tuple[str, str]]) -> tuple[ColumnReading, ...]:
-    """Every column of a file with its use and reason; columns without any are not used."""
+    """Every column of a file with its use and reason; columns without a use are unused."""
     return tuple(
         ColumnReading(
             name,
@@ -396,7 +396,7 @@ def read_as(table: FileTable, uses: Mapping[int, tuple[str, str]]) -> tuple[Colu
 
 
 def first_named(keys: Sequence[str], names: Iterable[str]) -> int | None:
-    """Number of the column with the first of ``names`` that exactly one column has; None where there is none."""
+    """Number of the column with the first of ``names`` that exactly one column has; None if there is none."""
     return next((keys.index(name) for name in names if keys.count(name) == 1), None)
 
 
@@ -460,7 +460,7 @@ def require_rows(table: FileTable, unit: str) -> None:
 
 
 def is_blank(cell: object) -> bool:
-    """Whether there is nothing in a cell, or nothing that is seen (a zero-width space)."""
+    """Whether a cell has nothing, or nothing visible (a zero-width space)."""
     if not isinstance(cell, str):
         return cell is None
     return not cell.strip() or (not cell.isascii() and all(c.isspace() or category(c) == "Cf" for c in cell))
@@ -472,7 +472,7 @@ def shortened(text: str) -> str:
 
 
 def _as_number(text: str) -> str:
-    """How to write what people read as a number; "" where that is unclear."""
+    """Advice on how to write what people read as a number; "" if that is unclear."""
     if re.fullmatch(r"[-+]?\d+,\d+", text):
         return "write decimals with a point, and thousands without a mark"
     return "write it without the percent sign" if text.endswith("%") else ""

@@ -47,7 +47,7 @@ _PERMISSIONS = "check the path and its permissions"
 
 @dataclass(frozen=True)
 class OwnTable:
-    """A file whose columns are known and whose texts are not yet."""
+    """A file with known columns, before its texts are read."""
 
     table: FileTable
 
@@ -58,7 +58,7 @@ class OwnTable:
 
     @cached_property
     def marks(self) -> tuple[Marks, ...]:
-        """The columns that say which pairs of texts are matches; none in a file of another kind."""
+        """The columns that say which pairs of texts are matches; empty for a file of another kind."""
         if self.likeliest not in _OF_PAIRS:
             return ()
         marks = judged.marks_in(self.table)
@@ -68,15 +68,15 @@ class OwnTable:
 
     @cached_property
     def scores(self) -> tuple[int, ...]:
-        """Numbers of the columns that may be scores of what would else be read as positive pairs."""
+        """Numbers of the columns that may be scores, in a file that is otherwise read as positive pairs."""
         if self.likeliest is not DatasetKind.PAIR_SET or self.marks or len(text_columns(self.table)[0]) < 2:
             return ()
         return guess.scores(self.table)
 
     @cached_property
     def coded(self) -> int | None:
-        """Number of a column that may be classes where it would be read as scores or passed over: a `label` of few
-        whole numbers beside two texts, as NLI has."""
+        """Number of a column that may have classes although it would be read as scores or not used: a `label` of few
+        whole numbers beside two texts, as in NLI."""
         if self.likeliest not in (DatasetKind.SCORED_PAIRS, DatasetKind.PAIR_SET) or self.marks:
             return None
         column = first_named([column_key(name) for name in self.table.names], WEAK_LABEL_NAMES)
@@ -88,8 +88,8 @@ class OwnTable:
 
     @cached_property
     def verdicts(self) -> tuple[int, ...]:
-        """Numbers of the columns of words that may say which rows of what would else be read as positive pairs are
-        matches."""
+        """Numbers of the columns of words that may say which rows are matches, in a file that is otherwise read as
+        positive pairs."""
         if self.likeliest is not DatasetKind.PAIR_SET or self.marks:
             return ()
         verdicts = judged.verdicts_in(self.table)
@@ -97,7 +97,7 @@ class OwnTable:
 
     @property
     def question(self) -> str:
-        """Why it may be of several kinds; "" where it is of one."""
+        """The reason why it may be of several kinds; "" if there is only one."""
         if len(self.kinds) < 2:
             return ""
         if self.verdicts:
@@ -119,8 +119,8 @@ class OwnTable:
 
     @cached_property
     def kinds(self) -> tuple[DatasetKind, ...]:
-        """The kinds that it may be of: several where a column may be read in several ways, and neither its name nor
-        another one decides."""
+        """The kinds that it may be of: several if a column can be read in several ways, and neither its name nor
+        another column decides."""
         if self.coded is not None or self.verdicts:
             return self.likeliest, DatasetKind.LABELED_TEXTS
         if self.scores:
@@ -133,7 +133,7 @@ class OwnTable:
             return _OF_MARKS if names.isdisjoint(SCORE_NAMES) else (self.likeliest,)
         if self.likeliest is DatasetKind.LABELED_TEXTS:
             used = {reading.use: reading.name for reading in OWN_KINDS[self.likeliest].readings(self.table)}
-            others = keys - {column_key(used[LABEL])}  # a topic labels texts, and beside it pairs are marked
+            others = keys - {column_key(used[LABEL])}  # a topic labels texts, while another column marks pairs
             is_weak = column_key(used[LABEL]) in WEAK_LABEL_NAMES or not others.isdisjoint(MARK_NAMES)
             return (*_OF_MARKS, self.likeliest) if is_weak and SPLIT not in used else (self.likeliest,)
         return _OF_MARKS
@@ -153,7 +153,7 @@ class OwnTable:
         """The file's content, as its own kind or another; ``asked`` as in ``OwnFile.of``.
 
         Raises:
-            UnclearColumns: nobody named the columns, and a column has no name or the kind is unclear.
+            UnclearColumns: the user named no columns, and a column has no name or the kind is unclear.
         """
         if asked is None:
             _check_nameless(self.table)
@@ -179,7 +179,7 @@ class OwnTable:
 
 
 def _check_nameless(table: FileTable) -> None:
-    """Refuse a header in which a column of something has no name, unless these are the numbers of the rows."""
+    """Refuse a header without a name for a column that has content, unless that is the numbers of the rows."""
     for number, (name, cells) in enumerate(zip(table.names, table.cells, strict=True)):
         if name.strip() or all(is_blank(cell) for cell in cells):
             continue
@@ -192,7 +192,7 @@ def _check_nameless(table: FileTable) -> None:
 
 
 def _check_numeric(table: FileTable) -> None:
-    """Refuse a header in which a column of numbers has one as its name, unless the columns are numbered."""
+    """Refuse a header with a number as the name of a column of numbers, unless the columns are numbered."""
     named = [name.strip() for name in table.names if name.strip()]
     if not table.separator or any(named == [str(n + start) for n in range(len(named))] for start in (0, 1)):
         return
@@ -206,7 +206,7 @@ def _check_numeric(table: FileTable) -> None:
 
 
 def _about_splits(table: FileTable, file: OwnFile) -> tuple[str, ...]:
-    """What to say where rows to train and to test on are taken alike."""
+    """Remarks on a file if rows for training and rows for testing are used alike."""
     splits = {} if SPLIT in file.used else labeled_texts.splits_in(table)
     return tuple(
         f"the rows of every split are used ({', '.join(words)} in column '{name}'); to test on some, keep only those"
@@ -226,7 +226,7 @@ _OF_SPLITS = frozenset("test train training dev validation val eval holdout held
 
 
 def _about_discarded(table: FileTable, file: OwnFile) -> Iterator[str]:
-    """What to say where a column that is not read says of some rows that annotators threw them away."""
+    """Remarks on a column that is not read and says that annotators discarded some rows."""
     for one, cells in zip(file.columns, table.cells, strict=True):
         words = {str(cell).strip().casefold() for cell in cells if not is_blank(cell)}
         if one.use in NO_ROLE and len(words) > 1 and (thrown := sorted(words & _DISCARDED)):
@@ -238,7 +238,7 @@ _DISCARDED = frozenset("reject rejected ignore ignored discard discarded skip sk
 
 
 def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
-    """What to say of texts that are probably none: marks of missing cells, wrongly decoded ones, a pair as a header."""
+    """Remarks on what is probably not text: marks of missing cells, wrongly decoded text, a pair as a header."""
     texts = [
         number
         for number, one in enumerate(file.columns)
@@ -246,7 +246,7 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
     ]
     for number in texts:
         cells = [cell for cell in table.cells[number] if isinstance(cell, str)]
-        if 2 * sum(" " in cell.strip() for cell in cells) >= len(cells):  # else these may be words
+        if 2 * sum(" " in cell.strip() for cell in cells) >= len(cells):  # otherwise these may be words
             missing = [cell.strip() for cell in cells if cell.strip().casefold() in MISSING]
             if missing:
                 yield (
@@ -283,7 +283,7 @@ _NO_TEXTS = (LABEL, SPLIT, MARK, SCORE, RELEVANCE)
 
 
 def _is_misread(cell: str) -> bool:
-    """Whether a text in UTF-8 was decoded as if it were in Windows' encoding, and written so."""
+    """Whether a text in UTF-8 was decoded as if it were in Windows' encoding, and then saved."""
     if cell.isascii():
         return False
     try:
@@ -299,8 +299,8 @@ def _may_be_a_row(table: FileTable, number: int) -> bool:
 
 
 def _check_left_out(table: FileTable, file: OwnFile) -> None:
-    """Refuse to pass over texts that belong to those that are read, by their name: negatives of a query, the third of
-    numbered texts, and the right answer where another is read as the match."""
+    """Refuse to leave out columns of texts that, by name, belong to those that are read: negatives of a query, the
+    third of numbered texts, and the right answer if another column is read as the match."""
     if file.kind not in _OF_PAIRS:
         return
     texts = [one for one in file.columns if one.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)]
@@ -328,7 +328,7 @@ def _has_phrases(table: FileTable, name: str) -> bool:
 
 
 def _check_ids(table: FileTable, file: OwnFile) -> None:
-    """Refuse to read ids as the texts that queries are paired with: these are in another file."""
+    """Refuse to read ids as the texts that queries are paired with: those texts are in another file."""
     if file.kind not in _OF_PAIRS:
         return
     texts: dict[str, list[str]] = {}
@@ -351,7 +351,7 @@ def _is_id(text: str) -> bool:
 
 
 def _stem(name: str) -> str:
-    """A column's name without the number or letter that tells it from others: sentence of sentence2, text of text_b."""
+    """A column's name without the number or letter at its end: sentence for sentence2, text for text_b."""
     return re.sub(r"(?<=.)(?:[ _-]?\d+|[ _-][a-c])$|^[a-c]$", "", name.strip().casefold())
 
 
@@ -364,13 +364,13 @@ class UnclearKind(UnclearColumns):
         for kind in table.kinds:
             try:
                 self.readings[kind] = table.reference_as(kind)
-            except InputError as error:  # it cannot be of this kind, or not without a column's name
+            except InputError as error:  # it cannot be of this kind, or needs a column's name
                 others += [f"for a {kind.in_words}, {error.remedy}"] if table.scores and error.remedy else []
         meaning = _MEANING if table.marks else _MEANING | {DatasetKind.PAIR_SET: _EVERY_ROW}
         ways = "; ".join([f'"{reference}" reads {meaning[kind]}' for kind, reference in self.readings.items()] + others)
         if table.verdicts:
             others += ["for some of the rows, add a column is_match of 1 and 0"]
-        if not table.table.path.is_absolute():  # as a browser sent it: it has no reference
+        if not table.table.path.is_absolute():  # sent by a browser, so it has no reference
             ways = "choose: " + "; ".join([meaning[kind] for kind in self.readings] + others)
         super().__init__(
             f"{table.table.path}: {table.question}",
@@ -391,8 +391,8 @@ _MEANING = {
 
 
 def fitting(reference: str, kind: DatasetKind) -> str:
-    """A reference that reads a user's file as the kind that a diagnostic needs, where the file has such a reading and
-    nobody named its columns; else the reference itself.
+    """A reference that reads a user's file as the kind that a diagnostic needs, if the file can be read so and nobody
+    named its columns; else the reference itself.
 
     Raises:
         InputError: the file cannot be read.
@@ -403,7 +403,7 @@ def fitting(reference: str, kind: DatasetKind) -> str:
     table = _tabulated(found)
     if kind in table.kinds and len(table.kinds) == 1:
         return reference
-    # Of several kinds the first is what the file would be taken for where nobody asks.
+    # The first of several kinds is how the file is read by default.
     is_sure = kind in {*table.kinds, *_OF_MARKS} if table.marks else kind in table.kinds[1:]
     return table.reference_as(kind) if is_sure else reference
 
@@ -413,7 +413,7 @@ def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
 
     Args:
         path: absolute; see ``tabulate``.
-        columns: as the user named them; by the header if left out.
+        columns: as the user named them; if left out, the header decides.
     """
     found = tabulate(path, tables.read_bytes(path))
     if columns is None:
@@ -424,7 +424,8 @@ def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
 
 
 def _as_fitted(table: OwnTable, columns: NamedColumns) -> OwnFile | None:
-    """The content where ``fitting`` names these very columns, with its reasons: nobody else need have named them."""
+    """The content with the header's reasons if ``fitting`` would name the same columns, since then a user may not have
+    named them; None otherwise."""
     if not table.marks or table.kinds == (columns.kind,) or columns.kind not in _MEANING:
         return None
     try:

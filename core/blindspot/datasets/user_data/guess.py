@@ -1,4 +1,4 @@
-"""Guesses at the columns of a user's file with unknown names: those with texts, and the two that form a pair.
+"""Guesses at columns of a user's file with unknown names: which have texts, and which two form a pair.
 
 Ids have no spaces, labels have few different values, dates and numbers have no letters. Of the remaining text columns,
 the two longest form a pair, unless exactly two names mean a query and its answer.
@@ -16,17 +16,17 @@ from blindspot.datasets.user_data.attributes import PREFIX
 from blindspot.files.tables import ColumnKind, FileTable
 from blindspot.texts import column_key
 
-SAMPLE = 2_000  # cells of a column that are looked at, from the first to the last in equal steps
-FEW = 0.2  # at most so many different values per row are labels ...
+SAMPLE = 2_000  # cells of a column that are read, from the first to the last in equal steps
+FEW = 0.2  # labels have at most so many different values per row ...
 FEW_IF_NAMED = 0.5  # ... or so many where the column's name says so too
-LABEL_WORDS = 3.0  # that a label has at most, on average
-CLEARLY = 2.0  # times as long as the third longest column are the two of a pair
+LABEL_WORDS = 3.0  # at most, on average, in a label
+CLEARLY = 2.0  # so many times as long as the third longest column are the two of a pair
 QUERY_WORDS = frozenset("query question anchor search utterance request".split())
 MATCH_WORDS = frozenset(
     "match positive answer passage paragraph document doc context response reply chunk article paraphrase duplicate "
     "relevant solution".split()
 ) | {"mate"}
-# What people call columns about a row; compared by letters and digits only.
+# Names of columns about a row; compared by letters and digits only.
 ABOUT_IN_WORDS = frozenset("note notes comment comments remark remarks reason reasons explanation".split())
 ABOUT = ABOUT_IN_WORDS | frozenset(
     "id idx index uid no nr num number row rownumber line lineno key source sources url link label labels category "
@@ -52,7 +52,7 @@ DISTANCE_WORDS = frozenset(
     "distanza dissimilarità differenza distância dissimilaridade diferença afstand verschil odległość różnica "
     "расстояние различие ранг 距离 距離 相違度".split()
 )
-# Numbers under a name with such a word are about something else than how alike two texts are.
+# Numbers under a name with such a word do not say how similar two texts are.
 MEASURES = frozenset(
     "year years month day hour time timestamp page pages chapter section position offset start end length len size "
     "width height words tokens token chars characters count counts frequency freq views price cost amount age version "
@@ -78,13 +78,13 @@ BY_WORD = "by a word in its name"
 
 @dataclass(frozen=True)
 class PairGuess:
-    """Numbers of the columns of a pair and why they are, or why no others are.
+    """Numbers of the columns of a pair, and the reasons for them and against others.
 
     Attributes:
-        pair: (query, match); the likeliest where it is not clear; None where no two columns hold texts.
-        whys: why these two.
-        is_clear: whether nothing else is about as likely.
-        left_out: per number of a column of text why it is none of a pair.
+        pair: (query, match); the likeliest if it is not clear; None if there are no two columns of texts.
+        whys: the reasons for these two.
+        is_clear: whether no other pair is about as likely.
+        left_out: for each other column of text, by number, the reason why it is not in the pair.
     """
 
     pair: tuple[int, int] | None
@@ -101,7 +101,7 @@ class _Column:
 
     @property
     def spaced(self) -> float:
-        """The share of cells that have more than one word, or are in a script that may write none apart."""
+        """The share of cells that have several words, or are in a script that may not separate words."""
         return sum(len(cell.split()) > 1 or not cell.isascii() for cell in self.cells) / len(self.cells)
 
     @property
@@ -118,13 +118,13 @@ class _Column:
 
     @property
     def is_named_id(self) -> bool:
-        """Whether the name and every cell say that these are ids: they are no words either."""
+        """Whether the name and every cell say that these are ids, and so not words either."""
         numbered = all(any(character.isdigit() for character in cell) for cell in self.cells)
         return bool(self.words & SURE_ID_WORDS) and not self.spaced and numbered
 
     @property
     def looks_like_ids(self) -> bool:
-        """No spaces, and a digit in every cell, all of them different; or a name that says so."""
+        """Whether there are no spaces and either all cells differ and have a digit, or the name says so."""
         if self.spaced:
             return False
         numbered = all(any(character.isdigit() for character in cell) for cell in self.cells)
@@ -132,7 +132,7 @@ class _Column:
 
     @property
     def looks_like_labels(self) -> bool:
-        may_repeat = self.words & QUERY_WORDS or (self.words & MATCH_WORDS and self.spaced)  # not answers of yes and no
+        may_repeat = self.words & QUERY_WORDS or (self.words & MATCH_WORDS and self.spaced)  # not yes and no
         if may_repeat and not self.words & LABEL_NAMES:
             return False  # the same few queries with many matches each, or the other way round
         most = FEW_IF_NAMED if self.words & LABEL_NAMES else FEW
@@ -141,12 +141,12 @@ class _Column:
 
 
 def text_columns(table: FileTable, besides: AbstractSet[int | None] = frozenset()) -> tuple[list[int], dict[int, str]]:
-    """Numbers of the columns with texts, and the reason for every other column of strings.
+    """Numbers of the columns with texts, and the reason against every other column of strings.
 
-    If all would be ids by their values, or all labels, none is: then they are words.
+    If all columns look like ids, or all like labels, then none is: they have words.
 
     Args:
-        besides: numbers of columns that are known to be something else.
+        besides: numbers of columns that are known to have something else.
     """
     columns = [
         column
@@ -172,7 +172,7 @@ def text_columns(table: FileTable, besides: AbstractSet[int | None] = frozenset(
 
 
 def pair(table: FileTable, besides: AbstractSet[int | None] = frozenset()) -> PairGuess:
-    """The two columns of a pair among those of text; ``besides`` as in ``text_columns``."""
+    """The two columns of a pair among the columns of text; ``besides`` as in ``text_columns``."""
     numbers, left_out = text_columns(table, besides)
     if len(numbers) < 2:
         return PairGuess(None, left_out=left_out)
@@ -197,7 +197,7 @@ def _is_without_letters(column: _Column, _among_prose: bool) -> str:
 
 
 def _is_ids(column: _Column, among_prose: bool) -> str:
-    """``among_prose``: two other columns or more have cells of several words."""
+    """The reason why a column has ids; "" if not. ``among_prose``: at least two columns have cells of several words."""
     return IDS if column.looks_like_ids or (among_prose and not column.spaced and column.distinct == 1) else ""
 
 
@@ -206,9 +206,9 @@ def _is_labels(column: _Column, among_prose: bool) -> str:
 
 
 def scores(table: FileTable) -> tuple[int, ...]:
-    """Numbers of the columns that may say how alike the texts of a pair are, or how far apart: numbers under a name
-    with such a word (``human_score``, ``rater1``, ``cosine_distance``), and fractions or few small whole numbers under
-    any name that does not say that they are something else (``year``)."""
+    """Numbers of the columns that may say how similar the texts of a pair are, or how far apart: numbers under a name
+    with such a word (``human_score``, ``rater1``, ``cosine_distance``), and fractions or few small whole numbers,
+    unless the name says that they are something else (``year``)."""
     return tuple(
         number
         for number, (name, cells) in enumerate(zip(table.names, table.cells, strict=True))
@@ -224,7 +224,7 @@ def scores(table: FileTable) -> tuple[int, ...]:
 
 
 def _values(kind: ColumnKind, cells: Sequence[object]) -> list[float]:
-    """The numbers of a column, also with a decimal comma or a percent sign; none where there is anything else."""
+    """The numbers of a column, also with a decimal comma or a percent sign; empty if a cell has anything else."""
     present = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
     if kind is ColumnKind.NUMBER:
         return [float(cell) for cell in present if cell not in ("True", "False") and not math.isnan(float(cell))]
@@ -246,7 +246,7 @@ def _are_on_a_scale(values: Sequence[float]) -> bool:
 
 
 def is_distance(name: str) -> bool:
-    """Whether a column's name says that more means less alike."""
+    """Whether a column's name says that higher means less similar."""
     return bool(words(name) & DISTANCE_WORDS)
 
 

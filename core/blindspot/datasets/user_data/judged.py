@@ -1,7 +1,7 @@
 """Columns of two values beside a pair of texts, which say whether the two belong together: 0 and 1, yes and no.
 
-Such a file has several readings: as positive pairs, those rows that are marked; as scored pairs, all rows; as
-retrieval, the mark as a grade. The diagnostic decides; where none is named, the reader is asked.
+Such a file has several readings: as positive pairs, the marked rows; as scored pairs, all rows; as retrieval, with
+the mark as a grade. The diagnostic decides; if none is named, the user has to choose.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from blindspot.errors import InputError
 from blindspot.files.tables import FileTable
 from blindspot.texts import column_key
 
-# Values, the negative one first, by letters, digits and signs only.
+# Pairs of values, the negative one first, by letters, digits and signs only.
 _TRUTHS = (
     *(("0", "1"), ("-1", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("nein", "ja")),
     *(("non", "oui"), ("negative", "positive"), ("neg", "pos"), ("different", "same"), ("unique", "duplicate")),
@@ -40,8 +40,8 @@ _VERDICTS = frozenset(
     "irrelevant paraphrase nonparaphrase notparaphrase nomatch identical equivalent highlyrelevant".split()
 ) | {value for truth in _TRUTHS for value in truth if value.isalpha()}
 _SIGNS = frozenset("+ - ✓ ✔ ✗ ✘".split())
-_TICKS = frozenset("1 x y yes true t ja oui + ✓ ✔".split())  # beside empty cells
-# ... that mean nothing else, whatever their column is called.
+_TICKS = frozenset("1 x y yes true t ja oui + ✓ ✔".split())  # marks, if all other cells are empty
+# Verdicts that mean nothing else, whatever the name of their column.
 _SURE = frozenset(
     "entailment contradiction match nomatch mismatch duplicate paraphrase nonparaphrase notparaphrase supports refutes "
     "supported refuted accepted rejected relevant irrelevant similar dissimilar equivalent notenoughinfo".split()
@@ -57,7 +57,7 @@ _REVERSED = frozenset(
     "dissimilar contradiction error false bad".split()
 )
 _NEGATIONS = ("not", "non", "no", "un", "ir", "in", "dis")
-# Names of columns about a row, which group rows whatever their values are.
+# Names of columns about a row: they group rows whatever their values are.
 ABOUT = frozenset(
     "split fold set subset part partition source origin lang language annotator rater user domain topic genre category "
     "version batch answer sentiment intent".split()
@@ -70,7 +70,7 @@ class Marks:
 
     Attributes:
         number: of the column.
-        positive: what a marked cell says, as the file has it.
+        positive: what a marked cell says, as written in the file.
         why: how it was recognized.
     """
 
@@ -80,7 +80,7 @@ class Marks:
 
 
 def marks_in(table: FileTable) -> tuple[Marks, ...]:
-    """The columns that mark pairs: those of such a name, else all of such values."""
+    """The columns that mark pairs: those with a name for marks, else all with the values of marks."""
     found: list[Marks] = []
     keys = [column_key(name) for name in table.names]
     for number, key in enumerate(keys):
@@ -96,7 +96,7 @@ def marks_in(table: FileTable) -> tuple[Marks, ...]:
 
 
 def mark_in(table: FileTable) -> Marks | None:
-    """The column that marks pairs; None where there is none.
+    """The column that marks pairs; None if there is none.
 
     Raises:
         UnclearColumns: there are several.
@@ -114,9 +114,9 @@ def mark_in(table: FileTable) -> Marks | None:
 
 
 def verdicts_in(table: FileTable) -> tuple[int, ...]:
-    """Numbers of the columns that may say how two texts belong together, and are no marks: of more than two values
-    (entailment, neutral, contradiction), of unknown ones under such a name, ticks and nothing, or marks under a name
-    that may turn them round (``is_negative``)."""
+    """Numbers of the columns that may say how two texts belong together but are not marks: with more than two values
+    (entailment, neutral, contradiction), with unknown values under such a name, with ticks or empty cells, or with
+    marks under a name that may reverse them (``is_negative``)."""
     marks = {one.number for one in marks_in(table)}
     return tuple(
         number
@@ -160,7 +160,7 @@ def _are_row_numbers(cells: Sequence[object]) -> bool:
 
 
 def positive_of(cells: Sequence[object]) -> str | None:
-    """What the marked cells of a column say; None if it does not have the two values of a mark."""
+    """The content of a column's marked cells; None if it does not have the two values of a mark."""
     shown: dict[str, str] = {}
     for cell in cells:
         if not is_blank(cell):
@@ -177,7 +177,7 @@ def positive_of(cells: Sequence[object]) -> str | None:
 
 
 def are_marked(table: FileTable, column: int) -> list[bool]:
-    """Which rows a column marks; whole numbers mark where they are above 0.
+    """Which rows a column marks; a whole number marks a row if it is above 0.
 
     Raises:
         InputError: a cell is empty, or the column does not mark rows.
@@ -220,7 +220,7 @@ def with_numbers(table: FileTable, column: int) -> FileTable:
 
 
 def is_marked(cell: object, positive: str) -> bool:
-    """Whether a cell says what the marked cells say, as ``positive_of`` has it."""
+    """Whether a cell equals ``positive``, which is what ``positive_of`` gives."""
     return _key(cell) == _key(positive)
 
 

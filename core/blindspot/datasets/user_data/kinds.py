@@ -1,4 +1,4 @@
-"""Kinds of users' files: a module each, and the table of all."""
+"""Kinds of users' files: one module per kind, and the table of all."""
 
 from __future__ import annotations
 

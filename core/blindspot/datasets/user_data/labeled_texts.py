@@ -1,9 +1,9 @@
 """Labeled texts in a user's file.
 
-Names are ambiguous, so: ``class``, ``category`` and the like are always classes. ``label`` is a class if it has words,
-or whole numbers next to a single text; whole numbers next to two texts are scores of pairs, unless the file has a
-split. Values that differ in every row next to two texts are not classes. A file with ``score`` and two texts has scored
-pairs, one with ``query`` and ``match`` positive pairs.
+Names are ambiguous, so there are rules: ``class``, ``category`` and the like are always classes. ``label`` is a class
+if it has words, or whole numbers next to a single text; whole numbers next to two texts are scores of pairs, unless the
+file has a split. Values that differ in every row next to two texts are not classes. A file with ``score`` and two texts
+has scored pairs, a file with ``query`` and ``match`` has positive pairs.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable, Texts, is_unicode
 from blindspot.texts import column_key, one_form, same_text
 
-MIN_ROWS = 20  # two classes of ten, one for every fold
-TOO_MANY_CLASSES = 100  # rather ids or scores: few examples each, and a table of confusions that nobody can read
+MIN_ROWS = 20  # two classes of ten examples, one for every fold
+TOO_MANY_CLASSES = 100  # rather ids or scores: few examples each, and an unreadable table of confusions
 CLASSES_SHOWN = 10  # in a line
 SHOWN_VALUES = 4
-MIN_TEXTS = 3  # of a class, without a split: the diagnostic learns from one, chooses by one and tests one
-MIN_EXAMPLES = 2  # of a class, with one
+MIN_TEXTS = 3  # of a class, without a split: one each to learn from, to choose by and to test on
+MIN_EXAMPLES = 2  # of a class, with a split
 LONGEST_CLASS = 200  # characters of a name
 
 _SPLITS = {
@@ -83,7 +83,7 @@ class OwnLabeledTexts(OwnFile):
     """A file of labeled texts.
 
     Attributes:
-        examples: in the file's order; texts are kept to the letter, repeated ones too.
+        examples: in the file's order; texts are kept unchanged, repeated ones too.
     """
 
     examples: tuple[Example, ...]
@@ -176,7 +176,7 @@ class OwnLabeledTexts(OwnFile):
         _check_classes(table, numbers[LABEL], labels, cls.too_many_classes)
         if SPLIT in numbers:
             _check_split(table, numbers[SPLIT], examples)
-        else:  # in folds equal texts stay together, so a class needs different ones
+        else:  # equal texts stay in one fold, so a class needs different ones
             why = " of every class: one to learn from, one to choose by and one to test"
             _refuse_rare(table, _different_texts(examples), MIN_TEXTS, "different text", why)
         return (examples,)
@@ -207,7 +207,7 @@ class OwnLabeledTexts(OwnFile):
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
-        """Their names: numbers by size, others by the alphabet."""
+        """Names of the classes: numbers by size, others in alphabetical order."""
         names = {example.label for example in self.examples}
         if all(name.removeprefix("-").isdecimal() for name in names):
             return tuple(sorted(names, key=lambda name: (int(name), name)))
@@ -278,7 +278,7 @@ def _text_use(use: str, columns: Mapping[str, int]) -> str:
 
 
 def _guess(table: FileTable) -> dict[str, int]:
-    """Per use the number of the column that the header tells; of two texts the first as ``TEXT``."""
+    """The number of the column per use, as the header says; the first of two texts is ``TEXT``."""
     keys = [column_key(name) for name in table.names]
     may_split = (name for name in SPLIT_NAMES if _may_be_splits(table, name, keys))
     split = first_named(keys, may_split)
@@ -309,11 +309,11 @@ def _may_be_classes(table: FileTable, number: int, keys: Sequence[str]) -> bool:
         return True
     if table.kinds[number] is ColumnKind.NUMBER:
         return all(_is_whole(cell) for cell in table.cells[number])
-    return keys[number] != "target" or len(set(table.cells[number])) < TOO_MANY_CLASSES  # else a target text
+    return keys[number] != "target" or len(set(table.cells[number])) < TOO_MANY_CLASSES  # otherwise target texts
 
 
 def _is_whole(cell: object) -> bool:
-    """A whole number, or nothing where one is missing."""
+    """Whether a cell is a whole number, or empty."""
     try:
         return cell is None or cell == "" or float(str(cell)) % 1 == 0 or str(cell).casefold() == "nan"
     except ValueError:
@@ -330,7 +330,7 @@ def _may_be_splits(table: FileTable, name: str, keys: Sequence[str]) -> bool:
 
 
 def splits_in(table: FileTable) -> dict[str, list[str]]:
-    """The splits that the cells of columns of any name tell, by the name."""
+    """The splits in the cells of columns with any name, by that name."""
     return {
         name: list(dict.fromkeys(str(cell).strip() for cell in cells))
         for name, cells in zip(table.names, table.cells, strict=True)
@@ -339,8 +339,8 @@ def splits_in(table: FileTable) -> dict[str, list[str]]:
 
 
 def _class_names(table: FileTable, column: int) -> list[str]:
-    """The cells of a column as names of classes: texts without white space around them, whole numbers without a
-    decimal point, truth values as true and false."""
+    """The cells of a column as names of classes: texts are stripped, whole numbers have no decimal point, truth values
+    are true and false."""
     is_number = table.kinds[column] is ColumnKind.NUMBER
     out = []
     for row, cell in enumerate(table.cells[column]):
@@ -366,7 +366,7 @@ def _class_names(table: FileTable, column: int) -> list[str]:
 
 
 def _doubtful_classes(classes: AbstractSet[str]) -> Iterator[tuple[str, list[str]]]:
-    """What makes classes doubtful, and these: they are taken as written."""
+    """Reasons why classes are doubtful, with these classes; they are used as written."""
     unlabeled = {"-1"} if {"-1", "0"} <= classes else set()  # as Hugging Face's data sets have it
     if missing := sorted(one for one in classes if one.casefold() in MISSING or one in unlabeled):
         yield "may stand for no class, taken as written", missing
@@ -392,7 +392,7 @@ def _class_name(cell: object, is_number: bool) -> str | None:
 
 
 def _number_name(text: str) -> str | None:
-    """``2`` for ``2.0``, as programs write the numbers of classes; a number that is not whole as it is written."""
+    """``2`` for ``2.0``, as programs write the numbers of classes; other numbers stay as written."""
     if text.removeprefix("-").isdecimal():
         return text
     try:
@@ -456,7 +456,7 @@ def _check_classes(table: FileTable, column: int, labels: Sequence[str], too_man
 
 
 def _check_split(table: FileTable, column: int, examples: Sequence[Example]) -> None:
-    """Refuse splits with an empty part, or with a class without training examples or with a single example."""
+    """Refuse splits with an empty part, or a class without training examples or with only one example."""
     parts = Counter(example.split for example in examples)
     if lacking := [SPLITS[part] for part in (TRAIN, TEST) if not parts[part]]:
         held = ", ".join(f"{SPLITS[part]} {count:,}" for part, count in sorted(parts.items()))
@@ -483,7 +483,7 @@ def _check_split(table: FileTable, column: int, examples: Sequence[Example]) -> 
 
 
 def _different_texts(examples: Sequence[Example]) -> Counter[str]:
-    """Number of texts (or pairs of them) per class, equal ones counted once."""
+    """Number of different texts (or pairs of texts) per class."""
     same = same_examples([e.first for e in examples], [e.second or "" for e in examples])
     different = {(e.label, number) for e, number in zip(examples, same.tolist(), strict=True)}
     return Counter(label for label, _ in different)

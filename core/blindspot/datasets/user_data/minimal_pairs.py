@@ -31,13 +31,13 @@ from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
 from blindspot.texts import caseless, column_key, counted, one_form
 
-VOTERS = 2_000  # first rows whose sentences tell two negations apart: a second's work
-MARK = "rewrite:"  # a column whose name begins so is a rewrite, whatever its cells look like
+VOTERS = 2_000  # first rows, whose sentences tell two negations apart: that takes a second
+MARK = "rewrite:"  # a column with such a beginning is a rewrite, whatever its cells look like
 MAX_NAME = 60  # letters of a subset's name
-FEW = 0.5  # a column with at most so many distinct cells per distinct original says what kind, not what
-SENTENCE = 3.0  # words that originals have on average, for a column of single words to be none of rewrites
+FEW = 0.5  # a column with at most so many distinct cells per distinct original has kinds, not rewrites
+SENTENCE = 3.0  # if originals have so many words on average, a column of single words has no rewrites
 EXPECTED = f"a column original and one or more columns of rewrites: {', '.join(SUBSETS)}, or others"
-# Names of metrics and of columns of tables: no subset may be called so.
+# Names of metrics and of columns of tables: no subset may have such a name.
 METRICS = frozenset({"cos_avg", "originals", "accuracy", "accuracy_chance"})
 ENDINGS = ("_sd", "_low", "_high")
 TABLES = frozenset({ORIGINAL, "no", "variant", "run_id", "item_no"})
@@ -48,11 +48,11 @@ class OwnMinimalPairs(OwnFile):
     """A file of minimal pairs.
 
     Attributes:
-        originals: in the file's order, to the letter; repeated ones too.
-        rewrites: per subset a rewrite per original: HEROS's subsets in the order in which they are shown, then others
-            in the file's order.
-        could_be_pairs: names of the columns that would be query and match if it were read as positive pairs, where
-            their names mean that; else none.
+        originals: in the file's order, unchanged; repeated ones too.
+        rewrites: a rewrite per original for each subset: HEROS's subsets in the order in which they are shown, then
+            others in the file's order.
+        could_be_pairs: names of the columns that would be query and match in positive pairs, if their names mean
+            that; else empty.
     """
 
     originals: tuple[str, ...]
@@ -78,8 +78,8 @@ class OwnMinimalPairs(OwnFile):
 
     @classmethod
     def matches_header(cls, table: FileTable) -> bool:
-        """An original and a known rewrite; or an original and columns of text that may be rewrites, where no two
-        columns are called as a query and its match are. A column of numbers is neither: ``typos`` may count them."""
+        """Whether there is an original and a known rewrite; or an original and columns of text that may be rewrites,
+        and no two columns named as a query and its match. Columns of numbers do not count: ``typos`` may be counts."""
         roles = _roles_of_text(table)
         if ORIGINAL not in roles:
             return False
@@ -92,7 +92,7 @@ class OwnMinimalPairs(OwnFile):
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
         found, of_text = minimal_pairs.places(table.names), _roles_of_text(table)
-        if of_text.keys() <= {ORIGINAL}:  # nothing else says that they are rewrites: ``typos`` may count them
+        if of_text.keys() <= {ORIGINAL}:  # no column of text says that there are rewrites: ``typos`` may count them
             found = of_text
         unnamed = found.pop(NEGATION, [])
         for role, places in found.items():
@@ -130,7 +130,7 @@ class OwnMinimalPairs(OwnFile):
     def _read(
         cls, table: FileTable, asked: Mapping[str, int] | None = None
     ) -> tuple[tuple[ColumnReading, ...], tuple[OwnColumn, ...]]:
-        """Groups are the columns named so: others of a file may be rewrites of which some cells are empty."""
+        """Groups are only the columns named so, since others may be rewrites with some empty cells."""
         found = list(cls.readings(table, asked))
         others = {n for n, name in enumerate(table.names) if not name.startswith(attributes.PREFIX)}
         kept, whys = attributes.kept(table, others | {n for n, one in enumerate(found) if one.use != UNUSED})
@@ -142,7 +142,7 @@ class OwnMinimalPairs(OwnFile):
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
-        """The columns whose names alone say what they are, where there is no reading of all."""
+        """If not all columns can be read, those that are clear from their names alone."""
         if found := super().preselected(table):
             return found
         places = minimal_pairs.places(table.names)
@@ -151,7 +151,7 @@ class OwnMinimalPairs(OwnFile):
 
     @classmethod
     def uses_of(cls, table: FileTable, named: Sequence[tuple[str, str]]) -> dict[str, int]:
-        """A rewrite is the subset that its column's name says."""
+        """The number of the column per use; a rewrite's use is the subset that its column's name says."""
         found: dict[str, int] = {}
         for role, name in named:
             number = table.number(name)
@@ -185,12 +185,12 @@ class OwnMinimalPairs(OwnFile):
 
     @cached_property
     def repeated_originals(self) -> int:
-        """Originals that an earlier row has too; they count again in every mean."""
+        """Number of originals that an earlier row has too; they count again in every mean."""
         return len(self.originals) - len(set(self.originals))
 
     @cached_property
     def unchanged(self) -> int:
-        """Rewrites that are the same text as their original; such a pair says nothing."""
+        """Number of rewrites that are the same text as their original; such a pair says nothing."""
         return sum(
             one_form(original) == one_form(rewrite)
             for texts in self.rewrites.values()
@@ -267,10 +267,10 @@ def _roles_of_text(table: FileTable) -> dict[str, list[int]]:
 
 
 def _negations(table: FileTable, named: Mapping[str, int], unnamed: list[int]) -> dict[str, tuple[int, str]]:
-    """Number and reason per role of the columns whose names say no more than that they are negations.
+    """Number and reason per role, for columns with names that only say that they are negations.
 
     Args:
-        named: per role the number of the column whose name says it.
+        named: number of the column per role, if its name says the role.
     """
     left = [role for role in NEGATIONS if role not in named]
     if not unnamed:
@@ -290,7 +290,7 @@ def _negations(table: FileTable, named: Mapping[str, int], unnamed: list[int]) -
             remedy="rename it",
         )
     columns = (table.cells[n] for n in (named[ORIGINAL], named["synonym"], *unnamed))
-    # a cell that is no text is refused when the columns are read
+    # a cell that is not text is refused when the columns are read
     rows = (cells for cells in zip(*columns, strict=True) if all(isinstance(cell, str) for cell in cells))
     order = minimal_pairs.main_first(table.path, list(islice(rows, VOTERS)))
     return {role: (unnamed[i], "by its sentences") for role, i in zip(NEGATIONS, order, strict=True)}
@@ -309,7 +309,7 @@ def _several(table: FileTable, role: str, numbers: list[int]) -> InputError:
 
 
 def subset_name(column: str) -> str:
-    """The name of a column's subset: letters and digits in lower case, "_" for all between.
+    """The name of a column's subset: letters and digits in lower case, "_" for everything between them.
 
     "" for a name without letters or digits.
     """
@@ -336,10 +336,10 @@ def _others(
     """Columns of rewrites of the originals, besides those that already have a role.
 
     Args:
-        pairs: numbers of the columns whose names are those of a query and its match.
+        pairs: numbers of the columns with names of a query and its match.
 
     Returns:
-        (number, subset) of the columns of rewrites; and per number of another column why it is none.
+        (number, subset) of the columns of rewrites; and for each other column, by number, why it is not one.
     """
     rewrites: list[tuple[int, str]] = []
     left_out: dict[int, str] = {}
@@ -354,7 +354,7 @@ def _others(
 
 
 def _why_not(table: FileTable, original: int, number: int, is_pair: bool) -> str:
-    """Why a column has no rewrites; "" if it may have."""
+    """The reason why a column has no rewrites; "" if it may have some."""
     name, kind = column_key(table.names[number]), table.kinds[number]
     if not name:
         return "no name"

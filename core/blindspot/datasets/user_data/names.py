@@ -1,7 +1,7 @@
 """Names of columns in users' files by what they mean: one table for all kinds of file, and for the tables of a folder.
 
-By letters and digits only ("Sentence 1" is sentence1); of several the first that a file has wins. *Weak* names mean
-other things too: what their cells hold decides.
+Only letters and digits count ("Sentence 1" is sentence1); the first name that a file has wins. *Weak* names mean other
+things too: the content of their cells decides.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ SCORE_NAMES = (
     *("score", "gold", "goldscore", "similarity", "relatedness", "similarityscore", "relatednessscore"),
     *("humanscore", "meanscore", "rating", "meanrating", "simscore"),
 )
-WEAK_SCORE_NAMES = ("label",)  # often a class: a score only where the column has numbers
+WEAK_SCORE_NAMES = ("label",)  # often a class; a score only if the column has numbers
 # --- queries and documents
 QUERY_NAMES = ("query", "querytext")
 DOCUMENT_NAMES = ("document", "doc", "documenttext", "doctext")
 LIST_NAMES = (
     *("positives", "positive", "pos", "positivedocuments", "positivepassages", "relevantdocuments", "relevantdocs"),
-    *("positivectxs", "referencecontexts"),  # RAGAS' contexts are what was retrieved, right or wrong
+    *("positivectxs", "referencecontexts"),  # not RAGAS' contexts, which were retrieved, right or wrong
 )
 NEGATIVE_NAMES = (
     *("negatives", "negative", "neg", "hardnegatives", "hardnegative", "negativedocuments", "negativepassages"),
     *("hardnegativectxs", "negativectxs"),
 )
-# Beside a grade, also these; more of them could be anything without one.
+# Beside a grade, these count too; without a grade, such columns could be anything.
 ASKING_NAMES = (*QUERY_NAMES, "question", "anchor", "search", "searchquery", "claim", "userinput")
 FOUND_NAMES = (
     *("passage", "passagetext", "paragraph", "article", "chunk", "context", "content", "contents", "body", "answer"),
@@ -51,7 +51,7 @@ GRADE_NAMES = (
     *("relevance", "isrelevant", "relevant", "grade", "rel", "relevancegrade", "relevancelabel", "relevancescore"),
     *("judgment", "judgement"),
 )
-WEAK_GRADE_NAMES = ("score", "label")  # a grade only where the column has whole numbers
+WEAK_GRADE_NAMES = ("score", "label")  # a grade only if the column has whole numbers
 QUERY_ID_NAMES = ("queryid", "qid", "query", "topic", "topicid", "questionid", "queryno")
 DOCUMENT_ID_NAMES = (
     *("corpusid", "docid", "docno", "pid", "passageid", "documentid", "document", "doc", "did", "corpus"),
@@ -72,15 +72,15 @@ LABEL_NAMES = (
     *("labeltext", "labelname", "label", "class", "classname", "category", "intent", "topic", "sentiment"),
     *("labels", "goldlabel", "target"),
 )
-WEAK_LABEL_NAMES = ("label", "labels", "goldlabel", "target")  # also names of scores, and of other texts
+WEAK_LABEL_NAMES = ("label", "labels", "goldlabel", "target")  # also names of scores and of other texts
 SPLIT_NAMES = ("split", "partition", "fold", "set", "subset", "part")
-WEAK_SPLIT_NAMES = ("set", "subset", "part")  # taken only where all their cells are splits
+WEAK_SPLIT_NAMES = ("set", "subset", "part")  # used only if all their cells are splits
 
 # --- words with counts
 WORD_NAMES = ("word", "words", "token", "term", "type")
 COUNT_NAMES = ("count", "counts", "frequency", "freq", "occurrences", "n")
 
-# --- marks, which say of pairs whether they are matches; their cells have two values
+# --- marks, which say whether pairs are matches; their cells have two values
 MARK_NAMES = (
     *("isduplicate", "duplicate", "isdup", "dup", "ismatch", "match", "matched", "matches", "ismatching", "similar"),
     *("issimilar", "paraphrase", "isparaphrase", "quality", "score", "gold", "similarity", "same", "issame"),

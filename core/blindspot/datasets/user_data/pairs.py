@@ -35,7 +35,7 @@ from blindspot.files.tables import ColumnKind, FileTable
 from blindspot.texts import column_key
 
 WORDS_OF_A_SENTENCE = 6
-# When queries and matches are taken for texts of different kinds.
+# Limits for regarding queries and matches as different kinds of text.
 LEAST_PAIRS = 10
 MOST_ON_BOTH_SIDES = 0.1  # of the distinct queries
 MUCH_LONGER = 2.5
@@ -48,8 +48,8 @@ class OwnPairs(OwnFile):
     """A file of positive pairs.
 
     Attributes:
-        pairs: (query, match), in the file's order; texts are kept to the letter, repeated pairs too.
-        kept: which rows of the file they are; None for all. Rows that a column marks as no match are left out.
+        pairs: (query, match), in the file's order; texts are kept unchanged, repeated pairs too.
+        kept: the rows of the file that they come from; None for all. Rows not marked as a match are left out.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -167,12 +167,12 @@ class OwnPairs(OwnFile):
 
     @cached_property
     def self_pairs(self) -> int:
-        """Pairs of a text with itself."""
+        """Number of pairs of a text with itself."""
         return sum(query == match for query, match in self.pairs)
 
     @cached_property
     def duplicate_pairs(self) -> int:
-        """Pairs that an earlier row has too; they count again in every mean."""
+        """Number of pairs that an earlier row has too; they count again in every mean."""
         return len(self.pairs) - len(set(self.pairs))
 
     @property
@@ -237,7 +237,7 @@ class OwnPairs(OwnFile):
 
 
 def known_columns(table: FileTable) -> tuple[int, int] | None:
-    """Numbers of the columns whose names mean query and match."""
+    """Numbers of the columns with names for query and match; None if there are none."""
     keys = [column_key(name) for name in table.names]
     for query, match in KNOWN_NAMES:
         if keys.count(query) == keys.count(match) == 1:
@@ -248,10 +248,10 @@ def known_columns(table: FileTable) -> tuple[int, int] | None:
 
 
 def _two_kinds_of_text(pairs: Sequence[tuple[str, str]]) -> str:
-    """Why queries and matches seem to be texts of different kinds; "" if they do not.
+    """The reason why queries and matches seem to be different kinds of text; "" if they do not.
 
-    They are not if many texts are on both sides. Otherwise they are if matches are much longer, if many queries share
-    a match, or if queries are questions and matches are not.
+    They are the same kind if many texts are on both sides. Otherwise they differ if matches are much longer, if many
+    queries share a match, or if queries are questions and matches are not.
     """
     queries, matches = ({pair[side] for pair in pairs} for side in (0, 1))
     if len(pairs) < LEAST_PAIRS or len(queries & matches) > MOST_ON_BOTH_SIDES * len(queries):
@@ -273,5 +273,5 @@ def _listed(table: FileTable, found: guess.PairGuess) -> str:
 
 
 def _is_sentence(name: str) -> bool:
-    """Whether the name of a column is rather a text: it ends as a sentence does, or has many words."""
+    """Whether the name of a column looks like a text: it ends like a sentence, or has many words."""
     return name.rstrip().endswith((".", "!", "?", "。", "؟")) or len(name.split()) >= WORDS_OF_A_SENTENCE

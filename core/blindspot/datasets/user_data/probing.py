@@ -1,7 +1,7 @@
-"""A probing task in a user's file: SentEval's own format, or columns with the name of the task in one.
+"""A probing task in a user's file: SentEval's own format, or a table with the name of the task in a column.
 
-SentEval (Conneau et al. 2018) ships ten files, ``sentence_length.txt`` and so on: a sentence per line, after its part
-of the split (``tr``, ``va`` or ``te``) and its class, with tabs between and no header. The file's name is the task.
+SentEval (Conneau et al. 2018) ships ten files, ``sentence_length.txt`` and so on: each line has the part of the split
+(``tr``, ``va`` or ``te``), the class and the sentence, with tabs between and no header. The file's name is the task.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class OwnProbingTask(OwnLabeledTexts):
 
 
 def _by_name(table: FileTable) -> dict[str, int]:
-    """Per use the number of its column, as far as the header tells."""
+    """The number of the column per use, as far as the header tells."""
     keys = [column_key(name) for name in table.names]
     names = {
         TASK: (column_key(TASK),),
@@ -122,12 +122,12 @@ def _by_name(table: FileTable) -> dict[str, int]:
 
 
 def is_senteval(data: bytes) -> bool:
-    """Whether a file begins as SentEval's do: ``tr TAB class TAB sentence``."""
+    """Whether a file begins like SentEval's files: ``tr TAB class TAB sentence``."""
     return bool(_LINE.match(data))
 
 
 def of_senteval(table: FileTable) -> FileTable:
-    """A file without a header as columns with names, that of the task added from the file's name."""
+    """A file without a header as columns with names, with a column for the task from the file's name."""
     return replace(
         table,
         names=("split", "label", "text", TASK),

@@ -21,7 +21,7 @@ from blindspot.texts import counted
 from blindspot.types import Float64, Int32
 
 MAX_ROWS = 20_000_000
-LARGEST = 3.4e38  # score: trec_eval keeps them in single precision
+LARGEST = 3.4e38  # largest score, since trec_eval keeps scores in single precision
 _TREC = "TREC's topic Q0 document rank score name"
 _ABOUT = "mteb_model_meta"  # beside the predictions
 _PREDICTIONS = '{"q1": {"d1": 0.9, ...}, ...}'
@@ -32,9 +32,9 @@ class Rankings:
     """Scores of documents for the queries of a dataset, at most one for each pair.
 
     Attributes:
-        name: of the run, as its file says, or the file's name.
+        name: of the run, from its file, or the file's name.
         queries, documents: ``[r] int32``, numbers of both in the dataset; by query, then by document.
-        scores: ``[r] float64``; a higher one is ranked before a lower one.
+        scores: ``[r] float64``; higher scores are ranked first.
         missing: queries of the dataset without any document.
         ignored: queries of the file that the dataset does not have; as for trec_eval, they do not count.
         contradicted: queries whose ranks say the opposite of their scores.
@@ -53,17 +53,17 @@ def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) 
     """A run of a dataset: TREC's lines, a table with a header, or predictions in a ``.json``. Scores decide, not ranks.
 
     Args:
-        are_distances: whether a lower score is ranked before a higher one; they are then stored with the other sign.
+        are_distances: whether lower scores are ranked first; they are then stored with the other sign.
 
     Raises:
-        InputError: a row is wrong or there twice; it names a document that the dataset lacks, whose place nothing could
-            take; or the dataset has none of the queries.
+        InputError: a row is wrong or appears twice; it names a document that the dataset lacks, and nothing could take
+            that document's place; or the dataset has none of the queries.
     """
     of_query = {name: number for number, name in enumerate(dataset.query_ids)}
     of_document = {name: number for number, name in enumerate(dataset.document_ids)}
     lines, queries, documents, scores, ranks = array("i"), array("i"), array("i"), array("d"), array("i")
     foreign: set[str] = set()
-    unknown: dict[str, str] = {}  # documents, and where the first row with each is
+    unknown: dict[str, str] = {}  # documents, each with the place of its first row
     name, first = path.stem, ""
     for line, query, document, score, said, rank in _rows(path):
         name = said or name
@@ -108,7 +108,7 @@ def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) 
 
 
 def _contradicted(queries: Int32, scores: Float64, ranks: Int32) -> int:
-    """Number of queries of at least two different ranks and scores where every better rank has a lower score."""
+    """Number of queries with at least two different ranks and scores where no better rank has a higher score."""
     starts = np.flatnonzero(np.diff(queries, prepend=-1))
     found = 0
     for begins, ends in zip(starts, [*starts[1:], len(queries)], strict=True):
@@ -120,12 +120,12 @@ def _contradicted(queries: Int32, scores: Float64, ranks: Int32) -> int:
     return found
 
 
-# Line, 0 for none; query, document, score, name of the run, "" for none; rank, -1 for none.
+# Line (0 for none), query, document, score, name of the run ("" for none), rank (-1 for none).
 _Row = tuple[int, str, str, float, str, int]
 
 
 def check(path: Path) -> None:
-    """Raise ``InputError`` for a file that cannot be read as a run, of whatever dataset."""
+    """Raise ``InputError`` for a file that cannot be read as a run of any dataset."""
     if not sum(1 for _ in _rows(path)):
         raise InputError(f"{path} ranks no document", expected=_TREC)
 
@@ -146,7 +146,7 @@ def _place(line: int, query: str) -> str:
 
 
 def _of_trec(path: Path, text: str) -> Iterator[_Row]:
-    """TREC's six cells, or those of a header."""
+    """Rows with TREC's six cells, or with the columns of a header."""
     columns: Mapping[str, int] | None = None
     width = 0
     for count, (number, cells) in enumerate(_cells(path, text)):
@@ -167,7 +167,7 @@ _PLACES = {headers.QUERY: 0, headers.DOCUMENT: 2, headers.RANK: 3, headers.SCORE
 
 
 def _is_score(cells: Sequence[str]) -> bool:
-    """Whether a line may be TREC's: its fifth of six cells is a number."""
+    """Whether a line may be TREC's: the fifth of its six cells is a number."""
     try:
         return len(cells) == 6 and math.isfinite(float(cells[4]))
     except ValueError:
@@ -190,7 +190,7 @@ def _cells(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _of_json(path: Path, text: str) -> Iterator[_Row]:
-    """Predictions by query and document, perhaps inside of one subset and one split."""
+    """Predictions by query and document, perhaps inside one subset and one split."""
     try:
         found = json.loads(text, object_pairs_hook=tables.distinct_members)
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The reference of a user's file, ``file:PATH``, or with its columns named ``file:PATH?query=NAME&match=NAME``; or of a
+"""References to a user's file, ``file:PATH``, or with named columns ``file:PATH?query=NAME&match=NAME``; and to a
 folder, ``dir:PATH``."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class NamedColumns:
     """Columns of a file that somebody named.
 
     Attributes:
-        kind: what these columns make of the file.
+        kind: the kind of dataset that these columns make of the file.
         named: (role, name of the column), in the order of ``ROLES``.
     """
 
@@ -85,7 +85,7 @@ class OwnReference:
     """A user's file or folder, its path absolute; it need not exist.
 
     Attributes:
-        columns: of a file; None where nobody named them.
+        columns: of a file; None if nobody named them.
         options: of a folder; None for a file.
     """
 
@@ -135,7 +135,7 @@ def path_of(reference: str) -> Path:
 
 
 def with_columns(reference: str, columns: NamedColumns) -> str:
-    """A reference whose columns are named."""
+    """A reference with its columns named."""
     found = OwnReference.parse(reference)
     if found.options is not None:
         raise InputError(f"columns are named for the folder '{reference}'", expected=f"{PREFIX}PATH of a file")
@@ -151,7 +151,7 @@ def _split(target: str, is_folder: bool) -> tuple[str, str]:
         try:
             return Path(path).expanduser().is_dir() if is_folder else Path(path).expanduser().is_file()
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:  # columns make it longer than a name may be
+            if error.errno == errno.ENAMETOOLONG:  # with columns it is longer than a name may be
                 return False
             raise
 
@@ -161,7 +161,7 @@ def _split(target: str, is_folder: bool) -> tuple[str, str]:
     for mark in marks:
         if exists(target[:mark]):
             return target[:mark], target[mark + 1 :]
-    for mark in marks:  # it is gone: the first after which a column is named
+    for mark in marks:  # the path is gone: take the first mark before a named column
         if target[mark + 1 :].partition("=")[0] in (FOLDER_OPTIONS if is_folder else ROLES):
             return target[:mark], target[mark + 1 :]
     return target, ""

@@ -56,10 +56,10 @@ _BY_NAME = "by its name"
 class OwnRetrieval(OwnFile):
     """A file of queries and documents.
 
-    Queries of the same text are one, as are documents of the same title and text.
+    Queries with the same text are one query, and so are documents with the same title and text.
 
     Attributes:
-        queries, documents: in the order in which they first appear; called q1, q2, ... and d1, d2, ...
+        queries, documents: in the order in which they first appear; named q1, q2, ... and d1, d2, ...
         judgments: in the file's order, each (query, document) once.
     """
 
@@ -134,7 +134,7 @@ class OwnRetrieval(OwnFile):
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
-        """Those of the header, else the columns that would be a pair's."""
+        """The columns that the header says, else those that would be a pair."""
         found = _guess(table)
         if QUERY in found and DOCUMENT in found:
             return found
@@ -150,7 +150,7 @@ class OwnRetrieval(OwnFile):
             table = judged.with_numbers(table, numbers[RELEVANCE])
         queries: dict[str, int] = {}
         documents: dict[tuple[str, str], int] = {}
-        grades: dict[tuple[int, int], tuple[int, int]] = {}  # and the row
+        grades: dict[tuple[int, int], tuple[int, int]] = {}  # with the row
         for row, (text, found) in enumerate(zip(texts_of(table, numbers[QUERY]), _found(table, numbers), strict=True)):
             query = queries.setdefault(text, len(queries))
             for title, document, grade in found:
@@ -238,7 +238,7 @@ class OwnRetrieval(OwnFile):
 def first_queries(
     queries: Sequence[Query], documents: Sequence[Document], judgments: Sequence[Judgment], n: int
 ) -> Rows:
-    """The first ``n`` queries, each with its number of relevant documents and the first of them."""
+    """The first ``n`` queries, each with its number of relevant documents and the first ones."""
     of_query: dict[int, list[str]] = {number: [] for number in range(min(n, len(queries)))}
     for query, document, grade in judgments:
         if query in of_query and grade >= RELEVANT:
@@ -248,7 +248,7 @@ def first_queries(
 
 
 def counts_in_words(dataset: RetrievalDataset) -> str:
-    """Counts of a dataset, and what is unusual about them, with semicolons between."""
+    """Counts of a dataset, and what is unusual about them, separated by semicolons."""
     counts = dataset.counts
     parts = [
         f"{counted(counts.queries, 'query', 'queries')}, {counted(counts.documents, 'document')}",
@@ -262,7 +262,7 @@ def counts_in_words(dataset: RetrievalDataset) -> str:
 
 
 def about_grades(grades: Iterable[int]) -> tuple[str, ...]:
-    """What to say of grades of which none says that a document is not relevant, such as those from 1 to 5."""
+    """Remarks on grades if none says that a document is not relevant, such as grades from 1 to 5."""
     low, high = min(values := set(grades)), max(values)
     if low < RELEVANT or low == high:
         return ()
@@ -295,7 +295,7 @@ def _whole(cell: object) -> int | None:
 
 
 def _guess(table: FileTable) -> dict[str, int]:
-    """Per use the number of the column whose name says it."""
+    """The number of the column per use, if the column's name says the use."""
     keys = [column_key(name) for name in table.names]
     lists = (name for name in LIST_NAMES if name == LIST_NAMES[0] or _kind(table, keys, name) is ColumnKind.TEXTS)
     negatives = [
@@ -351,7 +351,7 @@ _NEGATIVE = re.compile(r"(?:hard|random)?(?:neg|negative)s?(?:passage|document)?
 
 
 def _check_ungraded(table: FileTable, columns: Mapping[str, int]) -> None:
-    """Refuse to take every document for relevant beside a column that may say how relevant it is."""
+    """Refuse to treat every document as relevant if a column may say how relevant it is."""
     if RELEVANCE in columns or NEGATIVES in columns or table.kinds[columns[DOCUMENT]] is ColumnKind.TEXTS:
         return
     besides = set(columns.values())
@@ -375,7 +375,7 @@ def _check_ungraded(table: FileTable, columns: Mapping[str, int]) -> None:
 
 
 def _numbered(columns: Sequence[int]) -> dict[str, int]:
-    """Several columns of negatives by use: the first is ``NEGATIVES``."""
+    """Columns of negatives by use; the first is ``NEGATIVES``."""
     return {NEGATIVES if n == 1 else f"{NEGATIVES} {n}": column for n, column in enumerate(columns, 1)}
 
 
@@ -392,7 +392,7 @@ def _are_grades(table: FileTable, number: int) -> bool:
 
 
 def _has_scores(table: FileTable, columns: Mapping[str, int]) -> bool:
-    """Whether these are rather scored pairs: a score that is no grade."""
+    """Whether these are rather scored pairs, since there is a score that is not a grade."""
     score = first_named([column_key(name) for name in table.names], WEAK_GRADE_NAMES)
     return RELEVANCE not in columns and score is not None and table.kinds[score] is ColumnKind.NUMBER
 
@@ -401,7 +401,7 @@ def _has_scores(table: FileTable, columns: Mapping[str, int]) -> bool:
 
 
 def _found(table: FileTable, numbers: Mapping[str, int]) -> Iterator[list[tuple[str, str, int]]]:
-    """Per row the title, text and grade of its documents."""
+    """The title, text and grade of the documents of each row."""
     grades, titles = (numbers.get(use) for use in (RELEVANCE, TITLE))
     negatives = [number for use, number in numbers.items() if use.startswith(NEGATIVES)]
     for row, cell in enumerate(table.cells[numbers[DOCUMENT]]):

@@ -39,7 +39,7 @@ class OwnScoredPairs(OwnFile):
     """A file of scored pairs.
 
     Attributes:
-        pairs: (text, text, score), in the file's order; texts are kept to the letter, repeated pairs too.
+        pairs: (text, text, score), in the file's order; texts are kept unchanged, repeated pairs too.
     """
 
     pairs: tuple[scored_pairs.Row, ...]
@@ -156,7 +156,7 @@ class OwnScoredPairs(OwnFile):
 
     @cached_property
     def is_marked(self) -> bool:
-        """Whether the scores are two, 0 or -1 and 1: they say which pairs are matches."""
+        """Whether there are only two scores, 0 or -1 and 1, so that they say which pairs are matches."""
         return self.scale in {(0, 1), (-1, 1)} and len({score for *_, score in self.pairs}) == 2
 
     def as_manifest(self) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class OwnScoredPairs(OwnFile):
 
 
 def score_column(table: FileTable) -> int | None:
-    """Number of the column whose name says that it is the score; None where there is none, or several."""
+    """Number of the column with a name for scores; None if there is none, or several."""
     keys = [column_key(name) for name in table.names]
     if (named := first_named(keys, SCORE_NAMES)) is not None:
         return named
@@ -183,7 +183,7 @@ def score_column(table: FileTable) -> int | None:
 
 
 def _only(table: FileTable, scores: Sequence[int]) -> int:
-    """The one of the columns that may be scores; refuses several, and distances."""
+    """The only column that may be scores; refuses several, and distances."""
     if len(scores) > 1:
         raise UnclearColumns(
             f"{table.path}: several columns may be the score: {', '.join(repr(table.names[one]) for one in scores)}",

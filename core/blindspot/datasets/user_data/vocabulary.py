@@ -33,8 +33,8 @@ class OwnVocabulary(OwnFile):
     """A file of words with their counts.
 
     Attributes:
-        words: distinct, in the file's order, to the letter.
-        counts: of each, above 0; frequencies of any scale do as well.
+        words: distinct, in the file's order, unchanged.
+        counts: of each word, above 0; frequencies on any scale work, too.
     """
 
     words: tuple[str, ...]
@@ -66,7 +66,7 @@ class OwnVocabulary(OwnFile):
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
-        """The named columns, else the first of texts and the first of numbers."""
+        """The named columns, else the first column of texts and the first of numbers."""
         kinds = {WORD: ColumnKind.TEXT, COUNT: ColumnKind.NUMBER}
         first = {use: table.kinds.index(kind) for use, kind in kinds.items() if kind in table.kinds}
         return first | _named(table)

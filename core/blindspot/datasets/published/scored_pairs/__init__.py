@@ -2,7 +2,7 @@
 
 EvalRank's positive pairs are the best quarter of these sets (Wang 2022, section 4.3). Texts are read as in the toolkit,
 so that its pairs match exactly: sentences unchanged, words lower-cased. Readers raise ``DataCorrupt`` for a file or a
-line of another form.
+line that has another form.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from blindspot.errors import DataCorrupt
 
 Row = tuple[str, str, float]
 
-STS_SCORE, STS_FIRST, STS_SECOND = 4, 5, 6  # columns of STS-Benchmark; more follow in some rows
+STS_SCORE, STS_FIRST, STS_SECOND = 4, 5, 6  # columns of STS-Benchmark; some rows have more
 _NO_SCORE = "no two sentences and a score"
 SICK_HEADER = ["pair_ID", "sentence_A", "sentence_B", "relatedness_score"]  # more may follow
 
@@ -44,7 +44,7 @@ def scored_pairs(dataset_id: str, sets: Mapping[str, Sequence[Row]]) -> ScoredPa
 
 
 def sts_benchmark(path: Path) -> list[Row]:
-    """A part of STS-Benchmark: no header, seven or more columns with tabs between, quotes are part of the text."""
+    """A part of STS-Benchmark: no header, seven or more columns separated by tabs, quotes are part of the text."""
 
     def parse(line: str) -> Row:
         cells = line.strip().split("\t")
@@ -54,9 +54,9 @@ def sts_benchmark(path: Path) -> list[Row]:
 
 
 def sts_year(sentences: Path, scores: Path) -> list[Row]:
-    """A set of STS 2012 to 2016: two sentences per line with a tab between, and in the other file their scores.
+    """A set of STS 2012 to 2016: two sentences per line with a tab between, and their scores in the other file.
 
-    A pair whose line there is empty was not scored; it is left out.
+    A pair with an empty line there was not scored; it is left out.
     """
     pairs, given = (text_of(path).removesuffix("\n").split("\n") for path in (sentences, scores))
     if len(pairs) != len(given):
@@ -73,7 +73,7 @@ def sts_year(sentences: Path, scores: Path) -> list[Row]:
 
 
 def sick(path: Path) -> list[Row]:
-    """A part of SICK: tabs between, a header, quotes are part of the text; relatedness from 1 to 5."""
+    """A part of SICK: a header, separated by tabs, quotes are part of the text; relatedness from 1 to 5."""
     (_, header), *rows = lines(path) or [(1, "")]
     if header.split("\t")[:4] != SICK_HEADER:
         raise DataCorrupt(
@@ -88,7 +88,7 @@ def sick(path: Path) -> list[Row]:
 
 
 def semantic_relatedness(path: Path) -> list[Row]:
-    """STR: a CSV with a header, whose column ``Text`` has both sentences on two lines, and ``Score`` 0 to 1."""
+    """STR: a CSV with a header; column ``Text`` has both sentences on two lines, and ``Score`` is 0 to 1."""
     rows = []
     reader = csv.DictReader(io.StringIO(text_of(path), newline=""))
     for row in reader:

@@ -75,7 +75,7 @@ def _entry(
     licence: str = _STS_LICENCE,
     sets: int = 1,
 ) -> DatasetEntry:
-    """An entry of scored pairs; ``counts`` are of pairs and distinct texts, ``read`` makes named sets of its files."""
+    """An entry of scored pairs; ``counts`` are pairs and distinct texts, ``read`` makes named sets from its files."""
     return DatasetEntry(
         id=dataset_id,
         title=title,

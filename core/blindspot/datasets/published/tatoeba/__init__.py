@@ -1,8 +1,8 @@
 """Sentences with their English translations: Tatoeba's in 112 languages (Artetxe and Schwenk 2019), and a built-in set.
 
-Two pair sets per language, one per direction, whose texts are the same in the same order, the language's sentences
-first: both share their embeddings. Queries are the sentences of one language, matches their translations. No file has a
-sentence twice, so every sentence has one match; what differs only in case or punctuation filtered ranks leave out.
+Each language has two pair sets, one per direction. Both have the same texts in the same order, the language's sentences
+first, so they share embeddings. Queries are the sentences of one language, matches their translations. No file has a
+sentence twice, so every sentence has one match; filtered ranks leave out what differs only in case or punctuation.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ParallelSets:
         return _id(self.prefix, code, direction)
 
     def languages(self, wanted: Sequence[str] = ()) -> tuple[Language, ...]:
-        """The languages by code or name, in the order of the family; all of them for none.
+        """The languages by code or name, in the order of the family; all languages if none is wanted.
 
         Raises:
             InputError: an unknown language; the nearest is suggested.
@@ -82,7 +82,7 @@ def parallel_pairs(dataset_id: str, sentences: Sequence[str], english: Sequence[
 
 
 def load(dataset_id: str, sentences: Path, english: Path, direction: str) -> PairSet:
-    """Two files with a sentence per line, the translations in the other's order.
+    """Two files with a sentence per line, in the same order.
 
     Raises:
         DataCorrupt: an empty line, or files of different length.
@@ -215,6 +215,6 @@ _MEMBERS = {
 
 
 def place_of(dataset: str) -> tuple[ParallelSets, Language, str] | None:
-    """Of a pair set of a parallel family: the family, the language besides English, and the direction."""
+    """The family, the language besides English, and the direction of a pair set; None for other datasets."""
     found = _MEMBERS.get(dataset)
     return (found[0], languages()[found[1]], found[2]) if found else None

@@ -1,9 +1,9 @@
 """Languages of the parallel sets: name, family and scripts, by ISO 639-3 code.
 
 Codes and names are those of ISO 639-3 (``ber`` and ``kur`` stand for several languages, ``kzj`` was merged into ``dtp``
-in 2016). Families are the top level of Glottolog; ``branch`` names the well-known branch of the two largest that have
-one. Chavacano, a creole, is with the language that most of its words come from, as in Glottolog. Scripts are Unicode's,
-as the sentences have them: the first is that of most letters (a test counts them); Japanese is Han with kana.
+in 2016). Families are the top level of Glottolog; ``branch`` names the well-known branch in the two largest families
+that have one. Chavacano, a creole, is with the language that most of its words come from, as in Glottolog. Scripts are
+Unicode's, as in the sentences: the first one has most letters (a test counts them); Japanese is Han with kana.
 """
 
 from __future__ import annotations

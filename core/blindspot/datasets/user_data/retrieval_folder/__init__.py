@@ -1,8 +1,8 @@
-"""A folder of queries, documents and judgments (``dir:PATH``), in the format of BEIR or of TREC, or of any names.
+"""A folder of queries, documents and judgments (``dir:PATH``), in BEIR's or TREC's format, or with any names.
 
 BEIR has ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/*.tsv``; TREC has documents in ``<DOC>``, topics in ``<top>``
-and judgments ``topic 0 document grade``. Each of the three may be in either format, or a table with a header; files and
-columns of other names are named (see ``options``).
+and judgments ``topic 0 document grade``. Each of the three may be in either format, or a table with a header; users
+name files and columns with other names (see ``options``).
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ LONGEST_NAME = 3  # words of a column's name
 QRELS_LAST = ("qrels*",)
 _OF_DATASETS = (".csv", ".tsv", ".jsonl", ".parquet")
 _OF_RETRIEVAL = frozenset("corpus documents docs collection queries topics qrels".split())
-PREFERRED = "test"  # of several splits
+PREFERRED = "test"  # if there are several splits
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 MAX_JUDGMENTS = 5_000_000
-ALL_RELEVANT = object()  # the grade in a file without any
+ALL_RELEVANT = object()  # the grade in a file without grades
 JudgedRow = tuple[int, str, str, int]  # line, query, document, grade
 
 
@@ -70,8 +70,8 @@ class OwnRetrievalFolder(OwnSource):
         read: the files that were read, in the order documents, queries, judgments, with their checksums.
         left_out: queries and judgments that were left out, as asked.
         empty: documents without a text that were left out, as asked.
-        columns: (part, role, name of the column), of those that somebody named.
-        remarks: what was assumed and decides the scores, a phrase each.
+        columns: (part, role, name of the column) for the columns that somebody named.
+        remarks: assumptions that change the scores, a phrase each.
     """
 
     read: tuple[tuple[Path, str], ...]
@@ -105,7 +105,7 @@ class OwnRetrievalFolder(OwnSource):
 
     @property
     def places(self) -> dict[str, str]:
-        """Which file was read as what."""
+        """The file that was read for each part."""
         names = [path.relative_to(self.path).as_posix() for path, _ in self.read]
         return dict(zip(("documents", "queries", "judgments"), names, strict=True))
 
@@ -172,10 +172,10 @@ class FolderFiles:
     """The files of a folder, on disk or as a browser sent them.
 
     Attributes:
-        folder: its path, or its name alone.
-        paths: of its files and those in its ``qrels``, hidden ones left out.
-        data: a file's bytes; raises ``InputError``.
-        is_sent: whether a browser sent them: then there is a form instead of a reference.
+        folder: its path, or only its name.
+        paths: of its files and those in its ``qrels``, without hidden ones.
+        data: gives a file's bytes; raises ``InputError``.
+        is_sent: whether a browser sent them; then there is a form instead of a reference.
     """
 
     folder: Path
@@ -193,7 +193,7 @@ class FolderFiles:
         return cls(folder, tuple(sorted(paths)), lambda path: read_limited(path, tables.MAX_BYTES))
 
     def skipping(self, options: FolderOptions) -> str:
-        """How to leave out what is not judged or not there."""
+        """Advice on how to leave out what is not judged or missing."""
         if self.is_sent:
             return "tick the box that leaves them out"
         return f"dir:{self.folder}?{replace(options, skips=True)}"
@@ -202,7 +202,7 @@ class FolderFiles:
         """The file that was named for a part; None if none was.
 
         Raises:
-            InputError: it is not there.
+            InputError: the file is missing.
         """
         name = dict(options.files).get(part)
         if name is None:
@@ -212,7 +212,7 @@ class FolderFiles:
         return path
 
     def inside(self, pattern: str) -> list[Path]:
-        """The files whose path below the folder fits a pattern, where ``*`` is no slash."""
+        """The files with a path below the folder that fits a pattern, where ``*`` matches no slash."""
         wanted = Path(pattern).parts
         return [path for path in self.paths if _fit(path.relative_to(self.folder).parts, wanted)]
 
@@ -222,7 +222,7 @@ def _fit(parts: Sequence[str], patterns: Sequence[str]) -> bool:
 
 
 def state_of(folder: Path, options: FolderOptions) -> tuple[tuple[str, int, int, int], ...]:
-    """What changes whenever a file of a folder does."""
+    """A key that changes whenever a file of the folder does."""
     found = []
     for path in FolderFiles.on_disk(folder, options).paths:
         stat = path.stat()
@@ -231,10 +231,10 @@ def state_of(folder: Path, options: FolderOptions) -> tuple[tuple[str, int, int,
 
 
 def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFolder:
-    """Read a folder; without options its test part, or only part.
+    """Read a folder; without options, its test part or its only part.
 
     Raises:
-        InputError: a file is missing or wrong; in one line with the file and the row.
+        InputError: a file is missing or wrong; one line names the file and the row.
     """
     if not folder.is_dir():
         what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
@@ -244,7 +244,7 @@ def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFold
 
 
 def read_files(files: FolderFiles, options: FolderOptions) -> OwnRetrievalFolder:
-    """``read``, of files wherever they are."""
+    """``read``, for files on disk or from a browser."""
     sources = sources_of(files, options)
     try:
         return _read(files, options, *sources)
@@ -260,7 +260,7 @@ def read_files(files: FolderFiles, options: FolderOptions) -> OwnRetrievalFolder
 
 
 def sources_of(files: FolderFiles, options: FolderOptions) -> tuple[Source, Source, Source]:
-    """Documents, queries and judgments: the files, by their names, with their bytes."""
+    """The files of documents, queries and judgments, found by their names, with their bytes."""
     corpus = files.named(options, DOCUMENTS) or _one(files, CORPUS, CORPUS_PATTERNS, "documents", "corpus.jsonl")
     asked = files.named(options, QUERIES) or _one(files, ASKED, ASKED_PATTERNS, "queries", "queries.jsonl")
     qrels = files.named(options, JUDGMENTS) or _split(files.folder, splits_of(files), options.split)
@@ -274,7 +274,7 @@ def sources_of(files: FolderFiles, options: FolderOptions) -> tuple[Source, Sour
 def guesses_of(
     files: FolderFiles, options: FolderOptions, examples: int
 ) -> tuple[dict[str, guess.Grid], dict[str, dict[str, guess.Guess]]]:
-    """The columns of each part with so many cells each, and what they probably are."""
+    """The columns of each part with ``examples`` cells each, and what they probably are."""
     sources = sources_of(files, options)
     found = {source.part: grid for source in sources if (grid := source.grid()) is not None}
     shown: dict[str, guess.Grid] = {
@@ -348,7 +348,7 @@ def _only(files: FolderFiles, usable: Sequence[Path], found: Sequence[Path], wha
 
 
 def _other_ways(files: FolderFiles) -> str:
-    """How to name what a folder has instead: other names of the three files, or one file that is a dataset."""
+    """Advice on how to name what a folder has instead: three files with other names, or one file that is a dataset."""
     below = sorted(path for pattern in ("*", "*/*") for path in files.folder.glob(pattern) if path.is_file())
     tables_below = [path for path in below if path.suffix in _OF_DATASETS]
     ways = []
@@ -363,7 +363,7 @@ def _other_ways(files: FolderFiles) -> str:
 
 
 def splits_of(files: FolderFiles) -> list[Path]:
-    """All files of judgments; of the patterns the first that finds any."""
+    """All files of judgments that the first matching pattern finds."""
     for patterns in (QRELS_PATTERNS[:_IN_QRELS], QRELS_PATTERNS[_IN_QRELS:], QRELS_LAST):
         found = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
         if usable := [path for path in found if path.suffix not in PACKED]:
@@ -404,7 +404,7 @@ def _is_empty(one: Found) -> bool:
 
 
 def _things(source: Source, what: str, may_be_empty: bool) -> Iterator[Found]:
-    """Documents or queries with distinct ids, in the file's order; those without a text only where they may be."""
+    """Documents or queries with distinct ids, in the file's order; without a text only if ``may_be_empty``."""
     path = source.path
     if source.is_typed:
         every = _of_typed(source, what)
@@ -461,7 +461,7 @@ def _of_json(path: Path, text: str, what: str) -> Iterator[Found]:
 
 
 def _id(row: Mapping[str, Any], name: str, place: str, example: str) -> str:
-    """An id in JSON; a number would be 1, 1.0 or 01 in other files."""
+    """An id in JSON; a number is refused, since it could be 1, 1.0 or 01 in other files."""
     found = row.get(name)
     if isinstance(found, int | float) and not isinstance(found, bool):
         raise InputError(
@@ -487,7 +487,7 @@ def _typed_text(cell: object, place: str) -> str:
 
 
 def _of_lines(source: Source, what: str) -> Iterator[Found]:
-    """A table with a header; else ``id TAB text``, or of documents ``id TAB title TAB text``."""
+    """Rows of a table with a header; else ``id TAB text``, or for documents ``id TAB title TAB text``."""
     path, lines = source.path, list(source.lines())
     if not lines:
         return
@@ -511,7 +511,7 @@ def _of_lines(source: Source, what: str) -> Iterator[Found]:
 
 
 def _is_header(lines: Sequence[tuple[int, Sequence[str]]]) -> bool:
-    """Whether the first row is a header though no name is known: short cells, without the digits of the others' ids."""
+    """Whether the first row is a header without known names: its cells are short, without digits as in other ids."""
     (_, first), *rows = lines
     ids = [cells[0] for _, cells in rows if cells]
     has_digits = bool(ids) and all(any(map(str.isdigit, one)) for one in ids)
@@ -520,7 +520,7 @@ def _is_header(lines: Sequence[tuple[int, Sequence[str]]]) -> bool:
 
 
 def _own_columns(metadata: Sequence[Mapping[str, Any]]) -> tuple[OwnColumn, ...]:
-    """Metadata of queries that group them."""
+    """Metadata of queries, as columns to group them by."""
     names = list(dict.fromkeys(name for row in metadata for name in row))
     columns = (attributes.own_column(name, [_plain(row.get(name)) for row in metadata]) for name in names)
     return tuple(column for column in columns if isinstance(column, OwnColumn))[: attributes.MOST_COLUMNS]
@@ -541,7 +541,7 @@ def _judged(
     options: FolderOptions,
     skipping: str,
 ) -> Iterator[Judgment]:
-    """Judgments by numbers; those of a document that is not there, where that is asked for, have the number -1."""
+    """Judgments by numbers; a missing document has the number -1, if the options allow missing ones."""
     graded: dict[tuple[int, int], tuple[int, int]] = {}
     unseen: set[tuple[int, str]] = set()
     for count, (line, query, document, grade) in enumerate(rows, 1):
@@ -574,7 +574,7 @@ def _judged(
 
 
 def _unknown_id(place: str, what: str, found: str, ids: Iterable[str], skipping: str) -> InputError:
-    """The error for an id that no file has, with the one that was probably meant."""
+    """The error for an id that no file has, with the id that was probably meant."""
 
     def bare(text: str) -> str:
         key = text.strip().casefold().removesuffix(".0").lstrip("0")
@@ -608,7 +608,7 @@ def _qrels_rows(source: Source) -> tuple[list[JudgedRow], tuple[str, ...]]:
 
 
 def _judgment_cells(source: Source) -> Iterator[tuple[int, str, str, object]]:
-    """As ``_qrels_rows``, grades as they are: of JSON, of a table with a header, of three cells, or of TREC's four."""
+    """As ``_qrels_rows``, with grades as written: from JSON, a table with a header, three cells, or TREC's four."""
     path, example = source.path, '{"query-id": "q1", "corpus-id": "d1", "score": 1}'
     if source.is_typed:
         for number, (place, typed) in enumerate(source.typed_rows()):
@@ -649,7 +649,7 @@ def _judgment_cells(source: Source) -> Iterator[tuple[int, str, str, object]]:
 def _check_sides(
     path: Path, rows: Sequence[JudgedRow], of_query: Mapping[str, int], of_document: Mapping[str, int]
 ) -> None:
-    """Ask where judgments match more ids when queries and documents change places."""
+    """Raise ``InputError`` if judgments match more ids when queries and documents change places."""
     as_it_is = other_way = 0
     for _, query, document, _ in rows:
         as_it_is += (query in of_query) + (document in of_document)
@@ -671,7 +671,7 @@ def _require_judgments(
     qrels: Path,
     options: FolderOptions,
 ) -> None:
-    """Refuse queries that no file of judgments names."""
+    """Refuse queries that are in no file of judgments."""
     if not judged:
         raise InputError(f"{qrels} has no judgments", expected="a row per query and document")
     if options.skips:

@@ -1,6 +1,6 @@
 """Guesses at the columns of documents, queries and judgments: by their names, else by their values.
 
-Ids are the columns of different values that the judgments name; a text is the longest column; grades are whole numbers.
+Ids are columns of different values that the judgments name; the text is the longest column; grades are whole numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from blindspot.datasets.user_data.retrieval_folder.options import DOCUMENTS, FOR
 from blindspot.datasets.user_data.retrieval_folder.source import Source
 
 BY_NAME, BY_VALUES = "by its name", "by its values"
-_SIDES = {headers.QUERY: QUERIES, headers.DOCUMENT: DOCUMENTS}  # of a judgment
+_SIDES = {headers.QUERY: QUERIES, headers.DOCUMENT: DOCUMENTS}  # the file for each id in a judgment
 _WORDS: Mapping[str, Sequence[str]] = {
     DOCUMENTS: ("doc", "corpus", "passage", "article", "collection"),
     QUERIES: ("quer", "question", "topic", "search", "asked"),
@@ -34,8 +34,7 @@ class Guess:
 
 
 def columns(sources: Iterable[Source]) -> dict[str, dict[str, Guess]]:
-    """The likeliest columns per part and role; roles that nothing speaks for are left out, and so are parts that are
-    no table."""
+    """The likeliest columns per part and role, without roles that have no likely column and parts without a table."""
     grids = {source.part: grid for source in sources if (grid := source.grid()) is not None}
     found = {part: _by_name(part, names) for part, (names, _) in grids.items()}
     judgments = grids.get(JUDGMENTS)
@@ -49,7 +48,7 @@ def columns(sources: Iterable[Source]) -> dict[str, dict[str, Guess]]:
 
 
 def parts(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Which of three files is which: the name of the file by part, where the most columns are understood.
+    """The name of the file for each part, chosen from three files so that most columns are understood.
 
     Args:
         files: bytes by name.
@@ -63,7 +62,7 @@ def parts(files: Mapping[str, bytes]) -> dict[str, str]:
         told = sum(
             any(word in name.casefold() for word in _WORDS[part]) for part, name in zip(FORMS, names, strict=True)
         )
-        longer = len(files[names[0]]) > len(files[names[1]])  # documents than queries
+        longer = len(files[names[0]]) > len(files[names[1]])  # documents are longer than queries
         return roles + 0.3 * by_name + 2 * told + 0.2 * longer
 
     best = max(permutations(sorted(files), len(FORMS)), key=understood)
@@ -71,7 +70,7 @@ def parts(files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def named(sources: Sequence[Source]) -> tuple[tuple[str, str, str], ...]:
-    """(Part, role, name) of the columns that the names alone do not tell, where a guess is complete; else nothing."""
+    """(Part, role, name) of the columns that are not clear by name, if the guess is complete; else empty."""
     found = columns(sources)
     out = []
     for source in sources:

@@ -1,4 +1,4 @@
-"""Headers of a folder's tables: which column of documents, queries, judgments or ranked lists is what, by its name."""
+"""Headers of a folder's tables: roles of the columns of documents, queries, judgments or ranked lists, by name."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Form:
     """A kind of table.
 
     Attributes:
-        what: its rows are, in the plural.
-        roles: per role the names of its column, by letters and digits only.
-        needed: the roles without which nothing can be read.
+        what: name of its rows, in the plural.
+        roles: the names of each role's column, by letters and digits only.
+        needed: the roles that a table must have.
         ignored: further names that are known and not read.
-        optional: roles that a header may lack where all its other columns are known.
-        weak: names that count only where no other column has the role: a judgment may have the texts beside the ids.
+        optional: roles that a header may lack if all its other columns are known.
+        weak: names that count only if no other column has the role: a judgment may have the texts beside the ids.
     """
 
     what: str
@@ -49,9 +49,9 @@ class Form:
         return any(column_key(cell) in names for names in self.roles.values())
 
     def by_name(self, cells: Sequence[str]) -> dict[str, list[int]]:
-        """Per role the numbers of the columns with one of its names.
+        """The numbers of the columns with one of each role's names.
 
-        A name of two roles, such as ``document``, is that of the role that no other column is named as.
+        If a name fits two roles, as ``document`` does, the column has the role that no other column has.
         """
         keys = [column_key(cell) for cell in cells]
         found = {
@@ -77,15 +77,15 @@ class Form:
         *,
         is_header: bool = False,
     ) -> Mapping[str, int] | None:
-        """Per role the number of its column, if these cells are a header; None if they are a row like the others.
+        """The number of each role's column if these cells are a header; None if they are a row like the others.
 
         Args:
-            named: name of the column by role, where somebody named it: then these cells are a header.
-            is_header: whether they are one in any case.
+            named: name of the column by role, if somebody named it: then these cells are a header.
+            is_header: whether they are a header in any case.
 
         Raises:
-            UnknownHeader: they are a header that leaves a needed column out, or names two for a role.
-            InputError: a named column is not there.
+            UnknownHeader: the header lacks a needed column, or has two for a role.
+            InputError: a named column is missing.
         """
         asked = self._asked(path, cells, line, named or {})
         keys = ["" if number in asked.values() else column_key(cell) for number, cell in enumerate(cells)]
@@ -99,7 +99,7 @@ class Form:
         lacking = [role for role in self.needed if not found[role]]
         used = {number for numbers in found.values() for number in numbers}
         if any(key not in self.ignored for number, key in enumerate(keys) if number not in used):
-            lacking += [role for role in self.optional if not found[role]]  # an unknown name may be that of it
+            lacking += [role for role in self.optional if not found[role]]  # an unknown name may mean it
         if twice or lacking:
             what = f"two columns of the {twice}" if twice else f"no column of the {' and the '.join(lacking)}"
             raise UnknownHeader(self, path, cells, line, found, what)
@@ -121,13 +121,13 @@ class Form:
         return asked
 
     def _is_name(self, keys: Sequence[str], cells: Sequence[str]) -> bool:
-        """Whether a single known name is that of the first column, where a row would have an id."""
+        """Whether the first column, where a row has an id, has a known name."""
         known = {name for names in self.roles.values() for name in names}
         return keys[0] in known and all(len(cell.split()) <= 2 for cell in cells)
 
 
 class UnknownHeader(InputError):
-    """A header that does not say which column is what: somebody has to."""
+    """A header that does not say which column has which role: the user has to say it."""
 
     def __init__(
         self, form: Form, path: Path, cells: Sequence[str], line: int, found: Mapping[str, Sequence[int]], what: str

@@ -1,7 +1,7 @@
-"""Options of a ``dir:`` reference: which judgments, what is left out, which file is which, and which column what.
+"""Options of a ``dir:`` reference: which judgments to use, what to leave out, and the names of files and columns.
 
 ``?split=dev&missing=skip``; ``?documents=articles.csv&queries=asked.csv&judgments=rated.csv`` with paths below the
-folder; ``&queries.id=No&queries.text=Question`` where the names of columns say nothing.
+folder; ``&queries.id=No&queries.text=Question`` if the names of columns say nothing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class FolderOptions:
 
     Attributes:
         split: name of a file of judgments, without its ending; "" for the only one, or ``test``.
-        skips: whether queries without judgments, and judgments of documents that are not there, are left out instead
-            of being errors.
+        skips: whether to leave out queries without judgments and judgments of missing documents; otherwise they are
+            errors.
         files: (part, path below the folder) of the files that were named; the others are found by their names.
         columns: (part, role, name of the column) of the columns that were named.
     """
@@ -63,7 +63,7 @@ class FolderOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Self:
-        """Options by their names; in canonical order, whatever the given one."""
+        """Options by their names, in canonical order."""
         return cls(
             given.get(_SPLIT, ""),
             _MISSING in given,
@@ -86,7 +86,7 @@ def of_files(given: Mapping[str, str]) -> tuple[Path, FolderOptions]:
     """The folder and the options that read three files, each ``PATH`` or ``PATH?ROLE=COLUMN&...``, by part.
 
     Raises:
-        InputError: one of the three is missing or no file, or an option is wrong.
+        InputError: one of the three is missing or not a file, or an option is wrong.
     """
     if lacking := [part for part in FORMS if not given.get(part)]:
         raise InputError(
@@ -126,7 +126,7 @@ def _file_and_columns(given: str) -> tuple[str, str]:
 
 
 def _below(path: str) -> str:
-    """A path below the folder, as it is kept."""
+    """A path below the folder, in canonical form."""
     parts: Sequence[str] = PurePosixPath(path).parts
     if not parts or path.startswith(("/", "~")) or ".." in parts or "\0" in path:
         raise InputError(f"'{path}' is no path below the folder", expected="the path of a file in it")

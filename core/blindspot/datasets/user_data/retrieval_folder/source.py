@@ -16,7 +16,7 @@ from blindspot.files import tables
 from blindspot.files.tables import FileFormat, FileTable, Nested, Texts
 
 JSON_NAMES = {JUDGMENTS: ("query-id", "corpus-id", "score")}
-_JSON_ID = "_id"  # of documents and queries
+_JSON_ID = "_id"  # key of documents' and queries' ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Source:
 
     Attributes:
         part: ``DOCUMENTS``, ``QUERIES`` or ``JUDGMENTS``.
-        named: name of the column by role, where somebody named it.
+        named: name of the column by role, if somebody named it.
     """
 
     part: str
@@ -43,7 +43,7 @@ class Source:
 
     @cached_property
     def is_typed(self) -> bool:
-        """Whether its rows are those of a table with types: of Parquet, or of JSON under names of its own."""
+        """Whether it is a table with types: Parquet, or JSON with other names than BEIR's."""
         ending = self.path.suffix.lower()
         if ending in (f".{FileFormat.PARQUET}", f".{FileFormat.JSON}"):
             return True
@@ -53,7 +53,7 @@ class Source:
 
     @cached_property
     def _is_beir(self) -> bool:
-        """Whether the first object has one of BEIR's names; a broken one is the reader's to refuse."""
+        """Whether the first object has one of BEIR's names; True for a broken object, which the reader refuses."""
         first = next((line for line in self.text.split("\n") if line.strip()), "")
         try:
             content = json.loads(first[: tables.MAX_LINE])
@@ -63,17 +63,17 @@ class Source:
 
     @property
     def is_marked_up(self) -> bool:
-        """Whether it is in TREC's elements."""
+        """Whether it consists of TREC's elements."""
         return self.text.lstrip().startswith("<")
 
     @cached_property
     def table(self) -> FileTable:
-        """Its rows, where these are typed."""
+        """The table of a file that ``is_typed``."""
         return tables.tabulate(self.path, self.data)
 
     @property
     def has_lists(self) -> bool:
-        """Whether a row of judgments has the ids of all relevant documents of a query: then there are no grades."""
+        """Whether each row of judgments has the ids of all relevant documents of a query, and so no grades."""
         if self.part != JUDGMENTS:
             return False
         named = self.named.get(DOCUMENT)
@@ -94,7 +94,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, list[str]]]:
         """Line and cells of a table of texts.
 
-        In a .csv there are commas, semicolons or tabs between cells, elsewhere tabs. Judgments without a tab have white
+        A .csv has commas, semicolons or tabs between cells, other files have tabs. Judgments without a tab have white
         space; comments before their first row are left out.
         """
         if self.part != JUDGMENTS or self.path.suffix == ".csv":
@@ -113,7 +113,7 @@ class Source:
             yield number, [cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell for cell in cells]
 
     def grid(self) -> tuple[Sequence[str], Sequence[Sequence[str]]] | None:
-        """Names and cells of the columns, whether they are understood or not; None where there are none."""
+        """Names and cells of the columns, even if they are not understood; None if there are none."""
         ending = self.path.suffix.lower()
         if self.is_typed or ending == f".{FileFormat.JSONL}":
             return self.table.names, [["" if c is None else str(c) for c in cells] for cells in self.table.cells]
@@ -145,7 +145,7 @@ def id_of(cell: object, place: str, what: str) -> str:
 
 
 def ids_of(cell: object, place: str, what: str) -> Sequence[str]:
-    """The id in a cell, or all of a list of ids."""
+    """The id in a cell, or all ids of its list."""
     if isinstance(cell, Texts | Nested):
         found = cell.texts if isinstance(cell, Nested) else tuple(cell)
         if not found:

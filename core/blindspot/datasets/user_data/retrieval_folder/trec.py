@@ -22,7 +22,7 @@ _LABELS = re.compile(r"^\s*(?:number|topic)\s*:", re.IGNORECASE)
 
 
 class Found(NamedTuple):
-    """A document or query in a file; ``line`` is that on which it begins."""
+    """A document or query in a file; ``line`` is where it begins."""
 
     line: int
     id: str
@@ -67,7 +67,7 @@ def _blocks(path: Path, text: str, begins: re.Pattern[str], name: str) -> Iterat
 
 
 def _fields(block: str, name: str) -> Iterator[str]:
-    """Contents of the elements of a name; one that is not closed ends where the next begins, as in old topics."""
+    """Contents of the elements with a name; an unclosed element ends where the next begins, as in old topics."""
     for mark in re.finditer(rf"<{name}(?:\s[^<>]*)?>", block, re.IGNORECASE):
         rest = block[mark.end() :]
         closed = re.search(rf"</{name}\s*>", rest, re.IGNORECASE)
