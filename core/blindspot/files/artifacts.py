@@ -1,7 +1,7 @@
 """Computed arrays kept on disk, one .npz file each, named by a digest of everything that decides them.
 
 Files are written atomically, marked as used when read (eviction removes the least recently used, see ``in_use``), and
-recomputed if damaged. The name includes the version of the code that made it, so older files are not found any more.
+recomputed if damaged. The name includes the version of the code that made the file, so older files are not found.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Artifacts(Generic[T]):
         to_arrays: gives the arrays that are written.
         of_arrays: rebuilds the artifact; an exception of ``DAMAGED`` means that the file is damaged.
         named: for messages about a damaged file.
-        remembered: how many of those read last stay in memory, while their files do not change.
+        remembered: how many of the last ones read stay in memory, as long as their files do not change.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Artifacts(Generic[T]):
         """Read it; None if it does not exist.
 
         Args:
-            mark: whether it counts as used now.
+            mark: whether the file counts as used now.
 
         Raises:
             DataCorrupt: the file is damaged.
@@ -72,7 +72,7 @@ class Artifacts(Generic[T]):
                     return self._remembered[key]
             content = BytesIO(path.read_bytes())
         except FileNotFoundError:
-            return None  # never there, or removed at this moment
+            return None  # it was never there, or is being removed
         try:
             with np.load(content, allow_pickle=False) as stored:
                 found = self._of_arrays(stored)
@@ -87,7 +87,7 @@ class Artifacts(Generic[T]):
         return found
 
     def find(self, path: Path, *, mark: bool = True) -> T | None:
-        """As ``read``; None also if it is damaged or unreadable, so that it is recomputed."""
+        """As ``read``, but also None if the file is damaged or unreadable, so that it is recomputed."""
         try:
             return self.read(path, mark=mark)
         except (DataCorrupt, OSError):
@@ -102,17 +102,17 @@ class Artifacts(Generic[T]):
         """Read it, or make and keep it, one thread or process at a time.
 
         Args:
-            mend: whether a damaged one is made again.
+            mend: whether a damaged artifact is made again.
 
         Raises:
-            Cancelled: while waiting for another one that makes it; or as ``make`` raises it.
-            DataCorrupt: it is damaged and is not to be made again.
+            Cancelled: while waiting for another thread or process that makes it; or raised by ``make``.
+            DataCorrupt: it is damaged, and ``mend`` is False.
         """
         look = self.find if mend else self.read
         if (found := look(path)) is not None:
             return found
         with exclusive(path.with_suffix(".lock"), cancel):
-            if (found := look(path)) is not None:  # by who held the lock
+            if (found := look(path)) is not None:  # made by the previous holder of the lock
                 return found
             made = make()
             self.keep(path, made)

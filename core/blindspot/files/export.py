@@ -1,9 +1,9 @@
-"""Export of tables: Parquet, JSON lines, and CSV in which no spreadsheet takes a text for a formula.
+"""Export of tables: Parquet, JSON lines, and CSV that no spreadsheet mistakes for formulas.
 
-A spreadsheet takes a CSV cell that begins with ``= + - @`` (or a tab or line end before them) for a formula. Such a
-text gets an apostrophe in front, which spreadsheets do not show or show as a sign of text; so does one that begins with
-an apostrophe, so that reading takes away exactly what writing added. Numbers stay numbers. Parquet and JSON have types:
-there texts stay as they are.
+A spreadsheet treats a CSV cell that begins with ``= + - @`` (or a tab or line end before them) as a formula. Such a
+text gets an apostrophe in front, which spreadsheets do not show or show as a sign of text; so does a text that begins
+with an apostrophe, so that reading removes exactly what writing added. Numbers stay numbers. Parquet and JSON have
+types: there texts stay as they are.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ NEEDS_MARK = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", 
 
 
 def guarded(text: str) -> str:
-    """A text as a CSV cell that no spreadsheet takes for a formula."""
+    """A text as a CSV cell that no spreadsheet treats as a formula."""
     return f"{MARK}{text}" if text.startswith(NEEDS_MARK) else text
 
 
 def unguarded(cell: str) -> str:
-    """The text that ``guarded`` made a cell of; a cell that it never makes, typed by hand, is taken as it is."""
+    """The text from which ``guarded`` made a cell; a cell that it never makes, typed by hand, stays as it is."""
     return cell[1:] if cell.startswith(MARK) and cell[1:].startswith(NEEDS_MARK) else cell
 
 
 def write_csv(table: pa.Table, file: BinaryIO) -> None:
-    """Write a table as CSV, its texts and the names of its columns guarded."""
+    """Write a table as CSV with guarded texts and column names."""
     import pyarrow as pa
     from pyarrow import compute, csv
 
@@ -49,13 +49,13 @@ def write_csv(table: pa.Table, file: BinaryIO) -> None:
 
 
 def write_jsonl(table: pa.Table, file: BinaryIO) -> None:
-    """Write a table as lines of JSON, an object per row; what is missing is null."""
+    """Write a table as lines of JSON, an object per row; missing values are null."""
     for row in table.to_pylist():
         file.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode())
 
 
 def as_file(frame: pd.DataFrame, ending: str) -> bytes:
-    """The content of a file that holds ``frame``: ``ending`` is ``.csv`` (no formulas), ``.parquet`` or ``.jsonl``."""
+    """The content of a file with ``frame``: ``ending`` is ``.csv`` (no formulas), ``.parquet`` or ``.jsonl``."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -1,12 +1,12 @@
-"""Marks and locks on cached files in use, which eviction leaves alone.
+"""Marks and locks on cached files in use, so that eviction leaves them alone.
 
 A job reads files of the cache repeatedly: embeddings, the flow of a transform, a dataset. So files read within
 ``holding`` are locked until its end, by a shared lock (``flock``) on the file itself, which works between processes and
-is released when a process dies. Files read elsewhere (by a page) are only marked as used; if one is removed, open
-memory maps stay valid.
+is released when a process dies. Files read elsewhere (by a page) are only marked as used; if such a file is removed,
+open memory maps stay valid.
 
-The time of use is the file's access time, set explicitly: many file systems do not keep it, and the modification time
-says when a file was made.
+The time of use is the file's access time, set explicitly: many file systems do not update it, and the modification
+time says when a file was made.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-MARK_SECONDS = 1.0  # a mark that is younger is not renewed
+MARK_SECONDS = 1.0  # a younger mark is not renewed
 
 
 class _Holds(threading.local):
@@ -63,11 +63,11 @@ def use(path: Path) -> bool:
     try:
         stat = path.stat()
         if time.time() - stat.st_atime > MARK_SECONDS:
-            with suppress(PermissionError):  # another user's: its time of use is not kept
+            with suppress(PermissionError):  # another user's file: its time of use is not kept
                 os.utime(path, ns=(time.time_ns(), stat.st_mtime_ns))
     except FileNotFoundError:
         return False
-    except OSError:  # a disk that is read-only: nothing is removed there either
+    except OSError:  # a read-only disk, where nothing is removed either
         return True
     return True
 
@@ -82,7 +82,7 @@ def last_used(path: Path) -> float:
 
 
 def remove_unless_held(path: Path, others: Sequence[Path] = ()) -> int | None:
-    """Remove a file, and before it ``others`` that are useless without it, unless a process has locked it.
+    """Remove a file, after ``others`` that are useless without it, unless a process has locked the file.
 
     Returns:
         The bytes freed; None if it is locked or cannot be removed.
@@ -100,14 +100,14 @@ def remove_unless_held(path: Path, others: Sequence[Path] = ()) -> int | None:
                 size = each.stat().st_size
                 each.unlink()
                 freed += size
-    except OSError:  # not ours, or (on Windows) open
+    except OSError:  # another user's file, or (on Windows) an open one
         return None
     finally:
         os.close(descriptor)
     return freed
 
 
-if sys.platform == "win32":  # there nobody can remove a file that is open
+if sys.platform == "win32":  # nobody can remove an open file there
 
     def _locked(descriptor: int, *, alone: bool) -> bool:  # noqa: ARG001
         return True

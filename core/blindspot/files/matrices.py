@@ -1,4 +1,4 @@
-"""Matrix on disk, filled row by row in any order: memory does not grow with its rows."""
+"""Matrix on disk, filled row by row in any order, so that memory does not grow with its rows."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ import numpy as np
 from blindspot.files.writing import cannot_write, make_folder
 from blindspot.types import Float32, Int64
 
-# Of a file system that cannot set bytes aside.
+# Errors of a file system that cannot reserve space.
 _NO_RESERVE = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 class MatrixFile:
     """``[rows, columns] float32`` in a ``.npy`` file that is complete or absent, the same as ``np.save`` writes.
 
-    Room is set aside at once, so that a disk without it says so before the work; rows that are not written are zeros.
-    Use it as a context: what is not finished at its end is removed.
+    Space is reserved at once, so that a full disk is an error before the work; rows that are not written are zeros.
+    Use it as a context: an unfinished file is removed at its end.
 
     Args:
-        temporary: where it is written, on the same disk; one from before is overwritten. By default beside ``path``.
+        temporary: where it is written, on the same disk; an old file is overwritten. By default beside ``path``.
 
     Raises:
         BlindspotError: the disk is full or read-only.
@@ -64,7 +64,7 @@ class MatrixFile:
         self._file.truncate(size)
 
     def write(self, rows: Int64, vectors: Float32) -> None:
-        """Write ``vectors [k, columns]`` into ``rows [k]``; rows that follow each other go in one piece."""
+        """Write ``vectors [k, columns]`` into ``rows [k]``; consecutive rows are written in one piece."""
         order = np.argsort(rows, kind="stable")
         rows, data = rows[order], np.ascontiguousarray(vectors[order], dtype="<f4")
         ends = [0, *(np.flatnonzero(np.diff(rows) != 1) + 1).tolist(), len(rows)]
@@ -94,7 +94,7 @@ class MatrixFile:
             raise cannot_write(self._path, error) from error
 
     def close(self) -> None:
-        """Remove what is not finished."""
+        """Remove the file if it is not finished."""
         if hasattr(self, "_file"):
             self._file.close()
         with suppress(OSError):

@@ -1,7 +1,7 @@
-"""Footer of a Parquet file: how much each column chunk claims to hold.
+"""Footer of a Parquet file: the size that each column chunk claims to have.
 
-``pyarrow``'s ``RowGroupMetaData.column`` builds a column's metadata outside of any handler: where the footer is damaged
-(counts of levels that do not fit the column, for one), C++ throws and the whole process ends. DuckDB reports errors.
+``pyarrow``'s ``RowGroupMetaData.column`` builds a column's metadata outside of any handler: if the footer is damaged
+(for example by counts of levels that do not fit the column), C++ throws and the process ends. DuckDB reports errors.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ FROM parquet_metadata(?) ORDER BY row_group_id, column_id
 
 @dataclass(frozen=True)
 class Chunk:
-    """A column in a row group, as the footer describes it; nothing says that this is true.
+    """A column in a row group, as the footer describes it, which may be wrong.
 
     Attributes:
         path: of the column, such as "embedding.list.element".
         rows: of its row group.
-        values: its numbers or texts, those in lists one by one.
+        values: number of its values, counting each one in a list.
         unpacked: bytes, uncompressed.
     """
 
@@ -64,5 +64,5 @@ def column_chunks(file: Path, metadata: parquet.FileMetaData) -> list[list[Chunk
 
 @cache
 def _duckdb() -> duckdb.DuckDBPyConnection:
-    """Of this process: opening one takes longer than reading a footer."""
+    """The process's connection, since opening one takes longer than reading a footer."""
     return duckdb.connect(config={"threads": 1, "autoinstall_known_extensions": False})

@@ -1,4 +1,4 @@
-"""Published figures of ``assets/reference``: facts with their source, always marked as published."""
+"""Published figures in ``assets/reference``: facts with their source, always marked as published."""
 
 from __future__ import annotations
 

@@ -28,21 +28,21 @@ from blindspot.files.writing import LFS_POINTER, read_limited, require_regular
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MAX_BYTES = 256 * 2**20  # of the file, and of what Parquet unpacks to
-MAX_ROWS = 200_000  # each is ranked among all: more takes hours
+MAX_BYTES = 256 * 2**20  # of the file, and of Parquet's unpacked content
+MAX_ROWS = 200_000  # each is ranked among all, so more would take hours
 MAX_COLUMNS = 1_000
 MAX_NAME = 1_000  # characters of a column's name
-MAX_CELL = 100_000  # characters of a text that is used: forty pages
+MAX_CELL = 100_000  # characters of a text: forty pages
 MAX_LINE = 8 * 2**20  # characters: of the header, and of an object of JSON, which takes a hundred times as much memory
 ROWS_PER_BATCH = 1_024
 MOST_SEPARATORS = 100 * MAX_COLUMNS  # in a line: each may make a cell
-_SEPARATORS = (",", ";", "\t")  # of a .csv; the first that splits its header
+_SEPARATORS = (",", ";", "\t")  # of a .csv; the first one that splits its header counts
 _T = TypeVar("_T")
 MAY_REPEAT = ("negation", "negations")  # the published HEROS file has two columns of that name
 
 
 class FileFormat(StrEnum):
-    """Told by the file's ending."""
+    """Format of a file, given by its ending."""
 
     CSV = "csv"
     TSV = "tsv"
@@ -78,12 +78,12 @@ class FileTable:
     """A file as named columns of equal length, whatever its format.
 
     Attributes:
-        path: as it was given, for messages.
-        places: number of every row in the file: of the line on which it begins, or of the row.
+        path: as given, for messages.
+        places: place of every row in the file: number of the line on which it begins, or of the row.
         row_word: "line" or "row".
-        separator: between the cells of a .csv or .tsv; "" elsewhere.
+        separator: between the cells of a .csv or .tsv; "" for other files.
         sha256: of the file's bytes.
-        remarks: what was taken for something else than a row of texts, a phrase each.
+        remarks: what was not read as a row of texts, a phrase each.
     """
 
     path: Path
@@ -106,11 +106,11 @@ class FileTable:
         return ", ".join(f"'{name[:40]}'" if name else "(no name)" for name in self.names)
 
     def place(self, row: int) -> str:
-        """Which row of the file it is."""
+        """A row's place in the file, in words."""
         return f"{self.row_word} {self.places[row]}"
 
     def where(self, row: int, column: int | None = None) -> str:
-        """File, row and column, as messages begin."""
+        """File, row and column, as the beginning of a message."""
         place = f"{self.path}, {self.place(row)}"
         return place if column is None else f"{place}, column '{self.names[column]}'"
 
@@ -122,7 +122,7 @@ class FileTable:
 
 
 def format_of(path: Path) -> FileFormat:
-    """The format that a file's ending tells."""
+    """The format that a file's ending gives."""
     ending = path.suffix.lower().removeprefix(".")
     if ending not in ENDINGS:
         endings = ", ".join(f".{e}" for e in ENDINGS)
@@ -132,7 +132,7 @@ def format_of(path: Path) -> FileFormat:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file whose name and size are right."""
+    """The bytes of a file, after a check of its name and size."""
     format_of(path)
     check_size(path, require_regular(path))
     return read_limited(path, MAX_BYTES)
@@ -142,8 +142,8 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
     """The columns in a file's bytes.
 
     Args:
-        path: for its ending, which tells the format, and for errors. In a .csv double quotes hold cells together;
-            in a .tsv they do where all cells of a column are quoted; else they are part of the text.
+        path: for its ending, which gives the format, and for errors. In a .csv, double quotes enclose cells; in a .tsv
+            they do if all cells of a column are quoted, otherwise they are part of the text.
         header: whether the first row of a .csv or .tsv names the columns; else they are "column 1", "column 2", ...
     """
     file_format = format_of(path)
@@ -162,9 +162,9 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
 
 
 def _with_lists(table: FileTable) -> FileTable:
-    """The table with lists where all cells of a column are lists of texts, written out as JSON, Python or numpy do.
+    """The table with lists in columns in which all cells are lists of texts, as JSON, Python or numpy write them.
 
-    Other lists and objects in all cells of a column are no texts.
+    A column with other lists or objects in all cells is not text.
     """
     kinds, cells = list(table.kinds), list(table.cells)
     for number, column in enumerate(table.cells):
@@ -185,7 +185,7 @@ _WRITTEN = re.compile(r"""\s*(?:\[\s*(?:['"{\[].*)?\]|\{\s*['"].*\})\s*""", re.D
 
 
 def _written_list(cell: str) -> Texts | None:
-    """The texts of a list that is written out; None where it is none of texts."""
+    """The texts of a list in writing; None if it is not a list of texts."""
     if not _LIST.fullmatch(cell):
         return None
     try:
@@ -208,7 +208,7 @@ def _text(path: Path, data: bytes) -> str:
     return text
 
 
-_OTHER_FILES = {  # by how they begin: what they are, and what to do
+_OTHER_FILES = {  # by their beginning: what they are, and what to do
     codecs.BOM_UTF16_LE: ("UTF-16", "save it as UTF-8"),
     codecs.BOM_UTF16_BE: ("UTF-16", "save it as UTF-8"),
     b"PK\x03\x04": ("a zip archive, as .xlsx is one", "unpack it, or save the sheet as .csv in UTF-8"),
@@ -251,10 +251,10 @@ def decoded(name: object, data: bytes) -> str:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a .csv or .tsv, a header included, without what comes before.
+    """The rows of a .csv or .tsv, with a header, without what comes before it.
 
     Attributes:
-        places: number of the line on which each begins.
+        places: number of the line on which each row begins.
         remarks: as in ``FileTable``.
     """
 
@@ -265,28 +265,28 @@ class Rows:
 
 
 class Quotes(NamedTuple):
-    """What quotes mean in a .csv or .tsv: for the csv module.
+    """What quotes mean in a .csv or .tsv, for the csv module.
 
     Attributes:
-        skips_spaces: whether spaces before a cell are no part of it, so that it may begin with a quote after them.
+        skips_spaces: whether spaces before a cell are not part of it, so that a quote may follow them.
     """
 
     quoting: int = csv.QUOTE_MINIMAL
     skips_spaces: bool = False
 
 
-# The usual way, and the one to try after it.
+# The usual way, and the second to try.
 _OF_CSV = (Quotes(), Quotes(skips_spaces=True))
 _OF_TSV = (Quotes(csv.QUOTE_NONE), Quotes())
 
 
 def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool = True) -> Rows:
-    """The rows of a text with separators: what the first line says about these, comments and titles are left out, and
-    in a .tsv quotes where all cells of a column are quoted.
+    """The rows of a text with separators, without a first line about separators, without comments and titles, and in a
+    .tsv without quotes around all cells of a column.
 
     Args:
         path: for its ending and for errors.
-        has_header: whether the first row may have quotes where the others have none, and the other way round.
+        has_header: whether the first row may have quotes if the others have none, and the other way round.
         is_even: whether all rows must have the same number of cells, two or more.
     """
     file_format = format_of(path)
@@ -302,7 +302,7 @@ def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool =
     plain = [s for s in several if not tops[s].before]
     separator = next(iter([*fitting, *plain, *several]), separators[0])
     top = tops[separator]
-    if not top.header:  # no separator makes sense of it: say what is wrong with the first
+    if not top.header:  # no separator fits: report what is wrong with the first
         next(csv_rows(path, _short_lines(path, text, separator), separator, *ways[0]))
     if len(top.header) <= 1 and is_even:
         between = "a tab" if file_format is FileFormat.TSV else "a comma"
@@ -351,7 +351,7 @@ def _separated(path: Path, text: str, has_header: bool) -> FileTable:
 
 
 def _less(rows: Rows, left_out: set[int], what: str) -> Rows:
-    """The rows without some that hold nothing of their own, which is said: files that were joined, or padded."""
+    """The rows without some that have no content of their own (from joining or padding files), with a remark on it."""
     if not left_out:
         return rows
     lines = [str(rows.places[n]) for n in sorted(left_out)]
@@ -362,10 +362,10 @@ def _less(rows: Rows, left_out: set[int], what: str) -> Rows:
 
 
 def _unquote(rows: list[list[str]], first: int) -> list[str]:
-    """Take the quotes off the columns of which all cells have them; how these columns are called.
+    """Remove quotes from columns in which all cells have them; returns the names of these columns.
 
     Args:
-        first: number of the first row that is no header.
+        first: number of the first row that is not a header.
     """
     width = len(rows[0]) if rows else 0
     if any(len(cells) != width for cells in rows):
@@ -383,17 +383,17 @@ def _unquote(rows: list[list[str]], first: int) -> list[str]:
 
 
 _SEP = re.compile(r'"?sep=([^\r\n"])"?[ \t,;]*(?:\r?\n|\r)', re.IGNORECASE)
-_LOOKED_AT = 50  # rows, for the header
+_LOOKED_AT = 50  # rows read to find the header
 SHOWN_LINES = 3
 
 
 @dataclass(frozen=True)
 class _Top:
-    """The top of a file: its header, empty where quotes do not fit the separator, and the lines before it.
+    """The top of a file: its header, empty if quotes do not fit the separator, and the lines before it.
 
     Attributes:
-        is_even: whether the rows after it are as wide, as far as they were looked at.
-        doubt: line of one before it that may be the header after all: it names one of two columns.
+        is_even: whether the rows read after it are as wide.
+        doubt: number of an earlier line that may be the header after all, since it names one of two columns; else 0.
     """
 
     header: Sequence[str]
@@ -406,13 +406,13 @@ class _Top:
 def _best_rows(
     path: Path, text: str, separator: str, ways: tuple[Quotes, Quotes], line: int, width: int, has_header: bool
 ) -> tuple[Rows, Quotes]:
-    """The rows, and how quotes were taken: in the second way where that alone makes rows, or where in the first a whole
-    column has spaces before its quotes."""
+    """The rows, and how quotes were read: in the second way if only that gives rows, or if the first way leaves a whole
+    column with spaces before its quotes."""
     usual, other = ways
     try:
         rows = _rows(path, text, separator, usual, line, width, has_header)
     except InputError:
-        try:  # quotes may hold separators or line ends together
+        try:  # quotes may enclose separators or line ends
             rows = _rows(path, text, separator, other, line, width, has_header)
         except InputError:
             rows = Rows([], [], separator)
@@ -425,13 +425,13 @@ def _best_rows(
 
 
 def _are_spaced(cells: Sequence[str]) -> bool:
-    """Whether all cells with something in them are spaces and quotes around a text."""
+    """Whether all cells that are not empty have a text in quotes after spaces."""
     are_all = all(not cell.strip() or (cell[0] == " " and is_quoted(cell.strip())) for cell in cells)
     return are_all and any(map(str.strip, cells))
 
 
 def _rows(path: Path, text: str, separator: str, quotes: Quotes, line: int, width: int, has_header: bool) -> Rows:
-    """The rows from a line on, each of ``width`` cells if that is not 0."""
+    """The rows from a line on, each with ``width`` cells if that is not 0."""
     rows = Rows([], [], separator)
     every = csv_rows(path, _short_lines(path, text, separator), separator, *quotes)
     wanted = ((number, cells) for number, cells in every if number >= line)
@@ -448,7 +448,7 @@ def _rows(path: Path, text: str, separator: str, quotes: Quotes, line: int, widt
 
 
 def _top(path: Path, text: str, separator: str, quotes: Quotes) -> _Top:
-    """The header: the first row that is neither a comment nor a title, which has a single cell before rows of more."""
+    """The header: the first row that is neither a comment nor a title (a single cell before rows with more cells)."""
     rows: list[tuple[int, list[str]]] = []
     try:
         for row in csv_rows(path, _short_lines(path, text, separator), separator, *quotes):
@@ -475,7 +475,7 @@ def _top(path: Path, text: str, separator: str, quotes: Quotes) -> _Top:
 
 
 def _other_separator(top: _Top, separator: str) -> str:
-    """What separates as many cells in the line before the header, which then may be the header itself; "" for none."""
+    """Another separator that gives the line before the header as many cells, so that it may be the header; else ""."""
     last = top.before[-1] if top.before and not top.before[-1].startswith("#") else ""
     others = (other for other in _SEPARATORS if other != separator)
     return next((other for other in others if last.count(other) == len(top.header) - 1 > 0), "")
@@ -492,7 +492,7 @@ def _is_before_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def is_quoted(cell: str) -> bool:
-    """Whether a cell is in double quotes, those in it doubled."""
+    """Whether a cell is in double quotes, with quotes inside it doubled."""
     return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")
 
 
@@ -502,7 +502,7 @@ def unquoted(cell: str) -> str:
 
 
 def _numbered(header: Sequence[str]) -> tuple[str, ...]:
-    """A header in which a second "Negation" got a number; other names that occur twice are refused later."""
+    """A header with a number after a second "Negation"; other names that occur twice are refused later."""
     names: list[str] = []
     for name in header:
         before = header[: len(names)].count(name)
@@ -514,7 +514,7 @@ def _numbered(header: Sequence[str]) -> tuple[str, ...]:
 def csv_rows(
     name: object, lines: Iterable[str], separator: str, quoting: int = csv.QUOTE_MINIMAL, skips_spaces: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are not empty, with the number of the line on which each begins, from 1."""
+    """Non-empty rows, with the number of the line on which each begins, from 1."""
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, skipinitialspace=skips_spaces, strict=True)  # type: ignore[arg-type]  # an int of the csv module
     begins = 1
     try:
@@ -536,8 +536,8 @@ def csv_rows(
 
 
 def _short_lines(path: Path, text: str, separator: str) -> Iterator[str]:
-    """The lines of a text, as the csv module wants them; one with so many separators that its cells alone would fill
-    the memory is refused before they are made."""
+    """The lines of a text for the csv module; a line with so many separators that its cells would fill the memory is
+    refused before they are made."""
     for number, line in enumerate(_lines(text), 1):
         if len(line) > MOST_SEPARATORS and (cells := line.count(separator) + 1) > MOST_SEPARATORS:
             what = f"{cells:,} columns" if number == 1 else f"{cells:,} cells in line {number}"
@@ -546,7 +546,7 @@ def _short_lines(path: Path, text: str, separator: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """As ``io.StringIO(text, newline="")`` gives them, which would take four times the text's memory."""
+    """Lines as from ``io.StringIO(text, newline="")``, which would take four times the text's memory."""
     start = feed = carriage = 0
     while start < len(text):
         if 0 <= feed < start or not start:
@@ -589,7 +589,7 @@ def _of_objects(path: Path, objects: Sequence[dict[str, Any]], places: Sequence[
 
 
 def _json(path: Path, text: str) -> FileTable:
-    """A list of objects; or LlamaIndex' queries, corpus and relevant_docs by id, as lists of texts per query."""
+    """A table from a list of objects, or from LlamaIndex' queries, corpus and relevant_docs by id (lists of texts)."""
     expected = "a list of objects, or an object with queries, corpus and relevant_docs"
     try:
         value = json.loads(text, object_pairs_hook=distinct_members)
@@ -631,10 +631,10 @@ def _of_ids(path: Path, queries: Any, corpus: Any, relevant: Any) -> FileTable:
 
 @dataclass(frozen=True)
 class Nested:
-    """A list or an object in a cell: not read as a text, so all that is kept is how it begins.
+    """A list or an object in a cell: it is not read as a text, so only its beginning is kept.
 
     Attributes:
-        texts: of a list of lists of texts, all of them.
+        texts: all texts of a list of lists of texts; empty for others.
     """
 
     begins: str
@@ -659,15 +659,15 @@ SIDES = (
     "input",
     "output",
     "vars",
-)  # objects of one side's texts, as LangSmith and promptfoo write
+)  # objects with one side's texts, as LangSmith and promptfoo write them
 
 
-# Of a passage in a list: whether it is right. A score is what a search gave it.
+# Names that say whether a passage in a list is right. A score is not one: it comes from a search.
 JUDGES = ("label", "is_selected", "is_relevant", "relevant", "relevance", "grade", "is_positive", "is_correct")
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose objects of a side's texts are columns: ``{"inputs": {"question": ...}}`` has ``inputs.question``."""
+    """A row with columns from objects of a side's texts: ``{"inputs": {"question": ...}}`` has ``inputs.question``."""
     out: dict[str, Any] = {}
     for name, cell in row.items():
         sides = cell if name in SIDES and isinstance(cell, dict) else None
@@ -682,8 +682,8 @@ def _plain(cell: object) -> object:
         if any(not one.get(name, True) for one in cell for name in JUDGES):
             return Nested(
                 str([{name: one.get(name) for name in JUDGES if name in one} for one in cell])[:60]
-            )  # some of them are wrong: they are no list of texts of one kind
-        titles = (one.get("title") for one in cell)  # passages, as DPR has them
+            )  # some passages are wrong, so this is not a list of texts of one kind
+        titles = (one.get("title") for one in cell)  # passages, as in DPR
         titled = zip(titles, (one["text"] for one in cell), strict=True)
         return Texts(f"{title} {text}" if isinstance(title, str) and title else text for title, text in titled)
     if isinstance(cell, list) and all(isinstance(one, list) for one in cell):
@@ -697,11 +697,11 @@ def json_object(place: str, line: str, example: str) -> dict[str, Any]:
 
     Args:
         place: file and line, for errors.
-        example: an object as it should be, likewise.
+        example: a correct object, also for errors.
     """
     try:
         value = json.loads(line, object_pairs_hook=distinct_members)
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # ValueError is also raised for thousands of digits
         why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise InputError(f"{place}: broken JSON ({why})", expected="one JSON object per line") from error
     if not isinstance(value, dict):
@@ -711,7 +711,7 @@ def json_object(place: str, line: str, example: str) -> dict[str, Any]:
 
 
 def distinct_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; the json module alone would drop the first of two members of a name."""
+    """A JSON object; the json module alone would drop the first of two members with the same name."""
     out = dict(members)
     if len(out) < len(members):
         twice = Counter(name for name, _ in members).most_common(1)[0][0]
@@ -757,8 +757,8 @@ def _parquet(path: Path, data: bytes) -> FileTable:
 
 
 def _classes_in(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
-    """Per column of numbers the classes that they stand for, as Hugging Face's datasets writes them (``ClassLabel``):
-    in GLUE, 0 is not_duplicate in one file and entailment in another."""
+    """The classes that a column's numbers stand for, per column, as Hugging Face's datasets writes them
+    (``ClassLabel``): in GLUE, 0 is not_duplicate in one file and entailment in another."""
     try:
         features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
         named = {str(column): one["names"] for column, one in features.items() if one.get("_type") == "ClassLabel"}
@@ -772,17 +772,17 @@ def _classes_in(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
 
 
 def _class_of(cell: Any, names: Sequence[str]) -> Any:
-    """The class that a number stands for; nothing for -1, which means none."""
+    """The class that a number stands for; None for -1, which means no class."""
     if not isinstance(cell, int) or not -1 <= cell < len(names):
         return cell
     return names[cell] if cell >= 0 else None
 
 
 def _is_plain(kind: pa.DataType) -> bool:
-    """Whether a column is read: nested ones may be whole embeddings (lists of texts are read), and bytes in a file of a
+    """Whether a column is read: nested columns may be embeddings (lists of texts are read), and bytes in a file of one
     kilobyte can become gigabytes.
 
-    Texts could, too, but can be read as dictionaries, which tell their size before they are unpacked.
+    So could texts, but they can be read as dictionaries, which give their size before they are unpacked.
     """
     import pyarrow as pa
 
@@ -813,27 +813,26 @@ def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
 
 @contextmanager
 def parquet_errors(name: object) -> Iterator[None]:
-    """Within it, a broken Parquet file is an error in one line that names it."""
+    """Context in which a broken Parquet file is an error in one line with its name."""
     import pyarrow as pa
 
     try:
         yield
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: dates of no calendar
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two for impossible dates
         why = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
         raise InputError(f"{name} is not a Parquet file, or is damaged: {why}", remedy="write it again") from error
 
 
 def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: int) -> Iterator[pa.RecordBatch]:
-    """The rows of some columns of a Parquet file that somebody else made, batch by batch, texts as plain strings.
+    """The rows of some columns of an untrusted Parquet file, batch by batch, with texts as plain strings.
 
-    A few kilobytes of it can claim, and become, terabytes: it is checked as far as it is read. A text that many rows
-    have is kept once in the file's dictionary; read as dictionaries, the batches tell how large they will be before
-    they are.
+    A few kilobytes can claim to be, and become, terabytes, so sizes are checked while it is read. The file's dictionary
+    has a text of many rows only once; batches read as dictionaries tell their size before they are unpacked.
 
     Args:
         file: its name, for errors.
-        columns: names of columns that are neither of bytes nor nested, unless they are lists of texts.
-        most_bytes: that all batches together may have.
+        columns: names of columns; they may not have bytes or be nested, except for lists of texts.
+        most_bytes: limit for all batches together.
 
     Raises:
         InputError: it unpacks to more.
@@ -863,7 +862,7 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
         groups = column_chunks(Path(copy.name), metadata)
     for chunks in groups:
         check(sum(chunk.unpacked for chunk in chunks if chunk.path in wanted))
-        check(sum(4 * chunk.values for chunk in chunks if chunk.path in lists))  # a list may be of any length
+        check(sum(4 * chunk.values for chunk in chunks if chunk.path in lists))  # lists may have any length
     unpacked = 0
     with parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts) as source:
         for batch in source.iter_batches(batch_size=ROWS_PER_BATCH, columns=list(columns)):
@@ -871,19 +870,19 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
             unpacked += sum(_size(column) for column in batch.columns)
             check(unpacked)
             decoded = pa.RecordBatch.from_arrays([_decoded(c) for c in batch.columns], names=batch.schema.names)
-            decoded.validate(full=True)  # now the texts too are seen to be UTF-8
+            decoded.validate(full=True)  # now checks that the texts are UTF-8, too
             yield decoded
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is that of strings."""
+    """Whether an Arrow type is a type of strings."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_texts(kind: pa.DataType, depth: int = 2) -> bool:
-    """Whether an Arrow type is that of lists of strings, or of lists of such lists."""
+    """Whether an Arrow type is a list of strings, or a list of such lists."""
     import pyarrow as pa
 
     if not (depth and (pa.types.is_list(kind) or pa.types.is_large_list(kind))):
@@ -892,7 +891,7 @@ def is_texts(kind: pa.DataType, depth: int = 2) -> bool:
 
 
 def _decoded(column: pa.Array) -> pa.Array:
-    """A column, or lists of it, without dictionary."""
+    """A column, or lists of it, without a dictionary."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -922,7 +921,7 @@ def _size(column: pa.Array) -> int:
 
 
 def _kind(cells: Sequence[Any]) -> ColumnKind:
-    """What cells without a declared type are; a column of text with a cell of another type counts as text."""
+    """The kind of cells without a declared type; a column of text with a cell of another type counts as text."""
     present = [cell for cell in cells if cell is not None and cell != ""]
     if not present:
         return ColumnKind.EMPTY
@@ -936,7 +935,7 @@ def _kind(cells: Sequence[Any]) -> ColumnKind:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether there is no half of a surrogate pair in a text."""
+    """Whether a text has no half of a surrogate pair."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -945,7 +944,7 @@ def is_unicode(text: str) -> bool:
 
 
 def number_in(text: str) -> float:
-    """The number that a text is, for people: Python's 1_000 is none; raises ``ValueError``."""
+    """The number that people read in a text, so not Python's 1_000; raises ``ValueError``."""
     if "_" in text:
         raise ValueError(text)
     return float(text)

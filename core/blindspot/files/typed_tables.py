@@ -1,6 +1,6 @@
-"""Tables of typed columns as CSV or Parquet, written so that a spreadsheet does no harm and read without trust.
+"""Tables of typed columns as CSV or Parquet, written safely for spreadsheets and read without trust.
 
-See ``blindspot.files.export`` for what CSV does to texts. Parquet has types: there they stay as they are.
+See ``blindspot.files.export`` for changes of texts in CSV. Parquet has types: there texts stay as they are.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TableFormat(StrEnum):
 
 
 class Kind(StrEnum):
-    """What the cells of a column are; in words, for errors."""
+    """Type of a column's cells, in words for errors."""
 
     TEXT = "text"
     COUNT = "a whole number from 0"
@@ -46,7 +46,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; only an ``optional`` one has empty cells (None)."""
+    """A column of a table; only an ``optional`` column may have empty cells (None)."""
 
     name: str
     kind: Kind = Kind.TEXT
@@ -78,7 +78,7 @@ def read(data: bytes, columns: Sequence[Column], form: TableFormat, file: str, m
         file: its name, for errors.
 
     Raises:
-        InputError: it is no such file, has other columns or more rows, or a cell that is not of its column's kind.
+        InputError: it is not such a file, has other columns or more rows, or a cell of another kind than its column.
     """
     rows = _from_csv(data, columns, file) if form is TableFormat.CSV else _from_parquet(data, columns, file, most_rows)
     out: list[list[Cell]] = []
@@ -194,7 +194,7 @@ def _checked(value: Cell, column: Column, where: str) -> Cell:
             if value.tzinfo is not None:
                 return value.astimezone(UTC)
         except OverflowError:
-            pass  # in the first or last hours of what a calendar has
+            pass  # in the first or last hours of the calendar's range
         raise _wrong_cell(str(value), column, where)
     if not math.isfinite(value) or value < 0 or (column.kind is Kind.COUNT and value > LARGEST_INT):
         raise _wrong_cell(str(value), column, where)

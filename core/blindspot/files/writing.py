@@ -17,11 +17,11 @@ from filelock import FileLock, Timeout
 from blindspot.errors import BlindspotError, Cancelled, DiskRefused, InputError
 from blindspot.types import CancelToken
 
-LFS_POINTER = b"version https://git-lfs"  # in the place of a file that was not fetched
+LFS_POINTER = b"version https://git-lfs"  # beginning of a placeholder for a file that was not fetched
 
 
 def check_new_folder(folder: Path) -> None:
-    """Raise ``InputError`` unless a folder can be written: new or empty, in one that exists."""
+    """Raise ``InputError`` unless a folder can be written: it is new or empty, and its parent exists."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is there already", expected="a folder that is new or empty")
     parent = folder.absolute().parent
@@ -46,7 +46,7 @@ def bytes_of(path: Path) -> int:
 
 
 def require_regular(path: Path) -> int:
-    """Check that a path is a regular file on disk, whose reader cannot block forever.
+    """Check that a path is a regular file on disk, so that reading it cannot block forever.
 
     Returns:
         The file's size in bytes.
@@ -72,10 +72,10 @@ def read_limited(path: Path, most: int) -> bytes:
     """The bytes of a file that a user names.
 
     Args:
-        most: bytes that it may have.
+        most: largest size in bytes.
 
     Raises:
-        InputError: as ``require_regular``; or it is larger, or cannot be read.
+        InputError: as in ``require_regular``; or it is larger, or cannot be read.
     """
     if (size := require_regular(path)) > most:
         raise InputError(f"{path} has {size:,} bytes", expected=f"at most {most:,}")
@@ -103,7 +103,7 @@ def require_name(path: str, expected: str) -> None:
 
 
 def path_named(text: str) -> tuple[Path, bool]:
-    """The path that somebody typed, and whether anything is there; whatever can be no path, nothing is."""
+    """The path that somebody typed, and whether it exists; False for text that cannot be a path."""
     path = Path(text)
     with suppress(RuntimeError, ValueError):  # no such user
         path = path.expanduser()
@@ -133,7 +133,7 @@ def exclusive(path: Path, cancel: CancelToken) -> Iterator[None]:
     lock = FileLock(path)
     try:
         lock.acquire(cancel_check=lambda: cancel.cancelled)
-    except Timeout as error:  # there is no time limit: this is how a cancelled wait ends
+    except Timeout as error:  # there is no time limit: a cancelled wait ends so
         raise Cancelled from error
     except OSError as error:
         raise cannot_write(path, error) from error
@@ -162,7 +162,7 @@ def _held(lock: FileLock, path: Path) -> Iterator[None]:
         yield
     finally:
         with suppress(PermissionError):  # Windows keeps an open file: an empty lock file does no harm
-            path.unlink(missing_ok=True)  # before the release: afterwards it may be another one's
+            path.unlink(missing_ok=True)  # before the release: afterwards it may belong to another process
         lock.release()
 
 
@@ -204,15 +204,15 @@ _OF_THE_DISK = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EROFS", "
 
 
 def disk_error(error: BaseException) -> BlindspotError | None:
-    """The error for a full or read-only disk, where that is what went wrong in a library that writes files of its
-    own (numba keeps compiled kernels); None for all else."""
+    """The error for a full or read-only disk, if that caused an error in a library that writes its own files (numba
+    keeps compiled kernels); None for other errors."""
     if not isinstance(error, OSError) or error.errno not in _OF_THE_DISK:
         return None
     return cannot_write(Path(os.fsdecode(error.filename)) if error.filename else Path("a file in the cache"), error)
 
 
 def cannot_write(path: Path, error: OSError) -> DiskRefused:
-    """The error for a disk that is full, read-only or not ours."""
+    """The error for a disk that is full, read-only or not writable for us."""
     return DiskRefused(
         f"cannot write {path}: {error.strerror or error}",
         remedy="free some space or point to another folder (BLINDSPOT_CACHE for the cache), then run it again",
