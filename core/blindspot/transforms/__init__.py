@@ -1,1 +1,1 @@
-"""Invertible flows as a transform: training, applying and keeping them."""
+"""Transforms of embeddings: post-processing steps, codes, repairs and invertible flows."""

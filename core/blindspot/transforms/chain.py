@@ -1,10 +1,9 @@
 """Transforms: post-processing fitted on a corpus and applied to embeddings.
 
 A chain is written ``STEP[:ARG][+STEP...]``, for example ``none``, ``abtt:2`` or ``center+whiten:128``. Every step is
-fitted in float64 on the corpus as the steps before it transform it, and returns float32; a repair was trained before
-and is only looked up. To add a step: in
-``blindspot.transforms.steps`` a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it, here a line
-in ``STEPS``.
+fitted in float64 on the corpus as transformed by the steps before it, and returns float32; a repair was trained before
+and is only looked up. To add a step, write a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it
+in ``blindspot.transforms.steps``, and a line in ``STEPS`` here.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Argument:
 
     Attributes:
         name: as in ``abtt:K``.
-        meaning: half a sentence; of an optional argument without ``default`` it says what leaving it out means.
+        meaning: half a sentence; for an optional argument without ``default``, it says what happens without it.
     """
 
     name: str
@@ -56,13 +55,13 @@ class Step:
 
     Attributes:
         description: one sentence.
-        fit: from the corpus (``[n, d] float32``) and the argument (None where none is given or taken) to the
-            fitted step; None for the step that does nothing, and for the one that is trained.
-        learns: whether what it does to an embedding depends on the corpus.
+        fit: gives the fitted step from the corpus (``[n, d] float32``) and the argument (None if there is none);
+            None for the step that does nothing, and for the one that is trained.
+        learns: whether its effect on an embedding depends on the corpus.
         is_trained: whether fitting it takes so long that it comes from a ``FlowSource``.
-        is_kept: whether it was trained before, on other data, and its argument is the id that a ``FlowSource`` knows it
-            by. It is made for a model's own vectors, so it comes first in a chain.
-        is_one_sided: whether it treats queries otherwise than documents (``OneSided``).
+        is_kept: whether it was trained before, on other data, and its argument is its id in a ``FlowSource``. It is
+            made for a model's own vectors, so it comes first in a chain.
+        is_one_sided: whether it treats queries and documents differently (``OneSided``).
     """
 
     name: str
@@ -91,7 +90,7 @@ class Step:
         return f"{self.description} Written {self.usage}, {a.name}: {a.meaning}{default}."
 
     def check_id(self, given: str | None) -> str:
-        """The argument of a step that is kept, "" for other steps."""
+        """The argument of a step that is kept; "" for other steps."""
         if not self.is_kept:
             return ""
         if given is None or not KEPT_ID.fullmatch(given):
@@ -104,7 +103,7 @@ class Step:
         return given
 
     def check(self, given: str | None) -> int | None:
-        """The argument's value, the default filled in."""
+        """The argument's value, or the default."""
         if self.argument is None:
             if given is not None:
                 raise InputError(
@@ -266,12 +265,12 @@ STEPS = {
     )
 }
 
-# Steps after which a vector takes less, and which change nothing else.
+# Steps that make vectors smaller and do nothing else.
 SHRINKING = frozenset(
     {"truncate", "pca", "int8", "int8-decoded", "binary", "int8-docs", "binary-docs", RESCORE},
 )
 
-# Offered by pickers; people type others.
+# Chains that pickers offer; people can type others.
 READY_CHAINS = (
     "none",
     "center",
@@ -298,20 +297,20 @@ READY_CHAINS = (
 
 
 class FlowSource(Protocol):
-    """Source of what was trained: flows and repairs (``blindspot.transforms.trained_flows``)."""
+    """Source of trained flows and repairs (``blindspot.transforms.trained_flows``)."""
 
     def flow(self, items: Float32, before: str, made: Float32) -> FittedStep:
         """The flow of items (``[n, d]``) after the chain ``before``, whose output is ``made`` (``[n, d']``)."""
         ...
 
     def repair(self, step: str, repair_id: str, dimension: int) -> FittedStep:
-        """A repair of vectors of some dimension; ``step`` is its name in a chain."""
+        """A repair for vectors of a dimension; ``step`` is its name in a chain."""
         ...
 
 
 @dataclass(frozen=True)
 class StepCall:
-    """A step in a chain, with its argument, ``abtt:2``, or with the id of what is kept, ``repair:0123456789ab``."""
+    """A step in a chain, with its argument, ``abtt:2``, or with the id of a repair, ``repair:0123456789ab``."""
 
     name: str
     argument: int | None = None
@@ -337,8 +336,8 @@ class TransformChain:
         """Read ``none``, ``abtt:2`` or ``center+whiten:128``.
 
         Raises:
-            InputError: an unknown or empty step; an argument that is missing, not taken, or no whole number from 1 up
-                or id; or a repair that does not come first.
+            InputError: an unknown or empty step; an argument that is missing, not expected, or neither a whole number
+                of at least 1 nor an id; or a repair that does not come first.
         """
         calls = list[StepCall]()
         parts = text.split("+", MOST_STEPS)
@@ -380,38 +379,38 @@ class TransformChain:
 
     @property
     def kept(self) -> StepCall | None:
-        """Its step that was trained before, such as a repair."""
+        """Its step that was trained before, such as a repair; None if it has none."""
         return next((call for call in self.steps if call.kept_id), None)
 
     @property
     def is_one_sided(self) -> bool:
-        """Whether it treats queries otherwise than documents."""
+        """Whether it treats queries and documents differently."""
         return any(STEPS[call.name].is_one_sided for call in self.steps)
 
     @property
     def rescored(self) -> int:
-        """How many texts are compared again with finer vectors; 0 where everything is compared once."""
+        """How many texts are compared again with finer vectors; 0 if everything is compared only once."""
         last = self.steps[-1] if self.steps else None
         return (last.argument or 0) if last and last.name == RESCORE else 0
 
     @property
     def searched(self) -> TransformChain:
-        """What a search compares: of a rescored chain what comes before the rescoring."""
+        """The chain of the vectors that a search compares: without the rescoring, if there is one."""
         return TransformChain(self.steps[:-1]) if self.rescored else self
 
     @property
     def finer(self) -> TransformChain:
-        """What the best are compared with again; of a chain that is not rescored itself."""
+        """The chain of the finer vectors that compare the best again; the chain itself if it is not rescored."""
         return TransformChain(self.steps[:-2]) if self.rescored else self
 
     @property
     def only_shrinks(self) -> bool:
-        """Whether it is a size of the model, as the page *Size* compares them: fewer numbers, or numbers of fewer
-        bits."""
+        """Whether it only makes vectors smaller, as the page *Size* compares them: fewer numbers, or fewer bits per
+        number."""
         return bool(self.steps) and all(call.name in SHRINKING for call in self.steps)
 
     def bytes_of(self, dimension: int) -> int:
-        """Bytes of a vector that it makes of ``dimension`` numbers."""
+        """Bytes of a vector that it makes from ``dimension`` numbers."""
         return bytes_of(tuple(call.name for call in self.steps), dimension)
 
     def fit(
@@ -430,7 +429,7 @@ class TransformChain:
 
         Raises:
             InputError: an argument that the corpus's dimension or rank does not allow.
-            BlindspotError: the corpus holds NaN or infinite values; or no flow can be trained here.
+            BlindspotError: the corpus has NaN or infinite values; or no flow can be trained here.
         """
         n, d_in = corpus.shape
         fitted: list[FittedStep] = []
@@ -498,7 +497,7 @@ class FittedChain:
         return embeddings
 
     def apply_to_queries(self, embeddings: Float32) -> Float32:
-        """``apply`` for texts that ask, ``[q, d] float32`` in, ``[q, d'] float32`` out; see ``OneSided``."""
+        """``apply`` for queries, ``[q, d] float32`` in, ``[q, d'] float32`` out; see ``OneSided``."""
         for step in self.steps:
             embeddings = step.apply_to_queries(embeddings) if isinstance(step, OneSided) else step.apply(embeddings)
         return embeddings
@@ -506,7 +505,7 @@ class FittedChain:
     def of_parts(self, parts: Float64, shares: Float64) -> Float64 | None:
         """Parts ``[n, d']`` of a transformed embedding, from parts ``[n, d]`` that add up to the embedding.
 
-        See ``LinearStep``; None with a step, such as ``flow``, under which parts do not add up.
+        See ``LinearStep``; None if parts do not add up after one of the steps, such as ``flow``.
         """
         for step in self.steps:
             if not isinstance(step, LinearStep):

@@ -1,7 +1,7 @@
 """Codes: embeddings of one byte or one bit per dimension, as ``sentence_transformers.util.quantization`` makes them.
 
 The codes are the same to the last bit. For comparisons they are float32 numbers: codes of a byte as they are, bits as
-the signs -1 and 1, whose cosine is ``1 - 2 h / d`` with the Hamming distance ``h`` of ``d`` bits.
+the signs -1 and 1, which have the cosine ``1 - 2 h / d`` with the Hamming distance ``h`` of ``d`` bits.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from blindspot.numerics.principal import require_finite
 from blindspot.transforms.steps import FittedStep
 from blindspot.types import Float32, Float64, Int8
 
-BUCKETS = 255  # that a range is cut into; its upper end is a code of its own
+BUCKETS = 255  # number of parts of a range; its upper end is a code of its own
 OFFSET = 128  # the lowest code is -128
 
 
 @runtime_checkable
 class OneSided(FittedStep, Protocol):
-    """A step that makes something else of queries than of documents, of the same dimension."""
+    """A step that transforms queries and documents differently, into the same dimension."""
 
     def apply_to_queries(self, embeddings: Float32) -> Float32:
         """``[q, d] float32`` of queries in, ``[q, d'] float32`` out."""
@@ -63,12 +63,12 @@ class Ranges:
         }
 
     def codes(self, embeddings: Float32) -> Float32:
-        """Numbers of buckets, 0 to 255, ``[n, d] float32``; values outside of the range get its ends, NaN stays."""
+        """Numbers of buckets, 0 to 255, ``[n, d] float32``; values outside of the range get its ends, and NaN stays."""
         codes = np.clip(np.floor((embeddings - self.low) / self.steps), 0, BUCKETS)
         return np.asarray(codes, dtype=np.float32)
 
     def decoded(self, codes: Float32) -> Float64:
-        """The lower ends of buckets, ``[n, d]``: what sentence-transformers compares float queries with."""
+        """The lower ends of buckets, ``[n, d]``, which sentence-transformers compares with float queries."""
         return np.asarray(codes.astype(np.float64) * self.steps + self.low)
 
 
@@ -97,7 +97,7 @@ class Bytes(_OfRanges):
         return cls(Ranges.of("int8", corpus))
 
     def codes(self, embeddings: Float32) -> Int8:
-        """As they would be stored, ``[n, d]``; every value must be a number."""
+        """The codes to store, ``[n, d]``; every value must be a number."""
         return self.apply(embeddings).astype(np.int8)
 
     def apply(self, embeddings: Float32) -> Float32:
@@ -118,7 +118,7 @@ class DecodedBytes(_OfRanges):
 
 @dataclass(frozen=True, eq=False)
 class DocumentBytes(DecodedBytes):
-    """A byte per dimension of documents, compared decoded with queries that stay as they are."""
+    """A byte per dimension of documents, decoded before the comparison with queries, which stay as they are."""
 
     @classmethod
     def fit(cls, corpus: Float32) -> DocumentBytes:
@@ -130,7 +130,7 @@ class DocumentBytes(DecodedBytes):
 
 @dataclass(frozen=True)
 class Bits:
-    """A bit per dimension: whether the value is above 0. No facts: it learns nothing."""
+    """A bit per dimension: whether the value is above 0. It has no facts, since it learns nothing."""
 
     d_out: int
 
@@ -139,7 +139,7 @@ class Bits:
         return {}
 
     def codes(self, embeddings: Float32) -> Int8:
-        """As they would be stored, eight dimensions in a byte, ``[n, ceil(d / 8)]``; every value must be a number."""
+        """The codes to store, eight dimensions in a byte, ``[n, ceil(d / 8)]``; every value must be a number."""
         return (np.packbits(embeddings > 0, axis=-1).astype(np.int16) - OFFSET).astype(np.int8)
 
     def apply(self, embeddings: Float32) -> Float32:
@@ -149,7 +149,7 @@ class Bits:
 
 @dataclass(frozen=True)
 class DocumentBits(Bits):
-    """A bit per dimension of documents, compared as signs with queries that stay as they are."""
+    """A bit per dimension of documents, compared as signs with queries, which stay as they are."""
 
     def apply_to_queries(self, embeddings: Float32) -> Float32:
         return embeddings
@@ -157,8 +157,8 @@ class DocumentBits(Bits):
 
 @dataclass(frozen=True)
 class Rescore:
-    """A search with the vectors before this step, whose ``depth`` best are compared again with those before the step in
-    front of it (``blindspot.numerics.ranking.rescoring``). It makes no vectors. No facts: it learns nothing."""
+    """A search with the vectors before this step; the ``depth`` best are compared again with vectors of one step before
+    (``blindspot.numerics.ranking.rescoring``). It makes no vectors, and has no facts, since it learns nothing."""
 
     d_out: int
     depth: int
@@ -186,10 +186,10 @@ FLOAT_BITS = 32
 
 
 def bytes_of(steps: tuple[str, ...], dimension: int) -> int:
-    """Bytes that a document's vector of ``dimension`` numbers takes after the steps of these names.
+    """Bytes that a document's vector of ``dimension`` numbers takes after the steps with these names.
 
-    A step after the codes that makes other numbers of them (``int8+center``) needs float32 again. Finer vectors that a
-    search compares its best with are not counted: it reads few of them, so that they can be on disk.
+    A step that changes the codes (``int8+center``) needs float32 again. The finer vectors for comparing the best again
+    are not counted: a search reads few of them, so they can be on disk.
     """
     steps = tuple(step for step in steps if step != RESCORE)
     bits = BITS.get(steps[-1], FLOAT_BITS) if steps else FLOAT_BITS

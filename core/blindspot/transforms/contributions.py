@@ -1,7 +1,7 @@
 """Contributions of words to the cosine of two texts.
 
-Where both texts' vectors are sums over their words, ``x = sum_i x_i`` and ``y = sum_j y_j``, and so the transform's
-results, the cosine is exactly the sum of ``x_i . y_j / (|x| |y|)`` over all pairs of words. Of any other encoder or
+If both texts' vectors are sums over their words, ``x = sum_i x_i`` and ``y = sum_j y_j``, and so are the transform's
+results, the cosine is exactly the sum of ``x_i . y_j / (|x| |y|)`` over all pairs of words. For any other encoder or
 transform, words are left out one at a time.
 """
 
@@ -19,9 +19,9 @@ from blindspot.errors import BlindspotError
 from blindspot.transforms.chain import FittedChain
 from blindspot.types import CancelToken, Float32, Float64
 
-MOST_LEFT_OUT = 40  # parts of a text; each takes an encoding of the text without it
+MOST_LEFT_OUT = 40  # parts of a text; for each, the text is encoded without it
 TINY = 1e-9  # a smaller length counts as zero
-ANOTHER_VECTOR = 0.01  # of its length: what float16 and batches make differ is far below
+ANOTHER_VECTOR = 0.01  # difference as a share of its length; float16 and batches cause far smaller ones
 
 
 class CannotExplain(BlindspotError):
@@ -40,12 +40,12 @@ class Contributions:
     """What the words of two texts contribute to their cosine.
 
     Attributes:
-        words: of the first text ``n``, of the second ``m``.
-        cells: ``[n, m] float64``. By sum: they add up to the cosine. By leaving out: what either word takes away when
-            it is left out alone, less what both take away together: above 0 for words that match each other.
-        of_words: ``[n]`` and ``[m] float64``, per word. By sum: its row or column of ``cells``, added up. By leaving
+        words: ``n`` of the first text, ``m`` of the second.
+        cells: ``[n, m] float64``. By sum: they add up to the cosine. By leaving out: the cosine's losses without
+            either word alone, added up, minus its loss without both: above 0 for words that match each other.
+        of_words: ``[n]`` and ``[m] float64``, per word. By sum: the sum of its row or column of ``cells``. By leaving
             out: by how much the cosine falls without it.
-        cosine: in float64 of the vectors that runs use; 0 where one of them is zero.
+        cosine: in float64, of the vectors that runs use; 0 if one of them is zero.
     """
 
     way: Way
@@ -65,13 +65,13 @@ def contributions(
     """Contributions of two texts' words to their cosine under an encoder and a transform.
 
     Args:
-        stored: the texts' vectors ``[d] float32`` before the transform, where there are some: encoded again in another
-            batch, they can differ in the last digits, which is then spread evenly over the words.
-        encoder: loaded, and fitted if it has to be.
+        stored: the texts' vectors ``[d] float32`` before the transform, if there are any: vectors from another batch
+            can differ in the last digits, and the difference is then spread evenly over the words.
+        encoder: loaded, and fitted if necessary.
 
     Raises:
         Cancelled: while words are left out.
-        CannotExplain: the encoder only knows whole texts, has no vector for one, or gives others than were stored.
+        CannotExplain: the encoder only knows whole texts, has no vector for one, or gives other vectors than stored.
     """
     if encoder.info.is_partial and not isinstance(encoder, VocabularyEncoder | TokenVectors):
         raise CannotExplain("These vectors were computed elsewhere, for whole texts: they say nothing about words.")
@@ -141,7 +141,7 @@ def _by_leaving_out(
 
 
 def parts_of(text: str) -> list[str]:
-    """The words of a text, between spaces; of one with more than ``MOST_LEFT_OUT``, runs of equally many words."""
+    """The words of a text, split at spaces; if there are more than ``MOST_LEFT_OUT``, runs of equally many words."""
     words = text.split()
     size = -(-len(words) // MOST_LEFT_OUT) or 1
     return [" ".join(words[start : start + size]) for start in range(0, len(words), size)]
@@ -153,7 +153,7 @@ def without(parts: Sequence[str], left_out: int) -> str:
 
 
 def _unit(vectors: Float32) -> Float64:
-    """Rows of length one in float64; a zero row stays zero, a row of NaN (no vector) too."""
+    """Rows scaled to length one, in float64; a zero row and a row of NaN (no vector) stay as they are."""
     rows = vectors.astype(np.float64)
     norms = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]
     return np.asarray(np.divide(rows, norms, out=np.zeros_like(rows), where=norms != 0))

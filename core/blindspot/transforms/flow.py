@@ -2,7 +2,7 @@
 
 RealNVP (Dinh et al. 2017) replaces the paper's Glow: affine couplings, each of which scales and shifts one half of
 the coordinates by a network's output for the other half. It is trained by maximum likelihood on the items,
-standardized column by column. What comes out depends on the items, ``SEED`` and, in its last digits, on the number of
+standardized column by column. The result depends on the items, ``SEED`` and, in its last digits, on the number of
 threads, the processor and the version of torch; on one machine with one number of threads it is always the same.
 """
 
@@ -31,8 +31,8 @@ SLOPE = 0.1
 STEPS = 600
 BATCH = 256
 RATE = 1e-3
-HELD_OUT = 10  # every tenth item, in a random order, is not trained on
-MOST_HELD_OUT = 1_024  # of these are evaluated
+HELD_OUT = 10  # every tenth item, in a random order, is not used for training
+MOST_HELD_OUT = 1_024  # of these are evaluated, at most
 EVERY = 20  # steps between two points of the curve
 CURVE_DIGITS = 5  # of a point in a manifest
 STAGE = "training the flow"
@@ -43,9 +43,9 @@ class Curve:
     """Log-likelihood per dimension, in nats, of standardized items while the flow was trained.
 
     Attributes:
-        steps: ``[p] int64``, after how many steps; the first is 0, before any.
+        steps: ``[p] int64``, number of training steps at each point; the first is 0, before training.
         train: ``[p] float64``, mean over the batches since the last point (at 0, of the first batch).
-        held_out: ``[p] float64``, of items that were not trained on.
+        held_out: ``[p] float64``, for items that were not used for training.
     """
 
     steps: Int64
@@ -54,7 +54,7 @@ class Curve:
 
     @property
     def best(self) -> int:
-        """The point of highest held-out likelihood, at which the flow is kept."""
+        """The point of highest held-out likelihood; the flow's weights are from there."""
         return int(self.held_out.argmax())
 
 
@@ -169,7 +169,7 @@ def train(corpus: Float32, progress: Progress, cancel: CancelToken) -> Flow:
 
 
 def check(corpus: Float32) -> None:
-    """Reject items that no flow can be trained on; raises ``InputError`` for too few rows or columns."""
+    """Raise ``InputError`` for too few rows or columns to train a flow."""
     n, d = corpus.shape
     if d < 2:
         raise InputError(
@@ -185,7 +185,7 @@ def check(corpus: Float32) -> None:
 
 
 def _standard(corpus: Float32) -> tuple[Float64, Float64]:
-    """Mean and standard deviation by column, 1 for a constant one."""
+    """Mean and standard deviation by column; the latter is 1 for a constant column."""
     mean, sd = mean_and_sd(corpus)
     if not sd.any():
         raise InputError(
@@ -202,12 +202,12 @@ def _network(dimension: int) -> Any:
 
 
 def _begin(network: Any) -> None:
-    """Weights to begin with: drawn from ``SEED``, whatever else draws from torch; the flow is the identity."""
+    """Set the first weights, drawn from ``SEED`` independently of torch's own generator; the flow is the identity."""
     import torch
 
     generator = torch.Generator().manual_seed(SEED)
     for coupling in network.transform.transforms:
-        first, last = (layer for layer in coupling.hyper if list(layer.parameters()))  # the others are activations
+        first, last = (layer for layer in coupling.hyper if list(layer.parameters()))  # all others are activations
         torch.nn.init.kaiming_uniform_(first.weight, a=math.sqrt(5), generator=generator)
         for zero in (first.bias, last.weight, last.bias):
             torch.nn.init.zeros_(zero)

@@ -1,6 +1,6 @@
 """Repairs as transforms: linear maps that were trained on triplets of texts, kept under an id of their content.
 
-What trains them is in ``blindspot.studies.repair``. Unlike a flow, a repair does not depend on the items that it is
+Their training is in ``blindspot.studies.repair``. Unlike a flow, a repair does not depend on the items that it is
 applied to; an id always means the same numbers.
 """
 
@@ -20,7 +20,7 @@ from blindspot.files.artifacts import Artifacts
 from blindspot.numerics.principal import blocks
 from blindspot.types import Float32, Float64, digest_of_strings
 
-FOLDER = "repairs"  # beside that of the flows
+FOLDER = "repairs"  # beside the folder of flows
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +29,8 @@ class Repair:
 
     Attributes:
         matrix: ``[d, d] float32``, M.
-        model: digest of the model whose vectors it was trained on (``model_digest``).
-        data: digest of the triplets that it was trained on, and of how.
+        model: digest of the model that made the vectors for its training (``model_digest``).
+        data: digest of the triplets that it was trained on, and of the settings.
     """
 
     matrix: Float32
@@ -41,7 +41,7 @@ class Repair:
 
     @property
     def repair_id(self) -> str:
-        """Of its content: an id never means other numbers."""
+        """Digest of its content, so that an id never means other numbers."""
         sha = hashlib.sha256(f"{self.step} {self.model} {self.data} {self.matrix.shape} ".encode())
         sha.update(np.ascontiguousarray(self.matrix, dtype="<f4").tobytes())
         return sha.hexdigest()[:12]
@@ -71,7 +71,7 @@ class Repair:
 
 
 class RepairOfAll(Repair):
-    """A map of all texts."""
+    """A map for all texts."""
 
     step = "repair"
 
@@ -83,7 +83,7 @@ class RepairOfAll(Repair):
 
 
 class RepairOfQueries(Repair):
-    """A map of queries alone; documents stay as they are."""
+    """A map for queries only; documents stay as they are."""
 
     step = "repair-queries"
 
@@ -98,40 +98,40 @@ KINDS: Mapping[str, type[Repair]] = {kind.step: kind for kind in (RepairOfAll, R
 
 
 def moved(matrix: Float32) -> float:
-    """How far a map ``M`` is from doing nothing: the Frobenius norm of ``M - I``, as a share of that of I."""
+    """Distance of a map ``M`` from the identity: the Frobenius norm of ``M - I``, as a share of the norm of I."""
     d = len(matrix)
     return float(np.linalg.norm(matrix.astype(np.float64) - np.eye(d)) / np.sqrt(d))
 
 
 def model_digest(identity: EncoderIdentity) -> str:
-    """Digest of a model, whatever it is called and whichever libraries run it."""
+    """Digest of a model that does not depend on its name or the libraries that run it."""
     return digest_of_strings([identity.revision, identity.pooling, identity.prompt])[:32]
 
 
 def keep(repair: Repair, folder: Path) -> None:
-    """Write it under its id; raises ``BlindspotError`` where the disk refuses."""
+    """Write a repair under its id; raises ``BlindspotError`` if the disk refuses."""
     _KEPT.keep(_path(folder, repair.repair_id), repair)
 
 
 def forget(repair: Repair, folder: Path) -> None:
-    """Remove its file."""
+    """Remove the repair's file."""
     _path(folder, repair.repair_id).unlink(missing_ok=True)
 
 
 def find(folder: Path, repair_id: str) -> Repair | None:
-    """The repair of an id, or None; raises ``DataCorrupt`` if its file is damaged."""
+    """The repair with an id, or None; raises ``DataCorrupt`` if its file is damaged."""
     return _KEPT.read(_path(folder, repair_id))
 
 
 def load(folder: Path, step: str, repair_id: str, dimension: int) -> Repair:
-    """The repair of an id.
+    """The repair with an id.
 
     Args:
-        step: its name in the chain, which says whether it is one of queries.
-        dimension: of the vectors that it is to be applied to.
+        step: its name in the chain, which says whether it is for queries only.
+        dimension: of the vectors to repair.
 
     Raises:
-        InputError: it is of the other kind, or of another dimension.
+        InputError: it is of the other kind, or for another dimension.
         BlindspotError: it is not here any more.
         DataCorrupt: its file is damaged.
     """

@@ -14,7 +14,7 @@ from blindspot.numerics.similarity import row_norms
 from blindspot.types import Float32, Float64
 
 RANDOM_SEED = 20_190_828
-MOST_RANDOM = 8_192  # dimensions
+MOST_RANDOM = 8_192  # dimensions of a random projection
 
 
 class FittedStep(Protocol):
@@ -42,7 +42,7 @@ class LinearStep(FittedStep, Protocol):
     def of_parts(self, parts: Float64, shares: Float64) -> Float64:
         """``[n, d]`` parts of an embedding in, ``[n, d']`` parts of its transform by ``apply`` out, in float64.
 
-        What the step subtracts from the embedding is split after ``shares [n]``, which add up to 1.
+        What the step subtracts from the embedding is split by ``shares [n]``, which add up to 1.
         """
         ...
 
@@ -76,7 +76,7 @@ class Center:
 class ZScore:
     """Column by column ``(x - mean) / sd`` (``mean``, ``sd``: ``[d] float64``, population sd of the corpus).
 
-    A constant column (``sd`` 0) does not distinguish items: it becomes 0 for every text, which avoids a division by
+    A constant column (``sd`` 0) does not tell items apart: it becomes 0 for every text, which avoids a division by
     zero. Facts: the number of constant columns, and the smallest and largest sd of the others.
     """
 
@@ -110,7 +110,7 @@ class ZScore:
 
 @dataclass(frozen=True)
 class Normalize:
-    """Scale every row to unit length; a zero row has no direction and stays zero. Fact: the zero rows of the corpus."""
+    """Scale every row to unit length; a zero row has no direction and stays zero. Fact: zero rows in the corpus."""
 
     d_out: int
     zero_rows: int
@@ -153,8 +153,8 @@ class Removal:
     def all_but_the_top(cls, corpus: Float32, k: int) -> Removal:
         """Mu & Viswanath 2018, algorithm 1: the k first principal components of the centered corpus.
 
-        As is usual, and unlike the algorithm's last line as printed, the projection that is removed is that of
-        the centered vector: the two differ by a constant vector, and only this one leaves nothing along U.
+        As usual, and unlike the printed last line of the algorithm, this removes the projection of the centered vector:
+        the two results differ by a constant vector, and only this one leaves nothing along U.
         """
         mean = column_means(corpus)
         axes = _axes_to_remove("abtt", corpus, mean, k)
@@ -199,10 +199,10 @@ class Projection:
         """Whitening (Su et al. 2021, equations 5 to 10), W the first k columns of ``U diag(1/sqrt(lambda))``.
 
         U and lambda are the eigenvectors and eigenvalues of the corpus's population covariance, largest first: the
-        whitened corpus has mean zero and the identity as covariance. A direction that holds only noise
-        (``PrincipalAxes.rank``; MiniLM has three) cannot be scaled to unit variance: without k all the others are
-        kept, and a k that asks for more is refused. Scaling all n - 1 directions in which n items can vary makes every
-        two of them equally distant: that is refused too. Facts: the share of the variance kept, and the largest over
+        whitened corpus has mean zero and the identity as covariance. A direction with only noise
+        (``PrincipalAxes.rank``; MiniLM has three) cannot be scaled to unit variance: without k, all others are kept;
+        a k above their number is refused. Scaling all n - 1 directions in which n items can vary makes every two
+        items equally distant, so it is refused too. Facts: the share of the variance kept, and the largest over
         the smallest eigenvalue kept.
         """
         items, dimension = corpus.shape
@@ -230,10 +230,10 @@ class Projection:
 
     @classmethod
     def pca(cls, corpus: Float32, k: int) -> Projection:
-        """W the first k principal axes of the corpus; nothing is scaled.
+        """PCA, W the first k principal axes of the corpus; nothing is scaled.
 
-        Axes along which the corpus does not vary at all are arbitrary: k must be below the number of items. Fact: the
-        share of the variance kept.
+        Axes without any variance in the corpus are arbitrary, so k must be below the number of items. Fact: the share
+        of the variance kept.
         """
         n, dimension = corpus.shape
         _require_at_most(f"pca:{k}", k, dimension, dimension)
@@ -247,10 +247,10 @@ class Projection:
 
     @classmethod
     def random(cls, corpus: Float32, d: int) -> Projection:
-        """W of independent Gaussian entries of variance 1/d, the same for the same dimensions. Fact: the seed.
+        """Random projection, W with independent Gaussian entries of variance 1/d, the same for the same dimensions.
 
-        Squared lengths and dot products stay as they are in expectation, whether there are fewer or more dimensions
-        (Johnson & Lindenstrauss 1984).
+        In expectation, squared lengths and dot products stay the same, with fewer or more dimensions (Johnson &
+        Lindenstrauss 1984). Fact: the seed.
         """
         if d > MOST_RANDOM:
             raise InputError(
@@ -272,7 +272,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Truncate:
-    """The first ``d_out`` columns, as of a Matryoshka embedding (Kusupati et al. 2022). Nothing is rescaled."""
+    """Keep the first ``d_out`` columns, as for a Matryoshka embedding (Kusupati et al. 2022). Nothing is rescaled."""
 
     d_out: int
 
@@ -295,7 +295,7 @@ class Truncate:
 def mean_and_sd(corpus: Float32) -> tuple[Float64, Float64]:
     """Mean and population standard deviation by column, ``[d] float64`` each.
 
-    The latter is 0 where it is within what float32 rounds off the column's largest value.
+    The latter is 0 if it is at most the rounding error of float32 at the column's largest value.
 
     Raises:
         BlindspotError: NaN or infinite values.
@@ -325,7 +325,7 @@ def _require_at_most(name: str, argument: int, limit: int, dimension: int) -> No
 
 
 def _axes_to_remove(step: str, corpus: Float32, origin: Float64, k: int) -> PrincipalAxes:
-    """Axes of which k can be removed so that more than rounding errors is left."""
+    """Principal axes; raises ``InputError`` if nothing but rounding errors is left after removing k of them."""
     dimension = corpus.shape[1]
     _require_at_most(f"{step}:{k}", k, dimension - 1, dimension)
     axes = principal_axes(corpus, origin)
@@ -338,7 +338,7 @@ def _axes_to_remove(step: str, corpus: Float32, origin: Float64, k: int) -> Prin
 
 
 def _varying_axes(step: str, corpus: Float32) -> tuple[Float64, PrincipalAxes]:
-    """The mean, and axes of which at least one varies."""
+    """The mean and the principal axes; raises ``InputError`` if the corpus varies along none."""
     mean = column_means(corpus)
     axes = principal_axes(corpus, mean)
     if axes.rank == 0:

@@ -1,4 +1,4 @@
-"""The two protocols of EvalRank, and vectors prepared as the published toolkit does.
+"""The two protocols of EvalRank, and vectors prepared as in the published toolkit.
 
 ``definition`` is the paper's; ``toolkit`` is the arithmetic of github.com/BinWang28/EvalRank-Embedding-Evaluation, for
 scores that are compared with published ones.
@@ -17,11 +17,11 @@ from blindspot.transforms.steps import Center
 from blindspot.types import Bool, Float32, Float64
 
 DEFINITION, TOOLKIT = "definition", "toolkit"
-UNKNOWN_SENTENCE = 1e-9  # in every dimension: the toolkit's vector of a sentence without a known word
+UNKNOWN_SENTENCE = 1e-9  # in every dimension: the toolkit's vector for a sentence without a known word
 
 
 def look_up(encoder: Encoder) -> Encoder:
-    """The encoder with the toolkit's lookup of words; one without a file of word vectors is returned unchanged."""
+    """The encoder with the toolkit's lookup of words; an encoder without a file of word vectors stays unchanged."""
     return encoder.as_toolkit() if isinstance(encoder, VocabularyEncoder) else encoder
 
 
@@ -36,16 +36,16 @@ def prepare(
 ) -> tuple[Float32 | Float64, FittedChain]:
     """The vectors that the toolkit would rank, ``[n, d]``, and their fitted transform.
 
-    Centering comes first, whatever the chain: words are centered over the whole file of word vectors
-    (``vocabulary``, ``[V, d]``), sentences over the background. Rows are normalized for cosine only. Unknown words
-    get the mean of the file's vectors, taken after that; sentences without a known word a tiny constant, which
-    makes the toolkit go on in float64, and so do we. Means are summed in the precision of the rows, since the last
-    digits decide many of its ranks. Steps after the centering are fitted as ever.
+    Centering comes first in any chain: words are centered over the whole file of word vectors (``vocabulary``,
+    ``[V, d]``), sentences over the background. Rows are normalized for cosine only. Unknown words get the mean of the
+    file's vectors after these steps; sentences without a known word get a tiny constant, with which the toolkit
+    continues in float64, and so do we. Means are summed in the precision of the rows, since the last digits decide
+    many of its ranks. Steps after the centering are fitted as usual.
 
     Args:
         covered: ``[n] bool``, which rows of ``embeddings`` are vectors.
-        vocabulary: the vectors of the whole file; None where the encoder is no file of word vectors.
-        flows: as ``TransformChain.fit`` takes it.
+        vocabulary: the vectors of the whole file; None if the encoder is not a file of word vectors.
+        flows: as in ``TransformChain.fit``.
     """
     center = (StepCall("center"),)
     centred = chain if chain.steps[:1] == center else TransformChain((*center, *chain.steps))
@@ -69,7 +69,7 @@ def prepare(
 
 
 def _mean(rows: Float32 | Float64) -> Float64:
-    """The mean row, ``[d]``, summed row by row in the precision of ``rows``, as numpy does where rows lie together."""
+    """The mean row, ``[d]``, summed row by row in the precision of ``rows``, as numpy does for contiguous rows."""
     return np.asarray(np.ascontiguousarray(rows).mean(axis=0), dtype=np.float64)
 
 

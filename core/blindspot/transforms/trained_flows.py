@@ -1,7 +1,7 @@
 """Trained flows on disk: training takes a minute, so a run does it once, for all readers of its space.
 
-A flow is kept under a digest of the items it was trained on and the steps before it. Pages and other readers only ever
-load (``StoredFlows``); where a flow is trained, there is progress and a way to cancel (``TrainedFlows``).
+A flow is kept under a digest of the items that it was trained on and the steps before it. Pages and other readers only
+load flows (``StoredFlows``); training a flow shows progress and can be cancelled (``TrainedFlows``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from blindspot.transforms.flow import Curve, Flow
 from blindspot.transforms.repairs import FOLDER, Repair
 from blindspot.types import CancelToken, Float32, Progress
 
-VERSION = 1  # raised whenever the same items give another flow
+VERSION = 1  # raise it whenever the same items give another flow
 _WEIGHT = "weight:"  # prefix of the names of weights in a file
 
 
@@ -43,10 +43,11 @@ class StoredFlows:
     folder: Path
 
     def flow(self, items: Float32, before: str, made: Float32) -> Flow:
-        """The flow of some items (``[n, d]``) after the chain ``before``, which makes ``made`` (``[n, d']``) of them.
+        """The flow of some items (``[n, d]``) after the chain ``before``, which transforms them to ``made``
+        (``[n, d']``).
 
         Raises:
-            InputError: no flow can be trained on so few.
+            InputError: there are too few items to train a flow.
             NotTrained: it was not trained yet.
             DataCorrupt: its file is damaged.
         """
@@ -57,7 +58,7 @@ class StoredFlows:
         return found
 
     def repair(self, step: str, repair_id: str, dimension: int) -> Repair:
-        """A repair, kept in the folder beside that of the flows; raises as ``repairs.load``."""
+        """A repair, kept in a folder beside the folder of flows; raises what ``repairs.load`` does."""
         return repairs.load(self.folder.with_name(FOLDER), step, repair_id, dimension)
 
     def read(self, key: str) -> Flow | None:
