@@ -1,7 +1,6 @@
 """Pairs of a dataset that an encoder may have seen in training.
 
-Texts are compared as near-duplicates, since training sets differ in tokens and case; texts of punctuation only are
-compared literally.
+Texts are compared as near-duplicates, since training sets differ in tokens and case; pure punctuation literally.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ BANDS = (
 
 
 def zipf_of(texts: Sequence[str]) -> Float64:
-    """Zipf frequency of each text by wordfreq, ``[n] float64``: the mean of its words; 0 for words that it lacks."""
+    """Zipf frequency of each text by wordfreq, ``[n] float64``: the mean of its words; 0 for unknown words."""
     from wordfreq import zipf_frequency
     from wordfreq.tokens import tokenize
 

@@ -291,7 +291,7 @@ class JoinedEncoder(Protocol):
         ...
 
     def with_each(self, change: Callable[[Encoder], Encoder]) -> Encoder:
-        """The same encoder with each of the others changed, such as by prompts for roles."""
+        """The same encoder with each of the others changed, such as to one with prompts by role."""
         ...
 
 

@@ -43,8 +43,7 @@ class StoredFlows:
     folder: Path
 
     def flow(self, items: Float32, before: str, made: Float32) -> Flow:
-        """The flow of some items (``[n, d]``) after the chain ``before``, which transforms them to ``made``
-        (``[n, d']``).
+        """The flow of some items (``[n, d]``) after the chain ``before``, which turns them into ``made`` (``[n, d']``).
 
         Raises:
             InputError: there are too few items to train a flow.

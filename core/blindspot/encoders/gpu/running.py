@@ -202,9 +202,8 @@ def _stream_of_copies(device: str) -> torch.cuda.Stream:
 
 
 class PinnedCopies:
-    """Copies from a CUDA device into pinned memory, on a separate stream, while the device computes the next batch.
-
-    An event tells when the copies are complete; until then the memory has other bytes."""
+    """Copies from a CUDA device into pinned memory, on a separate stream, while the device computes the next batch. An
+    event tells when the copies are complete; until then the memory has other bytes."""
 
     def __init__(self, device: str) -> None:
         self._device = device

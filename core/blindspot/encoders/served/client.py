@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 TRIES_OF_CONNECTIONS = 4  # connections that break, or cannot be opened
 TRIES_OF_TIMEOUTS = 2
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before another try, doubled each time; at most, also by Retry-After
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds: before the second try, then doubled; the longest, also by Retry-After
 CONNECT_SECONDS = 10.0
 GRACE = 3.0  # seconds that requests under way have to finish after a cancel: their vectors are kept
 SECONDS_TO_DESCRIBE = 5.0

@@ -24,7 +24,7 @@ from blindspot.files.writing import LFS_POINTER
 from blindspot.types import digest_of_strings
 
 PACKAGE = "sentence_transformers."
-LAYERS = ("Transformer", "MLMTransformer")  # a sparse model's, the second, may have the first name
+LAYERS = ("Transformer", "MLMTransformer")  # the second is a sparse model's, which may also have the first name
 ROUTERS = ("Router", "Asym")  # separate modules for queries and for documents; the second is an older name
 FIRST_MODULES = (*LAYERS, "StaticEmbedding", "SparseStaticEmbedding", *ROUTERS)
 LATER_MODULES = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "SpladePooling", "SparseAutoEncoder")
@@ -41,7 +41,7 @@ OFFSET_POSITIONS = (
     *("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet"),
     *("longformer", "luke", "data2vec-text", "ibert", "xmod", "esm", "lilt", "markuplm"),
 )
-# Names of learned tables with a row per position, the last of which is the limit. Others count distances or rotate.
+# Names of learned tables with a row per position: no text can be longer. Other tables count distances or rotate.
 POSITION_TABLE = re.compile(r"(?:^|\.)(?:position_embeddings?|embed_positions|wpe)\.weight$")
 LAYER_NUMBER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
 OF_ADAPTER = re.compile(r"\.(?:lora_\w+|base_layer)\b")
