@@ -77,7 +77,7 @@ def test_a_server_readies_the_kernels_of_rankings(
 
 def test_weights_that_are_gone(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = resolve_encoder("minilm", settings)
-    monkeypatch.setattr(readiness, "resolve_encoder", lambda *_: replace(real, folder=tmp_path))
+    monkeypatch.setattr(readiness, "encoder_of", lambda *_: replace(real, folder=tmp_path))
     (found,) = doctor.not_ready(settings, Repository.at(settings.store))
     assert (found.name, found.what) == ("weights", f"there is no {tmp_path / 'model.safetensors'}")
 

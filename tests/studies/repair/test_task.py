@@ -169,7 +169,7 @@ def test_one_kind_is_trained_on_and_the_others_share_no_text_with_it(made: tuple
     examples = examples_of(
         encoder,
         DatasetRef("kinds"),
-        ["demo-scored"],
+        [DatasetRef("demo-scored")],
         ["negation"],
         1,
         world.settings,
@@ -217,7 +217,7 @@ def test_a_positive_before_all_negatives_by_a_loop(made: tuple[World, RepairTask
     examples = examples_of(
         encoder,
         DatasetRef("items"),
-        ["demo-scored"],
+        [DatasetRef("demo-scored")],
         (),
         fitting.SEED,
         world.settings,
