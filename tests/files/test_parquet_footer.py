@@ -7,12 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from blindspot.errors import InputError
-from blindspot.files import tables
+from blindspot.files import parquet_footer, tables
 from blindspot.files.parquet_footer import Chunk, column_chunks
 from blindspot.settings import ROOT
 from tests.support.tables import each
@@ -148,3 +149,29 @@ def test_no_changed_byte_ends_the_process(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "all read\n"), done.stderr[-2_000:]
+
+
+def test_a_footer_that_invalidates_the_database_leaves_others_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB refuses everything after a fatal error: the next file is read by another database."""
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"query": ["a"]}), path)
+    opened = parquet_footer._duckdb
+
+    class Invalidated:
+        def cursor(self) -> None:
+            raise duckdb.FatalException("database has been invalidated because of a previous fatal error")
+
+    class Opening:
+        is_valid = False
+
+        def __call__(self) -> object:
+            return opened() if self.is_valid else Invalidated()
+
+        def cache_clear(self) -> None:
+            self.is_valid = True
+
+    monkeypatch.setattr(parquet_footer, "_duckdb", Opening())
+    ((chunk,),) = column_chunks(path, parquet.read_metadata(path))
+    assert (chunk.path, chunk.rows) == ("query", 1)
