@@ -51,7 +51,15 @@ def column_chunks(file: Path, metadata: parquet.FileMetaData) -> list[list[Chunk
         ValueError: the footer is damaged, or its groups have other columns than its schema.
     """
     paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
-    rows = _rows(file)
+    try:
+        try:
+            rows = _rows(file)
+        except (duckdb.FatalException, duckdb.InternalException):
+            # This footer, or one before it, has ended the database for every file that follows.
+            _duckdb.cache_clear()
+            rows = _rows(file)
+    except duckdb.Error as error:
+        raise ValueError("its footer is damaged") from error
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
     if [len(group) for group in groups] != [len(paths)] * metadata.num_row_groups:
         raise ValueError(f"its footer has groups of rows without all of the {len(paths)} columns of the schema")
@@ -59,23 +67,9 @@ def column_chunks(file: Path, metadata: parquet.FileMetaData) -> list[list[Chunk
 
 
 def _rows(file: Path) -> list[tuple[int, ...]]:
-    """The rows of ``_QUERY``.
-
-    Some footers invalidate the whole database, for every file after them: another is opened then, and if that fails,
-    too, this file is damaged.
-    """
-    for is_last in (False, True):
-        try:
-            with _duckdb().cursor() as cursor:
-                rows: list[tuple[int, ...]] = cursor.execute(_QUERY, [glob.escape(str(file))]).fetchall()
-                return rows
-        except duckdb.Error as error:
-            is_invalidated = isinstance(error, duckdb.FatalException | duckdb.InternalException)
-            if is_invalidated:
-                _duckdb.cache_clear()
-            if is_last or not is_invalidated:
-                raise ValueError("its footer is damaged") from error
-    raise AssertionError  # the second time returns or raises
+    with _duckdb().cursor() as cursor:
+        rows: list[tuple[int, ...]] = cursor.execute(_QUERY, [glob.escape(str(file))]).fetchall()
+        return rows
 
 
 @cache
