@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from blindspot.errors import InputError
 from blindspot.files.parquet_footer import column_chunks
 from blindspot.files.writing import LFS_POINTER, read_limited, require_regular
+from blindspot.texts import column_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -635,10 +636,12 @@ class Nested:
 
     Attributes:
         texts: all texts of a list of lists of texts; empty for others.
+        is_judged: it lists passages, and some say that they are not right.
     """
 
     begins: str
     texts: tuple[str, ...] = ()
+    is_judged: bool = False
 
     def __str__(self) -> str:
         return self.begins
@@ -663,7 +666,13 @@ SIDES = (
 
 
 # Names that say whether a passage in a list is right. A score is not one: it comes from a search.
-JUDGES = ("label", "is_selected", "is_relevant", "relevant", "relevance", "grade", "is_positive", "is_correct")
+_JUDGES = frozenset("label isselected isrelevant relevant relevance grade ispositive iscorrect correct".split())
+_WRONG = frozenset(("0", "0.0", "false", "no"))
+
+
+def _is_wrong(passage: Mapping[str, object]) -> bool:
+    """Whether a passage in a list says of itself that it is not right."""
+    return any(column_key(name) in _JUDGES and str(cell).casefold() in _WRONG for name, cell in passage.items())
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
@@ -679,10 +688,8 @@ def _plain(cell: object) -> object:
     if isinstance(cell, list) and all(isinstance(text, str) for text in cell):
         return Texts(cell)
     if isinstance(cell, list) and all(isinstance(one, dict) and isinstance(one.get("text"), str) for one in cell):
-        if any(not one.get(name, True) for one in cell for name in JUDGES):
-            return Nested(
-                str([{name: one.get(name) for name in JUDGES if name in one} for one in cell])[:60]
-            )  # some passages are wrong, so this is not a list of texts of one kind
+        if any(map(_is_wrong, cell)):  # so this is no list of texts of one kind
+            return Nested(str(cell)[:60], is_judged=True)
         titles = (one.get("title") for one in cell)  # passages, as in DPR
         titled = zip(titles, (one["text"] for one in cell), strict=True)
         return Texts(f"{title} {text}" if isinstance(title, str) and title else text for title, text in titled)

@@ -244,6 +244,8 @@ def test_a_split_under_any_name_is_said(tmp_path: Path) -> None:
         ({"question": 0, "prediction": 1}, "'prediction' would be read as the match"),
         ({"query": 0, "positives": [{"text": 1, "label": 1}, {"text": 2, "label": 0}]}, "with a column relevance"),
         ({"query": 0, "positives": [{"text": 1}, {"text": 2, "is_relevant": False}]}, "with a column relevance"),
+        ({"query": 0, "positives": [{"text": 1}, {"text": 2, "isRelevant": "No"}]}, "with a column relevance"),
+        ({"query": 0, "positives": [{"text": 1, "label": None}]}, ""),  # not judged
         ({"query": 0, "positives": [{"text": 1, "score": 0}]}, ""),  # a search's
         ({"question": 0, "hits": [1, 2], "gold": 1}, ""),
     ],

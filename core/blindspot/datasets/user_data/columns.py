@@ -21,7 +21,6 @@ from blindspot.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
 from blindspot.datasets.user_data import attributes
 from blindspot.errors import InputError
 from blindspot.files.tables import (
-    JUDGES,
     MAX_CELL,
     ColumnKind,
     FileFormat,
@@ -415,11 +414,11 @@ def check_text(cell: object, place: str, remedy: str = "fill it in or remove the
     if is_blank(cell):
         raise InputError(f"{place}: nothing there", expected="a text", remedy=remedy)
     if not isinstance(cell, str):
-        judged = isinstance(cell, Nested) and any(f"'{name}'" in cell.begins for name in JUDGES)
+        is_judged = isinstance(cell, Nested) and cell.is_judged
         raise InputError(
             f"{place}: {shortened(str(cell))} is not text",
             expected="a text",
-            remedy="write a row for each query and passage, with a column relevance" if judged else "",
+            remedy="write a row for each query and passage, with a column relevance" if is_judged else "",
         )
     if not is_unicode(cell):
         raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
