@@ -193,13 +193,13 @@ def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
         InputError: the runs cannot be compared.
     """
     first, second, place = _in_one_place(a, b)
-    found = compare_runs(first, second, place.repository, filtered=filtered)
+    view = compare_runs(first, second, place.repository, filtered=filtered)
     return Comparison(
-        found.title,
-        found.said,
-        tuple(found.cells[0]),
-        tuple(tuple(cells.values()) for cells in found.cells),
-        tuple(MappingProxyType(fields) for fields in found.fields),
+        view.title,
+        view.said,
+        tuple(view.cells[0]),
+        tuple(tuple(cells.values()) for cells in view.cells),
+        tuple(MappingProxyType(fields) for fields in view.fields),
     )
 
 
@@ -274,9 +274,9 @@ def record(
     out = Path(path)
     if out.suffix != ".json":
         raise InputError(f"cannot write a baseline as '{out}'", expected="a name that ends in .json")
-    found = _of_golden_set(model, data, name, columns, store, device, params)
-    sides.write(out, found._record, found._item_scores, found._place.settings, texts=texts)
-    return found
+    stored = _of_golden_set(model, data, name, columns, store, device, params)
+    sides.write(out, stored._record, stored._item_scores, stored._place.settings, texts=texts)
+    return stored
 
 
 def _of_golden_set(
@@ -296,15 +296,21 @@ def _of_golden_set(
 def findings(*runs: Run) -> Findings:
     """What these runs show: blind spots, cautions and strengths, the worst first, at a false discovery rate of 5%."""
     *_, place = _in_one_place(*runs)
-    selection = Selection(runs=tuple(one.id for one in runs))
-    found = collection.collect(place.repository, place.settings, selection)
+    selection = Selection(runs=tuple(run.id for run in runs))
+    collected = collection.collect(place.repository, place.settings, selection)
     return Findings(
         tuple(
-            Found(one.finding.level.value, one.finding.said(), one.finding.test, one.finding.n, one.adjusted)
-            for one in found.discoveries
+            Found(
+                discovery.finding.level.value,
+                discovery.finding.said(),
+                discovery.finding.test,
+                discovery.finding.n,
+                discovery.adjusted,
+            )
+            for discovery in collected.discoveries
         ),
-        found.hypotheses,
-        found.failures,
+        collected.hypotheses,
+        collected.failures,
     )
 
 
@@ -321,8 +327,8 @@ def report(runs: list[Run], path: str | os.PathLike[str]) -> Path:
     out = Path(path)
     if out.suffix not in FORMATS:
         raise InputError(f"cannot write a report as '{out}'", expected=f"a name that ends in {', '.join(FORMATS)}")
-    found = gather(place.repository, place.settings, Selection(runs=tuple(one.id for one in runs)))
-    write_atomically(out, lambda file: file.write(FORMATS[out.suffix](found).encode("utf-8", "replace")))
+    report_view = gather(place.repository, place.settings, Selection(runs=tuple(run.id for run in runs)))
+    write_atomically(out, lambda file: file.write(FORMATS[out.suffix](report_view).encode("utf-8", "replace")))
     return out
 
 
@@ -330,15 +336,15 @@ def _in_one_place(*runs: Run) -> tuple[Any, ...]:
     """The records of runs, and the place of results that they share."""
     if not runs:
         raise InputError("there are no runs", expected="one or more")
-    for one in runs:
-        if not isinstance(one, Run):
-            raise InputError(f"a {type(one).__name__} is no run", expected="what evalrank and the others return")
-    places = {one._place.settings.store: one._place for one in runs}
+    for run_given in runs:
+        if not isinstance(run_given, Run):
+            raise InputError(f"a {type(run_given).__name__} is no run", expected="what evalrank and the others return")
+    places = {stored._place.settings.store: stored._place for stored in runs}
     if len(places) > 1:
         raise InputError(
             f"the runs are in {len(places)} stores", expected="runs of one store", remedy="give all the same store="
         )
-    return (*(one._record for one in runs), next(iter(places.values())))
+    return (*(stored._record for stored in runs), next(iter(places.values())))
 
 
 if not TYPE_CHECKING:  # a type checker knows them from above, and that there are no others

@@ -63,7 +63,7 @@ class Check:
         return self.of_verdict(State.WRONG.value)
 
     def of_verdict(self, verdict: str) -> tuple[Checked, ...]:
-        return tuple(one for one in self.results if one.verdict == verdict)
+        return tuple(result for result in self.results if result.verdict == verdict)
 
     def __bool__(self) -> bool:
         """Whether nothing is wrong."""
@@ -79,13 +79,13 @@ class Check:
         """A row per check: ``check, title, verdict, evidence, advice``."""
         import pandas as pd
 
-        rows = [(one.check, one.title, one.verdict, one.evidence, one.advice) for one in self.results]
+        rows = [(result.check, result.title, result.verdict, result.evidence, result.advice) for result in self.results]
         return as_frame(pd.DataFrame(rows, columns=["check", "title", "verdict", "evidence", "advice"]), as_)
 
     def _repr_html_(self) -> str:
         from blindspot.api.tables import as_html_table
 
-        rows = [(one.title, one.verdict, one.evidence, one.advice) for one in self.results]
+        rows = [(result.title, result.verdict, result.evidence, result.advice) for result in self.results]
         return as_html_table(self.headline, rows, ("check", "verdict", "evidence", "advice"))
 
 
@@ -122,8 +122,8 @@ def check(
         _encoder(model, name),
         "" if reference is None else _encoder(reference, f"{name or 'model'} as meant"),
     )
-    for one in filter(None, (asked, other)):
-        policy.check_encoder(one, place.settings)
+    for encoder in filter(None, (asked, other)):
+        policy.check_encoder(encoder, place.settings)
     return Check.of(make(SetupCheck.of(asked, other, quick=quick), place.settings, no_progress, CancelToken()))
 
 

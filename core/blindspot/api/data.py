@@ -88,9 +88,9 @@ def _of_three(data: Mapping[str, Any], columns: Mapping[str, str], settings: Set
         if role not in COLUMN_OPTIONS:
             raise unknown("role of a column", str(role), COLUMN_OPTIONS)
     given = {}
-    for part, one in data.items():
-        is_path = isinstance(one, str | os.PathLike)
-        path = os.fspath(one) if is_path else str(_written(_table(one, None), settings.home / FOLDER))
+    for part, source in data.items():
+        is_path = isinstance(source, str | os.PathLike)
+        path = os.fspath(source) if is_path else str(_written(_table(source, None), settings.home / FOLDER))
         named = [(role.partition(".")[2], name) for role, name in columns.items() if role.startswith(f"{part}.")]
         given[part] = path + "".join(
             f"{'&' if n or '?' in path else '?'}{role}={quote(name, safe='')}" for n, (role, name) in enumerate(named)

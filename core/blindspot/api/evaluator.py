@@ -75,8 +75,8 @@ class Evaluator:
     greater_is_better = True
 
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Evaluator:
-        found: Evaluator = object.__new__(_for_trainer(cls))
-        return found
+        evaluator: Evaluator = object.__new__(_for_trainer(cls))
+        return evaluator
 
     def __init__(
         self,
@@ -122,17 +122,17 @@ class Evaluator:
         with _as_it_is(model):
             revision, variant = self._variant(model, epoch, steps)
             try:
-                found = {
+                runs = {
                     diagnostic: self._run(diagnostic, variant.encoder, dataset)
                     for diagnostic, dataset in self._datasets.items()
                 }
             finally:
                 in_process.forget(variant.encoder)  # the next step gives it other weights
         label = step_of(variant.encoder)[1]
-        self._runs[label], self._weights[label] = found, revision
+        self._runs[label], self._weights[label] = runs, revision
         metrics = {
             self._metric(diagnostic, name): float(score)
-            for diagnostic, run in found.items()
+            for diagnostic, run in runs.items()
             for name, score in _main(run).items()
             if not math.isnan(score.value)
         }
@@ -205,19 +205,19 @@ class Evaluator:
         Raises:
             InputError: there is no such step.
         """
-        found = self._evaluated(diagnostic)
-        labels = found.series.labels
-        return as_frame(found.changed(before or labels[0], after or labels[-1]), as_)
+        training_run = self._evaluated(diagnostic)
+        labels = training_run.series.labels
+        return as_frame(training_run.changed(before or labels[0], after or labels[-1]), as_)
 
     def turns(self, *, diagnostic: str = PAIRS, as_: Frames = "pandas") -> pd.DataFrame | Any:
         """The rows of ``changed`` from every step to the next, with the columns ``from`` and ``to``."""
         import pandas as pd
 
-        found = self._evaluated(diagnostic)
-        labels = found.series.labels
+        training_run = self._evaluated(diagnostic)
+        labels = training_run.series.labels
         frames = []
         for before, after in pairwise(labels):
-            frame = found.changed(before, after)
+            frame = training_run.changed(before, after)
             frame.insert(0, "from", before)
             frame.insert(1, "to", after)
             frames.append(frame)
@@ -302,8 +302,8 @@ class Evaluator:
             raise InputError(f"there are no results of '{diagnostic}'", expected=f"one of {', '.join(self._datasets)}")
         if not self._runs:
             raise InputError(f"{self.name} was not evaluated yet", remedy="call the evaluator with a model")
-        found = tuple(training.Step(label, runs[diagnostic]._record) for label, runs in self._runs.items())
-        return training.evaluated(training.Series(self.name, found), self._place.repository)
+        steps = tuple(training.Step(label, runs[diagnostic]._record) for label, runs in self._runs.items())
+        return training.evaluated(training.Series(self.name, steps), self._place.repository)
 
 
 def _number(value: float | None) -> float:
@@ -341,6 +341,6 @@ def _for_trainer(cls: type[Evaluator]) -> type[Evaluator]:
 def _base() -> type | None:
     for module, name in _BASES:
         with suppress(ImportError, AttributeError):
-            found: type = getattr(import_module(module), name)
-            return found
+            base: type = getattr(import_module(module), name)
+            return base
     return None

@@ -67,7 +67,9 @@ def variant_of(model: Any, name: str, texts: Callable[[], Sequence[str]]) -> Var
         )
     if callable(model):
         return Variant(register(_of_function(model, name)), NO_TRANSFORM)
-    if isinstance(model, list | tuple) or any(hasattr(model, one) for one in ("__array__", "detach", "toarray")):
+    if isinstance(model, list | tuple) or any(
+        hasattr(model, attribute) for attribute in ("__array__", "detach", "toarray")
+    ):
         return Variant(register(_of_array(model, name, texts())), NO_TRANSFORM)
     raise InputError(f"the type {type(model).__name__} is no model", expected=EXPECTED)
 
@@ -81,8 +83,12 @@ def _has_tokens_alone(model: Any) -> bool:
 
 def _by_task(model: Any) -> dict[str, Callable[[list[str]], Any]]:
     """A model's own functions for queries and documents; empty unless it has both."""
-    found = {task: getattr(model, f"encode_{task}", None) for task in ROLE_NAMES}
-    return {task: one for task, one in found.items() if callable(one)} if all(map(callable, found.values())) else {}
+    functions = {task: getattr(model, f"encode_{task}", None) for task in ROLE_NAMES}
+    return (
+        {task: function for task, function in functions.items() if callable(function)}
+        if all(map(callable, functions.values()))
+        else {}
+    )
 
 
 def _of_function(
@@ -95,15 +101,15 @@ def _of_function(
     """
     title = name or getattr(function, "__name__", "function").replace("<lambda>", "function")
 
-    def encodes_by(one: Callable[[list[str]], Any]) -> Encode:
-        return lambda texts: matrix_of(one(list(texts)), len(texts), title)
+    def encodes_by(encode_texts: Callable[[list[str]], Any]) -> Encode:
+        return lambda texts: matrix_of(encode_texts(list(texts)), len(texts), title)
 
     encode, reference, revision = encodes_by(function), reference_of(title), uuid4().hex
     info = _info(title, int(encode([_PROBE]).shape[1]), 0)
     if not by_task:
         return FunctionEncoder(reference, revision, info, encode)
     info = replace(info, role_prompts=RolePrompts("", ""))
-    tasks = {task: encodes_by(one) for task, one in by_task.items()}
+    tasks = {task: encodes_by(encode_texts) for task, encode_texts in by_task.items()}
     return RoleFunctionEncoder(reference, revision, info, encode, by_task=tasks)
 
 

@@ -48,5 +48,5 @@ def published(table: str, *, store: str | os.PathLike[str] | None = None) -> Pub
     Raises:
         InputError: no such table.
     """
-    found = beside(table, place_of(store, None).repository)
-    return Published(found.source, found.note, MappingProxyType(found.as_json()))
+    table_view = beside(table, place_of(store, None).repository)
+    return Published(table_view.source, table_view.note, MappingProxyType(table_view.as_json()))

@@ -131,7 +131,7 @@ class Run:
     def _repr_html_(self) -> str:
         from blindspot.api.tables import as_html_table
 
-        rows = [(name, one.value, one.low, one.high) for name, one in self.scores.items()]
+        rows = [(name, score.value, score.low, score.high) for name, score in self.scores.items()]
         told = as_html_table("", [(line,) for line in self.notes]) if self.notes else ""
         return as_html_table(f"{self._entry.title}: {self.model} on {self.dataset}", rows) + told
 
@@ -150,11 +150,11 @@ class Run:
         if stored is not None and stored.interval is not None:  # as it is stored, it is printed everywhere
             return Score(value, stored.low, stored.high)
         if name in items:
-            found = items[name].estimate
-            if found.interval is None:
-                return Score(value, why_none=found.refusal)
-            return Score(value, found.interval.low, found.interval.high)
-        refusals = {one.known.refusal for one in items.values() if one.known.refusal}
+            estimate = items[name].estimate
+            if estimate.interval is None:
+                return Score(value, why_none=estimate.refusal)
+            return Score(value, estimate.interval.low, estimate.interval.high)
+        refusals = {item.known.refusal for item in items.values() if item.known.refusal}
         is_mean = self._entry.declared(f"{name}_low") is not None or f"{name}_sd" in self.metrics
         return Score(value, why_none=min(refusals) if is_mean and refusals else "it is not a mean over items")
 
@@ -222,7 +222,7 @@ class Findings:
         return len(self.found)
 
     def __str__(self) -> str:
-        return "\n".join(f"{one.level}: {one.text}" for one in self.found) or "nothing was found"
+        return "\n".join(f"{finding.level}: {finding.text}" for finding in self.found) or "nothing was found"
 
 
 def as_frame(frame: pd.DataFrame, as_: Frames) -> Any:

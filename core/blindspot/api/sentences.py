@@ -45,14 +45,14 @@ def try_sentence(
         BlindspotError: a model failed.
     """
     given: list[Any] = [text] if isinstance(text, str) else list(text)
-    lines = [one for one in given if isinstance(one, str)]
+    lines = [argument for argument in given if isinstance(argument, str)]
     if len(lines) < len(given):
-        strange = next(one for one in given if not isinstance(one, str))
+        strange = next(argument for argument in given if not isinstance(argument, str))
         raise InputError(f"a {type(strange).__name__} is no text", expected="a sentence, or a list of lines")
     asking.check(lines)
     place = place_of(store, device)
     several = list(model) if isinstance(model, list | tuple) else [model]
-    variants = [_variant(one, name, transform) for one in several]
+    variants = [_variant(argument, name, transform) for argument in several]
     asking.check_models(variants)
     return asking.try_sentence(variants, lines, place.settings, seed=seed)
 

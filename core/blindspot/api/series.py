@@ -39,7 +39,9 @@ class Series:
         """A row per model and layer or prompt."""
         import pandas as pd
 
-        return pd.DataFrame([{"model": one["model"], **row} for one in self.facts["models"] for row in one["points"]])
+        return pd.DataFrame(
+            [{"model": model["model"], **row} for model in self.facts["models"] for row in model["points"]]
+        )
 
 
 def layers(
@@ -136,8 +138,8 @@ def matched(
     pairs = pairs_of(models, place.settings)
     entry, requests = matched_requests(pairs, dataset, place.settings, diagnostic, params)
     runs = {r.variant: pipeline.run(r, place.settings, place.repository).record for r in requests}
-    found = matched_view(entry, pairs, runs, place.repository)
-    return Matched(found.in_words, MappingProxyType(found.as_json()))
+    view = matched_view(entry, pairs, runs, place.repository)
+    return Matched(view.in_words, MappingProxyType(view.as_json()))
 
 
 def _series(
@@ -156,8 +158,8 @@ def _series(
     every = [ways(by, name, place.settings, more) for name in names]
     entry, requests = requests_of(every, dataset, place.settings, diagnostic, params)
     runs = {str(r.variant.encoder): pipeline.run(r, place.settings, place.repository).record for r in requests}
-    found = series_view(by, entry, every, runs, place.repository)
-    return Series(found.in_words, MappingProxyType(found.as_json()))
+    view = series_view(by, entry, every, runs, place.repository)
+    return Series(view.in_words, MappingProxyType(view.as_json()))
 
 
 def _where(

@@ -58,13 +58,15 @@ class Neighbors:
         """A row per neighbor: ``rank, item_no, text, similarity``."""
         import pandas as pd
 
-        rows = [(rank, one.item_no, one.text, one.similarity) for rank, one in enumerate(self.found, 1)]
+        rows = [
+            (rank, neighbor.item_no, neighbor.text, neighbor.similarity) for rank, neighbor in enumerate(self.found, 1)
+        ]
         return as_frame(pd.DataFrame(rows, columns=["rank", "item_no", "text", "similarity"]), as_)
 
     def _repr_html_(self) -> str:
         from blindspot.api.tables import as_html_table
 
-        rows = [(rank, one.text, one.similarity) for rank, one in enumerate(self.found, 1)]
+        rows = [(rank, neighbor.text, neighbor.similarity) for rank, neighbor in enumerate(self.found, 1)]
         return as_html_table(f"{self.model}: nearest to {self.query}", rows, ("rank", "text", self.metric))
 
 
@@ -101,8 +103,8 @@ def neighbors(
         BlindspotError: the model failed.
     """
     free_text.check(query)
-    if metric not in {one.value for one in Similarity}:
-        raise unknown("metric", metric, [one.value for one in Similarity])
+    if metric not in {similarity.value for similarity in Similarity}:
+        raise unknown("metric", metric, [similarity.value for similarity in Similarity])
     if not 1 <= k <= LONGEST:
         raise InputError(f"k is {k}", expected=f"1 to {LONGEST}")
     place = place_of(store, device)
@@ -120,5 +122,5 @@ def neighbors(
     if not view.lists:
         raise InputError(f"the model has no vector for '{query[:80]}'", expected="words that it knows")
     truncated, unknown_words = (view.placed[0].truncated, view.placed[0].unknown) if view.placed else (False, ())
-    found = tuple(view.found(view.lists[0]))
-    return Neighbors(variant.label, reference, query, metric, item, found, truncated, unknown_words)
+    neighbors_found = tuple(view.found(view.lists[0]))
+    return Neighbors(variant.label, reference, query, metric, item, neighbors_found, truncated, unknown_words)

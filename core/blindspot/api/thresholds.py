@@ -71,15 +71,15 @@ def threshold(run: Run, *, precision: float = PRECISION, cut: float | None = Non
     record, repository = run._record, run._place.repository
     measured, metric = of_runs([record], repository), record.plan.params.get("metric", "cos")
     view = threshold_view(measured, record.plan.variant, measured.rule_of(cut), metric, precision)
-    found, point = view.found, view.found.point
+    choice, point = view.found, view.found.point
     return Threshold(
         None if point is None else point.threshold,
-        found.low,
-        found.high,
+        choice.low,
+        choice.high,
         None if point is None or point.precision is None else _score(point.precision),
         None if point is None else _score(point.recall),
-        None if found.held_out is None else _score(found.held_out),
-        in_words(found).replace("**", ""),
+        None if choice.held_out is None else _score(choice.held_out),
+        in_words(choice).replace("**", ""),
         MappingProxyType(view.as_json()),
         MappingProxyType(view.calibrations),
     )

@@ -29,7 +29,7 @@ def bench(
         ) from error
 
     with output.progress("benchmark") as progress:
-        report = run(names or [name for name, one in BENCHMARKS.items() if one.is_usual], progress)
+        report = run(names or [name for name, benchmark in BENCHMARKS.items() if benchmark.is_usual], progress)
     for name, reason in report.not_measured.items():
         print(f"{name} not measured: {reason}", file=sys.stderr)
     if as_json:

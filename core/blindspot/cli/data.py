@@ -45,8 +45,8 @@ def list_datasets(
         return
     rows = [{"id": e.id, "state": states[e.id], "size": e.size, "license": e.licence} for e in entries]
     output.print_rows("Datasets", rows)
-    for one in [] if family else FAMILIES.values():
-        output.print_text(f"{one.id}: {len(one.members)} more, {one.naming} (blindspot data list {one.id}).")
+    for group in [] if family else FAMILIES.values():
+        output.print_text(f"{group.id}: {len(group.members)} more, {group.naming} (blindspot data list {group.id}).")
     if not family:
         output.print_text(f"{published.ABOUT}: page Retrieval, view 'published'")
 
@@ -149,16 +149,16 @@ def remove(
 ) -> None:
     """Delete an upload; --purge also deletes everything computed on it. Your own file is never deleted."""
     settings, repository = settings_and_store()
-    found = own_datasets.kept(datasets_named([dataset])[0], settings, repository)
-    if found.is_nothing:
-        raise InputError(f"nothing is stored for '{found.reference}'", remedy="see: blindspot runs")
-    if not purge and found.upload is None:
+    stored = own_datasets.kept(datasets_named([dataset])[0], settings, repository)
+    if stored.is_nothing:
+        raise InputError(f"nothing is stored for '{stored.reference}'", remedy="see: blindspot runs")
+    if not purge and stored.upload is None:
         raise InputError(
-            f"'{found.reference}' is not an upload but a file of your own, which Blindspot never deletes",
+            f"'{stored.reference}' is not an upload but a file of your own, which Blindspot never deletes",
             expected="--purge, to delete what was computed on it",
         )
-    what = found.in_words if purge else "the upload; its runs and their texts stay (--purge deletes them too)"
-    print(f"{found.reference}: {what}")
+    what = stored.in_words if purge else "the upload; its runs and their texts stay (--purge deletes them too)"
+    print(f"{stored.reference}: {what}")
     if not yes and not sys.stdin.isatty():
         raise InputError(
             "this needs a yes at a terminal, and there is no terminal: delete this?",
@@ -168,9 +168,9 @@ def remove(
         print("nothing was deleted")
         return
     if purge:
-        own_datasets.purge(found.reference, settings, repository)
-    elif found.upload is not None:
-        uploads.remove(found.upload, settings)
+        own_datasets.purge(stored.reference, settings, repository)
+    elif stored.upload is not None:
+        uploads.remove(stored.upload, settings)
     print("deleted")
 
 
@@ -185,14 +185,14 @@ def overlap(
     entry = find_dataset(dataset)
     with output.progress(entry.id) as progress:
         data = downloads.load(entry, Settings.from_environment(), progress)
-        found = lexical_overlap.of_dataset(data, bert_uncased, progress)
+        shares = lexical_overlap.of_dataset(data, bert_uncased, progress)
     if as_json:
-        overlaps = {name: {k: v if v == v else None for k, v in asdict(o).items()} for name, o in found.items()}  # noqa: PLR0124 - NaN
+        overlaps = {name: {k: v if v == v else None for k, v in asdict(o).items()} for name, o in shares.items()}  # noqa: PLR0124 - NaN
         output.print_json({"dataset": entry.id, "overlap": overlaps})
         return
-    shown = [(name, o, "") for name, o in found.items()]
-    if len(found) > 1 and len({o.pairs for o in found.values()}) == 1:
-        shown.append(("mean", lexical_overlap.mean_of(list(found.values())), ""))
+    shown = [(name, o, "") for name, o in shares.items()]
+    if len(shares) > 1 and len({o.pairs for o in shares.values()}) == 1:
+        shown.append(("mean", lexical_overlap.mean_of(list(shares.values())), ""))
     shown += [(name, o, "published") for name, o in PUBLISHED.items()]
     rows = [
         {"subset": name, "pairs": f"{o.pairs:,}"}

@@ -76,15 +76,21 @@ def published(
 ) -> None:
     """Show published tables with the same scores of your stored models beside them."""
     settings, repository = settings_and_store()
-    found = [beside(name, repository) for name in ([table] if table else TABLES)]
+    tables = [beside(name, repository) for name in ([table] if table else TABLES)]
     if as_json:
-        output.print_json(found[0].as_json() if table else {"tables": [one.as_json() for one in found]})
+        output.print_json(
+            tables[0].as_json() if table else {"tables": [published_table.as_json() for published_table in tables]}
+        )
         return
     output.use_names(settings, repository, [])
-    for one in found:
-        rows = one.in_words()
-        output.print_table(f"{one.id}: {one.title} ({one.source})", list(rows[0]), [list(row.values()) for row in rows])
-        output.print_text(one.note)
+    for published_table in tables:
+        rows = published_table.in_words()
+        output.print_table(
+            f"{published_table.id}: {published_table.title} ({published_table.source})",
+            list(rows[0]),
+            [list(row.values()) for row in rows],
+        )
+        output.print_text(published_table.note)
 
 
 def _written(cell: Cell) -> str:

@@ -119,13 +119,13 @@ def list_sets(
     """List the stored sets of items, newest first."""
     sets = Judgments.at(Settings.from_environment().store).sets(task)
     if as_json:
-        output.print_json({"sets": [found.as_json() for found in sets]})
+        output.print_json({"sets": [judgment_set.as_json() for judgment_set in sets]})
         return
     if not sets:
         output.print_text("No sets of items yet. Make one with: blindspot judge make")
-    for found in sets:
+    for chosen in sets:
         output.print_text(
-            f"{found.set_id}  {found.task:<11}  {found.items:>4} items  {found.votes:>5} votes  {found.title}"
+            f"{chosen.set_id}  {chosen.task:<11}  {chosen.items:>4} items  {chosen.votes:>5} votes  {chosen.title}"
         )
 
 
@@ -178,12 +178,13 @@ def import_set(
 def remove(set_id: SetId, yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False) -> None:
     """Remove a set of items with all its votes permanently."""
     judgments = Judgments.at(Settings.from_environment().store)
-    found = judgments.named(set_id)
-    what = f"{found.items} items and {found.votes} votes of {found.raters} rater(s): {found.set_id} {found.title!r}"
+    judgment_set = judgments.named(set_id)
+    counts = f"{judgment_set.items} items and {judgment_set.votes} votes of {judgment_set.raters} rater(s)"
+    what = f"{counts}: {judgment_set.set_id} {judgment_set.title!r}"
     if not yes and not _agreed(f"Remove {what}?"):
         output.print_text("nothing was removed")
         return
-    judgments.remove_set(found.set_id)
+    judgments.remove_set(judgment_set.set_id)
     output.print_text(f"removed {what}")
 
 
@@ -246,8 +247,8 @@ def training_data(
         allow=datasets_named(allow),
         seed=seed,
     )
-    found = of_votes.make(items, tally(items, votes), least, wishes, settings, repository)
-    report(found, out, as_json=as_json)
+    training_files = of_votes.make(items, tally(items, votes), least, wishes, settings, repository)
+    report(training_files, out, as_json=as_json)
 
 
 def _automatic(items: ItemSet, reference: str, settings: Settings) -> Automatic:

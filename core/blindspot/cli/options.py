@@ -111,7 +111,7 @@ def opened(variants: Sequence[Variant], entry: DatasetEntry, settings: Settings)
 def named_variants(named: Sequence[str] | None) -> tuple[Variant, ...]:
     """The models of ``--variant``, each once; raises ``InputError``."""
     parsed = map(Variant.parse, named or ())
-    return tuple(dict.fromkeys(variant_named(one.encoder, one.transform) for one in parsed))
+    return tuple(dict.fromkeys(variant_named(model.encoder, model.transform) for model in parsed))
 
 
 def finished_run(run_id: str, repository: Repository, *diagnostics: str) -> tuple[Diagnostic, RunRecord]:
@@ -245,12 +245,12 @@ def datasets_of(given: Sequence[str], own: OwnNames) -> list[DatasetRef]:
     Raises:
         InputError: columns are named but no dataset is a file; or for the reasons of ``with_columns``.
     """
-    found = list(given)
+    references = list(given)
     if own.columns is not None:
         if not any(map(is_own, given)):
             raise InputError("columns are named, but no dataset is a file of your own", expected="--dataset PATH")
-        found = [with_columns(dataset, own.columns) if is_own(dataset) else dataset for dataset in given]
-    return [*map(DatasetRef, [*found, own.files] if own.files else found)]
+        references = [with_columns(dataset, own.columns) if is_own(dataset) else dataset for dataset in given]
+    return [*map(DatasetRef, [*references, own.files] if own.files else references)]
 
 
 def dataset_of(given: str, own: OwnNames, option: str = "--data") -> DatasetRef:

@@ -56,9 +56,9 @@ def run(
         for e in encoder
         for t in transform or ["none"]
     ]
-    files = [found for asked in dict.fromkeys(r.dataset for r in requests) if (found := asked.entry().own)]
-    output.warn(one.assumptions for one in files if one.assumptions)
-    output.warn(f"{one.path.name}: {one.doubt} {one.instead(DatasetKind.RETRIEVAL)}" for one in files if one.doubt)
+    files = [user_file for asked in dict.fromkeys(r.dataset for r in requests) if (user_file := asked.entry().own)]
+    output.warn(file.assumptions for file in files if file.assumptions)
+    output.warn(f"{file.path.name}: {file.doubt} {file.instead(DatasetKind.RETRIEVAL)}" for file in files if file.doubt)
     outcomes = []
     stored = estimates.stored_requests(requests, repository)
     output.announce([request for request in requests if request not in stored], settings)
@@ -91,8 +91,8 @@ def run(
         stored_as = outcome.record.plan.dataset  # a copy of a file has the same content, and so the same run
         same = "" if stored_as == asked.dataset else f" as a run on {stored_as}, which has the same pairs"
         print(f"run {outcome.record.run_id}: {how}{same}{output.covered(outcome.record)}")
-    for one in files:
-        print(f"read {one.summary}")
+    for file in files:
+        print(f"read {file.summary}")
     output.print_limits(outcome.record.plan.dataset for outcome in outcomes)
 
 

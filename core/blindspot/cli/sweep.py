@@ -125,10 +125,10 @@ def sweep(
         results = computing.one_by_one(requests, settings, repository)
     done = [result for result in results if isinstance(result, Done)]
     failed = [result for result in results if isinstance(result, Failed)]
-    output.warn(manifests.notes(one.outcome.record for one in done))
-    output.warn_of_changes((one.request.variant.encoder for one in done), settings)
+    output.warn(manifests.notes(result.outcome.record for result in done))
+    output.warn_of_changes((result.request.variant.encoder for result in done), settings)
     if as_json:
-        runs = [output.run_json(one.outcome.record) | {"computed": one.computed} for one in done]
+        runs = [output.run_json(result.outcome.record) | {"computed": result.computed} for result in done]
         output.print_json({"runs": runs, "failed": _failed_json(failed)})
     else:
         output.use_names(settings, repository, [request.variant.encoder for request in requests])
@@ -164,7 +164,7 @@ def _compute_shard(
         output.print_json({"shard": str(shard), "out": folder.address, "runs": runs, "failed": _failed_json(failed)})
     else:
         _print_failed(failed)
-        computed = sum(one.computed for one in done)
+        computed = sum(result.computed for result in done)
         print(
             f"shard {shard}, {counted(len(results), 'run')}: {computed} computed, "
             f"{len(done) - computed} found in {folder.address}, {len(failed)} failed"
@@ -174,7 +174,7 @@ def _compute_shard(
 
 
 def _failed_json(failed: Sequence[Failed]) -> list[dict[str, Any]]:
-    return [one.request.as_json() | {"error": str(one.error)} for one in failed]
+    return [failure.request.as_json() | {"error": str(failure.error)} for failure in failed]
 
 
 def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) -> sweeps.Sweep:
@@ -239,22 +239,23 @@ def _print_groups(worked_on: Sequence[Group]) -> None:
 
 def _print_failed(failed: Sequence[Failed]) -> None:
     rows = [
-        {"run": one.request.label, "parameters": in_words(dict(one.request.params)), "why": one.error} for one in failed
+        {"run": failure.request.label, "parameters": in_words(dict(failure.request.params)), "why": failure.error}
+        for failure in failed
     ]
     output.print_rows("Failed", rows)
 
 
 def _print(done: Sequence[Done], failed: Sequence[Failed], notes: Sequence[str]) -> None:
-    def table_of(one: Done) -> tuple[str, str, tuple[tuple[str, str], ...]]:
-        return one.request.diagnostic, one.request.dataset, one.request.params
+    def table_of(result: Done) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+        return result.request.diagnostic, result.request.dataset, result.request.params
 
     order = {table: number for number, table in enumerate(dict.fromkeys(map(table_of, done)))}
-    for _, group in groupby(sorted(done, key=lambda one: order[table_of(one)]), key=table_of):
+    for _, group in groupby(sorted(done, key=lambda result: order[table_of(result)]), key=table_of):
         _print_scores(list(group))
     _print_failed(failed)
     for note in notes:
         print(note)
-    computed = sum(one.computed for one in done)
+    computed = sum(result.computed for result in done)
     runs, others = counted(len(done) + len(failed), "run"), f", {len(failed)} failed" if failed else ""
     print(f"{runs}: {computed} computed, {len(done) - computed} found in the store{others}")
 
@@ -273,32 +274,36 @@ def _notes(expansion: sweeps.Expansion) -> list[str]:
 def _print_scores(group: Sequence[Done]) -> None:
     """Print a table of the models on one dataset under one diagnostic, best first."""
     request, entry = group[0].request, find_diagnostic(group[0].request.diagnostic)
-    headline, *others = shown_metrics(entry, [one.outcome.record for one in group])
+    headline, *others = shown_metrics(entry, [result.outcome.record for result in group])
     ranked, how = list(group), ""
-    if headline.higher_is_better is not None and all(headline.name in one.outcome.record.metrics for one in group):
-        ranked.sort(key=lambda one: one.outcome.record.metrics[headline.name], reverse=headline.higher_is_better)
+    if headline.higher_is_better is not None and all(
+        headline.name in result.outcome.record.metrics for result in group
+    ):
+        ranked.sort(key=lambda result: result.outcome.record.metrics[headline.name], reverse=headline.higher_is_better)
         how = f", best {headline.name} first"
     part_of, called = ("pairs", "pairs") if "pairs" in group[0].outcome.record.coverage else ("items", "texts")
-    in_part = any(one.outcome.record.coverage["items"] != one.outcome.record.coverage["items_covered"] for one in group)
+    in_part = any(
+        result.outcome.record.coverage["items"] != result.outcome.record.coverage["items_covered"] for result in group
+    )
     columns = ["model", headline.name, *(m.name for m in others), *([f"{called} covered"] if in_part else []), "run"]
     rows = []
-    for one in ranked:
-        metrics, coverage = one.outcome.record.metrics, one.outcome.record.coverage
+    for result in ranked:
+        metrics, coverage = result.outcome.record.metrics, result.outcome.record.coverage
         scores = [output.number(m, metrics[m.name]) if m.name in metrics else "–" for m in (headline, *others)]
         part = [f"{coverage[f'{part_of}_covered']:,} of {coverage[part_of]:,}"] if in_part else []
-        rows.append([one.request.variant.label, *scores, *part, one.outcome.record.run_id])
+        rows.append([result.request.variant.label, *scores, *part, result.outcome.record.run_id])
     given = ((name, value) for name, value in request.params if name != FIT_ON)
     params = "".join(f", {name} {value}" for name, value in given)
     params += f", fitted on {title_of(request.fit_on)}" if request.fit_on else ""
     output.print_table(f"{entry.title} on {title_of(request.dataset)}{params}{how}", columns, rows)
-    if len({one.outcome.record.plan.covered_digest for one in group}) > 1:
+    if len({result.outcome.record.plan.covered_digest for result in group}) > 1:
         print("these models were ranked on different texts: their scores cannot be compared")
 
 
 def shown_metrics(entry: Diagnostic, records: Sequence[RunRecord]) -> list[Score]:
     """The headline and a few other scores that some of the runs have, without counts and details."""
-    found = entry.metrics_of(name for record in records for name in record.metrics)
+    metrics = entry.metrics_of(name for record in records for name in record.metrics)
     name = next((name for record in records if (name := entry.headline_of(record.metrics))), entry.headline)
     headline = next(m for m in entry.metrics if m.name == name)
-    others = [m for m in found if m != headline and not m.is_count and not m.name.endswith(DETAILS)]
+    others = [m for m in metrics if m != headline and not m.is_count and not m.name.endswith(DETAILS)]
     return [headline, *others[:METRICS_SHOWN]]

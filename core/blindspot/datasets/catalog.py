@@ -373,11 +373,11 @@ def find_datasets(references: Iterable[str]) -> list[DatasetEntry]:
     Raises:
         InputError: as ``find_dataset``.
     """
-    found: list[DatasetEntry] = []
+    entries: list[DatasetEntry] = []
     for reference in references:
         family = FAMILIES.get(reference)
-        found += family.members.values() if family else [find_dataset(reference)]
-    return found
+        entries += family.members.values() if family else [find_dataset(reference)]
+    return entries
 
 
 class DatasetRef(str):

@@ -235,8 +235,8 @@ def _mismatch(file: SourceFile, path: Path, checksum: str) -> str:
     size = path.stat().st_size
     if file.is_pinned and size != file.size:
         return f"{size:,} bytes instead of {file.size:,}"
-    found = sha256_of(path) if checksum else ""
-    return "" if found == checksum else f"sha256 {found[:12]}... instead of {checksum[:12]}..."
+    digest = sha256_of(path) if checksum else ""
+    return "" if digest == checksum else f"sha256 {digest[:12]}... instead of {checksum[:12]}..."
 
 
 def _bring(origin: Path | str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:

@@ -89,13 +89,13 @@ def overlap(queries: Sequence[str], matches: Sequence[str], training: TrainingSe
 # --- what is remembered: a file per dataset and training set, in the folder ``Settings.training``
 
 
-def remember(folder: Path, dataset_digest: str, training: TrainingSet, found: Overlap) -> None:
+def remember(folder: Path, dataset_digest: str, training: TrainingSet, overlap_found: Overlap) -> None:
     """Keep how much of a dataset is in a training set, for readers of a score on it.
 
     Raises:
         BlindspotError: the file system refused the write.
     """
-    kept = Remembered(training.name, training.digest, len(found.both), int(found.both.sum()))
+    kept = Remembered(training.name, training.digest, len(overlap_found.both), int(overlap_found.both.sum()))
     if kept not in remembered(folder, dataset_digest):
         content = json.dumps(asdict(kept), ensure_ascii=False).encode()
         write_atomically(folder / dataset_digest / f"{training.digest}.json", lambda file: file.write(content))

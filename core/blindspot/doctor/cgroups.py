@@ -30,15 +30,15 @@ def memory_limit(root: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/
         root: mount point of the groups.
         membership: list of this process's groups, ``NUMBER:CONTROLLERS:PATH``.
     """
-    found: list[tuple[int, int]] = []
+    limits: list[tuple[int, int]] = []
     for line in _text(membership).splitlines():
         _, controllers, path = line.split(":", 2)
         mounts = [name for name in {controllers, *controllers.split(",")} if (root / name).is_dir()]
         for mount in mounts:  # version 2 has one mount without a name
             for folder in _upwards(root / mount, path):
-                found += _limit_and_use(folder, *(_V1 if controllers else _V2))
-    left = (max(limit - used, 0) for limit, used in found)
-    return MemoryLimit(min((limit for limit, _ in found), default=None), min(left, default=None))
+                limits += _limit_and_use(folder, *(_V1 if controllers else _V2))
+    left = (max(limit - used, 0) for limit, used in limits)
+    return MemoryLimit(min((limit for limit, _ in limits), default=None), min(left, default=None))
 
 
 def _upwards(mount: Path, path: str) -> Iterator[Path]:

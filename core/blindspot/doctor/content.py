@@ -53,17 +53,17 @@ def _dataset(entry: DatasetEntry, settings: Settings) -> Finding:
             with naming_extras(entry.id):
                 entry.load(entry.id, ())
             return ok(AREA_DATASETS, entry.id, DataState.BUILT_IN.value)
-        found = [fetch.file_state(file, settings) for file in entry.files]
+        states = [fetch.file_state(file, settings) for file in entry.files]
     except BlindspotError as error:
         return problem_of(AREA_DATASETS, entry.id, error)
     except OSError as error:
         what = f"cannot read {error.filename}: {error.strerror or error}"
         again = INSTALL if is_pinned() else "install Blindspot again"
         return problem(AREA_DATASETS, entry.id, what, "check who may read it" if entry.files else again)
-    corrupt = [f"{file.path}: {file.detail}" for file in found if file.state is DataState.CORRUPT]
+    corrupt = [f"{file.path}: {file.detail}" for file in states if file.state is DataState.CORRUPT]
     if corrupt:
         return problem(AREA_DATASETS, entry.id, f"corrupt: {'; '.join(corrupt)}", f"download it again: {fetch_it}")
-    missing = [file for file in found if file.state is DataState.MISSING]
+    missing = [file for file in states if file.state is DataState.MISSING]
     if missing:
         parts = [file.path.with_name(f"{file.path.name}.part") for file in missing]
         begun = sum(part.stat().st_size for part in parts if part.is_file())

@@ -135,8 +135,8 @@ def embeddings(settings: Settings) -> Iterator[Finding]:
     stored = EmbeddingCache(settings.embeddings).inventory().embeddings
     whole = sum(settings.embeddings / f"{each.facts.digest}.npy" not in damaged for each in stored)
     yield ok(CACHE, "embeddings", f"{counted(whole, 'set')} whole")
-    if found := halves(settings):
-        what = f"{counted(len(found), 'file')} without the other half, such as {found[0]}"
+    if widowed := halves(settings):
+        what = f"{counted(len(widowed), 'file')} without the other half, such as {widowed[0]}"
         remedy = "delete them while no Blindspot works: the texts are encoded anew when they are needed"
         yield note(CACHE, "embeddings", what, remedy)
 
@@ -154,13 +154,13 @@ def damaged_embeddings(settings: Settings) -> dict[Path, Finding]:
     for facts in (stored.facts for stored in inventory.embeddings):
         matrix = settings.embeddings / f"{facts.digest}.npy"
         try:
-            found = cache.read(facts.digest, is_use=False)
+            read_back = cache.read(facts.digest, is_use=False)
         except DataCorrupt as error:
             damaged[matrix] = problem_of(CACHE, "embeddings", error)
             continue
-        if found is not None and found.matrix.shape != (facts.texts, facts.dimension):
+        if read_back is not None and read_back.matrix.shape != (facts.texts, facts.dimension):
             expected = f"expected {facts.texts} x {facts.dimension}"
-            damaged[matrix] = problem_with(matrix, f"it is {' x '.join(map(str, found.matrix.shape))}; {expected}")
+            damaged[matrix] = problem_with(matrix, f"it is {' x '.join(map(str, read_back.matrix.shape))}; {expected}")
     return damaged
 
 
@@ -191,8 +191,8 @@ def unfinished(settings: Settings) -> Iterator[Finding]:
 
 def left_over(settings: Settings, patterns: Iterable[str]) -> list[Path]:
     """Files and folders of the cache with such names, without the contents of such folders."""
-    found = sorted({path for pattern in patterns for path in settings.cache.rglob(pattern)})
-    return [path for path in found if not any(parent in found for parent in path.parents)]
+    paths = sorted({path for pattern in patterns for path in settings.cache.rglob(pattern)})
+    return [path for path in paths if not any(parent in paths for parent in path.parents)]
 
 
 def unfinished_files(paths: Sequence[Path]) -> str:

@@ -55,21 +55,21 @@ def problem_of(area: str, name: str, error: BlindspotError) -> Finding:
 
 def guarded(area: str, name: str, check: Check) -> tuple[Finding, ...]:
     """The findings of a check; if it raises, the error is a problem after what it found so far."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
         with naming_extras():
             for finding in check():
-                found.append(finding)  # noqa: PERF402 - keeps the findings before an error
+                findings.append(finding)  # noqa: PERF402 - keeps the findings before an error
     except BlindspotError as error:
-        found.append(problem_of(area, name, error))
+        findings.append(problem_of(area, name, error))
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         what = f"this check could not be finished: {error.strerror or error}{where}"
-        found.append(problem(area, name, what, "check the permissions there, then run the doctor again"))
+        findings.append(problem(area, name, what, "check the permissions there, then run the doctor again"))
     except Exception as error:  # noqa: BLE001 - the other checks go on
         what = f"this check broke: {type(error).__name__}: {error}"
-        found.append(problem(area, name, what, "please report this line; the other checks do not depend on it"))
-    return tuple(found)
+        findings.append(problem(area, name, what, "please report this line; the other checks do not depend on it"))
+    return tuple(findings)
 
 
 def size(count: int) -> str:

@@ -116,8 +116,8 @@ def check_gpu(settings: Settings, environment: Mapping[str, str]) -> Iterator[Fi
     outcomes = Outcomes(settings.cache / self_check.FOLDER)
     before = [outcome.subject for outcome in outcomes.all() if outcome.subject != self_check.RANKS]
     outcomes.forget()
-    found = outcomes.of([self_check.RANKS], gpu, self_check.RANKS, lambda: check_ranks(gpu.device, gpu.name))
-    yield _of_outcome(found)
+    outcome = outcomes.of([self_check.RANKS], gpu, self_check.RANKS, lambda: check_ranks(gpu.device, gpu.name))
+    yield _of_outcome(outcome)
     for reference in dict.fromkeys(["minilm", *before]):
         yield from _check_model(reference, gpu, settings)
 

@@ -129,24 +129,24 @@ def _entries_without_files(settings: Settings, repository: Repository) -> Iterat
 def _corrupt_downloads(settings: Settings) -> Iterator[Mend]:
     for entry in DATASETS.values():
         for file in entry.files:
-            found = fetch.file_state(file, settings)
-            if found.state is DataState.CORRUPT:
+            state = fetch.file_state(file, settings)
+            if state.state is DataState.CORRUPT:
                 yield Mend(
                     AREA_DATASETS,
                     entry.id,
-                    f"{found.path} is corrupt: {found.detail}",
+                    f"{state.path} is corrupt: {state.detail}",
                     "set it aside and download it again",
-                    lambda entry=entry, found=found: _again(entry, found, settings),  # type: ignore[misc]
+                    lambda entry=entry, file_state=state: _again(entry, file_state, settings),  # type: ignore[misc]
                 )
 
 
-def _again(entry: DatasetEntry, found: FileState, settings: Settings) -> str:
-    aside = found.path.with_name(f"{found.path.name}{SET_ASIDE}")
-    with exclusive(found.path.with_name(f"{found.path.name}.lock"), CancelToken()):  # as a download does
+def _again(entry: DatasetEntry, file_state: FileState, settings: Settings) -> str:
+    aside = file_state.path.with_name(f"{file_state.path.name}{SET_ASIDE}")
+    with exclusive(file_state.path.with_name(f"{file_state.path.name}.lock"), CancelToken()):  # as a download does
         states = [fetch.file_state(file, settings) for file in entry.files]
-        if found.path not in {state.path for state in states if state.state is DataState.CORRUPT}:
+        if file_state.path not in {state.path for state in states if state.state is DataState.CORRUPT}:
             return "left: it is whole now"
-        found.path.replace(aside)
+        file_state.path.replace(aside)
     try:
         fetch.fetch_dataset(entry, settings)
     except BlindspotError as error:
@@ -188,10 +188,10 @@ def _delete_chunks(parts: Path) -> str:
 
 
 def _halves(settings: Settings, quiet: float) -> Iterator[Mend]:
-    found = [path for path in halves(settings) if _is_quiet(path, quiet)]
-    if found:
-        what = f"{counted(len(found), 'file')} without the other half, such as {found[0]}"
-        yield _deletion("embeddings", what, found, lambda path: path in halves(settings))
+    paths = [path for path in halves(settings) if _is_quiet(path, quiet)]
+    if paths:
+        what = f"{counted(len(paths), 'file')} without the other half, such as {paths[0]}"
+        yield _deletion("embeddings", what, paths, lambda path: path in halves(settings))
 
 
 def _orphans(settings: Settings, repository: Repository, quiet: float) -> Iterator[Mend]:
@@ -221,8 +221,8 @@ def _orphans(settings: Settings, repository: Repository, quiet: float) -> Iterat
 
 
 def _leftovers(settings: Settings, quiet: float) -> Iterator[Mend]:
-    found = left_over(settings, (*LEFT_BY_A_CRASH, f"*{SET_ASIDE}", ".work-*", f"*{WAITING}"))
-    if left := [path for path in found if _is_left(path, settings, quiet)]:
+    paths = left_over(settings, (*LEFT_BY_A_CRASH, f"*{SET_ASIDE}", ".work-*", f"*{WAITING}"))
+    if left := [path for path in paths if _is_left(path, settings, quiet)]:
         yield _deletion("leftovers", unfinished_files(left), left, lambda path: _is_left(path, settings, quiet))
 
 

@@ -34,8 +34,8 @@ def not_ready(settings: Settings, repository: Repository, *, in_server: bool = F
         ("store", lambda: _store(repository, in_server)),
         ("weights", lambda: _weights(settings)),
     )
-    found = (finding for name, check in checks for finding in guarded(READY, name, check))
-    return tuple(finding for finding in found if finding.state is State.PROBLEM)
+    findings = (finding for name, check in checks for finding in guarded(READY, name, check))
+    return tuple(finding for finding in findings if finding.state is State.PROBLEM)
 
 
 def _cache(settings: Settings) -> Iterator[Finding]:

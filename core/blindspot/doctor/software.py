@@ -85,24 +85,24 @@ def ranges(package: metadata.Distribution) -> Iterator[Finding]:
     seen: set[str] = set()
     for extra in ("", *extras):
         absent = []
-        for one in declared:
-            is_of_it = one.marker is None or one.marker.evaluate({"extra": extra})
-            if one.name == package.name or str(one) in seen or not is_of_it:
+        for requirement in declared:
+            is_of_it = requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+            if requirement.name == package.name or str(requirement) in seen or not is_of_it:
                 continue
-            seen.add(str(one))
-            if not installed_version(one.name) and extra:
-                absent.append(one.name)
+            seen.add(str(requirement))
+            if not installed_version(requirement.name) and extra:
+                absent.append(requirement.name)
             else:
-                yield _in_range(one)
+                yield _in_range(requirement)
         if absent:
             yield ok(VERSIONS, f"extra {extra}", f"optional, not installed: {', '.join(absent)}; {install(extra)}")
 
 
 def _in_range(wanted: Requirement) -> Finding:
-    found = installed_version(wanted.name)
-    if found and wanted.specifier.contains(found, prereleases=True):
-        return ok(VERSIONS, wanted.name, found)
-    what = f"{'not installed' if found == '' else found or 'half installed'}; expected {wanted.specifier}"
+    version = installed_version(wanted.name)
+    if version and wanted.specifier.contains(version, prereleases=True):
+        return ok(VERSIONS, wanted.name, version)
+    what = f"{'not installed' if version == '' else version or 'half installed'}; expected {wanted.specifier}"
     remedy = f'{shlex.quote(sys.executable)} -m pip install "{wanted.name}{wanted.specifier}"'
     return problem(VERSIONS, wanted.name, what, remedy)
 
@@ -149,9 +149,9 @@ def _indirect(constraints: Path, remedy: str) -> Finding:
     expected = pins(constraints)
     installed = {name: installed_version(name) for name in expected}
     differing = [
-        f"{name} {found} (expected {expected[name]})"
-        for name, found in installed.items()
-        if found and _public(found) != _public(expected[name])
+        f"{name} {version} (expected {expected[name]})"
+        for name, version in installed.items()
+        if version and _public(version) != _public(expected[name])
     ]
     if not differing:
         return ok(VERSIONS, "what they pull in", f"{sum(map(bool, installed.values()))} packages, as pinned")
@@ -168,7 +168,7 @@ def pins(path: Path) -> dict[str, str]:
     """
     if not path.is_file():
         raise BlindspotError(f"there is no {path}", remedy="get it back with: git checkout -- requirements.txt")
-    found = {}
+    versions = {}
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         text = line.partition("#")[0].strip()
         if not text or text.startswith("-"):
@@ -183,8 +183,8 @@ def pins(path: Path) -> dict[str, str]:
             raise BlindspotError(
                 f"{path}, line {number}: '{text}'", expected="NAME==VERSION", remedy="correct the line"
             )
-        found[requirement.name] = pin.version
-    return found
+        versions[requirement.name] = pin.version
+    return versions
 
 
 def installed_version(name: str) -> str | None:

@@ -60,7 +60,11 @@ def _diagnostic(entry: Diagnostic) -> str:
     parts += ["## Scores", table(["score", "better", "range", "what it is"], scores)]
     columns = [[f"`{c.name}`", f"`{c.type}`", c.description] for c in entry.columns]
     parts += ["## Stored per item", f"Table `{entry.table}`.", table(["column", "type", "what it is"], columns)]
-    parts += ["## Citation", f"{entry.citation}.", *(f"```bibtex\n{one}\n```" for one in _cited(entry.citation))]
+    parts += [
+        "## Citation",
+        f"{entry.citation}.",
+        *(f"```bibtex\n{entry_of_bibliography}\n```" for entry_of_bibliography in _cited(entry.citation)),
+    ]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
@@ -167,11 +171,13 @@ def _commands(command: Any, path: str) -> Iterator[str]:
         yield f"## `{whole.removeprefix(_PROGRAM).strip()}`"
         yield _unwrapped(sub.help or "")
         rows = []
-        for one in sub.params:
-            if "--help" in one.opts:
+        for param in sub.params:
+            if "--help" in param.opts:
                 continue
-            shown = ", ".join(f"`{option}`" for option in [*one.opts, *one.secondary_opts])
-            rows.append([shown if one.param_type_name == "option" else f"`{one.name}`", getattr(one, "help", "") or ""])
+            shown = ", ".join(f"`{option}`" for option in [*param.opts, *param.secondary_opts])
+            rows.append(
+                [shown if param.param_type_name == "option" else f"`{param.name}`", getattr(param, "help", "") or ""]
+            )
         if rows:
             yield table(["option or argument", "meaning"], rows)
         yield from _commands(sub, whole)

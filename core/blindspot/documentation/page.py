@@ -79,11 +79,11 @@ def parts(markdown: str, path: str) -> Iterator[str | tuple[str, str]]:
     pieces = _CODE.split(markdown)
     whole = "".join(piece if i % 2 else _LINK.sub(lambda m: _in_app(m, path), piece) for i, piece in enumerate(pieces))
     end = 0
-    for found in _PICTURE.finditer(whole):
-        yield whole[end : found.start()]
-        picture = f"screenshots/{found[2]}"
-        yield found[1], picture if (ASSETS / picture).is_file() else found[2]
-        end = found.end()
+    for picture_match in _PICTURE.finditer(whole):
+        yield whole[end : picture_match.start()]
+        picture = f"screenshots/{picture_match[2]}"
+        yield picture_match[1], picture if (ASSETS / picture).is_file() else picture_match[2]
+        end = picture_match.end()
     yield whole[end:]
 
 

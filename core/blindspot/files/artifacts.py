@@ -75,16 +75,16 @@ class Artifacts(Generic[T]):
             return None  # it was never there, or is being removed
         try:
             with np.load(content, allow_pickle=False) as stored:
-                found = self._of_arrays(stored)
+                value = self._of_arrays(stored)
         except DAMAGED as error:
             raise DataCorrupt(
                 f"the stored {self._named} {path} is damaged: {error}", remedy="delete this file and run it again"
             ) from error
         with self._lock:
-            self._remembered[key] = found
+            self._remembered[key] = value
             while len(self._remembered) > self._most:
                 self._remembered.popitem(last=False)
-        return found
+        return value
 
     def find(self, path: Path, *, mark: bool = True) -> T | None:
         """As ``read``, but also None if the file is damaged or unreadable, so that it is recomputed."""
@@ -109,11 +109,11 @@ class Artifacts(Generic[T]):
             DataCorrupt: it is damaged, and ``mend`` is False.
         """
         look = self.find if mend else self.read
-        if (found := look(path)) is not None:
-            return found
+        if (artifact := look(path)) is not None:
+            return artifact
         with exclusive(path.with_suffix(".lock"), cancel):
-            if (found := look(path)) is not None:  # made by the previous holder of the lock
-                return found
+            if (artifact := look(path)) is not None:  # made by the previous holder of the lock
+                return artifact
             made = make()
             self.keep(path, made)
         return made

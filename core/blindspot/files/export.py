@@ -41,8 +41,8 @@ def write_csv(table: pa.Table, file: BinaryIO) -> None:
         if is_text:
             plain = column.cast(pa.large_string())
             marked = compute.binary_join_element_wise(pa.scalar(MARK, plain.type), plain, pa.scalar("", plain.type))
-            found = compute.match_substring_regex(plain, f"^[{''.join(NEEDS_MARK).replace('-', '')}-]")
-            columns.append(compute.if_else(found, marked, plain))
+            needs_mark = compute.match_substring_regex(plain, f"^[{''.join(NEEDS_MARK).replace('-', '')}-]")
+            columns.append(compute.if_else(needs_mark, marked, plain))
         else:
             columns.append(column)
     csv.write_csv(pa.table(columns, names=[guarded(name) for name in table.column_names]), file)

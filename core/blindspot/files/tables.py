@@ -224,8 +224,10 @@ _OTHER_FILES = {  # by their beginning: what they are, and what to do
 
 def whole_text(path: Path, data: bytes) -> str:
     """A UTF-8 text without byte order marks and zero bytes."""
-    if found := next((one for head, one in _OTHER_FILES.items() if data[: len(head)].lower() == head.lower()), None):
-        raise InputError(f"{path} is {found[0]}", expected="a UTF-8 text file", remedy=found[1])
+    if kind := next(
+        (kind_name for head, kind_name in _OTHER_FILES.items() if data[: len(head)].lower() == head.lower()), None
+    ):
+        raise InputError(f"{path} is {kind[0]}", expected="a UTF-8 text file", remedy=kind[1])
     text = decoded(path, data).lstrip("\ufeff")  # some programs put one mark before another
     if "\0" in text:
         raise InputError(
@@ -599,17 +601,17 @@ def _json(path: Path, text: str) -> FileTable:
         raise InputError(f"{path}: broken JSON ({why})", expected=expected) from error
     if isinstance(value, dict) and {"queries", "corpus", "relevant_docs"} <= value.keys():
         return _of_ids(path, value["queries"], value["corpus"], value["relevant_docs"])
-    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+    if not isinstance(value, list) or not value or not all(isinstance(row, dict) for row in value):
         raise InputError(f"{path}: not {expected}", expected=expected, remedy="or a .jsonl file, an object per line")
     check_rows(path, len(value))
-    objects = [{name: _plain(cell) for name, cell in _flat(one).items()} for one in value]
-    for one in objects:
-        _check_columns(path, len(one))
+    objects = [{name: _plain(cell) for name, cell in _flat(row).items()} for row in value]
+    for member in objects:
+        _check_columns(path, len(member))
     return _of_objects(path, objects, range(1, len(objects) + 1), "object")
 
 
 def _of_ids(path: Path, queries: Any, corpus: Any, relevant: Any) -> FileTable:
-    if not all(isinstance(one, dict) for one in (queries, corpus, relevant)):
+    if not all(isinstance(part, dict) for part in (queries, corpus, relevant)):
         raise InputError(f"{path}: queries, corpus or relevant_docs is no object", expected="texts and lists by id")
     check_rows(path, max(len(queries), len(corpus)))
     if lacking := next((name for name in queries if not relevant.get(name)), None):
@@ -617,15 +619,15 @@ def _of_ids(path: Path, queries: Any, corpus: Any, relevant: Any) -> FileTable:
     objects: list[dict[str, Any]] = []
     for name, query in queries.items():
         documents = relevant[name]
-        if not isinstance(documents, list) or any(one not in corpus for one in map(str, documents)):
+        if not isinstance(documents, list) or any(document not in corpus for document in map(str, documents)):
             raise InputError(
                 f"{path}: relevant_docs of the query '{name[:40]}' are no list of ids of the corpus",
                 expected="ids that corpus has",
             )
-        objects.append({"query": query, "positives": _plain([corpus[str(one)] for one in documents])})
+        objects.append({"query": query, "positives": _plain([corpus[str(document)] for document in documents])})
     if not objects:
         raise InputError(f"{path} has no queries", expected="texts by id")
-    used = {str(one) for documents in relevant.values() for one in documents}
+    used = {str(document) for documents in relevant.values() for document in documents}
     objects[0]["candidates"] = _plain([text for name, text in corpus.items() if name not in used])
     return _of_objects(path, objects, range(1, len(objects) + 1), "query")
 
@@ -680,21 +682,23 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, cell in row.items():
         sides = cell if name in SIDES and isinstance(cell, dict) else None
-        out |= {name: cell} if sides is None else {f"{name}.{member}": one for member, one in sides.items()}
+        out |= {name: cell} if sides is None else {f"{name}.{member}": value for member, value in sides.items()}
     return out
 
 
 def _plain(cell: object) -> object:
     if isinstance(cell, list) and all(isinstance(text, str) for text in cell):
         return Texts(cell)
-    if isinstance(cell, list) and all(isinstance(one, dict) and isinstance(one.get("text"), str) for one in cell):
+    if isinstance(cell, list) and all(
+        isinstance(passage, dict) and isinstance(passage.get("text"), str) for passage in cell
+    ):
         if any(map(_is_wrong, cell)):  # so this is no list of texts of one kind
             return Nested(str(cell)[:60], is_judged=True)
-        titles = (one.get("title") for one in cell)  # passages, as in DPR
-        titled = zip(titles, (one["text"] for one in cell), strict=True)
+        titles = (passage.get("title") for passage in cell)  # passages, as in DPR
+        titled = zip(titles, (passage["text"] for passage in cell), strict=True)
         return Texts(f"{title} {text}" if isinstance(title, str) and title else text for title, text in titled)
-    if isinstance(cell, list) and all(isinstance(one, list) for one in cell):
-        inside = [text for one in cell for text in one]
+    if isinstance(cell, list) and all(isinstance(passage, list) for passage in cell):
+        inside = [text for passage in cell for text in passage]
         return Nested(str(cell)[:60], tuple(inside) if all(isinstance(text, str) for text in inside) else ())
     return Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
 
@@ -768,13 +772,17 @@ def _classes_in(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
     (``ClassLabel``): in GLUE, 0 is not_duplicate in one file and entailment in another."""
     try:
         features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
-        named = {str(column): one["names"] for column, one in features.items() if one.get("_type") == "ClassLabel"}
+        named = {
+            str(column): feature["names"]
+            for column, feature in features.items()
+            if feature.get("_type") == "ClassLabel"
+        }
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return {}
     return {
         column: names
         for column, names in named.items()
-        if isinstance(names, list) and all(isinstance(one, str) and not one.strip("-.").isdecimal() for one in names)
+        if isinstance(names, list) and all(isinstance(name, str) and not name.strip("-.").isdecimal() for name in names)
     }
 
 

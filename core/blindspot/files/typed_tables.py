@@ -159,22 +159,22 @@ def _from_parquet(data: bytes, columns: Sequence[Column], file: str, most_rows: 
                 yield [_checked(row[column.name], column, f"{file}, row {number}") for column in columns]
 
 
-def _fits(found: pa.DataType, kind: Kind) -> bool:
+def _fits(actual: pa.DataType, kind: Kind) -> bool:
     import pyarrow as pa
 
-    if pa.types.is_null(found):
+    if pa.types.is_null(actual):
         return True
     if kind is Kind.TEXT:
-        return is_text(found)
+        return is_text(actual)
     if kind is Kind.TIME:
-        return bool(pa.types.is_timestamp(found) and found.tz)
-    return bool(pa.types.is_integer(found) or (kind is Kind.SECONDS and pa.types.is_floating(found)))
+        return bool(pa.types.is_timestamp(actual) and actual.tz)
+    return bool(pa.types.is_integer(actual) or (kind is Kind.SECONDS and pa.types.is_floating(actual)))
 
 
-def _check_names(found: Sequence[str], columns: Sequence[Column], file: str) -> None:
+def _check_names(names: Sequence[str], columns: Sequence[Column], file: str) -> None:
     wanted = [column.name for column in columns]
-    if list(found) != wanted:
-        shown = ", ".join(found[:20])
+    if list(names) != wanted:
+        shown = ", ".join(names[:20])
         raise InputError(f"{file} has the columns {shown[:200] or 'of nothing'}", expected=", ".join(wanted))
 
 

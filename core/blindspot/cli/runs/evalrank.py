@@ -35,8 +35,8 @@ def scores(
         if run is not runs[0]:
             entry_of_both(runs[0], run)
     ids = [run.run_id for run in runs]
-    found = [Estimated.of(group) for group in groups(pair_table(entry, ids, repository), ids)]
-    of_run = {run_id: one for one in found for run_id in one.estimates}
+    estimates = [Estimated.of(group) for group in groups(pair_table(entry, ids, repository), ids)]
+    of_run = {run_id: estimate for estimate in estimates for run_id in estimate.estimates}
     if as_json:
         output.print_json(
             {
@@ -60,9 +60,9 @@ def scores(
             if metric in WITH_INTERVAL
         ],
     )
-    for said in dict.fromkeys(one.method for one in found):
+    for said in dict.fromkeys(estimate.method for estimate in estimates):
         output.print_text(said)
-    if len(found) > 1:
+    if len(estimates) > 1:
         output.print_text("These runs ranked different pairs, so their scores are not comparable.")
     output.print_limits([runs[0].plan.dataset])
 
@@ -82,12 +82,12 @@ def trust(
     if not as_json:
         output.use_names(settings, repository)
     frame = pair_table(entry, [run.run_id], repository).frame
-    found = trust_view(run, frame, Others.of(run, repository), repository, filtered=filtered)
-    found = found.with_choices(ranked_again(run, settings, repository, filtered=filtered))
+    view = trust_view(run, frame, Others.of(run, repository), repository, filtered=filtered)
+    view = view.with_choices(ranked_again(run, settings, repository, filtered=filtered))
     if as_json:
-        output.print_json(found.as_json())
+        output.print_json(view.as_json())
         return
-    shown = found.choices[0].score
+    shown = view.choices[0].score
     output.print_table(
         f"{run.plan.variant.label} on {title_of(run.plan.dataset)}",
         ["rule", "choice", "mrr", "difference", "hits@1", "difference", "pairs"],
@@ -101,7 +101,7 @@ def trust(
                 f"{c.score.hits_at_1 - shown.hits_at_1:+.4f}",
                 str(c.score.pairs),
             )
-            for c in found.choices
+            for c in view.choices
         ],
     )
     output.print_limits([run.plan.dataset])

@@ -38,27 +38,27 @@ def sentences(
     a rewrite's similarities first.
     """
     settings, repository = settings_and_store()
-    runs = [repository.run(one) for one in (run_id, against) if one is not None]
+    runs = [repository.run(selected) for selected in (run_id, against) if selected is not None]
     if len(runs) > 1:
         entry_of_both(*runs)
     entry, _ = finished_run(runs[0].run_id, repository, "heros")
     rows = repository.items(entry, [run.run_id for run in runs], texts=True)
-    found = browsing.sentences(rows, list(dict.fromkeys(rows["subset"])))
-    above = _above(found, nearer, than)
+    sentences_found = browsing.sentences(rows, list(dict.fromkeys(rows["subset"])))
+    above = _above(sentences_found, nearer, than)
     order = browsing.LARGEST if len(runs) > 1 else browsing.lead("A") if above else browsing.NUMBER
-    view = sentences_view(found, runs, Filter(above=above, where=Where.ONLY_A))
+    view = sentences_view(sentences_found, runs, Filter(above=above, where=Where.ONLY_A))
     view = view.sorted_by(order, descending=order != browsing.NUMBER)
     if as_json:
         output.print_json(view.as_json(top))
         return
     output.use_names(settings, repository)
-    labels, total, listed = [run.plan.variant.label for run in runs], len(found.numbers), view.rows
+    labels, total, listed = [run.plan.variant.label for run in runs], len(sentences_found.numbers), view.rows
     where = f"in {labels[0]}" + (f", not in {labels[1]}" if len(runs) > 1 else "")
     share = f"{len(listed):,} of {total:,} originals ({len(listed) / total:.1%})"
     output.print_text(f"{share}: {above[0]} {where}" if above else f"{total:,} originals")
     if listed.empty:
         return
-    columns = {browsing.in_run("A", subset): subset for subset in found.subsets}
+    columns = {browsing.in_run("A", subset): subset for subset in sentences_found.subsets}
     if len(runs) > 1:
         columns = {name: name for name in browsing.DIFFERENCES}
     output.print_table(
@@ -73,7 +73,7 @@ def sentences(
         output.print_text(f"First {top:,} of {len(listed):,}; --top N prints more.")
 
 
-def _above(found: Sentences, nearer: str | None, than: str | None) -> tuple[Above, ...]:
+def _above(sentences_found: Sentences, nearer: str | None, than: str | None) -> tuple[Above, ...]:
     """The order that the options ask for; empty if both are left out.
 
     Raises:
@@ -86,8 +86,8 @@ def _above(found: Sentences, nearer: str | None, than: str | None) -> tuple[Abov
             "--nearer and --than need each other", expected="both, for example --nearer antonym --than synonym"
         )
     for subset in (nearer, than):
-        if subset not in found.subsets:
-            raise unknown("subset", subset, found.subsets)
+        if subset not in sentences_found.subsets:
+            raise unknown("subset", subset, sentences_found.subsets)
     if nearer == than:
         raise InputError(f"--nearer and --than are both {nearer}", expected="two different subsets")
     return (Above(nearer, than),)
@@ -100,9 +100,9 @@ def resembles(run_id: RunId, as_json: AsJson = False) -> None:
     """List the published profiles nearest to a HEROS run's, and the training group that they suggest."""
     settings, repository = settings_and_store()
     record = repository.run(run_id)
-    found = resemblance.of_run(record, repository)
+    resemblance_view = resemblance.of_run(record, repository)
     if as_json:
-        output.print_json({"run_id": record.run_id, "dataset": record.plan.dataset} | found.as_json())
+        output.print_json({"run_id": record.run_id, "dataset": record.plan.dataset} | resemblance_view.as_json())
         return
     output.use_names(settings, repository)
     where = title_of(record.plan.dataset)
@@ -110,11 +110,11 @@ def resembles(run_id: RunId, as_json: AsJson = False) -> None:
         {"published encoder": n.profile.model, "training group": n.profile.group}
         | {"distance": f"{n.distance:.4f}", "mean difference": f"{n.mean_difference:.4f}"}
         | {subset: f"{n.profile.means[subset]:.3f}" for subset in SUBSETS}
-        for n in found.neighbors[:SHOWN]
+        for n in resemblance_view.neighbors[:SHOWN]
     ]
     title = f"{record.plan.variant.label} on {where}: nearest of the 60 published profiles ({SOURCE})"
     output.print_rows(title, rows)
-    for sentence in resemblance.in_words(found, record.plan.variant.label):
+    for sentence in resemblance.in_words(resemblance_view, record.plan.variant.label):
         print(sentence)
 
 

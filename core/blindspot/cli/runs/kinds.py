@@ -73,19 +73,19 @@ def kinds(
     kind = by if by in own else by.replace("-", " ")
     if by not in own and kind.replace(" ", "-") not in KINDS[entry.id]:
         raise unknown("grouping", by, [*KINDS[entry.id], *own])
-    found = (_of_pairs if of_pairs else _of_queries)(record, kind, own, repository, settings)
-    rows = _known(found.rows)
+    view = (_of_pairs if of_pairs else _of_queries)(record, kind, own, repository, settings)
+    rows = _known(view.rows)
     if as_json:
-        beside = {name: _known(others) for name, others in found.beside.items()}
-        output.print_json({"run_id": record.run_id, "by": by, "axis": dict(found.axis), "kinds": rows} | beside)
+        beside = {name: _known(others) for name, others in view.beside.items()}
+        output.print_json({"run_id": record.run_id, "by": by, "axis": dict(view.axis), "kinds": rows} | beside)
         return
     output.use_names(settings, repository)
     output.print_table(
-        f"{record.plan.variant.label} on {title_of(record.plan.dataset)}, by {'; '.join(found.axis.values())}",
-        found.shown,
-        [[output.cell(row[name]) for name in found.shown] for row in rows],
+        f"{record.plan.variant.label} on {title_of(record.plan.dataset)}, by {'; '.join(view.axis.values())}",
+        view.shown,
+        [[output.cell(row[name]) for name in view.shown] for row in rows],
     )
-    print(found.note)
+    print(view.note)
     output.print_limits([record.plan.dataset])
 
 

@@ -33,11 +33,11 @@ def import_(
     try:
         with output.progress(f"import from {packs.address}") as progress:
             total = importing.count(packs)
-            for number, found in enumerate(importing.import_packs(packs, repository), 1):
-                if isinstance(found, Imported):
-                    (new if found.is_new else there).append(found.run_id)
+            for number, pack in enumerate(importing.import_packs(packs, repository), 1):
+                if isinstance(pack, Imported):
+                    (new if pack.is_new else there).append(pack.run_id)
                 else:
-                    refused.append(found)
+                    refused.append(pack)
                 progress("runs", number, total)
     except KeyboardInterrupt:
         raise importing.interrupted(len(new)) from None
@@ -66,11 +66,11 @@ def export(
     runs = [repository.run(run_id) for run_id in run_ids] if run_ids else repository.runs(state=RunState.DONE)
     written, refused = list[str](), list[Refused]()
     with output.progress(f"export to {packs.address}") as progress:
-        for number, found in enumerate(exporting.export_packs(runs, packs, settings, repository), 1):
-            if isinstance(found, Exported):
-                written.append(found.run_id)
+        for number, pack in enumerate(exporting.export_packs(runs, packs, settings, repository), 1):
+            if isinstance(pack, Exported):
+                written.append(pack.run_id)
             else:
-                refused.append(found)
+                refused.append(pack)
             progress("runs", number, len(runs))
     if as_json:
         output.print_json({"exported": written, "refused": _refused_json(refused)})
@@ -82,8 +82,8 @@ def export(
 
 
 def _refused_json(refused: Sequence[Refused]) -> list[dict[str, str]]:
-    return [{"name": one.name, "error": str(one.error)} for one in refused]
+    return [{"name": refusal.name, "error": str(refusal.error)} for refusal in refused]
 
 
 def _print_refused(title: str, refused: Sequence[Refused]) -> None:
-    output.print_rows(title, [{"run": one.name[:80], "why": one.error} for one in refused])
+    output.print_rows(title, [{"run": refusal.name[:80], "why": refusal.error} for refusal in refused])

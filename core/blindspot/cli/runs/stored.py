@@ -29,11 +29,11 @@ def list_runs(
         find_diagnostic(diagnostic)
     if dataset is not None:
         (dataset,) = datasets_named([dataset])
-    found = repository.runs(diagnostic=diagnostic, dataset=dataset)
+    runs = repository.runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:
-        output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in found]})
+        output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in runs]})
         return
-    if not found:
+    if not runs:
         example = "blindspot run evalrank --encoder minilm --dataset demo-pairs"
         print("No such runs." if diagnostic or dataset else f"No runs yet. Try: {example}")
         return
@@ -50,7 +50,7 @@ def list_runs(
             "score": _headline(r),
             "started (UTC)": f"{r.started_at:%Y-%m-%d %H:%M}",
         }
-        for r in found
+        for r in runs
     ]
     output.print_rows("Runs", rows)
 
@@ -92,13 +92,15 @@ def compare(
 ) -> None:
     """Test whether two runs differ by more than chance, item by item."""
     settings, repository = settings_and_store()
-    found = compare_runs(repository.run(first), repository.run(second), repository, filtered=ranks is Ranks.FILTERED)
+    comparison = compare_runs(
+        repository.run(first), repository.run(second), repository, filtered=ranks is Ranks.FILTERED
+    )
     if as_json:
         output.print_json(
-            {"diagnostic": found.entry.id, "dataset": found.a.plan.dataset}
-            | {"a": named(found.a), "b": named(found.b), "scores": found.fields, "said": found.said}
+            {"diagnostic": comparison.entry.id, "dataset": comparison.a.plan.dataset}
+            | {"a": named(comparison.a), "b": named(comparison.b), "scores": comparison.fields, "said": comparison.said}
         )
         return
     output.use_names(settings, repository)
-    output.print_rows(found.title, found.cells)
-    print("\n".join(found.said))
+    output.print_rows(comparison.title, comparison.cells)
+    print("\n".join(comparison.said))

@@ -51,12 +51,12 @@ def hubs(
             lists.append((space, *hubness.make(space, metric, settings, progress)))
     models = hubs_view(lists, k)
     if as_json:
-        variants = [one.as_json() for one in models]
+        variants = [model.as_json() for model in models]
         output.print_json({"dataset": entry.id, "metric": metric.value, "variants": variants})
         return
-    output.use_names(settings, repository, [one.variant.encoder for one in models])
+    output.use_names(settings, repository, [model.variant.encoder for model in models])
     output.print_table(f"Hubness on {title_of(entry.id)}, similarity {metric}", HEADINGS, list(map(_row, models)))
-    for one in models:
+    for model in models:
         rows = [
             {
                 "no.": h.item_no,
@@ -64,17 +64,17 @@ def hubs(
                 "times average": f"{h.times_average:.1f}",
                 "text": h.text,
             }
-            for h in one.largest()
+            for h in model.largest()
         ]
-        output.print_rows(f"Largest hubs of {one.variant.label}", rows)
+        output.print_rows(f"Largest hubs of {model.variant.label}", rows)
     output.print_text(
         f"A hub is among the k nearest neighbors of {HUB:g} times as many texts as the average text. Random vectors: "
         "the same number and dimension, from a normal distribution."
     )
 
 
-def _row(one: Hubs) -> list[str]:
-    skewness = [output.cell(of.skewness, ".3f") for of in (one.hubness, one.random)]
-    never = [f"{of.never:.2%}" for of in (one.hubness, one.random)]
-    counts = [f"{one.hubness.hubs:,}", f"{one.hubness.most:,}"]
-    return [one.variant.label, str(one.k), skewness[0], skewness[1], never[0], never[1], *counts]
+def _row(model: Hubs) -> list[str]:
+    skewness = [output.cell(of.skewness, ".3f") for of in (model.hubness, model.random)]
+    never = [f"{of.never:.2%}" for of in (model.hubness, model.random)]
+    counts = [f"{model.hubness.hubs:,}", f"{model.hubness.most:,}"]
+    return [model.variant.label, str(model.k), skewness[0], skewness[1], never[0], never[1], *counts]

@@ -51,11 +51,14 @@ def _print(view: NeighborsView) -> None:
     if view.lists:
         shown = view.text if len(view.text) <= 80 else f"{view.text[:80]} …"
         texts = len(candidates(view.spaces[0]))
-        by_rank = zip(*(view.found(one) for one in view.lists), strict=True)
+        by_rank = zip(*(view.found(neighbor_list) for neighbor_list in view.lists), strict=True)
         output.print_table(
             f"Nearest to {what} '{shown}' of {texts:,} texts in {title_of(view.dataset.id)}, {view.metric.value}",
-            ["rank", *(one.variant.label for one in view.lists)],
-            [[str(rank), *(f"{one.similarity:.4f} {one.text}" for one in row)] for rank, row in enumerate(by_rank, 1)],
+            ["rank", *(neighbor_list.variant.label for neighbor_list in view.lists)],
+            [
+                [str(rank), *(f"{neighbor.similarity:.4f} {neighbor.text}" for neighbor in row)]
+                for rank, row in enumerate(by_rank, 1)
+            ],
         )
     for note in view.notes:
         output.print_text(note)

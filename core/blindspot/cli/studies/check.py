@@ -29,8 +29,8 @@ def check(
 ) -> None:
     """Check whether a model is set up as meant: pooling, prompts, limit, order, precision; exit code 1 if not."""
     settings, repository = settings_and_store()
-    for one in filter(None, (encoder, reference)):
-        policy.check_encoder(one, settings)
+    for name in filter(None, (encoder, reference)):
+        policy.check_encoder(name, settings)
     asked = SetupCheck.of(encoder, reference, quick=quick)
     with at_work(settings, asked.line), output.progress(asked.label) as progress:
         report = make(asked, settings, progress, CancelToken())
@@ -47,7 +47,9 @@ def check(
 
 
 def _print(title: str, report: Report) -> None:
-    rows = [{"check": one.title, "verdict": one.verdict, "evidence": one.evidence} for one in report.results]
+    rows = [
+        {"check": result.title, "verdict": result.verdict, "evidence": result.evidence} for result in report.results
+    ]
     output.print_rows(title, rows)
     worst = [
         {"cosine": f"{cosine:.5f}", "kind": kind, "text": shortened(text)}

@@ -28,23 +28,23 @@ def compare_variants(
     """
     settings, repository = settings_and_store()
     known = repository.variants()
-    one, other = (_variant(name, known) for name in (a, b))
+    a_variant, other = (_variant(name, known) for name in (a, b))
     picked = {"metric": metric.value}
-    view = compare_view(one, other, repository, picked)
+    view = compare_view(a_variant, other, repository, picked)
     if as_json:
         output.print_json(view.as_json(picked))
         return
     output.use_names(settings, repository)
     output.print_text(view.headline)
-    found, sides = view.told.comparison, ("B", "A") if view.comparison.is_about_b else ("A", "B")
-    if found.rows:
-        output.print_rows(f"A is {one.label}, B is {other.label}", [row.cells(*sides) for row in found.rows])
-        output.print_text(method_in_words(found))
-        for row in found.rows:
+    comparison, sides = view.told.comparison, ("B", "A") if view.comparison.is_about_b else ("A", "B")
+    if comparison.rows:
+        output.print_rows(f"A is {a_variant.label}, B is {other.label}", [row.cells(*sides) for row in comparison.rows])
+        output.print_text(method_in_words(comparison))
+        for row in comparison.rows:
             if row.difference.p_corrected is None:
                 output.print_text(f"No test of {row.entry.title} on {title_of(row.dataset)}: {row.difference.refusal}.")
-        output.print_limits(row.dataset for row in found.rows)
-    for missing in found.missing:
+        output.print_limits(row.dataset for row in comparison.rows)
+    for missing in comparison.missing:
         names = ", ".join(variant.label for variant in missing.lacking)
         lacking = f"; run this for {names}" if names else ""
         output.print_text(f"{missing.entry.title} on {title_of(missing.dataset)}: {missing.why}{lacking}.")

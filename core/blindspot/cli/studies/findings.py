@@ -54,10 +54,10 @@ def findings(
         output.print_json(
             {
                 "runs": list(collected.runs),
-                "comparisons": [one.as_json() for one in comparisons],
+                "comparisons": [comparison.as_json() for comparison in comparisons],
                 "hypotheses": collected.hypotheses,
                 "false_discovery_rate": ALPHA,
-                "findings": [one.as_json() for one in collected.discoveries],
+                "findings": [discovery.as_json() for discovery in collected.discoveries],
             }
         )
         return
@@ -69,15 +69,15 @@ def findings(
         for line in compared.said():
             output.print_text(f"comparison: {line}")
     shown = collected.discoveries if show_all else collected.discoveries[:SHOWN]
-    for one in shown:
-        finding = one.finding
+    for discovery in shown:
+        finding = discovery.finding
         output.print_text(f"{finding.level}: {finding.said()}")
-        corrected = [] if one.adjusted is None else [f"corrected {p_in_words(one.adjusted, finding.p)}"]
+        corrected = [] if discovery.adjusted is None else [f"corrected {p_in_words(discovery.adjusted, finding.p)}"]
         basis = [title_of(finding.dataset), finding.test, f"n = {finding.n:,}", *corrected]
         output.print_text(f"    {', '.join(basis)}")
     if hidden := len(collected.discoveries) - len(shown):
         output.print_text(f"{hidden} more with --all")
-    output.print_limits(one.finding.dataset for one in shown)
+    output.print_limits(discovery.finding.dataset for discovery in shown)
     tested = counted(collected.hypotheses, "hypothesis", "hypotheses")
     output.print_text(
         f"{tested} tested over {counted(len(collected.runs), 'run', 'runs')}; shown are those significant at a false "

@@ -104,17 +104,17 @@ def gate(
             return untrained.why_run_is_easy(new, asked, value, settings, repository, output.progress)
 
         side = sides.recorded(new, scores, settings)
-        found = verdict.judge(recorded, side, scores, asked, max_drop, alpha, easy)
+        decision = verdict.judge(recorded, side, scores, asked, max_drop, alpha, easy)
         if junit:
-            written.write(junit, written.as_junit(found, undecided_fails=undecided is Undecided.FAILS))
+            written.write(junit, written.as_junit(decision, undecided_fails=undecided is Undecided.FAILS))
         if markdown:
-            written.append(markdown, written.as_markdown(found))
+            written.append(markdown, written.as_markdown(decision))
         if as_json:
-            output.print_json(found.as_json())
+            output.print_json(decision.as_json())
         else:
-            _print(found)
-    is_tolerated = found.outcome is Outcome.UNDECIDED and undecided is Undecided.PASSES
-    raise typer.Exit(0 if is_tolerated else CODES[found.outcome])
+            _print(decision)
+    is_tolerated = decision.outcome is Outcome.UNDECIDED and undecided is Undecided.PASSES
+    raise typer.Exit(0 if is_tolerated else CODES[decision.outcome])
 
 
 class CouldNotRun(BlindspotError):
@@ -166,16 +166,16 @@ def _print_recorded(path: Path | None, run: RunRecord, score: str, as_json: bool
     output.print_text(f"recorded {run.plan.variant.label} in {path}: {score} is {run.metrics[score]:.4f}")
 
 
-def _print(found: Verdict) -> None:
-    output.print_text(f"{found.outcome}: {found.score}")
-    for sentence in found.sentences:
+def _print(decision: Verdict) -> None:
+    output.print_text(f"{decision.outcome}: {decision.score}")
+    for sentence in decision.sentences:
         output.print_text(sentence)
-    if found.worse:
-        more = found.losses - len(found.worse)
+    if decision.worse:
+        more = decision.losses - len(decision.worse)
         output.print_table(
-            "Items that got worse" + (f" (the worst {len(found.worse)} of {found.losses:,})" if more else ""),
+            "Items that got worse" + (f" (the worst {len(decision.worse)} of {decision.losses:,})" if more else ""),
             ["item", "old", "new"],
-            [[one.text, f"{one.old:.4f}", f"{one.new:.4f}"] for one in found.worse],
+            [[item.text, f"{item.old:.4f}", f"{item.new:.4f}"] for item in decision.worse],
         )
 
 
@@ -199,39 +199,44 @@ def audit_set(
     score = sides.score_named("", entry, run.metrics, scores)
     reached = untrained.reached(run, score, settings, repository, output.progress)
     dataset = fetch.load(reference.entry(), settings)
-    found = audit.audited(dataset, training, score, reached, scores[score].known, max_drop, alpha)
+    audited = audit.audited(dataset, training, score, reached, scores[score].known, max_drop, alpha)
     if as_json:
-        output.print_json(found.as_json())
+        output.print_json(audited.as_json())
         return
-    _print_audit(found, max_drop)
+    _print_audit(audited, max_drop)
 
 
-def _print_audit(found: audit.Audit, tolerance: float) -> None:
-    output.print_text(f"{found.rows:,} rows: {found.independent}")
+def _print_audit(audited: audit.Audit, tolerance: float) -> None:
+    output.print_text(f"{audited.rows:,} rows: {audited.independent}")
     facts = [
-        ("rows that repeat an earlier one", f"{found.repeated:,}"),
-        ("groups of rows that contradict each other", f"{found.contradicting:,}"),
-        *([(found.tied[1], f"{found.tied[0]:,}")] if found.tied[1] else []),
-        *((f"rows in the training set {name}", f"{count:,}") for name, count in found.seen),
+        ("rows that repeat an earlier one", f"{audited.repeated:,}"),
+        ("groups of rows that contradict each other", f"{audited.contradicting:,}"),
+        *([(audited.tied[1], f"{audited.tied[0]:,}")] if audited.tied[1] else []),
+        *((f"rows in the training set {name}", f"{count:,}") for name, count in audited.seen),
     ]
     output.print_table("Rows", ["", ""], facts)
     output.print_table(
-        f"Without a trained model: {found.score}", ["", ""], [(one.name, f"{one.value:.4f}") for one in found.reached]
+        f"Without a trained model: {audited.score}",
+        ["", ""],
+        [(score.name, f"{score.value:.4f}") for score in audited.reached],
     )
     output.print_table(
         f"Smallest drop that is found to be beyond {tolerance:g}, in four cases of five",
         ["if a new model changes", "drop"],
         [
-            (f"{one.changing:.0%} of the items", "none" if one.drop is None else f"{one.drop:.3f}")
-            for one in found.visible
+            (f"{change.changing:.0%} of the items", "none" if change.drop is None else f"{change.drop:.3f}")
+            for change in audited.visible
         ],
     )
     output.print_table(
         f"Independent items that pass an equally good model at {tolerance:g}, in four cases of five",
         ["if it changes", "items", "here"],
-        [(f"{one.changing:.0%} of the items", _number(one.items), f"{found.effective:,}") for one in found.visible],
+        [
+            (f"{change.changing:.0%} of the items", _number(change.items), f"{audited.effective:,}")
+            for change in audited.visible
+        ],
     )
-    output.warn(found.warnings)
+    output.warn(audited.warnings)
 
 
 def _number(items: int | None) -> str:

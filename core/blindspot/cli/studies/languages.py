@@ -44,14 +44,14 @@ def languages(
     """
     settings, repository = settings_and_store()
     sets = sets_named(data)
-    asked = [one for part in languages.split(",") if (one := part.strip())]
+    asked = [language for part in languages.split(",") if (language := part.strip())]
     chosen = sets.languages(() if asked == [ALL] else asked or USUAL[sets.family.id])
     if pooled and transform != "none":
         raise not_pooled()
     cells = cells_of(sets, chosen, encoder, settings, transform=transform, metric=metric)
     results = one_by_one([cell.request for cell in cells], settings, repository)
-    runs = {one.request: one.outcome.record for one in results if isinstance(one, Done)}
-    failed = {one.request: one.error for one in results if isinstance(one, Failed)}
+    runs = {result.request: result.outcome.record for result in results if isinstance(result, Done)}
+    failed = {result.request: result.error for result in results if isinstance(result, Failed)}
     for error in failed.values():
         if isinstance(error, DataMissing) or not runs:
             raise error
@@ -76,7 +76,7 @@ def _print(view: LanguagesView, by: By) -> None:
     for group in view.groups:
         for language in group.languages:
             both = [at.get((language.code, way)) for way in BOTH]
-            known = next(one for one in both if one)
+            known = next(side for side in both if side)
             pairs = f"{known.pairs:,}" if known.covered == known.pairs else f"{known.covered:,} of {known.pairs:,}"
             cells = [cell for score in both for cell in _accuracy(score)]
             rows.append([language.name, language.code, language.kin, language.script, pairs, *cells])

@@ -100,15 +100,15 @@ def _rejected(path: Path, made: Made) -> frozenset[str]:
 
 
 def _print_counts(made: Made, left_out: frozenset[str]) -> None:
-    rows = [(one.kind, one.meaning, f"{one.rewrites:,}", _why(one)) for one in made.by_kind(left_out)]
+    rows = [(counts.kind, counts.meaning, f"{counts.rewrites:,}", _why(counts)) for counts in made.by_kind(left_out)]
     title = f"Rewrites of {len(made.texts):,} texts"
     output.print_table(title, ["kind", "meaning", "rewrites", "passed over, most frequent reason"], rows)
 
 
-def _why(one: KindCounts) -> str:
-    if not one.reasons:
+def _why(counts: KindCounts) -> str:
+    if not counts.reasons:
         return ""
-    (why, n), total = one.reasons[0], one.passed_over
+    (why, n), total = counts.reasons[0], counts.passed_over
     return f"{total:,}, of which {n:,}: {why}" if n < total else f"{n:,}: {why}"
 
 

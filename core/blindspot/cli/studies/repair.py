@@ -75,33 +75,33 @@ def repair(
     if out is not None:
         check_new_folder(out)
         export.check_model(resolve_encoder(asked.encoder, settings))
-    found = None if again else task.find(asked, settings)
-    if found is None or not task.is_of_today(found, settings):
+    report = None if again else task.find(asked, settings)
+    if report is None or not task.is_of_today(report, settings):
         with output.progress(asked.label) as progress:
-            found = task.make(asked, settings, repository, progress, CancelToken())
+            report = task.make(asked, settings, repository, progress, CancelToken())
     folders: tuple[Path, ...] = ()
     if out is not None:
-        folders = export.write(task.repair_of(found, settings), resolve_encoder(asked.encoder, settings), out)
-    if found.warning:
-        output.warn([found.warning])
+        folders = export.write(task.repair_of(report, settings), resolve_encoder(asked.encoder, settings), out)
+    if report.warning:
+        output.warn([report.warning])
     if as_json:
-        output.print_json(found.judged(max_drop) | {"folders": [str(folder) for folder in folders]})
+        output.print_json(report.judged(max_drop) | {"folders": [str(folder) for folder in folders]})
         return
     output.use_names(settings, repository, [asked.encoder])
-    _print(found, max_drop)
-    output.print_limits(measured.dataset for part in Part for measured in found.of(part))
+    _print(report, max_drop)
+    output.print_limits(measured.dataset for part in Part for measured in report.of(part))
     for folder in folders:
         output.print_text(f"Written to {folder}.")
 
 
-def _print(found: Report, tolerated: float) -> None:
+def _print(report: Report, tolerated: float) -> None:
     specs = dict.fromkeys(("before", "after", "random", "shuffled"), ".3f")
-    output.print_rows(f"{found.chain}: before and after", found.rows, specs)
-    for sentence in answer(found, tolerated):
+    output.print_rows(f"{report.chain}: before and after", report.rows, specs)
+    for sentence in answer(report, tolerated):
         output.print_text(sentence)
-    for reason, count in found.left_out.items():
+    for reason, count in report.left_out.items():
         output.print_text(f"Left out: {count:,}, {reason}.")
-    for reference, why in found.not_tested.items():
+    for reference, why in report.not_tested.items():
         output.print_text(f"Not tested on {title_of(reference)}: {why}.")
-    if found.moved:
-        output.print_text(f"Use it: blindspot run DIAGNOSTIC --encoder {found.encoder} --transform {found.chain}")
+    if report.moved:
+        output.print_text(f"Use it: blindspot run DIAGNOSTIC --encoder {report.encoder} --transform {report.chain}")

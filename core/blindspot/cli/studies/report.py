@@ -52,33 +52,36 @@ def report(
     variants = named_variants(variant)
     datasets = datasets_named(dataset)
     selection = Selection(variants, metric.value, datasets, postprocessed=postprocessed)
-    found = gather(repository, settings, selection)
-    content = FORMATS[out.suffix](found).encode("utf-8", "replace")
+    contents = gather(repository, settings, selection)
+    content = FORMATS[out.suffix](contents).encode("utf-8", "replace")
     write_atomically(out, lambda file: file.write(content))
-    output.warn(found.findings.failures)
+    output.warn(contents.findings.failures)
     if as_json:
-        output.print_json(found.manifest)
+        output.print_json(contents.manifest)
     else:
-        output.print_text(f"wrote {out}: {len(content) / 1e6:.1f} MB on {len(found.every_run)} runs")
+        output.print_text(f"wrote {out}: {len(content) / 1e6:.1f} MB on {len(contents.every_run)} runs")
 
 
 def _compare(first: Path, second: Path, *, as_json: bool) -> None:
-    found = manifest.compare(manifest.read(first), manifest.read(second))
+    difference = manifest.compare(manifest.read(first), manifest.read(second))
     if as_json:
         output.print_json(
             {
-                "runs_of_both": found.both,
-                "only_in_first": found.only_first,
-                "only_in_second": found.only_second,
-                "differences": [vars(one) for one in found.unlike],
+                "runs_of_both": difference.both,
+                "only_in_first": difference.only_first,
+                "only_in_second": difference.only_second,
+                "differences": [vars(unlike_fact) for unlike_fact in difference.unlike],
             }
         )
         return
-    for only, path in ((found.only_first, first), (found.only_second, second)):
+    for only, path in ((difference.only_first, first), (difference.only_second, second)):
         for name in only:
             output.print_text(f"only in {path.name}: {name}")
-    if found.unlike:
-        rows = [(one.run, one.fact, one.first, one.second) for one in found.unlike]
+    if difference.unlike:
+        rows = [
+            (unlike_fact.run, unlike_fact.fact, unlike_fact.first, unlike_fact.second)
+            for unlike_fact in difference.unlike
+        ]
         output.print_table("What differs", ["run", "fact", first.name, second.name], rows)
-    runs = f"{found.both} {'run is' if found.both == 1 else 'runs are'} in both"
-    output.print_text(f"{runs}; {len({one.run for one in found.unlike})} of them differ.")
+    runs = f"{difference.both} {'run is' if difference.both == 1 else 'runs are'} in both"
+    output.print_text(f"{runs}; {len({unlike_fact.run for unlike_fact in difference.unlike})} of them differ.")

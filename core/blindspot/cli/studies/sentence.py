@@ -51,9 +51,9 @@ def try_texts(
 
 
 def _print_sentence(view: SentenceView) -> None:
-    for one in view.models:
-        output.print_text(f"{one.label}: {one.said}")
-        for note in [*one.notes, *_scale(one.scale)]:
+    for model in view.models:
+        output.print_text(f"{model.label}: {model.said}")
+        for note in [*model.notes, *_scale(model.scale)]:
             output.print_text(f"  {note}")
     groups = (
         ("Keeps the meaning", view.group(keeps=True)),
@@ -62,19 +62,19 @@ def _print_sentence(view: SentenceView) -> None:
     )
     for title, rewrites in groups:
         if rewrites:
-            rows = [_row(one) for one in rewrites]
-            output.print_table(title, ["rule", "rewrite", *(one.label for one in view.models)], rows)
+            rows = [_row(rewrite) for rewrite in rewrites]
+            output.print_table(title, ["rule", "rewrite", *(model.label for model in view.models)], rows)
     if view.passed_over:
         output.print_text(f"Not applied: {view.passed_in_words()}.")
 
 
-def _row(one: Rewrite) -> tuple[str, ...]:
+def _row(rewrite: Rewrite) -> tuple[str, ...]:
     numbers = (
         _number(value) + " ▲" * above + " cut off" * cut
-        for value, above, cut in zip(one.similarities, one.above, one.cut, strict=True)
+        for value, above, cut in zip(rewrite.similarities, rewrite.above, rewrite.cut, strict=True)
     )
-    text = one.text.replace("\n", "⏎").replace("\t", "⇥")
-    return one.name, text if one.is_counted else one.change, *numbers
+    text = rewrite.text.replace("\n", "⏎").replace("\t", "⇥")
+    return rewrite.name, text if rewrite.is_counted else rewrite.change, *numbers
 
 
 def _number(value: float | None) -> str:
@@ -89,30 +89,32 @@ def _scale(scale: Scale | None) -> list[str]:
 
 def _print_lines(view: LinesView) -> None:
     numbers = [str(number) for number in range(1, len(view.lines) + 1)]
-    for one in view.models:
+    for model in view.models:
         rows = [
             (number, line, *map(_number, row))
-            for number, line, row in zip(numbers, view.lines, one.similarities, strict=True)
+            for number, line, row in zip(numbers, view.lines, model.similarities, strict=True)
         ]
-        output.print_table(one.label, ["", "line", *numbers], rows)
-        for note in [*one.notes, *_scale(one.scale)]:
+        output.print_table(model.label, ["", "line", *numbers], rows)
+        for note in [*model.notes, *_scale(model.scale)]:
             output.print_text(f"  {note}")
-        if one.why_not:
-            output.print_text(f"  {one.why_not}")
-        if one.contributions is not None:
-            for words, values in zip(one.contributions.words, one.contributions.of_words, strict=True):
+        if model.why_not:
+            output.print_text(f"  {model.why_not}")
+        if model.contributions is not None:
+            for words, values in zip(model.contributions.words, model.contributions.of_words, strict=True):
                 order = sorted(range(len(words)), key=lambda i: -abs(values[i]))[:WORDS_SHOWN]
                 most = ", ".join(f"{words[i].text} {values[i]:+.3f}" for i in order)
                 output.print_text(f"  What words contribute most: {most}")
     if view.disagreements:
         title = f"{counted(len(view.disagreements), 'pair')} that two models see most differently"
         columns = ["lines", "nearer in", "similarity", "of the way", "than in", "similarity", "of the way"]
-        output.print_table(title, columns, [_disagreement(view, one) for one in view.disagreements])
+        output.print_table(title, columns, [_disagreement(view, disagreement) for disagreement in view.disagreements])
         output.print_text("Of the way from unrelated sentences (0%) to paraphrases (100%), on each model's own scale.")
 
 
-def _disagreement(view: LinesView, one: Disagreement) -> tuple[str, ...]:
+def _disagreement(view: LinesView, disagreement: Disagreement) -> tuple[str, ...]:
     sides = []
-    for model, similarity, place in zip(one.models, one.similarities, one.places, strict=True):
+    for model, similarity, place in zip(
+        disagreement.models, disagreement.similarities, disagreement.places, strict=True
+    ):
         sides += [view.models[model].label, f"{similarity:.4f}", f"{place:.0%}"]
-    return f"{one.lines[0] + 1} and {one.lines[1] + 1}", *sides
+    return f"{disagreement.lines[0] + 1} and {disagreement.lines[1] + 1}", *sides

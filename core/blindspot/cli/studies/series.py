@@ -72,12 +72,12 @@ def matched(
     entry, requests = matched_requests(pairs, dataset_of(data, own), settings, diagnostic, params)
     runs = {done.request.variant: done.outcome.record for done in _computed(requests, settings, repository)}
     output.use_names(settings, repository, [name for pair in pairs for name in (pair.small, pair.large)])
-    found = matched_view(entry, pairs, runs, repository)
+    view = matched_view(entry, pairs, runs, repository)
     if as_json:
-        output.print_json(found.as_json())
+        output.print_json(view.as_json())
         return
-    output.print_rows(f"{entry.title}: {found.title} at matched dimensions", found.rows)
-    for sentence in found.in_words:
+    output.print_rows(f"{entry.title}: {view.title} at matched dimensions", view.rows)
+    for sentence in view.in_words:
         output.print_text(sentence)
     output.print_limits(run.plan.dataset for run in runs.values())
 
@@ -108,18 +108,18 @@ def _series(
     runs = {
         str(done.request.variant.encoder): done.outcome.record for done in _computed(requests, settings, repository)
     }
-    found = series_view(by, entry, every, runs, repository)
+    view = series_view(by, entry, every, runs, repository)
     if as_json:
-        output.print_json(found.as_json())
+        output.print_json(view.as_json())
         return
-    output.use_names(settings, repository, [one.model for one in every])
-    _print(found)
+    output.use_names(settings, repository, [step.model for step in every])
+    _print(view)
     output.print_limits(run.plan.dataset for run in runs.values())
 
 
-def _print(found: SeriesView) -> None:
-    output.print_rows(f"{found.entry.title}: {found.title} by {found.by}", found.rows, {"difference": "+.4f"})
-    for sentence in found.in_words:
+def _print(view: SeriesView) -> None:
+    output.print_rows(f"{view.entry.title}: {view.title} by {view.by}", view.rows, {"difference": "+.4f"})
+    for sentence in view.in_words:
         output.print_text(sentence)
-    if found.by is By.PROMPT:
+    if view.by is By.PROMPT:
         output.print_text(f"Common prompts: those of five models ({len(PROMPTS)}), each before every text.")

@@ -59,14 +59,14 @@ def size(
         diagnostic=diagnostic,
         params=params,
     )
-    found = []
+    outcomes = []
     for setting, request in zip(grid.settings, grid.requests, strict=True):
         if why := cannot_be(request, settings):
             output.warn([f"{setting.label} is left out: {why}"])
             continue
         with output.progress(request.label) as progress:
-            found.append((setting, pipeline.run(request, settings, repository, progress).record))
-    result = size_view(grid.entry, found, repository)
+            outcomes.append((setting, pipeline.run(request, settings, repository, progress).record))
+    result = size_view(grid.entry, outcomes, repository)
     if times:
         with output.progress("search time") as progress:
             speed.keep(speed.measure(grid.settings, progress, CancelToken()), settings)
@@ -93,9 +93,9 @@ def _numbers(text: str, of: str = "number of dimensions", such: str = "384,128,3
     return [int(word) for word in words]
 
 
-def _print(found: SizeView, tolerance: float, measured: speed.Measured | None) -> None:
-    output.print_rows(f"{found.entry.title}: {found.title} by size", found.rows(measured), SPECS)
-    for sentence in answer(found, tolerance):
+def _print(view: SizeView, tolerance: float, measured: speed.Measured | None) -> None:
+    output.print_rows(f"{view.entry.title}: {view.title} by size", view.rows(measured), SPECS)
+    for sentence in answer(view, tolerance):
         output.print_text(sentence)
     if measured:
         output.print_text(f"{measured.in_words} ms: faiss / Blindspot's own search.")

@@ -67,9 +67,13 @@ def threshold(
     output.print_text(in_words(shown.found).replace("**", ""))
     output.print_text(certainty(shown.found))
     rows = [
-        {"": name, "Brier score": f"{one.brier.value:.4f}", "95% interval": interval(one.brier.interval, ".4f")}
-        | {"calibration error (ECE)": f"{one.ece:.4f}", "of a perfect one": f"{one.ece_by_chance:.4f}"}
-        for name, one in shown.calibrations.items()
+        {
+            "": name,
+            "Brier score": f"{estimate.brier.value:.4f}",
+            "95% interval": interval(estimate.brier.interval, ".4f"),
+        }
+        | {"calibration error (ECE)": f"{estimate.ece:.4f}", "of a perfect one": f"{estimate.ece_by_chance:.4f}"}
+        for name, estimate in shown.calibrations.items()
     ]
     output.print_rows("Similarity as a probability, cross-fitted", rows)
     if over is not None:

@@ -70,22 +70,22 @@ def training_data(
     report(make(run, wishes, settings, repository), out, as_json=as_json)
 
 
-def report(found: Made, out: Path, *, as_json: bool) -> None:
+def report(training_files: Made, out: Path, *, as_json: bool) -> None:
     """Write the files, and print what was made."""
-    files.write(out, found.files)
-    if found.warning:
-        output.warn([found.warning])
+    files.write(out, training_files.files)
+    if training_files.warning:
+        output.warn([training_files.warning])
     if as_json:
         output.print_json(
             {
                 "folder": str(out),
-                "train": len(found.data.train),
-                "held_out": len(found.data.held_out),
-                "components": found.data.components,
-                "left_out": dict(found.data.left_out),
+                "train": len(training_files.data.train),
+                "held_out": len(training_files.data.held_out),
+                "components": training_files.data.components,
+                "left_out": dict(training_files.data.left_out),
             }
         )
         return
-    for sentence in files.in_words(found.data):
+    for sentence in files.in_words(training_files.data):
         output.print_text(sentence)
     output.print_text(f"Written to {out}; train with: python {out / 'train.py'}")

@@ -102,17 +102,17 @@ def chunks_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     As ``conlleval`` (Tjong Kim Sang 2004) finds them: a phrase begins at ``B``, and at an ``I`` that does not continue
     a phrase of its own kind; it ends before ``O``, a ``B``, or an ``I`` of another kind.
     """
-    found: list[tuple[int, int, str]] = []
+    chunks: list[tuple[int, int, str]] = []
     start, kind = -1, ""
     for place, tag in enumerate([*tags, "O"]):
         mark, _, own = tag.partition("-")
         continues = mark == "I" and start >= 0 and own == kind
         if start >= 0 and not continues:
-            found.append((start, place, kind))
+            chunks.append((start, place, kind))
             start = -1
         if mark != "O" and not continues:
             start, kind = place, own
-    return found
+    return chunks
 
 
 def bracketed(words: Sequence[str], tags: Sequence[str]) -> str:

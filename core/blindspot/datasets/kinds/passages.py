@@ -51,18 +51,18 @@ class Cut:
     def of(cls, queries: Sequence[str], documents: Sequence[str], titles: Sequence[str], cutter: Cutter) -> Cut:
         """Cut documents, given by their texts, titles included."""
         bodies = [body_of(text, title) for text, title in zip(documents, titles, strict=True)]
-        found = [
+        cut = [
             list(_passages(text, len(text) - len(body), spans))
             for text, body, spans in zip(documents, bodies, cutter.spans(bodies), strict=True)
         ]
-        passages = [passage for one in found for passage, _ in one]
+        passages = [passage for text in cut for passage, _ in text]
         number = {text: i for i, text in enumerate(dict.fromkeys([*queries, *passages]))}
         return cls(
             tuple(number),
             np.array([number[text] for text in queries], dtype=np.int32),
-            np.array([0, *accumulate(map(len, found))], dtype=np.int32),
+            np.array([0, *accumulate(map(len, cut))], dtype=np.int32),
             np.array([number[text] for text in passages], dtype=np.int32),
-            np.array([span for one in found for _, span in one], dtype=np.int32).reshape(-1, 2),
+            np.array([span for text in cut for _, span in text], dtype=np.int32).reshape(-1, 2),
         )
 
 

@@ -99,9 +99,9 @@ class RetrievalDataset(Dataset):
 
     def in_passages(self, cutter: Cutter) -> RetrievalDataset:
         """The same dataset for a model that reads passages."""
-        found = replace(self, cutter=cutter)
-        vars(found).update(texts_digest=self.texts_digest, content_digest=self.content_digest)
-        return found
+        dataset = replace(self, cutter=cutter)
+        vars(dataset).update(texts_digest=self.texts_digest, content_digest=self.content_digest)
+        return dataset
 
     @property
     def whole(self) -> RetrievalDataset:
@@ -227,8 +227,8 @@ class RetrievalDataset(Dataset):
 
     def _first_relevant(self, query: int) -> str:
         judged, grades = self.judgments_of(query)
-        found = [self.document_ids[i] for i in judged[grades >= RELEVANT].tolist()]
-        return ", ".join(found[:SHOWN]) + (", ..." if len(found) > SHOWN else "")
+        relevant = [self.document_ids[i] for i in judged[grades >= RELEVANT].tolist()]
+        return ", ".join(relevant[:SHOWN]) + (", ..." if len(relevant) > SHOWN else "")
 
     def stored_rows(self) -> dict[str, Any]:
         return {
@@ -240,8 +240,8 @@ class RetrievalDataset(Dataset):
     def related(self, item: int) -> dict[int, str]:
         """Relevant documents of the queries with the item's text."""
         mine = np.isin(self.judged_queries, np.flatnonzero(self.queries == item)) & self.relevant
-        found = np.unique(self.documents[self.judged[mine]])
-        return {int(document): "relevant" for document in found if document != item}
+        documents = np.unique(self.documents[self.judged[mine]])
+        return {int(document): "relevant" for document in documents if document != item}
 
     @classmethod
     def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs

@@ -98,10 +98,10 @@ _NEGATIVE = frozenset("none few hardly rarely".split())
 
 def quantifier(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001 - one way alone
     """Change the first quantity or frequency of the text: ``all`` and ``few``, ``often`` and ``rarely``."""
-    found = [(match, new) for pattern, new in _BY_PATTERN for match in pattern.finditer(text)]
-    if not found:
+    matches = [(match, new) for pattern, new in _BY_PATTERN for match in pattern.finditer(text)]
+    if not matches:
         return Passed("no listed quantifier where one must be")
-    match, new = min(found, key=lambda each: (each[0].start(), -len(each[0][0])))
+    match, new = min(matches, key=lambda each: (each[0].start(), -len(each[0][0])))
     if is_negated(text[: match.start()]):
         return Passed("a negation before the quantifier, which would change what it negates")
     if new.split()[0] in _NEGATIVE and is_negated(text[match.end() :]):

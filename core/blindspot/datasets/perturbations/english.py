@@ -43,7 +43,7 @@ class Word:
 
 def words(text: str) -> list[Word]:
     """The words of letters in a text; a contraction is one word."""
-    return [Word(found[0], found.start(), found.end()) for found in WORD.finditer(text)]
+    return [Word(match[0], match.start(), match.end()) for match in WORD.finditer(text)]
 
 
 def sentences(text: str, *, any_case: bool = False) -> list[tuple[int, int]]:
@@ -52,20 +52,20 @@ def sentences(text: str, *, any_case: bool = False) -> list[tuple[int, int]]:
     ``any_case``: a sentence need not begin with a capital letter or a digit, and ends of other scripts count, too.
     """
     out, start = [], 0
-    for found in (_END_IN_ANY_CASE if any_case else _END).finditer(text):
-        if not _ABBREVIATIONS.search(text[start : found.start()].rstrip("\"'”’)")):
-            out.append((start, found.start()))
-            start = found.end()
+    for match in (_END_IN_ANY_CASE if any_case else _END).finditer(text):
+        if not _ABBREVIATIONS.search(text[start : match.start()].rstrip("\"'”’)")):
+            out.append((start, match.start()))
+            start = match.end()
     return [*out, (start, len(text))]
 
 
 def starts(text: str) -> frozenset[int]:
     """Places of the first word of every sentence."""
-    found = []
+    positions = []
     for start, end in sentences(text):
         if first := WORD.search(text, start, end):
-            found.append(first.start())
-    return frozenset(found)
+            positions.append(first.start())
+    return frozenset(positions)
 
 
 def is_question(text: str) -> bool:
@@ -90,13 +90,13 @@ def why_not(text: str) -> str:
         return "no letters"
     if script := next((_script(c) for c in letters if _script(c) != "Latin"), ""):
         return f"letters of another script ({script})"
-    found = [word.lower for word in words(text)]
-    ours = sum(word in lexicon.ENGLISH for word in found)
+    lower = [word.lower for word in words(text)]
+    ours = sum(word in lexicon.ENGLISH for word in lower)
     for language, listed in _foreign().items():
-        theirs = sum(word in listed for word in found)
+        theirs = sum(word in listed for word in lower)
         if theirs >= 2 and theirs > ours:
             return f"it looks {language}, and the rule is English"
-    if len(found) >= 6 and not ours:
+    if len(lower) >= 6 and not ours:
         return "no frequent English word in it, and the rule is English"
     return ""
 

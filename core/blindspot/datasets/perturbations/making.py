@@ -100,8 +100,8 @@ class Made:
 
     def counts(self, rejected: Collection[str] = ()) -> dict[Rule, int]:
         """Accepted rewrites per rule."""
-        found = Counter(p.rule.name for p in self.proposals if p.id not in rejected)
-        return {rule: found[rule.name] for rule in self.rules}
+        counter = Counter(p.rule.name for p in self.proposals if p.id not in rejected)
+        return {rule: counter[rule.name] for rule in self.rules}
 
     def reasons(self, rule: Rule) -> list[tuple[str, int]]:
         """The reasons why a rule passed over texts, with their counts, the most frequent first."""
@@ -203,19 +203,21 @@ def rows(made: Made, rejected: Collection[str] = (), form: Form | None = None) -
             expected="kinds of both",
             remedy="add one, or ask for a column per kind (--form columns)",
         )
-    found = (_pairs if form is Form.PAIRS else _columns)(made, accepted)
-    if len(found) < FEWEST_ROWS:
+    rows_of_form = (_pairs if form is Form.PAIRS else _columns)(made, accepted)
+    if len(rows_of_form) < FEWEST_ROWS:
         counts = Counter(proposal.rule.kind for proposal in accepted)
         fewest = min(dict.fromkeys(rule.kind for rule in made.rules), key=lambda kind: counts[kind])
         pairs = " or --form pairs" if form is Form.COLUMNS and form_of(made.rules) is Form.PAIRS else ""
         raise InputError(
-            f"only {counted(len(found), 'row')} would be made",
+            f"only {counted(len(rows_of_form), 'row')} would be made",
             expected=f"at least {FEWEST_ROWS}",
             remedy=f"take more texts, or other kinds (fewest rewrites: {fewest}, {counts[fewest]:,}){pairs}",
         )
-    if len(found) > MAX_ROWS:
-        raise InputError(f"{len(found):,} rows", expected=f"at most {MAX_ROWS:,}", remedy="take fewer kinds or texts")
-    return found
+    if len(rows_of_form) > MAX_ROWS:
+        raise InputError(
+            f"{len(rows_of_form):,} rows", expected=f"at most {MAX_ROWS:,}", remedy="take fewer kinds or texts"
+        )
+    return rows_of_form
 
 
 def _by_text(accepted: Sequence[Proposal]) -> Mapping[int, list[Proposal]]:
@@ -268,6 +270,6 @@ def column_of(rule: Rule) -> str:
     return f"{KEPT if rule.keeps else CHANGED}_{rule.name}"
 
 
-def as_jsonl(found: Sequence[Mapping[str, str]]) -> bytes:
+def as_jsonl(all_rows: Sequence[Mapping[str, str]]) -> bytes:
     """The content of a file that loads as ``file:``; texts stay exactly as they are."""
-    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found).encode()
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in all_rows).encode()

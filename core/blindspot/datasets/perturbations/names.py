@@ -85,7 +85,7 @@ def in_texts(texts: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     out: dict[str, dict[str, None]] = {}
     for name in _all(texts):
         out.setdefault(name.names, {}).setdefault(name.text)
-    return {names: tuple(found) for names, found in out.items()}
+    return {names: tuple(entities) for names, entities in out.items()}
 
 
 def _all(texts: Iterable[str]) -> Iterator[Name]:
@@ -96,11 +96,11 @@ def _all(texts: Iterable[str]) -> Iterator[Name]:
 
 def entity(text: str, context: Context) -> Changed | Passed:
     """Replace a name by another one of the file, everywhere in the text."""
-    found = names_of(text)
-    if not found:
+    entities = names_of(text)
+    if not entities:
         return Passed("no name whose kind is clear")
-    here = {word for name in found for word in name.text.split()}
-    for name in context.random.sample(found, len(found)):
+    here = {word for name in entities for word in name.text.split()}
+    for name in context.random.sample(entities, len(entities)):
         others = [other for other in context.names.get(name.names, ()) if here.isdisjoint(other.split())]
         others = [other for other in others if not _other_article(text[: name.start], name.text, other)]
         if others:

@@ -67,11 +67,11 @@ def number(text: str, context: Context) -> Changed | Passed:
         dates += [m.span() for m in _FOREIGN_DATE.finditer(text)]
     else:
         numbers += _WORD.finditer(text)
-    found = [m for m in numbers if not any(a <= m.start() < b for a, b in dates)]
-    found = [m for m in found if m[0] not in {"0", "1"} and not _YEAR.fullmatch(m[0])]
-    if not found:
+    matches = [m for m in numbers if not any(a <= m.start() < b for a, b in dates)]
+    matches = [m for m in matches if m[0] not in {"0", "1"} and not _YEAR.fullmatch(m[0])]
+    if not matches:
         return Passed("no number above one")
-    place = context.random.choice(sorted(found, key=lambda m: m.start()))
+    place = context.random.choice(sorted(matches, key=lambda m: m.start()))
     old = place[0]
     if old[0].isdigit():
         new = _other_digits(old, context, is_share=bool(_PERCENT.match(text, place.end())))
@@ -101,12 +101,12 @@ def _other_word(old: str, context: Context) -> str:
 def unit(text: str, context: Context) -> Changed | Passed:
     """Replace the unit after a number, or the currency before it."""
     named = [(m, "unit" if m["unit"] else "sign") for m in _AFTER_NUMBER.finditer(text)]
-    found = [(m.start(which), m.end(which), UNITS[m[which]]) for m, which in named]
-    found += [(m.start(), m.end(), _MONEY[m[0]]) for m in _BEFORE_NUMBER.finditer(text)]
-    found = [place for place in found if not _needs_other_article(text, place[0], place[2])]
-    if not found:
+    places = [(m.start(which), m.end(which), UNITS[m[which]]) for m, which in named]
+    places += [(m.start(), m.end(), _MONEY[m[0]]) for m in _BEFORE_NUMBER.finditer(text)]
+    places = [place for place in places if not _needs_other_article(text, place[0], place[2])]
+    if not places:
         return Passed("no number with a unit that has a listed counterpart")
-    start, end, new = context.random.choice(sorted(found))
+    start, end, new = context.random.choice(sorted(places))
     return Changed(english.replaced(text, start, end, new), f"{text[start:end]} → {new}")
 
 

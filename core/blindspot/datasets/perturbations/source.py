@@ -42,10 +42,10 @@ def parse(path: Path, data: bytes, column: str | None = None, most: int = MAX_TE
     if path.suffix.lower() == ".txt":
         if column is not None:
             raise InputError(f"{path} has no columns", expected="no column for a .txt, whose lines are the texts")
-        found: list[object] = [*tables.whole_text(path, data).splitlines()]
+        cells: list[object] = [*tables.whole_text(path, data).splitlines()]
     else:
-        found = _cells(path, data, column)
-    texts = dict.fromkeys(cell.strip() for cell in found if isinstance(cell, str) and not is_blank(cell))
+        cells = _cells(path, data, column)
+    texts = dict.fromkeys(cell.strip() for cell in cells if isinstance(cell, str) and not is_blank(cell))
     if not texts:
         raise InputError(f"{path} has no text", expected="a text per line or row")
     if len(texts) > most:
@@ -127,13 +127,13 @@ def _named(table: FileTable, column: str) -> int:
 def _column(table: FileTable) -> int:
     lower = [name.strip().casefold() for name in table.names]
     of_text = [n for n, kind in enumerate(table.kinds) if kind is ColumnKind.TEXT]
-    if found := next((lower.index(name) for name in NAMES if name in lower and lower.index(name) in of_text), None):
-        return found
-    found = next((n for n in of_text if lower[n] in NAMES), of_text[0] if len(of_text) == 1 else None)
-    if found is None:
+    if column := next((lower.index(name) for name in NAMES if name in lower and lower.index(name) in of_text), None):
+        return column
+    column = next((n for n in of_text if lower[n] in NAMES), of_text[0] if len(of_text) == 1 else None)
+    if column is None:
         raise InputError(
             f"{table.path} does not say which column has the texts: {table.shown_names}",
             expected="a column 'text'",
             remedy="name it with --column",
         )
-    return found
+    return column

@@ -21,15 +21,15 @@ def typo(text: str, context: Context) -> Changed | Passed:
     letter stay. Dropping other letters would make other words, such as ``capped`` from ``clapped``."""
     if letters := next((why for why in [english.why_not(text)] if "script" in why), ""):
         return Passed(letters)
-    found = [
+    candidates = [
         word
         for word in english.words(text)
         if len(word.text) >= FEWEST_LETTERS and word.text.isalpha() and word.text.islower()
         and word.text not in lexicon.CONFUSABLE | lexicon.CLOSED
     ]  # fmt: skip
-    if not found:
+    if not candidates:
         return Passed(f"no word of {FEWEST_LETTERS} small letters or more that has no look-alike")
-    word = context.random.choice(found)
+    word = context.random.choice(candidates)
     slips = [(n, how) for n in range(1, len(word.text) - 2) for how in (_exchanged, _dropped, _doubled)]
     made = [how(word.text, n) for n, how in context.random.sample(slips, len(slips))]
     new = next((slip for slip in made if slip != word.text and not _is_word(slip)), "")
@@ -90,9 +90,9 @@ def spacing(text: str, context: Context) -> Changed | Passed:
 
 def unicode_form(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PLR0911 - the first that fits
     """Encode the same characters differently: accents apart or combined, curved or straight quotes, ligatures."""
-    apart, one = normalize("NFD", text), normalize("NFC", text)
-    if apart != one:
-        return Changed(one, "accents in one (NFC)") if text == apart else Changed(apart, "accents apart (NFD)")
+    apart, composed = normalize("NFD", text), normalize("NFC", text)
+    if apart != composed:
+        return Changed(composed, "accents in one (NFC)") if text == apart else Changed(apart, "accents apart (NFD)")
     if (curved := _QUOTED.sub(r"“\1”", re.sub(r"(?<=\w)'", "’", text))) != text:
         return Changed(curved, "curved quotes for straight ones")
     if re.search("[‘’“”]", text):
@@ -100,8 +100,8 @@ def unicode_form(text: str, context: Context) -> Changed | Passed:  # noqa: ARG0
         return Changed(text.translate(straight), "straight quotes for curved ones")
     if "..." in text:
         return Changed(text.replace("...", "…"), "... → …")
-    if found := next((u for u in _UNITED if u in text), ""):
-        return Changed(text.replace(found, _UNITED[found]), f"{found} → {_UNITED[found]} in two letters or more")
+    if letter := next((u for u in _UNITED if u in text), ""):
+        return Changed(text.replace(letter, _UNITED[letter]), f"{letter} → {_UNITED[letter]} in two letters or more")
     if _LIGATURE.search(text):
         changed = _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text)
         return Changed(changed, "ligatures, as in text from PDF files")

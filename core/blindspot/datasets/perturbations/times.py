@@ -52,28 +52,28 @@ def places_of_dates(text: str) -> list[tuple[int, int]]:
 
 def date(text: str, context: Context) -> Changed | Passed:
     """Replace a month, weekday, year, day or time of day by another one."""
-    found: list[tuple[int, int, str]] = []
+    dates_in_text: list[tuple[int, int, str]] = []
     for match in _MONTH.finditer(text):
         if match[0] in _AMBIGUOUS and not _is_month(text, match):
             continue
-        found.append((*match.span(), _other(lexicon.MONTHS, match[0], context)))
-    found += [(*m.span(), _other(lexicon.WEEKDAYS, m[0], context)) for m in _WEEKDAY.finditer(text)]
-    found += [(*m.span(), str(_later(int(m[1]), context))) for m in _HOUR.finditer(text)]
-    found += [(*m.span(1), str(int(m[1]) - context.random.randint(2, 30))) for m in _YEAR.finditer(text)]
+        dates_in_text.append((*match.span(), _other(lexicon.MONTHS, match[0], context)))
+    dates_in_text += [(*m.span(), _other(lexicon.WEEKDAYS, m[0], context)) for m in _WEEKDAY.finditer(text)]
+    dates_in_text += [(*m.span(), str(_later(int(m[1]), context))) for m in _HOUR.finditer(text)]
+    dates_in_text += [(*m.span(1), str(int(m[1]) - context.random.randint(2, 30))) for m in _YEAR.finditer(text)]
     for match in _ISO.finditer(text):
         new_month = context.random.choice([m for m in range(1, 13) if m != int(match[0][5:7])])
         day = min(int(match[0][8:]), 28)
-        found.append((*match.span(), f"{match[0][:4]}-{new_month:02d}-{day:02d}"))
+        dates_in_text.append((*match.span(), f"{match[0][:4]}-{new_month:02d}-{day:02d}"))
     for match in _CLOCK.finditer(text):
         hour = int(match[1])
         new_hour = _later(hour, context) if hour <= 12 else hour - context.random.randint(2, 5)
-        found.append((*match.span(), f"{new_hour}:{match[2]}"))
+        dates_in_text.append((*match.span(), f"{new_hour}:{match[2]}"))
     for match in _DAYPART.finditer(text):
         part = 1 if match[1] else 2
-        found.append((*match.span(part), _DAYPARTS[match[part]]))
-    if not found:
+        dates_in_text.append((*match.span(part), _DAYPARTS[match[part]]))
+    if not dates_in_text:
         return Passed("no date or time of day")
-    start, end, new = context.random.choice(sorted(found))
+    start, end, new = context.random.choice(sorted(dates_in_text))
     return Changed(english.replaced(text, start, end, new), f"{text[start:end]} → {new}")
 
 

@@ -67,16 +67,16 @@ def conll2000(dataset_id: str, path: Path) -> ChunkedSentences:
 
 
 def _sentences(where: str, text: str) -> list[Tagged]:
-    found: list[Tagged] = [[]]
+    sentences: list[Tagged] = [[]]
     for number, line in enumerate(text.split("\n"), 1):
         fields = line.split()
         if not fields:
-            found.append([])
+            sentences.append([])
             continue
         if len(fields) != 3 or not _TAG.fullmatch(fields[2]):
             raise DataCorrupt(f"{where}, line {number}: '{line[:60]}'", expected="a word, its part of speech, a tag")
-        found[-1].append((fields[0], fields[2]))
-    return [sentence for sentence in found if sentence]
+        sentences[-1].append((fields[0], fields[2]))
+    return [sentence for sentence in sentences if sentence]
 
 
 def demo_chunks(dataset_id: str, path: Path = _DEMO) -> ChunkedSentences:

@@ -32,16 +32,16 @@ def with_synonyms(dataset_id: str, words: PairSet, synonyms: Path) -> PairSet:
     """
 
     def parse(line: str) -> tuple[str, str]:
-        one, other = sorted(line.split())
-        return one, other
+        word, other = sorted(line.split())
+        return word, other
 
     number = {word: i for i, word in enumerate(words.items)}
     known = {frozenset(pair) for pair in zip(words.queries.tolist(), words.matches.tolist(), strict=True)}
     listed = set(parsed(synonyms, lines(synonyms), parse, "two words with a space between"))
-    new = [(one, other) for one, other in listed if one != other and one in number and other in number]
+    new = [(word, other) for word, other in listed if word != other and word in number and other in number]
     new = [pair for pair in new if frozenset(map(number.__getitem__, pair)) not in known]
     drawn = sorted(new, key=digest_of_strings)[:ADDED]
-    rows = np.array([(number[one], number[other]) for one, other in drawn], dtype=np.int32).reshape(-1, 2)
+    rows = np.array([(number[word], number[other]) for word, other in drawn], dtype=np.int32).reshape(-1, 2)
     return PairSet(
         id=dataset_id,
         items=words.items,

@@ -143,7 +143,7 @@ def intents(categories: Path, train: Path, test: Path) -> tuple[tuple[str, ...],
         classes = json.loads(text_of(categories))
     except ValueError as error:
         raise DataCorrupt(f"{categories} is no JSON: {error}", expected="a list of classes") from error
-    if not isinstance(classes, list) or not all(isinstance(one, str) and one for one in classes):
+    if not isinstance(classes, list) or not all(isinstance(name, str) and name for name in classes):
         raise DataCorrupt(f"{categories} is no list of classes", expected="a JSON list of names")
     examples = []
     for path, split in ((train, TRAIN), (test, TEST)):

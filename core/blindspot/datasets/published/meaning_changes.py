@@ -90,8 +90,8 @@ def sugarcrepe(dataset_id: str, paths: Sequence[Path]) -> MinimalPairSet:
     """
     rows: list[tuple[str, str, str, str]] = []
     for path in paths:
-        found = _json_of(path)
-        for number, item in enumerate(found if isinstance(found, list) else [found], 1):
+        data = _json_of(path)
+        for number, item in enumerate(data if isinstance(data, list) else [data], 1):
             try:
                 first, second, foil = (_one_space(item[name]) for name in ("caption", "caption2", "negative_caption"))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -141,14 +141,14 @@ def dtfit(dataset_id: str, path: Path) -> MinimalPairSet:
     Raises:
         DataCorrupt: a file of another form.
     """
-    found = read_dtfit(path)
-    begun = [f"The {event.agent} {event.verb}" for event in found]
+    events = read_dtfit(path)
+    begun = [f"The {event.agent} {event.verb}" for event in events]
     rewrites = {
-        TYPICAL: [f"{start} the {event.typical}." for start, event in zip(begun, found, strict=True)],
-        ATYPICAL: [f"{start} the {event.atypical}." for start, event in zip(begun, found, strict=True)],
+        TYPICAL: [f"{start} the {event.typical}." for start, event in zip(begun, events, strict=True)],
+        ATYPICAL: [f"{start} the {event.atypical}." for start, event in zip(begun, events, strict=True)],
     }
     dataset = minimal_pair_set(dataset_id, [f"{start} something." for start in begun], rewrites)
-    return _with_columns(dataset, {"verb": [event.verb for event in found]})
+    return _with_columns(dataset, {"verb": [event.verb for event in events]})
 
 
 def xnli_negation(dataset_id: str, path: Path) -> MinimalPairSet:

@@ -147,20 +147,20 @@ def _unquoted(rows: list[_Row]) -> list[_Row]:
 
 def places(header: Iterable[str]) -> dict[str, list[int]]:
     """Column numbers per role (the original, subsets, ``NEGATION``), by the letters of their names."""
-    found: dict[str, list[int]] = {}
+    columns: dict[str, list[int]] = {}
     for i, name in enumerate(header):
         if role := _KNOWN.get(re.sub(r"[^a-z]", "", name.casefold())):
-            found.setdefault(role, []).append(i)
-    return found
+            columns.setdefault(role, []).append(i)
+    return columns
 
 
 def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[str, int]:
     """Column number of the original and of every subset; other columns are not used."""
-    found = places(header)
-    unnamed = found.pop(NEGATION, [])
-    open_names = [name for name in NEGATIONS if name not in found]
-    missing = [name for name in (ORIGINAL, *SUBSETS) if name not in found and name not in open_names]
-    twice = [name for name, places in found.items() if len(places) > 1]
+    by_role = places(header)
+    unnamed = by_role.pop(NEGATION, [])
+    open_names = [name for name in NEGATIONS if name not in by_role]
+    missing = [name for name in (ORIGINAL, *SUBSETS) if name not in by_role and name not in open_names]
+    twice = [name for name, places in by_role.items() if len(places) > 1]
     if missing or twice or len(unnamed) != len(open_names):
         problems = [f"none for {name}" for name in missing] + [f"several for {name}" for name in twice]
         if len(unnamed) != len(open_names):
@@ -171,7 +171,7 @@ def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[s
             expected="one column each: Original, Synonym, Antonym, Random, Typo, and two called Negation "
             "(or Negation main and Negation antonym)",
         )
-    columns = {name: places[0] for name, places in found.items()}
+    columns = {name: places[0] for name, places in by_role.items()}
     if len(unnamed) == 2:
         needed = (columns[ORIGINAL], columns["synonym"], *unnamed)
         rows = [  # a missing cell is reported later
@@ -197,9 +197,9 @@ def main_first(path: Path, rows: Sequence[Sequence[str]]) -> tuple[int, int]:
     votes = [0, 0]  # for each column, to be the one that negates the replaced word
     for row in rows:
         original, synonym, *negations = (words(cell) for cell in row)
-        one, other = (_distance(original, synonym, negation) for negation in negations)
-        if one is not None and other is not None and one != other:
-            votes[int(one > other)] += 1
+        to_synonym, other = (_distance(original, synonym, negation) for negation in negations)
+        if to_synonym is not None and other is not None and to_synonym != other:
+            votes[int(to_synonym > other)] += 1
     if votes[0] == votes[1]:
         raise InputError(
             f"{path} has two columns called Negation, and the sentences do not tell which is which: "

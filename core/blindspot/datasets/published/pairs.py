@@ -65,8 +65,8 @@ def scored_words(name: str, text: str) -> list[tuple[str, str, float]]:
     """``word TAB word TAB score`` per line, lower-cased; lines that begin with ``#`` are remarks."""
 
     def parse(line: str) -> tuple[str, str, float]:
-        one, other, score = line.split("\t")
-        return one.lower(), other.lower(), float(score)
+        word, other, score = line.split("\t")
+        return word.lower(), other.lower(), float(score)
 
     rows = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line and not line.startswith("#")]
     return parsed(Path(name), rows, parse, "two words and a score with tabs between")
@@ -82,13 +82,13 @@ def most_similar_quarter(
     background is all words of all the sets, then ``background``.
     """
     best = [
-        (one, other)
+        (word, other)
         for rows in scored
-        for one, other, _ in sorted(rows, key=lambda row: -row[2])[: len(rows) // 4]
-        if one != other
+        for word, other, _ in sorted(rows, key=lambda row: -row[2])[: len(rows) // 4]
+        if word != other
     ]
-    pairs = dict.fromkeys([*best, *((other, one) for one, other in best)])
-    words = (word for rows in scored for one, other, _ in rows for word in (one, other))
+    pairs = dict.fromkeys([*best, *((other, word) for word, other in best)])
+    words = (word for rows in scored for first, other, _ in rows for word in (first, other))
     return pair_set(dataset_id, list(pairs), [*words, *background])
 
 

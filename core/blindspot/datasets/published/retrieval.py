@@ -111,7 +111,9 @@ def cranfield(dataset_id: str, abstracts: Path, asked: Path, qrels: Path) -> Ret
         return Judgment(of_query[query], of_document[document], int(int(grade) > 0))
 
     judgments = parsed(qrels, lines(qrels), parse, "numbers of a query and a document, and a grade")
-    return retrieval_dataset(dataset_id, queries, documents, [one for one in judgments if one.document >= 0])
+    return retrieval_dataset(
+        dataset_id, queries, documents, [judgment for judgment in judgments if judgment.document >= 0]
+    )
 
 
 def _cranfield_document(number: str, fields: Mapping[str, str]) -> Document:

@@ -47,8 +47,8 @@ def read(path: Path) -> list[SimLexPair]:
 def _pair(line: str) -> SimLexPair:
     first, second, letter, score, *concreteness = line.split("\t")[: len(HEADER)]
     part = PARTS_OF_SPEECH[letter]
-    one, other = (SimLexWord(w, part, float(c)) for w, c in zip((first, second), concreteness, strict=True))
-    return SimLexPair((one, other), float(score))
+    word, other = (SimLexWord(w, part, float(c)) for w, c in zip((first, second), concreteness, strict=True))
+    return SimLexPair((word, other), float(score))
 
 
 def load(dataset_id: str, path: Path) -> ScoredPairs:

@@ -57,7 +57,7 @@ def _entry(
 
 
 def _two_files(classes: Sequence[str]) -> Callable[[Path, Path], list[Example]]:
-    return lambda one, other: read.one_per_line(one, classes[0]) + read.one_per_line(other, classes[1])
+    return lambda path, other: read.one_per_line(path, classes[0]) + read.one_per_line(other, classes[1])
 
 
 def _parts(of: Callable[[Path, int], list[Example]], splits: Sequence[int]) -> Callable[..., list[Example]]:

@@ -30,11 +30,11 @@ def vocabulary(dataset_id: str, words: Sequence[str], counts: Sequence[float], c
 def named_queries(words: Sequence[str]) -> Int32:
     """Numbers of the words in WordSim-353, ``[q] int32``, ascending; the first of several spellings."""
     asked = _wordsim()
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number, word in enumerate(words):
         if (key := word.casefold()) in asked:
-            found.setdefault(key, number)
-    return np.array(sorted(found.values()), dtype=np.int32)
+            numbers.setdefault(key, number)
+    return np.array(sorted(numbers.values()), dtype=np.int32)
 
 
 @lru_cache(maxsize=1)
@@ -42,7 +42,7 @@ def _wordsim() -> frozenset[str]:
     """The 437 words of WordSim-353, as gensim ships it."""
     name = "wordsim353.tsv"
     rows = scored_words(name, packaged.text_of("gensim", "test", "test_data", name))
-    return frozenset(word.casefold() for one, other, _ in rows for word in (one, other))
+    return frozenset(word.casefold() for word_a, other, _ in rows for word in (word_a, other))
 
 
 def wordfreq(dataset_id: str, most: int = WORDFREQ_WORDS) -> Vocabulary:
@@ -55,12 +55,12 @@ def wordfreq(dataset_id: str, most: int = WORDFREQ_WORDS) -> Vocabulary:
 
 def counted(dataset_id: str, path: Path, words: int) -> Vocabulary:
     """The first ``words`` words of a file of ``word SPACE count`` per line; all its counts make the corpus."""
-    found: dict[str, float] = {}
+    counts: dict[str, float] = {}
     for number, line in lines(path):
         word, _, count = line.rpartition(" ")
         if not word or not count.isdecimal() or int(count) < 1:
             raise DataCorrupt(f"{path}, line {number}: '{line[:60]}'", expected="a word, a space and a count above 0")
-        if word in found:
+        if word in counts:
             raise DataCorrupt(f"{path}, line {number}: '{word[:40]}' occurs twice", expected="distinct words")
-        found[word] = float(count)
-    return vocabulary(dataset_id, list(found)[:words], list(found.values())[:words], sum(found.values()))
+        counts[word] = float(count)
+    return vocabulary(dataset_id, list(counts)[:words], list(counts.values())[:words], sum(counts.values()))

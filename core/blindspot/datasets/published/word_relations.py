@@ -157,7 +157,7 @@ def read_groups(path: Path) -> list[Group]:
     for number, row in enumerate(_rows(path, ("category", "outliers", "words")), 2):
         try:
             lists = [ast.literal_eval(row[name]) for name in ("words", "outliers")]
-            words, odd = (tuple(w for word in found if (w := word.replace("_", " ").strip())) for found in lists)
+            words, odd = (tuple(w for word in words if (w := word.replace("_", " ").strip())) for words in lists)
         except (ValueError, SyntaxError, TypeError, AttributeError, MemoryError, RecursionError) as error:
             raise DataCorrupt(f"{path}, line {number}: no lists of words", expected="['word', 'word', ...]") from error
         out.append(Group(row["category"].replace("_", " "), words, odd))
@@ -187,19 +187,23 @@ class Event:
     atypical: str
 
 
-def events(dataset_id: str, found: Sequence[Event]) -> Events:
+def events(dataset_id: str, every_event: Sequence[Event]) -> Events:
     """Events by the numbers of their words.
 
     Raises:
         DataCorrupt: no events, or an event with the same patient twice.
     """
-    if not found or any(event.typical == event.atypical for event in found):
-        raise DataCorrupt(f"'{dataset_id}' has {len(found)} events", expected="one or more, of two different patients")
+    if not every_event or any(event.typical == event.atypical for event in every_event):
+        raise DataCorrupt(
+            f"'{dataset_id}' has {len(every_event)} events", expected="one or more, of two different patients"
+        )
     number: dict[str, int] = {}
-    for event in found:
+    for event in every_event:
         for word in (event.agent, event.verb, event.typical, event.atypical):
             number.setdefault(word, len(number))
-    columns = [[number[getattr(event, name)] for event in found] for name in ("agent", "verb", "typical", "atypical")]
+    columns = [
+        [number[getattr(event, name)] for event in every_event] for name in ("agent", "verb", "typical", "atypical")
+    ]
     agents, verbs, typical, atypical = (np.array(column, dtype=np.int32) for column in columns)
     return Events(dataset_id, tuple(number), agents, verbs, typical, atypical)
 
@@ -267,9 +271,9 @@ def read_pairs(path: Path) -> list[Question]:
 
 def _rows(path: Path, columns: Sequence[str], delimiter: str = ",") -> list[dict[str, str]]:
     reader = csv.DictReader(io.StringIO(text_of(path), newline=""), delimiter=delimiter, restval="")
-    found = reader.fieldnames or ()
-    if not set(columns) <= set(found):
-        raise DataCorrupt(f"{path} has the columns {', '.join(found)}", expected=f"among them {', '.join(columns)}")
+    header = reader.fieldnames or ()
+    if not set(columns) <= set(header):
+        raise DataCorrupt(f"{path} has the columns {', '.join(header)}", expected=f"among them {', '.join(columns)}")
     return [{name: row[name] for name in columns} for row in reader]
 
 

@@ -24,13 +24,13 @@ def kept(table: FileTable, used: Collection[int]) -> tuple[dict[int, OwnColumn],
     for number, name in enumerate(table.names):
         if number in used:
             continue
-        found = own_column(name.removeprefix(PREFIX).strip(), table.cells[number])
-        if isinstance(found, str):
-            whys[number] = found
+        column = own_column(name.removeprefix(PREFIX).strip(), table.cells[number])
+        if isinstance(column, str):
+            whys[number] = column
         elif len(columns) == MOST_COLUMNS:
             whys[number] = f"only the first {MOST_COLUMNS} columns without a role are kept"
         else:
-            columns[number] = found
+            columns[number] = column
     return columns, whys
 
 

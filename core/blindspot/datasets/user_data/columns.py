@@ -260,16 +260,16 @@ class OwnFile(OwnSource):
         cls, table: FileTable, asked: Mapping[str, int] | None = None
     ) -> tuple[tuple[ColumnReading, ...], tuple[OwnColumn, ...]]:
         """The readings, and the columns that are kept besides."""
-        found = read_as(table, as_asked(table, asked) if asked else cls.by_header(table))
+        columns = read_as(table, as_asked(table, asked) if asked else cls.by_header(table))
         if not cls.has_groups:
-            return found, ()
-        kept, whys = attributes.kept(table, [number for number, one in enumerate(found) if one.use != UNUSED])
-        readings = list(found)
+            return columns, ()
+        kept, whys = attributes.kept(table, [number for number, column in enumerate(columns) if column.use != UNUSED])
+        readings = list(columns)
         for number, column in kept.items():
             why = f"{len(column.values)} different values, to group and filter by"
-            readings[number] = replace(found[number], use=GROUPS, why=why)
+            readings[number] = replace(columns[number], use=GROUPS, why=why)
         for number, why in whys.items():
-            readings[number] = replace(found[number], why="; ".join(filter(None, [found[number].why, why])))
+            readings[number] = replace(columns[number], why="; ".join(filter(None, [columns[number].why, why])))
         return tuple(readings), tuple(kept.values())
 
     @classmethod
@@ -322,8 +322,8 @@ class OwnFile(OwnSource):
     def used(self) -> dict[str, ColumnReading]:
         """The columns that are used: the original first, then the subsets in the order in which they are shown; subsets
         that HEROS does not have follow in the file's order."""
-        found = {column.use: column for column in self.columns if column.use not in NO_ROLE}
-        return {use: found[use] for use in dict.fromkeys([*_SHOWN_FIRST, *found]) if use in found}
+        by_use = {column.use: column for column in self.columns if column.use not in NO_ROLE}
+        return {use: by_use[use] for use in dict.fromkeys([*_SHOWN_FIRST, *by_use]) if use in by_use}
 
     @property
     def subsets(self) -> int:

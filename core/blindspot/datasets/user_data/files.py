@@ -64,7 +64,7 @@ class OwnTable:
         marks = judged.marks_in(self.table)
         if not marks or self.likeliest in (DatasetKind.RETRIEVAL, DatasetKind.SCORED_PAIRS):
             return marks
-        return marks if len(text_columns(self.table, {one.number for one in marks})[0]) >= 2 else ()
+        return marks if len(text_columns(self.table, {mark.number for mark in marks})[0]) >= 2 else ()
 
     @cached_property
     def scores(self) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ class OwnTable:
             which = "column" if len(self.scores) == 1 else "columns"
             held = "distances" if any(guess.is_distance(self.table.names[n]) for n in self.scores) else "scores"
             return f"{which} {self._names(self.scores)} may hold {held} of the pairs"
-        columns = self._names([one.number for one in self.marks])
+        columns = self._names([mark.number for mark in self.marks])
         return f"column {columns} has two values, which may say which rows are matches"
 
     def _names(self, columns: Sequence[int]) -> str:
@@ -158,24 +158,24 @@ class OwnTable:
         if asked is None:
             _check_nameless(self.table)
             _check_numeric(self.table)
-        found = OWN_KINDS[kind or self.kind].of(self.table, asked)
+        contents = OWN_KINDS[kind or self.kind].of(self.table, asked)
         if asked is None:
-            _check_left_out(self.table, found)
-            _check_ids(self.table, found)
+            _check_left_out(self.table, contents)
+            _check_ids(self.table, contents)
         return replace(
-            found,
+            contents,
             remarks=(
-                *found.remarks,
-                *_about_splits(self.table, found),
-                *_about_discarded(self.table, found),
-                *_about_texts(self.table, found),
+                *contents.remarks,
+                *_about_splits(self.table, contents),
+                *_about_discarded(self.table, contents),
+                *_about_texts(self.table, contents),
             ),
         )
 
     def reference_as(self, kind: DatasetKind) -> str:
         """The reference that reads it as a kind."""
-        found = self.contents(kind)
-        return str(OwnReference(self.table.path, NamedColumns(kind, found.named)))
+        contents = self.contents(kind)
+        return str(OwnReference(self.table.path, NamedColumns(kind, contents.named)))
 
 
 def _check_nameless(table: FileTable) -> None:
@@ -213,11 +213,11 @@ def _about_splits(table: FileTable, file: OwnFile) -> tuple[str, ...]:
         for name, words in splits.items()
         if len(words) > 1
     ) + tuple(
-        f"column '{one.name[:40]}' is not read as a split; if it says which rows to test on, name it split, with train "
-        "and test in its cells"
-        for one, cells in zip(file.columns, table.cells, strict=True)
-        if one.use in NO_ROLE
-        and not _OF_SPLITS.isdisjoint({*guess.words(one.name), column_key(one.name)})
+        f"column '{column.name[:40]}' is not read as a split; if it says which rows to test on, name it split, with "
+        "train and test in its cells"
+        for column, cells in zip(file.columns, table.cells, strict=True)
+        if column.use in NO_ROLE
+        and not _OF_SPLITS.isdisjoint({*guess.words(column.name), column_key(column.name)})
         and len({str(cell).casefold() for cell in cells}) == 2
     )
 
@@ -227,11 +227,11 @@ _OF_SPLITS = frozenset("test train training dev validation val eval holdout held
 
 def _about_discarded(table: FileTable, file: OwnFile) -> Iterator[str]:
     """Remarks on a column that is not read and says that annotators discarded some rows."""
-    for one, cells in zip(file.columns, table.cells, strict=True):
+    for column, cells in zip(file.columns, table.cells, strict=True):
         words = {str(cell).strip().casefold() for cell in cells if not is_blank(cell)}
-        if one.use in NO_ROLE and len(words) > 1 and (thrown := sorted(words & _DISCARDED)):
+        if column.use in NO_ROLE and len(words) > 1 and (thrown := sorted(words & _DISCARDED)):
             shown = ", ".join(map(repr, thrown))
-            yield f"every row is used, also those with {shown} in column '{one.name[:40]}'; remove what is not meant"
+            yield f"every row is used, also those with {shown} in column '{column.name[:40]}'; remove what is not meant"
 
 
 _DISCARDED = frozenset("reject rejected ignore ignored discard discarded skip skipped invalid".split())
@@ -241,8 +241,8 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
     """Remarks on what is probably not text: marks of missing cells, wrongly decoded text, a pair as a header."""
     texts = [
         number
-        for number, one in enumerate(file.columns)
-        if one.kind is ColumnKind.TEXT and one.use not in NO_ROLE and one.use not in _NO_TEXTS
+        for number, column in enumerate(file.columns)
+        if column.kind is ColumnKind.TEXT and column.use not in NO_ROLE and column.use not in _NO_TEXTS
     ]
     for number in texts:
         cells = [cell for cell in table.cells[number] if isinstance(cell, str)]
@@ -251,7 +251,7 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
             if missing:
                 yield (
                     f"{counted(len(missing), 'text')} of column '{table.names[number][:40]}' that may stand for "
-                    f"nothing, taken as written: {', '.join(repr(one) for one in dict.fromkeys(missing))}"
+                    f"nothing, taken as written: {', '.join(repr(text) for text in dict.fromkeys(missing))}"
                 )
         if column_key(table.names[number]) in _LISTS:
             name = table.names[number][:40]
@@ -303,17 +303,17 @@ def _check_left_out(table: FileTable, file: OwnFile) -> None:
     third of numbered texts, and the right answer if another column is read as the match."""
     if file.kind not in _OF_PAIRS:
         return
-    texts = [one for one in file.columns if one.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)]
-    used = {_stem(one.name) for one in texts if one.use not in NO_ROLE}
-    for one in texts:
-        is_negative = not guess.words(one.name).isdisjoint(guess.NEGATIVE_WORDS)
-        is_left_out = one.use in NO_ROLE
-        is_right = file.kind is DatasetKind.PAIR_SET and not guess.words(one.name).isdisjoint(_RIGHT)
-        is_missed = is_negative or _stem(one.name) in used or (is_right and _has_phrases(table, one.name))
-        if (is_left_out and is_missed) or (is_negative and one.use == MATCH):
+    texts = [column for column in file.columns if column.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)]
+    used = {_stem(column.name) for column in texts if column.use not in NO_ROLE}
+    for column in texts:
+        is_negative = not guess.words(column.name).isdisjoint(guess.NEGATIVE_WORDS)
+        is_left_out = column.use in NO_ROLE
+        is_right = file.kind is DatasetKind.PAIR_SET and not guess.words(column.name).isdisjoint(_RIGHT)
+        is_missed = is_negative or _stem(column.name) in used or (is_right and _has_phrases(table, column.name))
+        if (is_left_out and is_missed) or (is_negative and column.use == MATCH):
             what = "not be used" if is_left_out else "be read as the match"
             raise UnclearColumns(
-                f"{file.path}: column '{one.name[:40]}' would {what}",
+                f"{file.path}: column '{column.name[:40]}' would {what}",
                 expected="to know what it is for",
                 remedy="name the columns that are meant, for example with --query-column and --match-column; or, with "
                 "negatives, --query-column, --document-column and --negatives-column",
@@ -332,10 +332,14 @@ def _check_ids(table: FileTable, file: OwnFile) -> None:
     if file.kind not in _OF_PAIRS:
         return
     texts: dict[str, list[str]] = {}
-    for one, cells in zip(file.columns, table.cells, strict=True):
-        if one.use not in NO_ROLE and one.use not in _NO_TEXTS and one.kind in (ColumnKind.TEXT, ColumnKind.TEXTS):
+    for column, cells in zip(file.columns, table.cells, strict=True):
+        if (
+            column.use not in NO_ROLE
+            and column.use not in _NO_TEXTS
+            and column.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)
+        ):
             lists = (cell if isinstance(cell, tables.Texts) else (cell,) for cell in cells)
-            texts[one.name] = [text for some in lists for text in some if isinstance(text, str) and text.strip()]
+            texts[column.name] = [text for some in lists for text in some if isinstance(text, str) and text.strip()]
     ids = [name for name, cells in texts.items() if cells and all(map(_is_id, cells))]
     if ids and any(2 * sum(" " in text.strip() for text in cells) >= len(cells) > 0 for cells in texts.values()):
         raise UnclearColumns(
@@ -397,10 +401,10 @@ def fitting(reference: str, kind: DatasetKind) -> str:
     Raises:
         InputError: the file cannot be read.
     """
-    found = OwnReference.parse(reference)
-    if found.options is not None or found.columns is not None:
+    own = OwnReference.parse(reference)
+    if own.options is not None or own.columns is not None:
         return reference
-    table = _tabulated(found)
+    table = _tabulated(own)
     if kind in table.kinds and len(table.kinds) == 1:
         return reference
     # The first of several kinds is how the file is read by default.
@@ -415,12 +419,12 @@ def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
         path: absolute; see ``tabulate``.
         columns: as the user named them; if left out, the header decides.
     """
-    found = tabulate(path, tables.read_bytes(path))
+    table_file = tabulate(path, tables.read_bytes(path))
     if columns is None:
-        return found.contents()
-    if (by_itself := _as_fitted(found, columns)) is not None:
+        return table_file.contents()
+    if (by_itself := _as_fitted(table_file, columns)) is not None:
         return by_itself
-    return found.contents(columns.kind, OWN_KINDS[columns.kind].uses_of(found.table, columns.named))
+    return table_file.contents(columns.kind, OWN_KINDS[columns.kind].uses_of(table_file.table, columns.named))
 
 
 def _as_fitted(table: OwnTable, columns: NamedColumns) -> OwnFile | None:
@@ -428,11 +432,11 @@ def _as_fitted(table: OwnTable, columns: NamedColumns) -> OwnFile | None:
     if not table.marks or table.kinds == (columns.kind,) or columns.kind not in _MEANING:
         return None
     try:
-        found = table.contents(columns.kind)
+        contents = table.contents(columns.kind)
     except InputError:
         return None
     remark = f"what was run needs {_MEANING[columns.kind]}"
-    return replace(found, remarks=(*found.remarks, remark)) if {*found.named} == {*columns.named} else None
+    return replace(contents, remarks=(*contents.remarks, remark)) if {*contents.named} == {*columns.named} else None
 
 
 def parse(path: Path, data: bytes) -> OwnFile:
@@ -449,17 +453,17 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:
 
 def find(reference: str) -> OwnSource:
     """The file or folder of a reference; read once as long as it does not change."""
-    found = OwnReference.parse(reference)
-    if found.options is not None:
+    own = OwnReference.parse(reference)
+    if own.options is not None:
         try:
-            return _read_folder_once(found, retrieval_folder.state_of(found.path, found.options))
+            return _read_folder_once(own, retrieval_folder.state_of(own.path, own.options))
         except OSError as error:
-            raise InputError(f"cannot read {found.path}: {error.strerror or error}", remedy=_PERMISSIONS) from error
+            raise InputError(f"cannot read {own.path}: {error.strerror or error}", remedy=_PERMISSIONS) from error
     try:
-        stat = found.path.stat()
+        stat = own.path.stat()
     except (OSError, ValueError):
-        return read(found.path)  # says what is wrong
-    return _read_once(found, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return read(own.path)  # says what is wrong
+    return _read_once(own, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
 
 
 def _tabulated(reference: OwnReference) -> OwnTable:

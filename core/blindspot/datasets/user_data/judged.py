@@ -81,7 +81,7 @@ class Marks:
 
 def marks_in(table: FileTable) -> tuple[Marks, ...]:
     """The columns that mark pairs: those with a name for marks, else all with the values of marks."""
-    found: list[Marks] = []
+    marks_found: list[Marks] = []
     keys = [column_key(name) for name in table.names]
     for number, key in enumerate(keys):
         cells = table.cells[number]
@@ -90,9 +90,9 @@ def marks_in(table: FileTable) -> tuple[Marks, ...]:
             continue
         if (positive := positive_of(cells)) is not None:
             why = "by its name and values" if key in MARK_NAMES else "by its values"
-            found.append(Marks(number, positive, why))
-    named = [marks for marks in found if keys[marks.number] in MARK_NAMES]
-    return tuple(named or found)
+            marks_found.append(Marks(number, positive, why))
+    named = [marks for marks in marks_found if keys[marks.number] in MARK_NAMES]
+    return tuple(named or marks_found)
 
 
 def mark_in(table: FileTable) -> Marks | None:
@@ -101,23 +101,23 @@ def mark_in(table: FileTable) -> Marks | None:
     Raises:
         UnclearColumns: there are several.
     """
-    found = marks_in(table)
-    if len(found) > 1:
-        names = [table.names[marks.number] for marks in found]
+    marked = marks_in(table)
+    if len(marked) > 1:
+        names = [table.names[marks.number] for marks in marked]
         raise UnclearColumns(
             f"{table.path}: several columns may say which rows are matches: {', '.join(map(repr, names))}",
             expected="one such column",
             remedy=f"name it with the texts, for example: --query-column NAME --match-column NAME --mark-column "
             f"{shlex.quote(names[0])}",
         )
-    return found[0] if found else None
+    return marked[0] if marked else None
 
 
 def verdicts_in(table: FileTable) -> tuple[int, ...]:
     """Numbers of the columns that may say how two texts belong together but are not marks: with more than two values
     (entailment, neutral, contradiction), with unknown values under such a name, with ticks or empty cells, or with
     marks under a name that may reverse them (``is_negative``)."""
-    marks = {one.number for one in marks_in(table)}
+    marks = {marks_of_column.number for marks_of_column in marks_in(table)}
     return tuple(
         number
         for number, name in enumerate(table.names)
@@ -169,8 +169,8 @@ def positive_of(cells: Sequence[object]) -> str | None:
                 return None
     if len(shown) != 2:
         return None
-    one, other = shown
-    for negative, positive in ((one, other), (other, one)):
+    left, other = shown
+    for negative, positive in ((left, other), (other, left)):
         if (negative, positive) in _TRUTHS or negative in {f"{no}{positive}" for no in _NEGATIONS}:
             return shown[positive]
     return None

@@ -130,30 +130,30 @@ class OwnLabeledTexts(OwnFile):
 
     @classmethod
     def matches_header(cls, table: FileTable) -> bool:
-        found, keys = _guess(table), [column_key(name) for name in table.names]
-        text, label = found.get(TEXT), found.get(LABEL)
+        guess, keys = _guess(table), [column_key(name) for name in table.names]
+        text, label = guess.get(TEXT), guess.get(LABEL)
         if text is None or label is None or has_counts(table):
             return False
-        if SECOND not in found:
+        if SECOND not in guess:
             return True
         is_scored = first_named(keys, SCORE_NAMES) is not None
-        is_positive = (keys[text], keys[found[SECOND]]) in POSITIVE_NAMES
+        is_positive = (keys[text], keys[guess[SECOND]]) in POSITIVE_NAMES
         number = table.kinds[label] is ColumnKind.NUMBER and keys[label] in WEAK_LABEL_NAMES
         repeats = len({str(cell) for cell in table.cells[label]}) < len(table.cells[label])
-        return repeats and not (is_scored or is_positive or (number and SPLIT not in found))
+        return repeats and not (is_scored or is_positive or (number and SPLIT not in guess))
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
-        found = _guess(table)
-        if TEXT not in found or LABEL not in found:
+        guess = _guess(table)
+        if TEXT not in guess or LABEL not in guess:
             raise UnclearColumns(
                 f"{table.path} has no text and label: {table.shown_names}",
                 expected="a column text (or text1 and text2) and a column label (or class, category)",
                 remedy="if it has them, name them with --text-column and --label-column",
             )
-        is_named = SECOND in found or column_key(table.names[found[TEXT]]) in TEXT_NAMES
+        is_named = SECOND in guess or column_key(table.names[guess[TEXT]]) in TEXT_NAMES
         why = {TEXT: "by its name" if is_named else "the only other text column"}
-        return {number: (_text_use(use, found), why.get(use, "by its name")) for use, number in found.items()}
+        return {number: (_text_use(use, guess), why.get(use, "by its name")) for use, number in guess.items()}
 
     @classmethod
     def _read(
@@ -163,8 +163,8 @@ class OwnLabeledTexts(OwnFile):
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
-        found = _guess(table)
-        return found | ({FIRST: found[TEXT]} if TEXT in found else {})
+        guess = _guess(table)
+        return guess | ({FIRST: guess[TEXT]} if TEXT in guess else {})
 
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
@@ -184,9 +184,11 @@ class OwnLabeledTexts(OwnFile):
     @classmethod
     def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:
         label = next(number for number, column in enumerate(columns) if column.use == LABEL)
-        found = _doubtful_classes(set(_class_names(table, label)))
-        said = (f"{what}: {', '.join(repr(shortened(one)) for one in names[:SHOWN_VALUES])}" for what, names in found)
-        return tuple(f"classes of column '{table.names[label]}' that {one}" for one in said)
+        doubts = _doubtful_classes(set(_class_names(table, label)))
+        said = (
+            f"{what}: {', '.join(repr(shortened(name)) for name in names[:SHOWN_VALUES])}" for what, names in doubts
+        )
+        return tuple(f"classes of column '{table.names[label]}' that {doubt}" for doubt in said)
 
     @property
     def rows(self) -> int:
@@ -293,8 +295,8 @@ def _guess(table: FileTable) -> dict[str, int]:
         if text is None:
             others, _ = text_columns(table, {label, split})
             text = others[0] if len(others) == 1 else None
-    found = {TEXT: text, SECOND: second, LABEL: label, SPLIT: split}
-    return {use: number for use, number in found.items() if number is not None}
+    by_use = {TEXT: text, SECOND: second, LABEL: label, SPLIT: split}
+    return {use: number for use, number in by_use.items() if number is not None}
 
 
 def _pair(keys: Sequence[str]) -> tuple[int, int] | None:
@@ -368,13 +370,13 @@ def _class_names(table: FileTable, column: int) -> list[str]:
 def _doubtful_classes(classes: AbstractSet[str]) -> Iterator[tuple[str, list[str]]]:
     """Reasons why classes are doubtful, with these classes; they are used as written."""
     unlabeled = {"-1"} if {"-1", "0"} <= classes else set()  # as Hugging Face's data sets have it
-    if missing := sorted(one for one in classes if one.casefold() in MISSING or one in unlabeled):
+    if missing := sorted(name for name in classes if name.casefold() in MISSING or name in unlabeled):
         yield "may stand for no class, taken as written", missing
-    parts = {one: {part.strip() for part in re.split(r"[;,|/+&]", one)} for one in classes}
-    if several := sorted(one for one, held in parts.items() if len(held) > 1 and held & classes):
+    parts = {name: {part.strip() for part in re.split(r"[;,|/+&]", name)} for name in classes}
+    if several := sorted(name for name, held in parts.items() if len(held) > 1 and held & classes):
         yield "seem to be several each, taken as one of their own", several
     written = Counter(map(same_text, classes))
-    if alike := sorted((one for one in sorted(classes) if written[same_text(one)] > 1), key=str.casefold):
+    if alike := sorted((name for name in sorted(classes) if written[same_text(name)] > 1), key=str.casefold):
         yield "differ by capitals or spaces alone, taken as different", alike
 
 
@@ -425,8 +427,8 @@ def _split(cell: object) -> int | None:
 def _not_a(table: FileTable, row: int, column: int, wanted: str) -> str:
     cell = table.cells[column][row]
     is_missing = cell is None or str(cell).strip().casefold() in {"", "nan"}
-    found = "nothing there" if is_missing else f"'{shortened(str(cell))}' is not a {wanted}"
-    return f"{table.where(row, column)}: {found}"
+    problem = "nothing there" if is_missing else f"'{shortened(str(cell))}' is not a {wanted}"
+    return f"{table.where(row, column)}: {problem}"
 
 
 # --- enough of each
@@ -439,17 +441,17 @@ def _check_classes(table: FileTable, column: int, labels: Sequence[str], too_man
             expected=f"at least {MIN_ROWS}: a classifier is trained on some and tested on others",
             remedy="add rows",
         )
-    found = set(labels)
+    classes = set(labels)
     place = f"{table.path}, column '{table.names[column]}'"
-    if len(found) == 1:
+    if len(classes) == 1:
         raise InputError(
             f"{place}: the class is '{shortened(labels[0])}' in all {len(labels):,} rows",
             expected="at least two classes",
             remedy="add examples of another class, or choose another column",
         )
-    if len(found) >= too_many:
+    if len(classes) >= too_many:
         raise InputError(
-            f"{place}: {len(found):,} classes in {len(labels):,} rows",
+            f"{place}: {len(classes):,} classes in {len(labels):,} rows",
             expected=f"fewer than {too_many:,} classes, each with examples to learn from",
             remedy="merge rare ones, or choose the column of the classes if this one has ids, scores or texts",
         )

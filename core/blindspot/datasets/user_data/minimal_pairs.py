@@ -91,14 +91,14 @@ class OwnMinimalPairs(OwnFile):
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
-        found, of_text = minimal_pairs.places(table.names), _roles_of_text(table)
+        by_role, of_text = minimal_pairs.places(table.names), _roles_of_text(table)
         if of_text.keys() <= {ORIGINAL}:  # no column of text says that there are rewrites: ``typos`` may count them
-            found = of_text
-        unnamed = found.pop(NEGATION, [])
-        for role, places in found.items():
+            by_role = of_text
+        unnamed = by_role.pop(NEGATION, [])
+        for role, places in by_role.items():
             if len(places) > 1:
                 raise _several(table, role, places)
-        chosen = {role: (places[0], "by its name") for role, places in found.items()}
+        chosen = {role: (places[0], "by its name") for role, places in by_role.items()}
         chosen |= _negations(table, {role: number for role, (number, _) in chosen.items()}, unnamed)
         if ORIGINAL in chosen:
             taken = [number for number, _ in chosen.values()]
@@ -131,20 +131,20 @@ class OwnMinimalPairs(OwnFile):
         cls, table: FileTable, asked: Mapping[str, int] | None = None
     ) -> tuple[tuple[ColumnReading, ...], tuple[OwnColumn, ...]]:
         """Groups are only the columns named so, since others may be rewrites with some empty cells."""
-        found = list(cls.readings(table, asked))
+        columns = list(cls.readings(table, asked))
         others = {n for n, name in enumerate(table.names) if not name.startswith(attributes.PREFIX)}
-        kept, whys = attributes.kept(table, others | {n for n, one in enumerate(found) if one.use != UNUSED})
+        kept, whys = attributes.kept(table, others | {n for n, column in enumerate(columns) if column.use != UNUSED})
         for number, column in kept.items():
-            found[number] = replace(found[number], use=GROUPS, why=f"{len(column.values)} different values")
+            columns[number] = replace(columns[number], use=GROUPS, why=f"{len(column.values)} different values")
         for number, why in whys.items():
-            found[number] = replace(found[number], why=why)
-        return tuple(found), tuple(kept.values())
+            columns[number] = replace(columns[number], why=why)
+        return tuple(columns), tuple(kept.values())
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
         """If not all columns can be read, those that are clear from their names alone."""
-        if found := super().preselected(table):
-            return found
+        if choice := super().preselected(table):
+            return choice
         places = minimal_pairs.places(table.names)
         alone = {role: places[role][0] for role in (ORIGINAL, *SUBSETS) if len(places.get(role, ())) == 1}
         return {role: number for role, number in alone.items() if table.kinds[number] is not ColumnKind.NUMBER}
@@ -152,14 +152,14 @@ class OwnMinimalPairs(OwnFile):
     @classmethod
     def uses_of(cls, table: FileTable, named: Sequence[tuple[str, str]]) -> dict[str, int]:
         """The number of the column per use; a rewrite's use is the subset that its column's name says."""
-        found: dict[str, int] = {}
+        column_of: dict[str, int] = {}
         for role, name in named:
             number = table.number(name)
             use = ORIGINAL if role == "original" else _subset_of(name)
-            if use in found:
-                raise _several(table, use, [found[use], number])
-            found[use] = number
-        return found
+            if use in column_of:
+                raise _several(table, use, [column_of[use], number])
+            column_of[use] = number
+        return column_of
 
     # --- what is in them
 
@@ -259,11 +259,11 @@ class OwnMinimalPairs(OwnFile):
 
 def _roles_of_text(table: FileTable) -> dict[str, list[int]]:
     """As ``minimal_pairs.places``, without the columns of numbers."""
-    found = {
+    columns = {
         role: [number for number in numbers if table.kinds[number] is not ColumnKind.NUMBER]
         for role, numbers in minimal_pairs.places(table.names).items()
     }
-    return {role: numbers for role, numbers in found.items() if numbers}
+    return {role: numbers for role, numbers in columns.items() if numbers}
 
 
 def _negations(table: FileTable, named: Mapping[str, int], unnamed: list[int]) -> dict[str, tuple[int, str]]:

@@ -96,23 +96,23 @@ class OwnPairs(OwnFile):
                 expected="a first line that names the columns",
                 remedy="put a line such as query,match before it",
             )
-        found = guess.pair(table, {marks.number for marks in judged.marks_in(table)})
-        if found.pair is None:
+        guessed = guess.pair(table, {marks.number for marks in judged.marks_in(table)})
+        if guessed.pair is None:
             raise UnclearColumns(
-                f"{table.path} has no two columns of text: {_listed(table, found)}",
+                f"{table.path} has no two columns of text: {_listed(table, guessed)}",
                 expected="the texts of a pair in two columns, best named query and match",
                 remedy="if two of these hold them, name them with --query-column and --match-column; those of labeled "
                 "texts with --text-column and --label-column",
             )
-        if not found.is_clear:
-            query, match = (table.names[number] for number in found.pair)
+        if not guessed.is_clear:
+            query, match = (table.names[number] for number in guessed.pair)
             raise UnclearColumns(
-                f"{table.path}: it is not clear which columns are query and match: {_listed(table, found)}",
+                f"{table.path}: it is not clear which columns are query and match: {_listed(table, guessed)}",
                 expected="two columns named query and match, or two that are clearly the longest texts",
                 remedy=f"name them, for example: --query-column {quote(query)} --match-column {quote(match)}",
             )
-        unused = {number: (UNUSED, why) for number, why in found.left_out.items()}
-        return unused | dict(zip(found.pair, zip((QUERY, MATCH), found.whys, strict=True), strict=True))
+        unused = {number: (UNUSED, why) for number, why in guessed.left_out.items()}
+        return unused | dict(zip(guessed.pair, zip((QUERY, MATCH), guessed.whys, strict=True), strict=True))
 
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
@@ -131,11 +131,11 @@ class OwnPairs(OwnFile):
 
     @classmethod
     def of(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> Self:
-        found = super().of(table, asked)
-        if found.kept is None:
-            return found
-        rows = np.asarray(found.kept, dtype=np.int64)
-        return replace(found, own_columns=tuple(column.part(rows) for column in found.own_columns))
+        contents = super().of(table, asked)
+        if contents.kept is None:
+            return contents
+        rows = np.asarray(contents.kept, dtype=np.int64)
+        return replace(contents, own_columns=tuple(column.part(rows) for column in contents.own_columns))
 
     @classmethod
     def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:
@@ -267,8 +267,8 @@ def _two_kinds_of_text(pairs: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
-def _listed(table: FileTable, found: guess.PairGuess) -> str:
-    held = (found.left_out.get(number, kind) for number, kind in enumerate(table.kinds))
+def _listed(table: FileTable, guessed: guess.PairGuess) -> str:
+    held = (guessed.left_out.get(number, kind) for number, kind in enumerate(table.kinds))
     return ", ".join(f"'{name[:40]}' ({what})" for name, what in zip(table.names, held, strict=True))
 
 

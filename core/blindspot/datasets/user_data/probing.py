@@ -65,13 +65,13 @@ class OwnProbingTask(OwnLabeledTexts):
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
-        found = _by_name(table)
-        if lacking := [name for name in (TASK, SPLIT, LABEL, TEXT) if name not in found]:
+        by_name = _by_name(table)
+        if lacking := [name for name in (TASK, SPLIT, LABEL, TEXT) if name not in by_name]:
             raise InputError(
                 f"{table.path} has no {' and no '.join(lacking)}: {table.shown_names}",
                 expected=f"columns {TASK}, split, label and text, or a .txt in SentEval's format",
             )
-        return {number: (use, "by its name") for use, number in found.items()}
+        return {number: (use, "by its name") for use, number in by_name.items()}
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
@@ -114,8 +114,8 @@ def _by_name(table: FileTable) -> dict[str, int]:
         LABEL: ("label", "class"),
         TEXT: ("text", "sentence"),
     }
-    found = {use: [keys.index(key) for key in some if keys.count(key) == 1] for use, some in names.items()}
-    return {use: numbers[0] for use, numbers in found.items() if len(numbers) == 1}
+    by_use = {use: [keys.index(key) for key in some if keys.count(key) == 1] for use, some in names.items()}
+    return {use: numbers[0] for use, numbers in by_use.items() if len(numbers) == 1}
 
 
 # --- SentEval's format

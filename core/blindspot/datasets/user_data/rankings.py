@@ -90,7 +90,7 @@ def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) 
         raise InputError(f"{path}, {first}, nor any other of the file", expected="queries of the dataset")
     if not lines:
         raise InputError(f"{path} ranks no document", expected=_TREC)
-    q, d = (np.frombuffer(one, dtype=np.int32) for one in (queries, documents))
+    q, d = (np.frombuffer(buffer, dtype=np.int32) for buffer in (queries, documents))
     order = np.lexsort((np.asarray(lines), d, q))
     q, d, s = q[order], d[order], np.frombuffer(scores, dtype=np.float64)[order]
     again = np.flatnonzero((q[1:] == q[:-1]) & (d[1:] == d[:-1]))
@@ -110,14 +110,14 @@ def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) 
 def _contradicted(queries: Int32, scores: Float64, ranks: Int32) -> int:
     """Number of queries with at least two different ranks and scores where no better rank has a higher score."""
     starts = np.flatnonzero(np.diff(queries, prepend=-1))
-    found = 0
+    contradictions = 0
     for begins, ends in zip(starts, [*starts[1:], len(queries)], strict=True):
         r, s = ranks[begins:ends], scores[begins:ends]
         if (r < 0).any() or len(np.unique(r)) < 2:
             continue
         steps = np.diff(s[np.argsort(r, kind="stable")])
-        found += bool((steps >= 0).all() and (steps > 0).any())
-    return found
+        contradictions += bool((steps >= 0).all() and (steps > 0).any())
+    return contradictions
 
 
 # Line (0 for none), query, document, score, name of the run ("" for none), rank (-1 for none).
@@ -192,16 +192,16 @@ def _cells(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 def _of_json(path: Path, text: str) -> Iterator[_Row]:
     """Predictions by query and document, perhaps inside one subset and one split."""
     try:
-        found = json.loads(text, object_pairs_hook=tables.distinct_members)
+        value = json.loads(text, object_pairs_hook=tables.distinct_members)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: broken JSON ({error})", expected=_PREDICTIONS) from error
-    while isinstance(found, dict) and (inner := {k: v for k, v in found.items() if k != _ABOUT}) and _is_deeper(inner):
+    while isinstance(value, dict) and (inner := {k: v for k, v in value.items() if k != _ABOUT}) and _is_deeper(inner):
         if len(inner) > 1:
             raise InputError(f"{path} has predictions of {', '.join(inner)}", expected="those of one subset and split")
-        (found,) = inner.values()
-    if not isinstance(found, dict):
+        (value,) = inner.values()
+    if not isinstance(value, dict):
         raise InputError(f"{path} is no JSON object", expected=_PREDICTIONS)
-    for query, scores in found.items():
+    for query, scores in value.items():
         if query == _ABOUT:
             continue
         if not isinstance(scores, dict):
@@ -210,9 +210,9 @@ def _of_json(path: Path, text: str) -> Iterator[_Row]:
             yield 0, query, document, _score(score, path, 0, query), "", -1
 
 
-def _is_deeper(found: Mapping[str, object]) -> bool:
+def _is_deeper(members: Mapping[str, object]) -> bool:
     """Whether these are subsets or splits, not queries."""
-    first = next(iter(found.values()))
+    first = next(iter(members.values()))
     return isinstance(first, dict) and any(isinstance(value, dict) for value in first.values())
 
 

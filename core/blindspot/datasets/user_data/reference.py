@@ -56,7 +56,7 @@ class NamedColumns:
         for kind in OWN_KINDS.values():
             for needed in kind.forms:
                 if {*needed} <= {*roles} <= {*needed, *kind.optional}:
-                    return cls(kind.kind, tuple(sorted(named, key=lambda one: [*ROLES].index(one[0]))))
+                    return cls(kind.kind, tuple(sorted(named, key=lambda pair: [*ROLES].index(pair[0]))))
                 forms.append(", ".join(needed) + (f" (and {', '.join(kind.optional)})" if kind.optional else ""))
         raise InputError(
             f"columns are named as {', '.join(dict.fromkeys(roles))} only" if roles else "no columns are named",
@@ -136,12 +136,12 @@ def path_of(reference: str) -> Path:
 
 def with_columns(reference: str, columns: NamedColumns) -> str:
     """A reference with its columns named."""
-    found = OwnReference.parse(reference)
-    if found.options is not None:
+    own = OwnReference.parse(reference)
+    if own.options is not None:
         raise InputError(f"columns are named for the folder '{reference}'", expected=f"{PREFIX}PATH of a file")
-    if found.columns is not None and found.columns != columns:
+    if own.columns is not None and own.columns != columns:
         raise InputError(f"columns are named twice, in '{reference}' and by options", expected="once")
-    return str(OwnReference(found.path, columns))
+    return str(OwnReference(own.path, columns))
 
 
 def _split(target: str, is_folder: bool) -> tuple[str, str]:

@@ -100,12 +100,12 @@ class OwnRetrieval(OwnFile):
 
     @classmethod
     def matches_header(cls, table: FileTable) -> bool:
-        found = _guess(table)
-        return QUERY in found and DOCUMENT in found and not _has_scores(table, found)
+        by_use = _guess(table)
+        return QUERY in by_use and DOCUMENT in by_use and not _has_scores(table, by_use)
 
     @classmethod
     def uses_of(cls, table: FileTable, named: Sequence[tuple[str, str]]) -> dict[str, int]:
-        others = super().uses_of(table, [one for one in named if one[0] != NEGATIVES])
+        others = super().uses_of(table, [use for use in named if use[0] != NEGATIVES])
         return others | _numbered([table.number(name) for role, name in named if role == NEGATIVES])
 
     @property
@@ -114,35 +114,35 @@ class OwnRetrieval(OwnFile):
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
-        found = _guess(table)
-        marks = None if NEGATIVES in found else next(iter(judged.marks_in(table)), None)
-        if (QUERY not in found or DOCUMENT not in found) and marks is not None:
+        by_use = _guess(table)
+        marks = None if NEGATIVES in by_use else next(iter(judged.marks_in(table)), None)
+        if (QUERY not in by_use or DOCUMENT not in by_use) and marks is not None:
             marks = judged.mark_in(table)
             pair = {use: number for number, (use, _) in OwnPairs.by_header(table).items()}
-            found = {QUERY: pair[QUERY], DOCUMENT: pair[MATCH], RELEVANCE: pair[MARK]}
-        if QUERY not in found or DOCUMENT not in found:
+            by_use = {QUERY: pair[QUERY], DOCUMENT: pair[MATCH], RELEVANCE: pair[MARK]}
+        if QUERY not in by_use or DOCUMENT not in by_use:
             raise UnclearColumns(
                 f"{table.path} has no query and document: {table.shown_names}",
                 expected="columns named query and document, or query and positives",
                 remedy="if it has them, name them with --query-column and --document-column",
             )
-        _check_ungraded(table, found)
-        uses = {number: (use, _BY_NAME) for use, number in found.items()}
-        if marks is not None and found.get(RELEVANCE) == marks.number:
+        _check_ungraded(table, by_use)
+        uses = {number: (use, _BY_NAME) for use, number in by_use.items()}
+        if marks is not None and by_use.get(RELEVANCE) == marks.number:
             uses[marks.number] = (RELEVANCE, marks.why)
         return uses
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
         """The columns that the header says, else those that would be a pair."""
-        found = _guess(table)
-        if QUERY in found and DOCUMENT in found:
-            return found
+        by_use = _guess(table)
+        if QUERY in by_use and DOCUMENT in by_use:
+            return by_use
         try:
             pair = {use: number for number, (use, _) in OwnPairs.by_header(table).items()}
         except InputError:
-            return found
-        return found | {QUERY: pair[QUERY], DOCUMENT: pair[MATCH]}
+            return by_use
+        return by_use | {QUERY: pair[QUERY], DOCUMENT: pair[MATCH]}
 
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
@@ -151,9 +151,11 @@ class OwnRetrieval(OwnFile):
         queries: dict[str, int] = {}
         documents: dict[tuple[str, str], int] = {}
         grades: dict[tuple[int, int], tuple[int, int]] = {}  # with the row
-        for row, (text, found) in enumerate(zip(texts_of(table, numbers[QUERY]), _found(table, numbers), strict=True)):
+        for row, (text, judged_documents) in enumerate(
+            zip(texts_of(table, numbers[QUERY]), _found(table, numbers), strict=True)
+        ):
             query = queries.setdefault(text, len(queries))
-            for title, document, grade in found:
+            for title, document, grade in judged_documents:
                 pair = query, documents.setdefault((title, document), len(documents))
                 before, where = grades.setdefault(pair, (grade, row))
                 if before != grade:
@@ -179,8 +181,8 @@ class OwnRetrieval(OwnFile):
 
     @classmethod
     def of(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> Self:
-        found = super().of(table, asked)
-        return replace(found, remarks=(*found.remarks, *about_grades(grade for *_, grade in found.judgments)))
+        contents = super().of(table, asked)
+        return replace(contents, remarks=(*contents.remarks, *about_grades(grade for *_, grade in contents.judgments)))
 
     @property
     def rows(self) -> int:
@@ -224,12 +226,12 @@ class OwnRetrieval(OwnFile):
 
     def kept_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
         judged = {judgment.document for judgment in self.judgments}
-        further = [one.text for number, one in enumerate(self.documents) if number not in judged]
+        further = [document.text for number, document in enumerate(self.documents) if number not in judged]
         for place, (query, document, grade) in enumerate(self.judgments):
-            text, found = self.queries[query].text, self.documents[document]
-            title = {"title": found.title} if found.title else {}
+            text, document_row = self.queries[query].text, self.documents[document]
+            title = {"title": document_row.title} if document_row.title else {}
             more: dict[str, list[str]] = {"candidates": further} if further and not place else {}
-            yield {"query": text, "document": found.text, **title, "relevance": grade, **more}
+            yield {"query": text, "document": document_row.text, **title, "relevance": grade, **more}
 
     def dataset(self, dataset_id: str) -> RetrievalDataset:
         return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgments)
@@ -243,7 +245,10 @@ def first_queries(
     for query, document, grade in judgments:
         if query in of_query and grade >= RELEVANT:
             of_query[query].append(documents[document].whole)
-    cells = ((queries[q].text, len(found), found[0] if found else "") for q, found in of_query.items())
+    cells = (
+        (queries[q].text, len(documents_of), documents_of[0] if documents_of else "")
+        for q, documents_of in of_query.items()
+    )
     return Rows((QUERY, "relevant", "first relevant document"), tuple(cells))
 
 
@@ -276,8 +281,8 @@ def grade_of(cell: object, place: str) -> int:
     """A grade: a whole number, perhaps written as 1.0."""
     grade = None if is_blank(cell) or isinstance(cell, bool) else _whole(cell)
     if grade is None:
-        found = "nothing there" if is_blank(cell) else f"'{shortened(str(cell))}' is no grade"
-        raise InputError(f"{place}: {found}", expected="a whole number, 0 for a document that is not relevant")
+        problem = "nothing there" if is_blank(cell) else f"'{shortened(str(cell))}' is no grade"
+        raise InputError(f"{place}: {problem}", expected="a whole number, 0 for a document that is not relevant")
     if abs(grade) > HIGHEST:
         raise InputError(f"{place}: a grade of {grade:,}", expected=f"at most {HIGHEST:,}")
     return grade
@@ -303,32 +308,32 @@ def _guess(table: FileTable) -> dict[str, int]:
         for number, key in enumerate(keys)
         if key in NEGATIVE_NAMES and keys.count(key) == 1 and table.kinds[number] is ColumnKind.TEXTS
     ] or [number for number in [first_named(keys, NEGATIVE_NAMES[:1])] if number is not None]
-    found = {QUERY: first_named(keys, QUERY_NAMES)}
+    by_use = {QUERY: first_named(keys, QUERY_NAMES)}
     if triplets := _triplets(table, keys):
         return triplets
     if (as_list := first_named(keys, lists)) is not None:
-        found |= {
+        by_use |= {
             DOCUMENT: as_list,
             **_numbered(negatives),
             CANDIDATES: _texts_named(table, keys, CANDIDATES),
         }
-        if found[QUERY] is None:
-            found[QUERY] = first_named(keys, ("question", "anchor", "userinput"))
+        if by_use[QUERY] is None:
+            by_use[QUERY] = first_named(keys, ("question", "anchor", "userinput"))
     else:
         weak = (name for name in WEAK_GRADE_NAMES if keys.count(name) == 1 and _are_grades(table, keys.index(name)))
-        found |= {
+        by_use |= {
             DOCUMENT: first_named(keys, DOCUMENT_NAMES),
             TITLE: first_named(keys, TITLE_NAMES),
             CANDIDATES: _texts_named(table, keys, CANDIDATES),
             RELEVANCE: first_named(keys, (*GRADE_NAMES, *weak)),
         }
         if first_named(keys, GRADE_NAMES) is not None:
-            found[QUERY] = first_named(keys, ASKING_NAMES)
-            found[DOCUMENT] = first_named(keys, (*DOCUMENT_NAMES, *FOUND_NAMES))
+            by_use[QUERY] = first_named(keys, ASKING_NAMES)
+            by_use[DOCUMENT] = first_named(keys, (*DOCUMENT_NAMES, *FOUND_NAMES))
         marks = judged.marks_in(table)
-        if found[RELEVANCE] is None and len(marks) == 1:
-            found[RELEVANCE] = marks[0].number
-    return {use: number for use, number in found.items() if number is not None}
+        if by_use[RELEVANCE] is None and len(marks) == 1:
+            by_use[RELEVANCE] = marks[0].number
+    return {use: number for use, number in by_use.items() if number is not None}
 
 
 def _triplets(table: FileTable, keys: Sequence[str]) -> dict[str, int]:
@@ -413,11 +418,11 @@ def _found(table: FileTable, numbers: Mapping[str, int]) -> Iterator[list[tuple[
                 expected="one document per row where it has a title or a grade",
             )
         grade = 1 if grades is None else grade_of(table.cells[grades][row], table.where(row, grades))
-        found = [(_title(table, row, titles), text, grade) for text in texts]
+        documents = [(_title(table, row, titles), text, grade) for text in texts]
         for column in negatives:
             if not _is_nothing(table.cells[column][row]):
-                found += [("", text, 0) for text in _texts(table, row, column)]
-        yield found
+                documents += [("", text, 0) for text in _texts(table, row, column)]
+        yield documents
 
 
 def _texts(table: FileTable, row: int, column: int) -> Sequence[str]:

@@ -80,11 +80,11 @@ class OwnScoredPairs(OwnFile):
                 remedy="if it has them, name them with --text1-column, --text2-column and --score-column",
             )
         if not texts.is_clear:
-            one, other, number = (quote(table.names[column]) for column in (*texts.pair, named))
+            text1, other, number = (quote(table.names[column]) for column in (*texts.pair, named))
             raise UnclearColumns(
                 f"{table.path}: it is not clear which two columns are scored: {table.shown_names}",
                 expected="two columns named text1 and text2, or two that are clearly the longest texts",
-                remedy=f"name them, for example: --text1-column {one} --text2-column {other} --score-column {number}",
+                remedy=f"name them, for example: --text1-column {text1} --text2-column {other} --score-column {number}",
             )
         unused = {number: (UNUSED, why) for number, why in texts.left_out.items()}
         used = dict(zip(texts.pair, zip((FIRST, SECOND), texts.whys, strict=True), strict=True))
@@ -186,7 +186,7 @@ def _only(table: FileTable, scores: Sequence[int]) -> int:
     """The only column that may be scores; refuses several, and distances."""
     if len(scores) > 1:
         raise UnclearColumns(
-            f"{table.path}: several columns may be the score: {', '.join(repr(table.names[one]) for one in scores)}",
+            f"{table.path}: several columns may be the score: {', '.join(repr(table.names[n]) for n in scores)}",
             expected="one score for each pair",
             remedy="name it with --text1-column, --text2-column and --score-column, or add a column score, such as "
             "their mean",

@@ -137,5 +137,5 @@ def has_counts(table: FileTable) -> bool:
 
 def _named(table: FileTable) -> dict[str, int]:
     keys = [column_key(name) for name in table.names]
-    found = {use: first_named(keys, names) for use, names in ((WORD, WORD_NAMES), (COUNT, COUNT_NAMES))}
-    return {use: number for use, number in found.items() if number is not None}
+    by_use = {use: first_named(keys, names) for use, names in ((WORD, WORD_NAMES), (COUNT, COUNT_NAMES))}
+    return {use: number for use, number in by_use.items() if number is not None}

@@ -28,7 +28,7 @@ SICK_HEADER = ["pair_ID", "sentence_A", "sentence_B", "relatedness_score"]  # mo
 def scored_pairs(dataset_id: str, sets: Mapping[str, Sequence[Row]]) -> ScoredPairs:
     """Named sets of (text, text, score) as one dataset; a pair in several sets is repeated."""
     number: dict[str, int] = {}
-    rows = [(i, *row) for i, found in enumerate(sets.values()) for row in found]
+    rows = [(i, *row) for i, rows in enumerate(sets.values()) for row in rows]
     for _, first, second, _ in rows:
         number.setdefault(first, len(number))
         number.setdefault(second, len(number))

@@ -58,14 +58,14 @@ class ParallelSets:
         known = languages()
         by_name = {known[code].name.casefold(): code for code in self.codes}
         chosen = set()
-        for one in wanted:
-            code = one if one in self.codes else by_name.get(one.casefold(), one.casefold())
+        for language in wanted:
+            code = language if language in self.codes else by_name.get(language.casefold(), language.casefold())
             if code == ENGLISH:
                 raise InputError("English is the other side of every pair", expected="languages besides English")
             if code not in self.codes:
-                nearest = unknown("language", one, [*self.codes, *(known[code].name for code in self.codes)])
+                nearest = unknown("language", language, [*self.codes, *(known[code].name for code in self.codes)])
                 raise InputError(
-                    f"unknown language '{one}'",
+                    f"unknown language '{language}'",
                     expected=f"an ISO 639-3 code or a name, one of {len(self.codes)}",
                     remedy=nearest.remedy or f"list them with: blindspot data list {self.family.id}",
                 )
@@ -205,7 +205,7 @@ def _written(code: str) -> tuple[str, ...]:
         return tuple(row[code] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-PARALLEL = {one.family.id: one for one in (_tatoeba(), _built_in())}
+PARALLEL = {sets.family.id: sets for sets in (_tatoeba(), _built_in())}
 _MEMBERS = {
     member: (sets, code, direction)
     for sets in PARALLEL.values()
@@ -216,5 +216,5 @@ _MEMBERS = {
 
 def place_of(dataset: str) -> tuple[ParallelSets, Language, str] | None:
     """The family, the language besides English, and the direction of a pair set; None for other datasets."""
-    found = _MEMBERS.get(dataset)
-    return (found[0], languages()[found[1]], found[2]) if found else None
+    member = _MEMBERS.get(dataset)
+    return (member[0], languages()[member[1]], member[2]) if member else None

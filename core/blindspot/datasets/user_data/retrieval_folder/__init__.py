@@ -223,11 +223,11 @@ def _fit(parts: Sequence[str], patterns: Sequence[str]) -> bool:
 
 def state_of(folder: Path, options: FolderOptions) -> tuple[tuple[str, int, int, int], ...]:
     """A key that changes whenever a file of the folder does."""
-    found = []
+    states = []
     for path in FolderFiles.on_disk(folder, options).paths:
         stat = path.stat()
-        found.append((str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns))
-    return tuple(found)
+        states.append((str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return tuple(states)
 
 
 def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFolder:
@@ -276,9 +276,9 @@ def guesses_of(
 ) -> tuple[dict[str, guess.Grid], dict[str, dict[str, guess.Guess]]]:
     """The columns of each part with ``examples`` cells each, and what they probably are."""
     sources = sources_of(files, options)
-    found = {source.part: grid for source in sources if (grid := source.grid()) is not None}
+    grids = {source.part: grid for source in sources if (grid := source.grid()) is not None}
     shown: dict[str, guess.Grid] = {
-        part: (names, [cells[:examples] for cells in columns]) for part, (names, columns) in found.items()
+        part: (names, [cells[:examples] for cells in columns]) for part, (names, columns) in grids.items()
     }
     return shown, guess.columns(sources)
 
@@ -286,19 +286,19 @@ def guesses_of(
 def _read(
     files: FolderFiles, options: FolderOptions, corpus: Source, asked: Source, qrels: Source
 ) -> OwnRetrievalFolder:
-    were_read = tuple((one.path, hashlib.sha256(one.data).hexdigest()) for one in (corpus, asked, qrels))
+    were_read = tuple((file.path, hashlib.sha256(file.data).hexdigest()) for file in (corpus, asked, qrels))
     things = list(_things(corpus, "document", options.skips))
-    documents = [Document(one.id, one.title, one.text) for one in things if not _is_empty(one)]
-    found = [one for one in _things(asked, "query", options.skips) if not _is_empty(one)]
+    documents = [Document(document.id, document.title, document.text) for document in things if not _is_empty(document)]
+    query_rows = [query for query in _things(asked, "query", options.skips) if not _is_empty(query)]
     if len(documents) < 2:
         raise InputError(f"{corpus.path} has {counted(len(documents), 'document')}", expected="at least 2 to rank")
-    of_query = {one.id: number for number, one in enumerate(found)}
-    of_document = {one.id: number for number, one in enumerate(documents)}
+    of_query = {query.id: number for number, query in enumerate(query_rows)}
+    of_document = {document.id: number for number, document in enumerate(documents)}
     rows, remarks = _qrels_rows(qrels)
     _check_sides(qrels.path, rows, of_query, of_document)
     judged = list(_judged(qrels.path, rows, of_query, of_document, options, files.skipping(options)))
-    _require_judgments(files, asked.path, found, judged, qrels.path, options)
-    kept = sorted({one.query for one in judged})
+    _require_judgments(files, asked.path, query_rows, judged, qrels.path, options)
+    kept = sorted({judgment.query for judgment in judged})
     place = {query: number for number, query in enumerate(kept)}
     judgments = [Judgment(place[q], d, grade) for q, d, grade in judged if d >= 0]
     if not any(grade >= RELEVANT for *_, grade in judgments):
@@ -309,11 +309,11 @@ def _read(
         path=files.folder,
         sha256=hashlib.sha256("".join(checksum for _, checksum in were_read).encode()).hexdigest(),
         read=were_read,
-        queries=tuple(Query(found[n].id, found[n].text) for n in kept),
+        queries=tuple(Query(query_rows[n].id, query_rows[n].text) for n in kept),
         documents=tuple(documents),
         judgments=tuple(judgments),
-        own_columns=_own_columns([found[n].metadata for n in kept]),
-        left_out=(len(found) - len(kept), len(judged) - len(judgments)) if options.skips else (0, 0),
+        own_columns=_own_columns([query_rows[n].metadata for n in kept]),
+        left_out=(len(query_rows) - len(kept), len(judged) - len(judgments)) if options.skips else (0, 0),
         empty=len(things) - len(documents),
         columns=options.columns,
         remarks=(*remarks, *about_grades(grade for *_, grade in judgments)),
@@ -326,13 +326,13 @@ def _read(
 def _one(files: FolderFiles, names: Sequence[str], patterns: Sequence[str], what: str, best: str) -> Path:
     if named := next((files.folder / name for name in names if files.folder / name in files.paths), None):
         return named
-    found = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
-    return _only(files, [path for path in found if path.suffix not in PACKED], found, what, best)
+    paths = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
+    return _only(files, [path for path in paths if path.suffix not in PACKED], paths, what, best)
 
 
-def _only(files: FolderFiles, usable: Sequence[Path], found: Sequence[Path], what: str, best: str) -> Path:
+def _only(files: FolderFiles, usable: Sequence[Path], paths: Sequence[Path], what: str, best: str) -> Path:
     folder = files.folder
-    packed = [*files.inside(f"{best}.*"), *(path for path in found if path.suffix in PACKED)]
+    packed = [*files.inside(f"{best}.*"), *(path for path in paths if path.suffix in PACKED)]
     if not usable and packed:
         raise InputError(f"{packed[0]} is packed", expected=f"{folder / best}", remedy="unpack it")
     if not usable:
@@ -365,8 +365,8 @@ def _other_ways(files: FolderFiles) -> str:
 def splits_of(files: FolderFiles) -> list[Path]:
     """All files of judgments that the first matching pattern finds."""
     for patterns in (QRELS_PATTERNS[:_IN_QRELS], QRELS_PATTERNS[_IN_QRELS:], QRELS_LAST):
-        found = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
-        if usable := [path for path in found if path.suffix not in PACKED]:
+        paths = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
+        if usable := [path for path in paths if path.suffix not in PACKED]:
             return usable
     packed = [path for pattern in ("qrels/*", *QRELS_LAST) for path in files.inside(pattern)]
     return [_only(files, [], packed, "judgments", "qrels/test.tsv")]
@@ -399,8 +399,8 @@ def _bytes(files: FolderFiles, path: Path) -> bytes:
 # --- documents and queries
 
 
-def _is_empty(one: Found) -> bool:
-    return is_blank(one.text) and not one.title
+def _is_empty(row: Found) -> bool:
+    return is_blank(row.text) and not row.title
 
 
 def _things(source: Source, what: str, may_be_empty: bool) -> Iterator[Found]:
@@ -415,27 +415,27 @@ def _things(source: Source, what: str, may_be_empty: bool) -> Iterator[Found]:
     else:
         every = _of_lines(source, what)
     lines: dict[str, int] = {}
-    for count, found in enumerate(every, 1):
+    for count, row in enumerate(every, 1):
         if count > tables.MAX_ROWS:
             tables.check_rows(path, count, more="at least ")
-        place = f"{path}, line {found.line}"
-        if found.id in lines:
+        place = f"{path}, line {row.line}"
+        if row.id in lines:
             raise InputError(
-                f"{place}: the id '{shortened(found.id)}' is that of line {lines[found.id]}, too",
+                f"{place}: the id '{shortened(row.id)}' is that of line {lines[row.id]}, too",
                 expected=f"an id of its own for every {what}",
             )
-        lines[found.id] = found.line
-        if may_be_empty and _is_empty(found):
-            yield found
+        lines[row.id] = row.line
+        if may_be_empty and _is_empty(row):
+            yield row
             continue
         check_text(
-            found.title if is_blank(found.text) else found.text,
+            row.title if is_blank(row.text) else row.text,
             place,
             remedy=f"give the {what} a text, remove it with its judgments, or leave such out: ?missing={SKIP}",
         )
-        if found.title:
-            check_text(found.title, f"{place}, title")
-        yield found
+        if row.title:
+            check_text(row.title, f"{place}, title")
+        yield row
 
 
 def _of_json(path: Path, text: str, what: str) -> Iterator[Found]:
@@ -462,16 +462,16 @@ def _of_json(path: Path, text: str, what: str) -> Iterator[Found]:
 
 def _id(row: Mapping[str, Any], name: str, place: str, example: str) -> str:
     """An id in JSON; a number is refused, since it could be 1, 1.0 or 01 in other files."""
-    found = row.get(name)
-    if isinstance(found, int | float) and not isinstance(found, bool):
+    value = row.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
         raise InputError(
-            f"{place}: the {name} {found} is a number",
+            f"{place}: the {name} {value} is a number",
             expected=f"a text, as in {example}",
             remedy='write it in quotes, in all files alike: "1" and "01" are different ids',
         )
-    if not isinstance(found, str) or not found.strip():
+    if not isinstance(value, str) or not value.strip():
         raise InputError(f"{place}: no '{name}'", expected=example)
-    return check_text(found, f"{place}, '{name}'")
+    return check_text(value, f"{place}, '{name}'")
 
 
 def _of_typed(source: Source, what: str) -> Iterator[Found]:
@@ -504,17 +504,19 @@ def _of_lines(source: Source, what: str) -> Iterator[Found]:
         places = columns or {headers.ID: 0, headers.TEXT: len(cells) - 1} | (
             {headers.TITLE: 1} if len(cells) == 3 else {}
         )
-        found = {role: cells[column] for role, column in places.items()}
-        if not found[headers.ID].strip():
+        by_role = {role: cells[column] for role, column in places.items()}
+        if not by_role[headers.ID].strip():
             raise InputError(f"{place}: no id", expected=expected)
-        yield Found(number, found[headers.ID].strip(), found.get(headers.TITLE, "").strip(), found[headers.TEXT], {})
+        yield Found(
+            number, by_role[headers.ID].strip(), by_role.get(headers.TITLE, "").strip(), by_role[headers.TEXT], {}
+        )
 
 
 def _is_header(lines: Sequence[tuple[int, Sequence[str]]]) -> bool:
     """Whether the first row is a header without known names: its cells are short, without digits as in other ids."""
     (_, first), *rows = lines
     ids = [cells[0] for _, cells in rows if cells]
-    has_digits = bool(ids) and all(any(map(str.isdigit, one)) for one in ids)
+    has_digits = bool(ids) and all(any(map(str.isdigit, name)) for name in ids)
     is_short = all(len(cell.split()) <= LONGEST_NAME and not cell.rstrip().endswith((".", "?", "!")) for cell in first)
     return has_digits and is_short and not any(map(str.isdigit, "".join(first)))
 
@@ -573,16 +575,16 @@ def _judged(
         yield Judgment(*pair, grade)
 
 
-def _unknown_id(place: str, what: str, found: str, ids: Iterable[str], skipping: str) -> InputError:
+def _unknown_id(place: str, what: str, unknown_id: str, ids: Iterable[str], skipping: str) -> InputError:
     """The error for an id that no file has, with the id that was probably meant."""
 
     def bare(text: str) -> str:
         key = text.strip().casefold().removesuffix(".0").lstrip("0")
         return key or "0"
 
-    meant = next((one for one in ids if bare(one) == bare(found)), None)
+    meant = next((each_id for each_id in ids if bare(each_id) == bare(unknown_id)), None)
     return InputError(
-        f"{place}: there is no {what} with the id '{shortened(found)}'",
+        f"{place}: there is no {what} with the id '{shortened(unknown_id)}'",
         expected=f"an id of the {'queries' if what == 'query' else 'documents'}",
         remedy=f"did you mean '{shortened(meant)}'?" if meant else f"leave such rows out: {skipping}",
     )
@@ -666,7 +668,7 @@ def _check_sides(
 def _require_judgments(
     files: FolderFiles,
     asked: Path,
-    found: Sequence[Found],
+    queries: Sequence[Found],
     judged: Sequence[Judgment],
     qrels: Path,
     options: FolderOptions,
@@ -676,14 +678,14 @@ def _require_judgments(
         raise InputError(f"{qrels} has no judgments", expected="a row per query and document")
     if options.skips:
         return
-    named = {found[one.query].id for one in judged}
-    if len(named) == len(found):
+    named = {queries[judgment.query].id for judgment in judged}
+    if len(named) == len(queries):
         return
     for other in () if files.named(options, JUDGMENTS) else splits_of(files):
         if other != qrels:
             source = Source(JUDGMENTS, other, _bytes(files, other), options.named(JUDGMENTS))
             named |= {query for _, query, *_ in _qrels_rows(source)[0]}
-    lacking = [one for one in found if one.id not in named]
+    lacking = [query for query in queries if query.id not in named]
     if lacking:
         more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
         raise InputError(

@@ -36,15 +36,19 @@ class Guess:
 def columns(sources: Iterable[Source]) -> dict[str, dict[str, Guess]]:
     """The likeliest columns per part and role, without roles that have no likely column and parts without a table."""
     grids = {source.part: grid for source in sources if (grid := source.grid()) is not None}
-    found = {part: _by_name(part, names) for part, (names, _) in grids.items()}
+    guesses = {part: _by_name(part, names) for part, (names, _) in grids.items()}
     judgments = grids.get(JUDGMENTS)
     for part in (DOCUMENTS, QUERIES):
         if part in grids:
-            _of_texts(grids[part], found[part], judgments)
+            _of_texts(grids[part], guesses[part], judgments)
     if judgments is not None:
-        ids = {part: set(grids[part][1][found[part][headers.ID].number]) for part in found if headers.ID in found[part]}
-        _of_judgments(judgments, found[JUDGMENTS], ids)
-    return found
+        ids = {
+            part: set(grids[part][1][guesses[part][headers.ID].number])
+            for part in guesses
+            if headers.ID in guesses[part]
+        }
+        _of_judgments(judgments, guesses[JUDGMENTS], ids)
+    return guesses
 
 
 def parts(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -56,9 +60,9 @@ def parts(files: Mapping[str, bytes]) -> dict[str, str]:
 
     def understood(names: Sequence[str]) -> float:
         sources = [Source(part, Path(name), files[name], {}) for part, name in zip(FORMS, names, strict=True)]
-        found = columns(sources)
-        roles = sum(len({*source.form.needed} & found.get(source.part, {}).keys()) for source in sources)
-        by_name = sum(guess.why == BY_NAME for each in found.values() for guess in each.values())
+        guesses = columns(sources)
+        roles = sum(len({*source.form.needed} & guesses.get(source.part, {}).keys()) for source in sources)
+        by_name = sum(guess.why == BY_NAME for each in guesses.values() for guess in each.values())
         told = sum(
             any(word in name.casefold() for word in _WORDS[part]) for part, name in zip(FORMS, names, strict=True)
         )
@@ -71,10 +75,10 @@ def parts(files: Mapping[str, bytes]) -> dict[str, str]:
 
 def named(sources: Sequence[Source]) -> tuple[tuple[str, str, str], ...]:
     """(Part, role, name) of the columns that are not clear by name, if the guess is complete; else empty."""
-    found = columns(sources)
+    by_part = columns(sources)
     out = []
     for source in sources:
-        grid, guesses = source.grid(), found.get(source.part)
+        grid, guesses = source.grid(), by_part.get(source.part)
         if grid is None or guesses is None:
             continue
         if not {*source.form.needed} <= guesses.keys():
@@ -135,6 +139,6 @@ def _are_grades(cells: Sequence[str]) -> bool:
     )
 
 
-def _free(grid: Grid, found: Mapping[str, Guess]) -> list[int]:
-    taken = {guess.number for guess in found.values()}
+def _free(grid: Grid, guesses: Mapping[str, Guess]) -> list[int]:
+    taken = {guess.number for guess in guesses.values()}
     return [number for number in range(len(grid[0])) if number not in taken]

@@ -54,19 +54,19 @@ class Form:
         If a name fits two roles, as ``document`` does, the column has the role that no other column has.
         """
         keys = [column_key(cell) for cell in cells]
-        found = {
+        numbers_of = {
             role: [number for number, key in enumerate(keys) if key in names] for role, names in self.roles.items()
         }
         for number in range(len(keys)):
-            roles = [role for role, numbers in found.items() if number in numbers]
-            only = next((role for role in roles if found[role] == [number]), next(iter(roles), ""))
+            roles = [role for role, numbers in numbers_of.items() if number in numbers]
+            only = next((role for role in roles if numbers_of[role] == [number]), next(iter(roles), ""))
             for role in roles:
                 if role != only:
-                    found[role].remove(number)
-        for role, numbers in found.items():
+                    numbers_of[role].remove(number)
+        for role, numbers in numbers_of.items():
             strong = [number for number in numbers if keys[number] not in self.weak]
-            found[role] = strong or numbers
-        return found
+            numbers_of[role] = strong or numbers
+        return numbers_of
 
     def columns(
         self,
@@ -89,21 +89,21 @@ class Form:
         """
         asked = self._asked(path, cells, line, named or {})
         keys = ["" if number in asked.values() else column_key(cell) for number, cell in enumerate(cells)]
-        found = self.by_name(keys) | {role: [number] for role, number in asked.items()}
-        known = sum(map(len, found.values())) + sum(key in self.ignored for key in keys)
+        by_role = self.by_name(keys) | {role: [number] for role, number in asked.items()}
+        known = sum(map(len, by_role.values())) + sum(key in self.ignored for key in keys)
         if not (named or is_header) and (
             not known or (known < 2 and len(cells) > 1 and not self._is_name(keys, cells))
         ):
             return None
-        twice = next((role for role, numbers in found.items() if len(numbers) > 1), "")
-        lacking = [role for role in self.needed if not found[role]]
-        used = {number for numbers in found.values() for number in numbers}
+        twice = next((role for role, numbers in by_role.items() if len(numbers) > 1), "")
+        lacking = [role for role in self.needed if not by_role[role]]
+        used = {number for numbers in by_role.values() for number in numbers}
         if any(key not in self.ignored for number, key in enumerate(keys) if number not in used):
-            lacking += [role for role in self.optional if not found[role]]  # an unknown name may mean it
+            lacking += [role for role in self.optional if not by_role[role]]  # an unknown name may mean it
         if twice or lacking:
             what = f"two columns of the {twice}" if twice else f"no column of the {' and the '.join(lacking)}"
-            raise UnknownHeader(self, path, cells, line, found, what)
-        return {role: numbers[0] for role, numbers in found.items() if numbers}
+            raise UnknownHeader(self, path, cells, line, by_role, what)
+        return {role: numbers[0] for role, numbers in by_role.items() if numbers}
 
     def _asked(self, path: Path, cells: Sequence[str], line: int, named: Mapping[str, str]) -> dict[str, int]:
         asked: dict[str, int] = {}
@@ -115,7 +115,7 @@ class Form:
                     expected=f"one of {', '.join(map(repr, cells))}",
                 )
             number = cells.index(name)
-            if other := next((one for one, taken in asked.items() if taken == number), ""):
+            if other := next((role for role, taken in asked.items() if taken == number), ""):
                 raise InputError(f"{path}: column '{name}' cannot be both {other} and {role}", expected="two columns")
             asked[role] = number
         return asked
@@ -130,9 +130,9 @@ class UnknownHeader(InputError):
     """A header that does not say which column has which role: the user has to say it."""
 
     def __init__(
-        self, form: Form, path: Path, cells: Sequence[str], line: int, found: Mapping[str, Sequence[int]], what: str
+        self, form: Form, path: Path, cells: Sequence[str], line: int, by_role: Mapping[str, Sequence[int]], what: str
     ) -> None:
-        understood = ", ".join(f"{role} is '{cells[numbers[0]]}'" for role, numbers in found.items() if numbers)
+        understood = ", ".join(f"{role} is '{cells[numbers[0]]}'" for role, numbers in by_role.items() if numbers)
         expected = ", ".join(f"{role} ({', '.join(list(form.roles[role])[:4])})" for role in form.roles)
         super().__init__(
             f"{path}, line {line}: the header of the {form.what} has {what}; understood: {understood or 'nothing'}",

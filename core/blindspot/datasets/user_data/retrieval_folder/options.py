@@ -104,12 +104,12 @@ def of_files(given: Mapping[str, str]) -> tuple[Path, FolderOptions]:
             what = "is no file" if paths[part].exists() else "does not exist"
             raise InputError(f"{paths[part]} {what}", expected=f"the file of {part}")
         roles = FORMS[part].roles
-        for one in filter(None, query.split("&")):
-            role, _, column = one.partition("=")
+        for setting in filter(None, query.split("&")):
+            role, _, column = setting.partition("=")
             if role not in roles:
                 raise unknown(f"role of a column of the {part}", role, roles)
             if not column or f"{part}.{role}" in options:
-                raise InputError(f"'{one}' in '{given[part]}'", expected=f"{role}=NAME of a column, once")
+                raise InputError(f"'{setting}' in '{given[part]}'", expected=f"{role}=NAME of a column, once")
             options[f"{part}.{role}"] = unquote(column)
     folder = Path(os.path.commonpath([path.parent for path in paths.values()]))
     below = {part: path.relative_to(folder).as_posix() for part, path in paths.items()}

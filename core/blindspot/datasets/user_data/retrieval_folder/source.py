@@ -147,8 +147,8 @@ def id_of(cell: object, place: str, what: str) -> str:
 def ids_of(cell: object, place: str, what: str) -> Sequence[str]:
     """The id in a cell, or all ids of its list."""
     if isinstance(cell, Texts | Nested):
-        found = cell.texts if isinstance(cell, Nested) else tuple(cell)
-        if not found:
+        values = cell.texts if isinstance(cell, Nested) else tuple(cell)
+        if not values:
             raise InputError(f"{place}: {str(cell)[:40]} is no list of ids", expected="ids of documents, one at least")
-        return [id_of(one, place, what) for one in found]
+        return [id_of(value, place, what) for value in values]
     return [id_of(cell, place, what)]
