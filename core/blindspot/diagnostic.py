@@ -584,10 +584,10 @@ class Diagnostic:
 
     def metrics_of(self, names: Iterable[str]) -> list[Score]:
         """The declared metrics among these, then the others (of a user's own subsets, say) in the given order."""
-        found = dict.fromkeys(names)
-        declared = [metric for metric in self.metrics if metric.name in found]
+        stored = dict.fromkeys(names)
+        declared = [metric for metric in self.metrics if metric.name in stored]
         known = {metric.name for metric in declared}
-        return declared + [Score(name, "", None) for name in found if name not in known]
+        return declared + [Score(name, "", None) for name in stored if name not in known]
 
     @property
     def table(self) -> str:
@@ -619,11 +619,11 @@ class Diagnostic:
 
 def parameters() -> Mapping[str, Parameter]:
     """The parameters of all diagnostics by name; the first one if several have the same name."""
-    found: dict[str, Parameter] = {}
+    declared: dict[str, Parameter] = {}
     for entry in all_diagnostics().values():
         for parameter in entry.parameters:
-            found.setdefault(parameter.name, parameter)
-    return found
+            declared.setdefault(parameter.name, parameter)
+    return declared
 
 
 def result_table(diagnostic: str, version: int) -> str:

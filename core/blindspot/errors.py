@@ -34,7 +34,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202
 
 def visible(text: str) -> str:
     """A text with invisible control characters written as escapes, such as ``\\x1b``."""
-    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 # A path from a root or a home to its last part, which stays. References and addresses have slashes after other signs.
@@ -46,7 +46,7 @@ _PATH = re.compile(
 
 def without_paths(text: str) -> str:
     """A text with files named without their folders."""
-    return _PATH.sub(lambda found: found[1] or "a folder", text)
+    return _PATH.sub(lambda match: match[1] or "a folder", text)
 
 
 class BlindspotError(Exception):
@@ -191,8 +191,8 @@ def damaged(error: ImportError) -> BlindspotError:
 def require(library: str, who: str = "this") -> None:
     """Raise ``LibraryMissing`` unless a library of an extra is installed; imports nothing."""
     with naming_extras(who):
-        found = find_spec(library) if library not in sys.modules else sys.modules[library]
-        if found is None:
+        module = find_spec(library) if library not in sys.modules else sys.modules[library]
+        if module is None:
             raise ModuleNotFoundError(name=library)
 
 

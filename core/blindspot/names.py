@@ -70,7 +70,7 @@ class Names:
         return f"{shortened(self.every_version(reference), max(width - len(end), 8))}{end}"
 
     def _version(self, reference: str) -> str:
-        return self.versions.get(reference) or (f"version {found}" if (found := version_of(reference)[1]) else "")
+        return self.versions.get(reference) or (f"version {version}" if (version := version_of(reference)[1]) else "")
 
     def dataset(self, reference: str, title: str = "") -> str:
         """The dataset's name; ``title`` is its title in the catalog."""
@@ -143,20 +143,20 @@ def checked(name: str) -> str:
     Raises:
         InputError: it is empty, too long, or has characters that mean something to HTML or Markdown or cannot be seen.
     """
-    found = " ".join(unicodedata.normalize("NFC", name).split())
-    if not found:
+    name_given = " ".join(unicodedata.normalize("NFC", name).split())
+    if not name_given:
         raise InputError("this name is empty", expected="at least one letter")
-    if len(found) > LONGEST:
-        raise InputError(f"this name has {len(found):,} characters", expected=f"at most {LONGEST}")
-    if strange := sorted({c for c in found if not _is_plain(c)}):
+    if len(name_given) > LONGEST:
+        raise InputError(f"this name has {len(name_given):,} characters", expected=f"at most {LONGEST}")
+    if strange := sorted({c for c in name_given if not _is_plain(c)}):
         shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in strange[:8])
         raise InputError(
             f"this name has characters that a name cannot have: {shown}",
             expected=f"letters, digits, spaces and {_MARKS.strip()}",
         )
-    if not any(c.isalnum() for c in found):
-        raise InputError(f"the name {_QUOTED}{found}{_QUOTED} has no letter or digit", expected="at least one")
-    return found
+    if not any(c.isalnum() for c in name_given):
+        raise InputError(f"the name {_QUOTED}{name_given}{_QUOTED} has no letter or digit", expected="at least one")
+    return name_given
 
 
 def name_of_model(reference: str) -> str:
@@ -301,5 +301,5 @@ def _is_plain(character: str) -> bool:
 
 def _plain(name: str) -> str:
     """The name without characters that are not allowed."""
-    found = "".join(c if _is_plain(c) else " " if c.isspace() else "_" if c.isprintable() else "" for c in name)
-    return " ".join(found.split())
+    text = "".join(c if _is_plain(c) else " " if c.isspace() else "_" if c.isprintable() else "" for c in name)
+    return " ".join(text.split())

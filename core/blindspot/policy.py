@@ -75,10 +75,10 @@ class UploadLimits:
             )
 
     @staticmethod
-    def _check(most: int | None, found: int, what: str, where: str = "file") -> None:
-        if most is not None and found > most:
+    def _check(most: int | None, n: int, what: str, where: str = "file") -> None:
+        if most is not None and n > most:
             raise InputError(
-                f"the {where} has {found:,} {what}",
+                f"the {where} has {n:,} {what}",
                 expected=f"at most {most:,} on this demo",
                 remedy=f"take a part of it, or {OWN_MACHINE}",
             )

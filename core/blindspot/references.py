@@ -87,8 +87,8 @@ def version_of(reference: str) -> tuple[str, str]:
     An older version, ``MODEL@version-REVISION``, is the model as it was when it was run; its weights are gone, and only
     stored results remain.
     """
-    found = _VERSION.fullmatch(reference)
-    return (found[1], found[2]) if found else (reference, "")
+    match = _VERSION.fullmatch(reference)
+    return (match[1], match[2]) if match else (reference, "")
 
 
 def step_of(reference: str) -> tuple[str, str]:
@@ -96,8 +96,8 @@ def step_of(reference: str) -> tuple[str, str]:
 
     ("", "") for any other model, and for an older version: its step was trained again.
     """
-    found = _STEP.fullmatch(reference)
-    return (found[1], found[2]) if found and not version_of(reference)[1] else ("", "")
+    match = _STEP.fullmatch(reference)
+    return (match[1], match[2]) if match and not version_of(reference)[1] else ("", "")
 
 
 def read_otherwise(reference: str) -> str:

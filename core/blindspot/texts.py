@@ -156,40 +156,42 @@ def word_changes(before: str, after: str) -> tuple[Segment, ...]:
     so that a typo marks its word. A space between two changed words belongs to them. If texts repeat a few words so
     often that comparing them would take long, everything between their common beginning and end counts as changed.
     """
-    one, other = _PIECES.findall(before), _PIECES.findall(after)
+    pieces, other = _PIECES.findall(before), _PIECES.findall(after)
     out: list[Segment] = []
     removed, added = "", ""
-    codes = _alignment(one, other)
+    codes = _alignment(pieces, other)
     for number, (tag, i, j, k, m) in enumerate(codes):
-        kept = "".join(one[i:j]) if tag == "equal" else ""
+        kept = "".join(pieces[i:j]) if tag == "equal" else ""
         is_between = bool(kept) and kept.isspace() and 0 < number < len(codes) - 1
         if kept and not is_between:
             out += _changed(removed, added)
             out.append(Segment(kept, Change.KEPT))
             removed, added = "", ""
         else:
-            removed, added = removed + "".join(one[i:j]), added + "".join(other[k:m])
+            removed, added = removed + "".join(pieces[i:j]), added + "".join(other[k:m])
     return _joined([*out, *_changed(removed, added)])
 
 
-def _alignment(one: Sequence[str], other: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+def _alignment(pieces: Sequence[str], other: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
     """``SequenceMatcher.get_opcodes``, without its minute for a thousand equal words."""
-    ways = Counter(piece for piece in one if not piece.isspace())
+    ways = Counter(piece for piece in pieces if not piece.isspace())
     often = Counter(piece for piece in other if not piece.isspace())
     if sum(count * often[piece] for piece, count in ways.items()) <= MOST_WAYS:
         # Spaces are no anchor: two texts would otherwise be aligned by where their spaces are.
-        return SequenceMatcher(str.isspace, one, other, autojunk=False).get_opcodes()
-    start = _equal_until(one, other)
-    end = _equal_until(one[start:][::-1], other[start:][::-1])
-    i, j, k, m = start, len(one) - end, start, len(other) - end
+        return SequenceMatcher(str.isspace, pieces, other, autojunk=False).get_opcodes()
+    start = _equal_until(pieces, other)
+    end = _equal_until(pieces[start:][::-1], other[start:][::-1])
+    i, j, k, m = start, len(pieces) - end, start, len(other) - end
     tag = "replace" if i < j and k < m else "delete" if i < j else "insert"
-    codes = [("equal", 0, i, 0, k), (tag, i, j, k, m), ("equal", j, len(one), m, len(other))]
+    codes = [("equal", 0, i, 0, k), (tag, i, j, k, m), ("equal", j, len(pieces), m, len(other))]
     return [code for code in codes if code[1] < code[2] or code[3] < code[4]]
 
 
-def _equal_until(one: Sequence[str], other: Sequence[str]) -> int:
+def _equal_until(pieces: Sequence[str], other: Sequence[str]) -> int:
     """Length of the common beginning, in pieces."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (i for i, (a, b) in enumerate(zip(pieces, other, strict=False)) if a != b), min(len(pieces), len(other))
+    )
 
 
 Ranges = tuple[tuple[int, int], ...]  # of a text's characters, as (start, end)
@@ -198,15 +200,15 @@ Ranges = tuple[tuple[int, int], ...]  # of a text's characters, as (start, end)
 def changed_ranges(before: str, after: str) -> tuple[Ranges, Ranges]:
     """What ``word_changes`` removed from ``before``, and what it added to ``after``, without the spaces at its ends."""
     places = {Change.REMOVED: 0, Change.ADDED: 0}
-    found: dict[Change, list[tuple[int, int]]] = {change: [] for change in places}
+    ranges: dict[Change, list[tuple[int, int]]] = {change: [] for change in places}
     for segment in word_changes(before, after):
         for change in places if segment.change is Change.KEPT else (segment.change,):
             start = places[change]
             places[change] = start + len(segment.text)
             if segment.change is not Change.KEPT and (word := segment.text.strip()):
                 first = start + segment.text.index(word)
-                found[change].append((first, first + len(word)))
-    return tuple(found[Change.REMOVED]), tuple(found[Change.ADDED])
+                ranges[change].append((first, first + len(word)))
+    return tuple(ranges[Change.REMOVED]), tuple(ranges[Change.ADDED])
 
 
 CHANGE_WITHIN, BEFORE_CHANGE = 40, 16  # characters

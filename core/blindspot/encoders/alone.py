@@ -31,8 +31,8 @@ def rows_to_ask(texts: Sequence[str], *, is_first: bool) -> list[int]:
     if len(texts) < 2:
         return []
     random = np.random.default_rng(zlib.crc32("\n".join(texts).encode("utf-8", "surrogatepass")))
-    found: list[int] = random.choice(len(texts), min(FIRST if is_first else 1, len(texts)), replace=False).tolist()
-    return found
+    rows: list[int] = random.choice(len(texts), min(FIRST if is_first else 1, len(texts)), replace=False).tolist()
+    return rows
 
 
 def apart(first: Float32, second: Float32) -> float:

@@ -364,8 +364,8 @@ def library_versions(*names: str) -> tuple[str, ...]:
 @cache
 def versions_here(*names: str) -> tuple[str, ...]:
     """As ``library_versions``, for those that are installed."""
-    found: list[str] = []
+    versions: list[str] = []
     for name in names:
         with suppress(PackageNotFoundError):
-            found += library_versions(name)
-    return tuple(found)
+            versions += library_versions(name)
+    return tuple(versions)

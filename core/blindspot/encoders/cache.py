@@ -151,22 +151,22 @@ class EmbeddingCache:
         """
         digest = encoder.identity.embedding_digest(texts_digest)
         if isinstance(encoder, JoinedEncoder):
-            if found := self.read(digest):
-                return found
-            parts = [self.encode(one, texts, texts_digest, progress, cancel) for one in encoder.encoders]
+            if stored := self.read(digest):
+                return stored
+            parts = [self.encode(part, texts, texts_digest, progress, cancel) for part in encoder.encoders]
             return self._joined(encoder, parts, encoder.join, texts, texts_digest)
         siblings = encoder.family if isinstance(encoder, EncoderFamily) else (Sibling(encoder.identity, encoder.info),)
         family = _Family(encoder, {s.identity.embedding_digest(texts_digest): s for s in siblings})
-        found = self.read(digest)
-        if found:
+        stored = self.read(digest)
+        if stored:
             self._remove_left_over(family)
             with suppress(BlindspotError):  # the embeddings may be older than lists of texts; a disk may be read-only
                 self._remember(family, texts_digest, texts)
         else:  # others that need these embeddings, or a sibling's, wait here instead of encoding them again
             with exclusive(self.folder / f"{family.key}.lock", cancel):
-                found = self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
+                stored = self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
                 self._remember(family, texts_digest, texts)
-        return found
+        return stored
 
     def _joined(
         self,
@@ -180,19 +180,19 @@ class EmbeddingCache:
         starts = range(0, len(texts), ROWS_AT_ONCE)
         pieces = ((at, join([part.matrix[at : at + ROWS_AT_ONCE] for part in parts])) for at in starts)
         facts = [part.facts for part in parts]
-        devices = {device for one in facts for device in one.device.split(" and ")}
-        found = self.put_together(
+        devices = {device for fact in facts for device in fact.device.split(" and ")}
+        joined = self.put_together(
             encoder,
             texts,
             texts_digest,
             pieces,
-            sum(one.seconds for one in facts),
+            sum(fact.seconds for fact in facts),
             " and ".join(sorted(devices)),
-            truncated=max((one.truncated for one in facts if one.truncated is not None), default=None),
-            device_note=" ".join(dict.fromkeys(one.device_note for one in facts if one.device_note)),
+            truncated=max((fact.truncated for fact in facts if fact.truncated is not None), default=None),
+            device_note=" ".join(dict.fromkeys(fact.device_note for fact in facts if fact.device_note)),
         )
         encoded, copied = (max(getattr(p, name) for p in parts) for name in ("encoded_now", "copied_now"))
-        return replace(found, encoded_now=encoded, copied_now=copied)
+        return replace(joined, encoded_now=encoded, copied_now=copied)
 
     def put_together(
         self,
@@ -228,10 +228,10 @@ class EmbeddingCache:
             name, revision, d = encoder.identity.reference, encoder.identity.revision, encoder.info.dimension
             self._store(EmbeddingFacts(digest, name, revision, d, count, seconds, device, truncated, device_note))
             self.known.remember(texts_digest, texts)
-        found = self.read(digest)
-        if found is None:
+        embeddings = self.read(digest)
+        if embeddings is None:
             raise BlindspotError(f"the embeddings {digest} were just removed", remedy="try again")
-        return found
+        return embeddings
 
     def _remember(self, family: _Family, texts_digest: str, texts: Sequence[str]) -> None:
         if family.encodes_alone:
@@ -245,7 +245,7 @@ class EmbeddingCache:
 
     def inventory(self) -> Inventory:
         """All embeddings on disk, ordered by encoder reference; opens no matrix."""
-        found, damaged = [], []
+        stored_embeddings, damaged = [], []
         for path in sorted(self.folder.glob("*.json")):
             try:
                 facts = EmbeddingFacts(**json.loads(path.read_text("utf-8")))
@@ -256,9 +256,9 @@ class EmbeddingCache:
                 damaged.append(path)
                 continue
             # The file's name decides what is read and deleted, not its content.
-            found.append(StoredEmbeddings(replace(facts, digest=path.stem), size))
-        found.sort(key=lambda stored: (stored.facts.encoder, stored.facts.digest))
-        return Inventory(tuple(found), tuple(damaged))
+            stored_embeddings.append(StoredEmbeddings(replace(facts, digest=path.stem), size))
+        stored_embeddings.sort(key=lambda stored: (stored.facts.encoder, stored.facts.digest))
+        return Inventory(tuple(stored_embeddings), tuple(damaged))
 
     def delete(self, digest: str) -> None:
         """Delete embeddings, if there; raises ``BlindspotError`` if the file system refuses."""
@@ -394,9 +394,9 @@ class EmbeddingCache:
             is_whole = np.zeros(len(known.rows), dtype=np.bool_)
             for start in range(0, len(known.rows), ROWS_AT_ONCE):
                 some = slice(start, start + ROWS_AT_ONCE)
-                found = [other.matrix[known.places[some]] for other in others]
-                whole: Bool = np.all([np.isfinite(vectors).all(axis=1) for vectors in found], axis=0)
-                matrices.write(known.rows[some][whole], [vectors[whole] for vectors in found])
+                pieces = [other.matrix[known.places[some]] for other in others]
+                whole: Bool = np.all([np.isfinite(vectors).all(axis=1) for vectors in pieces], axis=0)
+                matrices.write(known.rows[some][whole], [vectors[whole] for vectors in pieces])
                 is_whole[some] = whole
             spent += others[0].facts.seconds * int(is_whole.sum()) / len(others[0].matrix)
             return is_whole
@@ -409,7 +409,7 @@ class EmbeddingCache:
 
         Only the total of truncated texts is known, so rows are only copied from embeddings without a truncated text.
         """
-        found = []
+        others = []
         for sibling in family.siblings.values():
             try:
                 other = self.read(sibling.identity.embedding_digest(texts_digest))
@@ -422,8 +422,8 @@ class EmbeddingCache:
                 or other.matrix.shape != (other.facts.texts, sibling.info.dimension)
             ):
                 return []
-            found.append(other)
-        return found if len({len(other.matrix) for other in found}) == 1 else []
+            others.append(other)
+        return others if len({len(other.matrix) for other in others}) == 1 else []
 
     def _store(self, facts: EmbeddingFacts) -> None:
         # A note is rare: without one, versions that know none can read the file.

@@ -104,10 +104,10 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         joined = info
         info = _with_layers(info, own)
         others = [
-            (replace(entry, params=replace(entry.params, readout=one)), one)
-            for one in layers_beside(own, MINILM_LAYERS)
+            (replace(entry, params=replace(entry.params, readout=layer)), layer)
+            for layer in layers_beside(own, MINILM_LAYERS)
         ]
-        siblings = {one.reference: (_with_layers(joined, readout), readout) for one, readout in others}
+        siblings = {sibling.reference: (_with_layers(joined, readout), readout) for sibling, readout in others}
     if backend is not Backend.TORCH:
         backends.require(backends.PACKAGES[backend], backend, entry.reference)
         info = replace(info, title=f"{info.title} ({backends.TITLES[backend]})")
@@ -332,9 +332,9 @@ def entry_of(reference: str) -> EncoderEntry | None:
     given = [part.partition("=")[0] for part in query.split("&") if part]
     if given and not entry.parameters:
         raise InputError(f"'{name}' takes no parameters ('?{query}')", remedy=f"write {name}")
-    for one in given:
-        if one not in entry.parameters:
-            raise unknown(f"parameter of '{name}'", one, entry.parameters)
+    for parameter in given:
+        if parameter not in entry.parameters:
+            raise unknown(f"parameter of '{name}'", parameter, entry.parameters)
     asked = params.readout.pooling
     if asked is not Pooling.PUBLISHED and asked in OF_A_PASS and not params.readout.more:
         named = next(i for i, pooling in _MINILM_POOLINGS.items() if pooling is asked)
@@ -368,7 +368,7 @@ def _parts_of(model: ModelRef) -> list[Variant]:
 
 
 def _of_parts(scheme: str, parts: Sequence[Variant]) -> str:
-    return f"{scheme}:{'+'.join(quote(_bare(one), safe=UNQUOTED).replace('~', '%7E') for one in parts)}"
+    return f"{scheme}:{'+'.join(quote(_bare(part), safe=UNQUOTED).replace('~', '%7E') for part in parts)}"
 
 
 def _bare(variant: Variant) -> str:
@@ -420,7 +420,7 @@ def _canonical_concatenation(reference: ModelRef) -> str:
 
 def concatenation_of(models: Sequence[str]) -> ModelRef:
     """The model that joins the vectors of several, ``cat:A+B``; raises ``InputError`` if they cannot be joined."""
-    return variant_named(_of_parts("cat", [Variant(one, "none") for one in models])).encoder
+    return variant_named(_of_parts("cat", [Variant(model, "none") for model in models])).encoder
 
 
 def _concatenation(reference: ModelRef, settings: Settings) -> Encoder:

@@ -34,58 +34,58 @@ class Concatenation:
     @property
     def identity(self) -> EncoderIdentity:
         """The revision is a digest of everything that determines the parts' vectors."""
-        parts = [one.identity for one in self.encoders]
-        names = [one.embeds_as or one.reference for one in parts]
+        parts = [encoder.identity for encoder in self.encoders]
+        names = [part.embeds_as or part.reference for part in parts]
         named = [
             f"{name} after {chain}" if chain.steps else name for name, chain in zip(names, self.chains, strict=True)
         ]
-        digests = [f"{one.embedding_digest('')} {chain}" for one, chain in zip(parts, self.chains, strict=True)]
-        prompts = dict.fromkeys(one.prompt for one in parts)
+        digests = [f"{part.embedding_digest('')} {chain}" for part, chain in zip(parts, self.chains, strict=True)]
+        prompts = dict.fromkeys(part.prompt for part in parts)
         return EncoderIdentity(
             reference=self.reference,
             revision=digest_of_strings(digests)[:16],
             pooling=f"vectors of {' and '.join(named)}, each L2-normalized, end to end",
             prompt=parts[0].prompt if len(prompts) == 1 else "",
-            max_length=min((one.max_length for one in parts if one.max_length), default=0),
-            libraries=tuple(sorted({library for one in parts for library in one.libraries})),
-            dtype=" and ".join(dict.fromkeys(one.dtype for one in parts)),
-            embeds_as="+".join(names) if any(one.embeds_as for one in parts) else "",
+            max_length=min((part.max_length for part in parts if part.max_length), default=0),
+            libraries=tuple(sorted({library for part in parts for library in part.libraries})),
+            dtype=" and ".join(dict.fromkeys(part.dtype for part in parts)),
+            embeds_as="+".join(names) if any(part.embeds_as for part in parts) else "",
         )
 
     @cached_property
     def info(self) -> EncoderInfo:
-        infos = [one.info for one in self.encoders]
+        infos = [encoder.info for encoder in self.encoders]
         others = [
-            f"{one.title} declares the similarity {one.similarity}; joined, its vectors have length 1"
-            for one in infos
-            if one.similarity != "cosine"
+            f"{info.title} declares the similarity {info.similarity}; joined, its vectors have length 1"
+            for info in infos
+            if info.similarity != "cosine"
         ]
-        named = [(f"{name} of {one.title}", text) for one in infos for name, text in one.unused_prompts]
+        named = [(f"{name} of {info.title}", text) for info in infos for name, text in info.unused_prompts]
         return EncoderInfo(
-            title=" joined with ".join(one.title for one in infos),
-            dimension=sum(_dimension(one, chain) for one, chain in zip(infos, self.chains, strict=True)),
-            parameters=sum(one.parameters for one in infos),
-            memory_bytes=sum(one.memory_bytes for one in infos),
-            licence="; ".join(dict.fromkeys(one.licence for one in infos)),
-            citation="; ".join(dict.fromkeys(one.citation for one in infos)),
+            title=" joined with ".join(info.title for info in infos),
+            dimension=sum(_dimension(info, chain) for info, chain in zip(infos, self.chains, strict=True)),
+            parameters=sum(info.parameters for info in infos),
+            memory_bytes=sum(info.memory_bytes for info in infos),
+            licence="; ".join(dict.fromkeys(info.licence for info in infos)),
+            citation="; ".join(dict.fromkeys(info.citation for info in infos)),
             url=infos[0].url,
-            is_partial=any(one.is_partial for one in infos),
+            is_partial=any(info.is_partial for info in infos),
             unused_prompts=tuple(named),
             role_prompts=_role_prompts(infos),
-            served_by=" and ".join(dict.fromkeys(one.served_by for one in infos if one.served_by)),
-            assumed=(*(sentence for one in infos for sentence in one.assumed), *others),
+            served_by=" and ".join(dict.fromkeys(info.served_by for info in infos if info.served_by)),
+            assumed=(*(sentence for info in infos for sentence in info.assumed), *others),
         )
 
     @property
     def device(self) -> str:
-        return " and ".join(sorted({one.device for one in self.encoders}))
+        return " and ".join(sorted({encoder.device for encoder in self.encoders}))
 
     def load(self) -> None:
-        for one in self.encoders:
-            one.load()
+        for encoder in self.encoders:
+            encoder.load()
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        return self.join([one.encode(texts, cancel) for one in self.encoders])
+        return self.join([encoder.encode(texts, cancel) for encoder in self.encoders])
 
     def join(self, matrices: Sequence[Float32]) -> Float32:
         """See ``JoinedEncoder``; a row of NaN where a part has one."""
@@ -108,9 +108,9 @@ class FittedConcatenation(Concatenation):
 
     def fit(self, texts: Sequence[str], cancel: CancelToken) -> None:
         """See ``FittedEncoder``."""
-        for one in self.encoders:
-            if isinstance(one, FittedEncoder):
-                one.fit(texts, cancel)
+        for encoder in self.encoders:
+            if isinstance(encoder, FittedEncoder):
+                encoder.fit(texts, cancel)
 
 
 def concatenation(reference: str, parts: Sequence[tuple[Encoder, TransformChain]]) -> Concatenation:
@@ -120,7 +120,7 @@ def concatenation(reference: str, parts: Sequence[tuple[Encoder, TransformChain]
         parts: encoders, each with a chain that learns nothing.
     """
     encoders, chains = zip(*parts, strict=True)
-    is_fitted = any(isinstance(one, FittedEncoder) for one in encoders)
+    is_fitted = any(isinstance(encoder, FittedEncoder) for encoder in encoders)
     return (FittedConcatenation if is_fitted else Concatenation)(reference, encoders, chains)
 
 
@@ -130,8 +130,8 @@ def _dimension(info: EncoderInfo, chain: TransformChain) -> int:
 
 def _role_prompts(infos: Sequence[EncoderInfo]) -> RolePrompts | None:
     """Prompts by role of the parts, joined where several have one; None if no part has any."""
-    own = [one.role_prompts for one in infos if one.role_prompts]
+    own = [info.role_prompts for info in infos if info.role_prompts]
     if not own:
         return None
     query, document = (" | ".join(dict.fromkeys(getattr(p, role) for p in own)) for role in ("query", "document"))
-    return RolePrompts(query, document, given=any(one.given for one in own))
+    return RolePrompts(query, document, given=any(prompts.given for prompts in own))

@@ -25,9 +25,9 @@ class EncodersInARow:
         encoder = resolve_encoder(reference, self.settings)
         if isinstance(encoder, VerifiedEncoder) or not encoder.info.memory_bytes:
             return encoder  # which it is must be asked for each time, or it has no weights
-        found = self._kept.pop(encoder.identity, encoder)
-        size = found.info.memory_bytes
-        while self._kept and size + sum(one.info.memory_bytes for one in self._kept.values()) > KEPT_BYTES:
+        at_hand = self._kept.pop(encoder.identity, encoder)
+        size = at_hand.info.memory_bytes
+        while self._kept and size + sum(other.info.memory_bytes for other in self._kept.values()) > KEPT_BYTES:
             del self._kept[next(iter(self._kept))]
-        self._kept[encoder.identity] = found
-        return found
+        self._kept[encoder.identity] = at_hand
+        return at_hand

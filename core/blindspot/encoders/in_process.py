@@ -113,21 +113,21 @@ class RoleFunctionEncoder(FunctionEncoder):
         return replace(self, function=lambda texts: function([f"{prompt}{text}" for text in texts]))
 
 
-def matrix_of(found: object, rows: int, whose: str) -> Float32:
+def matrix_of(value: object, rows: int, whose: str) -> Float32:
     """What a program gave, as ``[rows, d] float32``; raises ``BlindspotError`` if it is not such a matrix.
 
     Accepts tensors of any device and precision, also with a gradient, scipy's sparse matrices, and iterators of rows.
     """
-    if inspect.isawaitable(found) or inspect.isasyncgen(found):
-        if inspect.iscoroutine(found):
-            found.close()
+    if inspect.isawaitable(value) or inspect.isasyncgen(value):
+        if inspect.iscoroutine(value):
+            value.close()
         raise BlindspotError(
             f"{whose} is an async function: it gave no array, but something to await",
             expected="a function that returns the array",
             remedy="wrap it: lambda texts: asyncio.run(function(texts))",
         )
     try:
-        matrix = as_float32(found)
+        matrix = as_float32(value)
     except (TypeError, ValueError) as error:
         raise BlindspotError(f"{whose} gave no matrix: {error}", expected=f"an array of {rows:,} rows") from error
     if matrix.ndim != 2 or len(matrix) != rows or not matrix.shape[1]:
@@ -137,9 +137,9 @@ def matrix_of(found: object, rows: int, whose: str) -> Float32:
     return matrix
 
 
-def as_float32(found: Any) -> Float32:
+def as_float32(value: Any) -> Float32:
     """What a program gave, as an array; raises ``TypeError`` or ``ValueError`` if the conversion would lose values."""
-    given = as_array(found)
+    given = as_array(value)
     if np.ma.is_masked(given):
         raise ValueError("some of its values are masked")
     array = np.asarray(given)
@@ -148,18 +148,18 @@ def as_float32(found: Any) -> Float32:
     return array.astype(np.float32, copy=False)
 
 
-def as_array(found: Any) -> Any:
+def as_array(value: Any) -> Any:
     """A library's matrix as something that numpy can read."""
-    if hasattr(found, "__next__"):
-        found = list(found)
-    if isinstance(found, list | tuple) and found and hasattr(found[0], "detach"):
-        return [as_array(row) for row in found]
-    if hasattr(found, "detach"):  # torch
-        found = found.detach()
-        if str(found.layout) != "torch.strided":
-            found = found.to_dense()
-        return found.float().cpu().numpy()
-    return found.toarray() if hasattr(found, "toarray") else found  # scipy
+    if hasattr(value, "__next__"):
+        value = list(value)
+    if isinstance(value, list | tuple) and value and hasattr(value[0], "detach"):
+        return [as_array(row) for row in value]
+    if hasattr(value, "detach"):  # torch
+        value = value.detach()
+        if str(value.layout) != "torch.strided":
+            value = value.to_dense()
+        return value.float().cpu().numpy()
+    return value.toarray() if hasattr(value, "toarray") else value  # scipy
 
 
 def reference_of(name: str) -> str:
@@ -189,10 +189,10 @@ def forget(reference: str) -> None:
 def registered(reference: str) -> Encoder:
     """The encoder of a reference; raises ``InputError`` if this program has none of that name."""
     with _LOCK:
-        found = _REGISTERED.get(reference)
-    if found is None:
+        encoder = _REGISTERED.get(reference)
+    if encoder is None:
         raise InputError(
             f"the model {reference.removeprefix(SCHEME)} belongs to a Python program that has ended or trained on",
             remedy="view its stored results, or run it again from that program",
         )
-    return found
+    return encoder

@@ -81,15 +81,15 @@ class KnownTexts:
         if not use(path):
             return np.empty((0, 2), dtype=np.uint64)
         try:
-            found = np.load(path, mmap_mode="r", allow_pickle=False)
+            digests = np.load(path, mmap_mode="r", allow_pickle=False)
         except FileNotFoundError:
             return np.empty((0, 2), dtype=np.uint64)
         except (ValueError, EOFError):
-            found = np.empty(0)
-        if found.ndim != 2 or found.shape[1] != 2 or found.dtype != np.uint64:
+            digests = np.empty(0)
+        if digests.ndim != 2 or digests.shape[1] != 2 or digests.dtype != np.uint64:
             delete_file(path)
             return np.empty((0, 2), dtype=np.uint64)
-        return np.asarray(found)
+        return np.asarray(digests)
 
     def _path(self, texts_digest: str) -> Path:
         return self.folder / f"{texts_digest}.npy"
@@ -97,9 +97,9 @@ class KnownTexts:
 
 def digests_of(texts: Sequence[str]) -> UInt64:
     """``[n, 2] uint64``: 128 bits of each text."""
-    found = np.empty((len(texts), 2), dtype=np.uint64)
+    digests_of_texts = np.empty((len(texts), 2), dtype=np.uint64)
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         some = texts[start : start + TEXTS_AT_ONCE]
         digests = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in some)
-        found[start : start + len(some)] = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
-    return found
+        digests_of_texts[start : start + len(some)] = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
+    return digests_of_texts

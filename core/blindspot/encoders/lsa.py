@@ -56,12 +56,12 @@ class _Fitted:
         for i, word in enumerate(lowered):
             count(i, of_words.vocabulary_.get(word), 1.0)
             for gram in grams(word):
-                found = of_characters.vocabulary_.get(gram)
-                count(i, None if found is None else first + found, 1.0)
+                column = of_characters.vocabulary_.get(gram)
+                count(i, None if column is None else first + column, 1.0)
         for i, pair in enumerate(pairwise(lowered)):
-            found = of_words.vocabulary_.get(" ".join(pair))
-            count(i, found, 0.5)
-            count(i + 1, found, 0.5)
+            column = of_words.vocabulary_.get(" ".join(pair))
+            count(i, column, 0.5)
+            count(i + 1, column, 0.5)
         return out
 
 

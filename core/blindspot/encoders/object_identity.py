@@ -104,13 +104,13 @@ def _described(value: Any, known: dict[int, str], depth: int) -> str:
     if depth > _DEEPEST:
         raise _Unknown("settings of settings")
 
-    def inner(one: Any) -> str:
-        return _described(one, known, depth + 1)
+    def inner(part: Any) -> str:
+        return _described(part, known, depth + 1)
 
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | enum.Enum):
         return repr(value)
     if isinstance(value, Mapping):
-        pairs = sorted((inner(key), inner(one)) for key, one in value.items())
+        pairs = sorted((inner(key), inner(member)) for key, member in value.items())
         return f"{{{', '.join(': '.join(pair) for pair in pairs)}}}"
     if isinstance(value, Set):
         return f"set({sorted(map(inner, value))})"
@@ -127,12 +127,12 @@ def _of_object(value: Any, known: dict[int, str], depth: int) -> str:
     if isinstance(value, type):
         return _name_of(value)
 
-    def inner(one: Any) -> str:
-        return _described(one, known, depth + 1)
+    def inner(part: Any) -> str:
+        return _described(part, known, depth + 1)
 
-    found = _of_torch(value) or _of_callable(value, inner)
-    if found:
-        return found
+    description = _of_torch(value) or _of_callable(value, inner)
+    if description:
+        return description
     kind = type(value)
     if _package_of(kind) not in _LIBRARIES:
         raise _Unknown(f"an object of type {_name_of(kind)}")
@@ -177,7 +177,7 @@ def _of_a_library(value: Any, inner: Callable[[Any], str]) -> str:
         return f"{inner(settings)} {inner(getattr(value, '_attn_implementation', None))}"
     if not hasattr(value, "__dict__"):
         raise _Unknown(f"an object of type {_name_of(type(value))}")
-    return inner({name: one for name, one in _that_count(vars(value)).items() if name not in _OF_TORCH})
+    return inner({name: member for name, member in _that_count(vars(value)).items() if name not in _OF_TORCH})
 
 
 def _that_count(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _configuration(value: Any) -> Any:
     """A configuration's mapping, and the mappings in it, through ``_that_count``."""
     if not isinstance(value, Mapping):
         return value
-    return {name: _configuration(one) for name, one in _that_count(value).items()}
+    return {name: _configuration(member) for name, member in _that_count(value).items()}
 
 
 def _of_tokenizer(tokenizer: Any, inner: Callable[[Any], str]) -> str:
@@ -204,11 +204,11 @@ def _of_tokenizer(tokenizer: Any, inner: Callable[[Any], str]) -> str:
 
 def _of_function(function: Any) -> str:
     """The name of a function that can be found by it; raises ``_Unknown`` for others, which may do anything."""
-    found: Any = sys.modules.get(function.__module__ or "")
+    value: Any = sys.modules.get(function.__module__ or "")
     for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
+        value = getattr(value, part, None)
     is_built_in = isinstance(function, types.BuiltinFunctionType)
-    if not is_built_in and (found is not function or _package_of(function) not in _TRUSTED):
+    if not is_built_in and (value is not function or _package_of(function) not in _TRUSTED):
         raise _Unknown(f"a function of the program's own: {function.__qualname__}")
     return f"{function.__module__}.{function.__qualname__}"
 

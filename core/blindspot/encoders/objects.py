@@ -56,10 +56,10 @@ class ObjectEncoder:
 
     def prompted(self, prompt: str, task: str = library.TEXT) -> ObjectEncoder:
         """See ``blindspot.encoders.roles.PromptedEncoder``."""
-        found = replace(self, prompt=prompt, task=task)
+        copy = replace(self, prompt=prompt, task=task)
         if "_batch" in vars(self):
-            vars(found)["_batch"] = self._batch
-        return found
+            vars(copy)["_batch"] = self._batch
+        return copy
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         """See ``Encoder.encode``."""
@@ -117,7 +117,7 @@ def object_encoder(model: Any, reference: str, title: str) -> ObjectEncoder:
         licence="the program's own",
         citation="a model of a Python program",
         url="",
-        unused_prompts=tuple(one for one in prompts.items() if one[1] != default),
+        unused_prompts=tuple(prompt for prompt in prompts.items() if prompt[1] != default),
         role_prompts=roles,
         similarity="cosine" if is_unit else str(getattr(model, "similarity_fn_name", None) or "cosine"),
     )

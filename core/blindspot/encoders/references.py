@@ -86,13 +86,13 @@ class Readout:
             if len(names) > 1 and (name not in JOINED or names.count(name) > 1):
                 raise InputError(
                     f"'{reference}' joins the pooling {name}{'' if name not in JOINED else ' twice'}",
-                    expected=f"different ones of {', '.join(_written(one) for one in JOINED)}",
+                    expected=f"different ones of {', '.join(_written(pooling_name) for pooling_name in JOINED)}",
                 )
         first, *others = map(Pooling, names)
-        found = cls(first, _layers_of(layer, reference), tuple(others))
-        if found.layers and found.pooling in NAMES_LAYERS:
+        readout = cls(first, _layers_of(layer, reference), tuple(others))
+        if readout.layers and readout.pooling in NAMES_LAYERS:
             raise InputError(f"'{reference}': the pooling {pooling} names its layers itself", remedy="leave out layer")
-        return found
+        return readout
 
     @property
     def poolings(self) -> tuple[Pooling, ...]:
@@ -133,13 +133,13 @@ class Passages:
     def parse(cls, value: str, reference: str) -> Passages:
         """Parse ``128/32``; raises ``InputError``."""
         match = re.fullmatch(r"([0-9]{1,7})/([0-9]{1,7})", value)
-        found = cls(int(match[1]), int(match[2])) if match else None
-        if found is None or not found.overlap < found.window:
+        passages = cls(int(match[1]), int(match[2])) if match else None
+        if passages is None or not passages.overlap < passages.window:
             raise InputError(
                 f"passages is '{value}' in '{reference}'",
                 expected="WINDOW/OVERLAP in tokens, the overlap shorter than the window, for example 128/32",
             )
-        return found
+        return passages
 
     def __str__(self) -> str:
         return f"{self.window}/{self.overlap}"
@@ -206,7 +206,7 @@ class ModelParams:
                 raise InputError(
                     f"'{reference}': the back end of {values['file']} is {backend}", remedy="leave out backend"
                 )
-        found = cls(
+        params = cls(
             max_length=None if length is None else int(length),
             prompt=values.get("prompt"),
             dtype=Dtype(values.get("dtype", Dtype.FLOAT32)),
@@ -217,9 +217,9 @@ class ModelParams:
             passages=Passages.parse(values["passages"], reference) if "passages" in values else None,
             file=PurePosixPath(values["file"]).as_posix() if "file" in values else None,
         )
-        if found.backend is not Backend.TORCH:
-            check_backend(found, reference)
-        return found
+        if params.backend is not Backend.TORCH:
+            check_backend(params, reference)
+        return params
 
     def __str__(self) -> str:
         """The canonical query: sorted by name, without defaults."""
@@ -397,13 +397,13 @@ class FileReference:
 
 def _of_words(pooling: str, reference: str) -> Readout:
     """The poolings of word vectors; raises ``InputError``."""
-    found = Readout.parse(pooling, "", reference)
-    if not set(found.poolings) <= set(OVER_TOKENS):
+    readout = Readout.parse(pooling, "", reference)
+    if not set(readout.poolings) <= set(OVER_TOKENS):
         raise InputError(
             f"'{reference}' pools word vectors by {pooling}",
-            expected=f"one or several of {', '.join(_written(one) for one in OVER_TOKENS)}, such as mean+max",
+            expected=f"one or several of {', '.join(_written(pooling) for pooling in OVER_TOKENS)}, such as mean+max",
         )
-    return found
+    return readout
 
 
 def with_roles(reference: str, query: str, document: str) -> str:

@@ -101,7 +101,7 @@ def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
     It stays as it is without queries or without such prompts.
     """
     if isinstance(encoder, JoinedEncoder):
-        return encoder.with_each(lambda one: by_role(one, queries))
+        return encoder.with_each(lambda reference: by_role(reference, queries))
     prompts = encoder.info.role_prompts
     if not queries or prompts is None or not isinstance(encoder, PromptedEncoder):
         return encoder
@@ -182,7 +182,7 @@ class RoleEncoder:
     @property
     def ran_on(self) -> str:
         """The device of both roles: their encoders share it."""
-        return next((found for one in self._by_role if " and " in (found := ran_on(one))), self.device)
+        return next((device for encoder in self._by_role if " and " in (device := ran_on(encoder))), self.device)
 
     @property
     def notes(self) -> Sequence[str]:
@@ -255,6 +255,6 @@ class _PreparedByRole:
         for own, prepared in self.parts:
             here = np.isin(rows, own)
             if here.any():
-                found = prepared.encode(np.searchsorted(own, rows[here]), cancel)
-                out[here], truncated = found.vectors[0], truncated + found.truncated
+                batch = prepared.encode(np.searchsorted(own, rows[here]), cancel)
+                out[here], truncated = batch.vectors[0], truncated + batch.truncated
         return Encodings((out,), truncated)

@@ -133,7 +133,7 @@ def _unpacked(path: Path, head: bytes, raw: IO[bytes]) -> Iterator[IO[bytes]]:
             yield unpacked
         return
     with zipfile.ZipFile(raw) as archive:
-        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+        names = [member.filename for member in archive.infolist() if not member.is_dir()]
         if len(names) != 1:
             raise InputError(
                 f"{path} is a zip archive of {len(names)} files: {', '.join(names)[:200]}",

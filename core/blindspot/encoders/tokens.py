@@ -64,12 +64,12 @@ def mean_of(tokens: Sequence[Token], vectors: Float32 | Float64, counted: Bool) 
     return TokenParts(tuple(tokens), parts, shares)
 
 
-def merged(found: TokenParts, groups: Sequence[int], tokens: Sequence[Token]) -> TokenParts:
+def merged(token_parts: TokenParts, groups: Sequence[int], tokens: Sequence[Token]) -> TokenParts:
     """The parts with row i added to token ``groups[i]`` of ``tokens``."""
-    parts = np.zeros((len(tokens), found.parts.shape[1]))
+    parts = np.zeros((len(tokens), token_parts.parts.shape[1]))
     shares = np.zeros(len(tokens))
-    np.add.at(parts, list(groups), found.parts)
-    np.add.at(shares, list(groups), found.shares)
+    np.add.at(parts, list(groups), token_parts.parts)
+    np.add.at(shares, list(groups), token_parts.shares)
     return TokenParts(tuple(tokens), parts, shares)
 
 

@@ -81,24 +81,24 @@ def styles(
         gray: baselines that nobody would deploy: they have no color; symbol and dash tell them apart.
     """
     gray = set(gray)
-    found = _in_color([v for v in variants if v not in gray], scheme, shown)
+    looks_of = _in_color([v for v in variants if v not in gray], scheme, shown)
     # Another symbol and dash than the first model has.
     without = (variant for variant in variants if variant in gray)
-    found |= {v: replace(_mark(i), color=_GRAY[scheme]) for i, v in enumerate(without, 1)}
-    return {variant: found[variant] for variant in variants}
+    looks_of |= {v: replace(_mark(i), color=_GRAY[scheme]) for i, v in enumerate(without, 1)}
+    return {variant: looks_of[variant] for variant in variants}
 
 
 def _in_color(variants: Sequence[Variant], scheme: Scheme, shown: Collection[Variant]) -> dict[Variant, Style]:
     colors = _COLORS[scheme]
-    found = dict(zip(variants, looks(len(variants), scheme), strict=True))
+    styles_of = dict(zip(variants, looks(len(variants), scheme), strict=True))
     taken: set[str] = set()
     doubles = []
     for place, variant in enumerate(variants):
         if variant not in shown:
             continue
-        if found[variant].color in taken:
+        if styles_of[variant].color in taken:
             doubles.append(place)
-        taken.add(found[variant].color)
+        taken.add(styles_of[variant].color)
     for place in doubles:
         # In an order of the variant's own, so that it mostly gets the same color among other variants. As the palette's
         # size is prime, every step leads through all of it.
@@ -107,8 +107,8 @@ def _in_color(variants: Sequence[Variant], scheme: Scheme, shown: Collection[Var
         free = next((color for color in order if color not in taken), None)
         if free is not None:
             taken.add(free)
-            found[variants[place]] = replace(found[variants[place]], color=free)
-    return found
+            styles_of[variants[place]] = replace(styles_of[variants[place]], color=free)
+    return styles_of
 
 
 def looks(n: int, scheme: Scheme) -> list[Style]:

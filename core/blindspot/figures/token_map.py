@@ -156,13 +156,13 @@ def sentences(contributions: Contributions, names: tuple[str, str]) -> list[str]
             for word, value in zip(words, values, strict=True)
             if word.role not in {Role.CUT, Role.UNKNOWN, Role.ADDED} and not np.isnan(value)
         ]
-        alone = [one for one in read if near_duplicate_key(one[0].text) not in {"", *keys[1 - side]}]
-        alone = sorted(alone, key=lambda one: -abs(one[1]))[:SAID]
+        alone = [token for token in read if near_duplicate_key(token[0].text) not in {"", *keys[1 - side]}]
+        alone = sorted(alone, key=lambda token: -abs(token[1]))[:SAID]
         of_one += [_said(word, value, f"only in the {names[side]}", contributions.way) for word, value in alone]
         lowering += [
             (value, word, names[side]) for word, value in read if value < -LEAST and (word, value) not in alone
         ]
-    lowest = sorted(lowering, key=lambda one: one[0])[:SAID]
+    lowest = sorted(lowering, key=lambda token: token[0])[:SAID]
     return [*pairs, *of_one, *(_said(word, value, f"in the {name}", contributions.way) for value, word, name in lowest)]
 
 

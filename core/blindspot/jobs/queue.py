@@ -151,16 +151,16 @@ class Job:
     @property
     def requests(self) -> tuple[RunRequest, ...]:
         """The runs among its tasks."""
-        found: list[RunRequest] = []
+        requests: list[RunRequest] = []
         for task in self.tasks:
             match task:
                 case RunRequest():
-                    found.append(task)
+                    requests.append(task)
                 case Repetition():
-                    found.append(task.request)
+                    requests.append(task.request)
                 case ClusterSweep():
-                    found.extend(task.requests)
-        return tuple(found)
+                    requests.extend(task.requests)
+        return tuple(requests)
 
     @property
     def on_cluster(self) -> bool:
@@ -543,8 +543,8 @@ def _expected(tasks: Sequence[Task], place: Place) -> _Outlook:
     except BlindspotError as error:  # a run that cannot start reports that when its turn comes
         log.info("what the job will take is not known: %s", error)
         estimated = ()
-    seconds = {found.request: max(found.seconds or 0.0, LEAST_SECONDS) for found in estimated}
-    if len(tasks) < 2 and not any(found.seconds for found in estimated):
+    seconds = {estimate.request: max(estimate.seconds or 0.0, LEAST_SECONDS) for estimate in estimated}
+    if len(tasks) < 2 and not any(estimate.seconds for estimate in estimated):
         return _Outlook()
     usual = sum(seconds.values()) / len(seconds) if seconds else 1.0
     expected = (seconds.get(task, usual) if isinstance(task, RunRequest) else usual for task in tasks)

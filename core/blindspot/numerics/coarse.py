@@ -55,9 +55,9 @@ class Coded:
     def shifted(self) -> UInt8:
         """The codes plus 128, as the left side of a product: ``[k, d rounded up to a multiple of 4]``."""
         k, d = self.codes.shape
-        found = np.zeros((k, -(-d // _QUAD) * _QUAD), dtype=np.uint8)
-        np.bitwise_xor(self.codes.view(np.uint8), np.uint8(128), out=found[:, :d])
-        return found
+        codes = np.zeros((k, -(-d // _QUAD) * _QUAD), dtype=np.uint8)
+        np.bitwise_xor(self.codes.view(np.uint8), np.uint8(128), out=codes[:, :d])
+        return codes
 
     @cached_property
     def packed(self) -> Int8:
@@ -94,9 +94,9 @@ def coded(rows: Float32) -> Coded:
     """``rows [k, d] float32`` of length at most 1, quantized to 255 steps each."""
     from blindspot.numerics.kernels import code_rows
 
-    found = no_codes(rows)
-    code_rows(rows, found.codes, found.steps, found.errors, found.lengths)
-    return found
+    codes = no_codes(rows)
+    code_rows(rows, codes.codes, codes.steps, codes.errors, codes.lengths)
+    return codes
 
 
 def no_codes(rows: Float32) -> Coded:

@@ -46,8 +46,8 @@ def tokens(text: str) -> tuple[str, ...]:
 def similarities(firsts: Sequence[str], seconds: Sequence[str]) -> dict[Words, Float64]:
     """Each measure of ``firsts[i]`` and ``seconds[i]``, ``[m] float64`` from 0 to 1; 0 where a text has no word."""
     counts = {text: Counter(tokens(text)) for text in {*firsts, *seconds}}
-    found = np.array([_of_pair(counts[a], counts[b]) for a, b in zip(firsts, seconds, strict=True)], dtype=np.float64)
-    return dict(zip(Words, found.reshape(-1, len(Words)).T, strict=True))
+    shares = np.array([_of_pair(counts[a], counts[b]) for a, b in zip(firsts, seconds, strict=True)], dtype=np.float64)
+    return dict(zip(Words, shares.reshape(-1, len(Words)).T, strict=True))
 
 
 def _of_pair(first: Counter[str], second: Counter[str]) -> tuple[float, float, float]:

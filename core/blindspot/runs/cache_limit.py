@@ -38,11 +38,11 @@ class Evictable:
 
 def evictable(settings: Settings) -> list[Evictable]:
     """Everything that may be evicted, least recently used first."""
-    found = []
+    entries = []
     for kind, path, beside in _files(settings):
         size = sum(bytes_of(each) for each in (path, *beside))
-        found.append(Evictable(kind, path, beside, size, last_used(path)))
-    return sorted(found, key=lambda each: (each.used, each.path))
+        entries.append(Evictable(kind, path, beside, size, last_used(path)))
+    return sorted(entries, key=lambda each: (each.used, each.path))
 
 
 def _files(settings: Settings) -> Iterator[tuple[str, Path, tuple[Path, ...]]]:

@@ -49,19 +49,19 @@ def entry_of_both(first: RunRecord, second: RunRecord) -> Diagnostic:
     for run in (first, second):
         if run.state is not RunState.DONE:
             raise InputError(f"run {run.run_id} is {run.state}", expected="two finished runs")
-    one, other = first.plan, second.plan
-    if one.diagnostic != other.diagnostic:
+    a, other = first.plan, second.plan
+    if a.diagnostic != other.diagnostic:
         raise InputError(
-            f"run {first.run_id} is of {one.diagnostic}, run {second.run_id} of {other.diagnostic}",
+            f"run {first.run_id} is of {a.diagnostic}, run {second.run_id} of {other.diagnostic}",
             expected="two runs of one diagnostic",
         )
-    if one.dataset_digest != other.dataset_digest:
-        same = " as it was at another time" if one.dataset == other.dataset else ""
+    if a.dataset_digest != other.dataset_digest:
+        same = " as it was at another time" if a.dataset == other.dataset else ""
         raise InputError(
-            f"run {first.run_id} is on '{one.dataset}', run {second.run_id} on '{other.dataset}'{same}",
+            f"run {first.run_id} is on '{a.dataset}', run {second.run_id} on '{other.dataset}'{same}",
             expected="two runs over the same content, so that their items are the same",
         )
-    entry = find_diagnostic(one.diagnostic)
+    entry = find_diagnostic(a.diagnostic)
     for run in (first, second):
         if run.plan.diagnostic_version != entry.version:
             raise InputError(
@@ -81,10 +81,10 @@ def ends(interval: Interval | None) -> dict[str, float | None]:
 
 def declared(entry: Diagnostic, score: str) -> Score:
     """The declaration of a score; raises ``ValueError`` if there is none."""
-    found = entry.declared(score)
-    if found is None:
+    metric = entry.declared(score)
+    if metric is None:
         raise ValueError(f"{entry.id} does not declare the score {score}")
-    return found
+    return metric
 
 
 def item_scores(
@@ -146,7 +146,7 @@ def paired_tests(
         a, b = scores[first.run_id], scores[second.run_id]
         headline = entry.headline_of(first.metrics)
         own = family or (a[headline].family if headline in a else MAIN)
-        wanted = {one.family for one in a.values() if _belongs(one.family, own)} if every else {own}
+        wanted = {scores.family for scores in a.values() if _belongs(scores.family, own)} if every else {own}
         names = sorted((name for name in a if name in b), key=lambda name: (name != headline, a[name].family != own))
         both = [(a[name], b[name]) for name in names if a[name].family in wanted]
         asked.append([(x.among(among), y.among(among)) for x, y in both] if among is not None else both)
@@ -154,9 +154,9 @@ def paired_tests(
     out = []
     for (first, second), pairs in zip(of, asked, strict=True):
         address = entry.address_of_two(str(first.plan.variant), str(second.plan.variant), first.plan.dataset)
-        found = decide([replace(next(tests), address=address) for _ in pairs])
-        found = with_detectable(found, pairs) if every else found
-        out.append(found or (_untested(entry, first, second),))
+        decided = decide([replace(next(tests), address=address) for _ in pairs])
+        decided = with_detectable(decided, pairs) if every else decided
+        out.append(decided or (_untested(entry, first, second),))
     return out
 
 
@@ -193,10 +193,10 @@ def headline_tests(
 def headline_test(first: RunRecord, second: RunRecord, repository: Repository, at_once: int = 1) -> PairedTest | None:
     """``headline_tests`` of two runs; None if their items do not compare or the score is not defined."""
     try:
-        (found,) = headline_tests(find_diagnostic(first.plan.diagnostic), [(first, second)], repository, at_once)
+        (test,) = headline_tests(find_diagnostic(first.plan.diagnostic), [(first, second)], repository, at_once)
     except InputError:
         return None
-    return None if math.isnan(found.value) else found
+    return None if math.isnan(test.value) else test
 
 
 def best_of_each(
@@ -210,10 +210,10 @@ def best_of_each(
     if len(runs) < 2 or repository.with_items(entry, ids) != set(ids):
         return None
     try:
-        found = dict(zip(ids, entry.item_scores(runs, repository), strict=True))
+        scores = dict(zip(ids, entry.item_scores(runs, repository), strict=True))
     except InputError:
         return None
-    return {name: frozenset(map(ids.index, best)) for name, best in best_and_alike(found).items()}
+    return {name: frozenset(map(ids.index, best)) for name, best in best_and_alike(scores).items()}
 
 
 # --- two runs, on the command line and in programs
@@ -232,7 +232,7 @@ class TwoRuns:
     def names(self) -> tuple[str, str]:
         """The models, each with the parameters that the other run does not have."""
         values = [[p.value_in(run.plan.params) for p in self.entry.parameters] for run in (self.a, self.b)]
-        places = [place for place, (one, other) in enumerate(zip(*values, strict=True)) if one != other]
+        places = [place for place, (value, other) in enumerate(zip(*values, strict=True)) if value != other]
         first, second = (
             f"{run.plan.variant.label} ({', '.join(own[place] for place in places)})"
             if places
@@ -243,8 +243,8 @@ class TwoRuns:
 
     @property
     def title(self) -> str:
-        one, other = self.names
-        return f"{self.entry.title} on {self.a.plan.dataset}: A is {one}, B is {other}"
+        name, other = self.names
+        return f"{self.entry.title} on {self.a.plan.dataset}: A is {name}, B is {other}"
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -271,10 +271,10 @@ def compare_runs(first: RunRecord, second: RunRecord, repository: Repository, *,
     """
     entry = entry_of_both(first, second)
     for parameter in entry.parameters:
-        one, other = (parameter.value_in(run.plan.params) for run in (first, second))
-        if one != other and not parameter.is_of_use:
+        value, other = (parameter.value_in(run.plan.params) for run in (first, second))
+        if value != other and not parameter.is_of_use:
             raise InputError(
-                f"run {first.run_id} has {parameter.name} {one}, run {second.run_id} {other}",
+                f"run {first.run_id} has {parameter.name} {value}, run {second.run_id} {other}",
                 expected="two runs that count alike",
             )
     (tests,) = paired_tests(entry, [(first, second)], repository, FILTERED if filtered else "", every=True)
@@ -414,13 +414,13 @@ def changes(entry: Diagnostic, a: RunRecord, b: RunRecord, repository: Repositor
     score = entry.headline_of(a.metrics)
     if score not in of_a or score not in of_b:
         return Changes(*entry.won)
-    one, other = on_shared_items(of_a[score], of_b[score])
-    gain = gains(one, other)
+    scores_a, other = on_shared_items(of_a[score], of_b[score])
+    gain = gains(scores_a, other)
     sides = {"a": str(a.plan.variant), "b": str(b.plan.variant), "dataset": a.plan.dataset}
     rows = []
     for place in [*_first(gain, most), *_first(-gain, most)]:
-        number = int(one.numbers[place])
-        said = [side.item(place) for side in (one, other)]
+        number = int(scores_a.numbers[place])
+        said = [side.item(place) for side in (scores_a, other)]
         address = {key: value.format(number=number, **sides) for key, value in entry.item_in_address.items()}
         rows.append(Change(number, said[0].texts, said[0].said, said[1].said, float(gain[place]), address))
     won, lost = (int(np.count_nonzero(sign * gain > 0)) for sign in (1, -1))
@@ -429,5 +429,5 @@ def changes(entry: Diagnostic, a: RunRecord, b: RunRecord, repository: Repositor
 
 def _first(gain: Float64, most: int) -> list[int]:
     """Places of the largest gains above 0, in descending order."""
-    found: list[int] = np.argsort(-gain, kind="stable")[: min(most, int(np.count_nonzero(gain > 0)))].tolist()
-    return found
+    places: list[int] = np.argsort(-gain, kind="stable")[: min(most, int(np.count_nonzero(gain > 0)))].tolist()
+    return places

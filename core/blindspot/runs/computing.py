@@ -78,7 +78,7 @@ def compute(
 def failure(failed: Sequence[Failed], of: int) -> BlindspotError:
     """The error of a sweep of this many runs; bad input only if every run failed because of it."""
     first = failed[0]
-    bad_input = len(failed) == of and all(isinstance(one.error, InputError) for one in failed)
+    bad_input = len(failed) == of and all(isinstance(failed_run.error, InputError) for failed_run in failed)
     kind = InputError if bad_input else BlindspotError
     return kind(f"{len(failed)} of {of} runs failed; the first was {first.request.label}: {first.error}")
 

@@ -61,7 +61,7 @@ def default_models(
         postprocessed: keep post-processed ones, too.
     """
     kept = list(dict.fromkeys(variants))
-    last = {training: one.encoder for one in known if (training := step_of(one.encoder)[0])}
+    last = {training: model.encoder for model in known if (training := step_of(model.encoder)[0])}
     final = [v for v in kept if last.get(step_of(v.encoder)[0]) in {None, v.encoder} or v == baseline]
     kept = final if len(final) > 1 else kept
     encoders = {variant.encoder for variant in kept}

@@ -117,8 +117,8 @@ class EncoderSummary:
         return self._of_newest_run("encoded_by", "")
 
     def _of_newest_run(self, fact: str, otherwise: _Fact) -> _Fact:
-        found: _Fact = self.runs[0].manifest.get("encoder", {}).get(fact, otherwise) if self.runs else otherwise
-        return found
+        value: _Fact = self.runs[0].manifest.get("encoder", {}).get(fact, otherwise) if self.runs else otherwise
+        return value
 
     @property
     def title(self) -> str:
@@ -194,15 +194,19 @@ def read_library(settings: Settings, repository: Repository) -> Library:
 
 
 def _by(things: Iterable[_T], model: Callable[[_T], str]) -> dict[str, list[_T]]:
-    found: dict[str, list[_T]] = {}
+    grouped: dict[str, list[_T]] = {}
     for thing in things:
-        found.setdefault(model(thing), []).append(thing)
-    return found
+        grouped.setdefault(model(thing), []).append(thing)
+    return grouped
 
 
 def known_references(settings: Settings, repository: Repository, *, rankings: bool = True) -> list[ModelRef]:
     """References offered: those of users, except on a demo, then the catalog; ``rankings``, also without vectors."""
-    return [one for one in _known_references(settings, repository) if rankings or one.has_vectors]
+    return [
+        known_reference
+        for known_reference in _known_references(settings, repository)
+        if rankings or known_reference.has_vectors
+    ]
 
 
 def _known_references(settings: Settings, repository: Repository) -> list[ModelRef]:
@@ -218,7 +222,9 @@ def own_references(references: Iterable[ModelRef], settings: Settings) -> list[M
 
     Variants by layer, by prompt or joined with others are left out if the model itself is there."""
     own = list(takewhile(is_own, references))
-    return [one for one in own if set(own).isdisjoint(made_of(one)) and can_encode(one, settings)]
+    return [
+        reference for reference in own if set(own).isdisjoint(made_of(reference)) and can_encode(reference, settings)
+    ]
 
 
 def can_encode(model: ModelRef, settings: Settings) -> bool:
@@ -250,7 +256,7 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
     if not model.has_vectors:
         ranking = ranking_of(model, settings)
         return CheckedEncoder(model, ranking.identity, ranking.info)
-    for part in (encoder_of(one, settings) for one in model.models):
+    for part in (encoder_of(part, settings) for part in model.models):
         if isinstance(part, VerifiedEncoder):
             part.verify(CancelToken())
             part.load()
@@ -400,11 +406,11 @@ def _datasets(passes: Sequence[Sequence[EmbeddingFacts]], runs: Iterable[RunReco
     of_runs: dict[str, set[str]] = {}
     for run in runs:
         of_runs.setdefault(run.plan.embedding_digest, set()).add(run.plan.dataset)
-    found = {}
+    datasets = {}
     for group in passes:
         names = set().union(*(of_runs.get(facts.digest, set()) for facts in group))
-        found.update({facts.digest: tuple(sorted(names)) for facts in group})
-    return found
+        datasets.update({facts.digest: tuple(sorted(names)) for facts in group})
+    return datasets
 
 
 def _by_device(speeds: Sequence[Speed], revision: str) -> tuple[Speed, ...]:

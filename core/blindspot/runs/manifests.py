@@ -171,7 +171,11 @@ def reading_notes(runs: Iterable[RunRecord]) -> list[str]:
     """A sentence for each thing that was assumed when the user's own data was read, and decides scores."""
     readings = {run.plan.dataset: run.manifest.get("dataset", {}).get("reading", {}) for run in runs}
     called = names.current().dataset
-    return [f"{called(dataset)}: {one}." for dataset, found in readings.items() for one in found.get("remarks", ())]
+    return [
+        f"{called(dataset)}: {remark}."
+        for dataset, reading in readings.items()
+        for remark in reading.get("remarks", ())
+    ]
 
 
 WITHOUT_SIMILARITY = frozenset({"chunking", "probing", "transfer"})  # a classifier reads the vectors
@@ -320,7 +324,7 @@ def compare(first: RunRecord, second: RunRecord) -> tuple[Fact, ...]:
 def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
     """``(group, name) -> value``."""
     plan = run.plan
-    found = {
+    facts = {
         ("Diagnostic", "id"): plan.diagnostic,
         ("Diagnostic", "version"): str(plan.diagnostic_version),
         ("Encoder", "reference"): plan.variant.encoder,
@@ -331,8 +335,8 @@ def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
     for key, value in run.manifest.items():
         group = _GROUPS.get(key, key)
         for name, text in leaves(value):
-            found[group, name] = text
-    return found
+            facts[group, name] = text
+    return facts
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

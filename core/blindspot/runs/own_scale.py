@@ -88,10 +88,10 @@ def sentences() -> ScoredPairs:
 
 @lru_cache(maxsize=1)
 def _sentences() -> ScoredPairs:
-    found = fetch.load(DATASET.entry(), Settings.from_environment({}))
-    if not isinstance(found, ScoredPairs):
+    dataset = fetch.load(DATASET.entry(), Settings.from_environment({}))
+    if not isinstance(dataset, ScoredPairs):
         raise BlindspotError(f"{DATASET} has no scored pairs")
-    return found
+    return dataset
 
 
 def ground_of(variant: Variant, settings: Settings, cancel: CancelToken, *, keeps: bool = True) -> Ground:
@@ -136,8 +136,8 @@ def _ground(digest: str, chain: TransformChain, asked: _Asked) -> Ground:
 
 def _embeddings(digest: str, asked: _Asked) -> Float32:
     data, cache = sentences(), EmbeddingCache(asked.settings.embeddings)
-    if (found := cache.read(digest)) is not None:
-        return np.array(found.matrix)
+    if (embeddings := cache.read(digest)) is not None:
+        return np.array(embeddings.matrix)
     with resident.loaded(asked.encoder, data.texts_digest, data.items) as ready:
         if asked.keeps:
             with suppress(DiskRefused):  # a full disk takes nothing from what is asked for
@@ -165,16 +165,16 @@ def _cosines(vectors: Float32, firsts: Int64, seconds: Int64) -> Float64:
     """Cosines of the pairs that have two vectors; NaN where one is zero."""
     has_both = (firsts >= 0) & (seconds >= 0)
     unit = units(vectors)
-    found: Float64 = np.einsum("ij,ij->i", unit[firsts[has_both]], unit[seconds[has_both]])
-    return found
+    cosines: Float64 = np.einsum("ij,ij->i", unit[firsts[has_both]], unit[seconds[has_both]])
+    return cosines
 
 
 def units(vectors: Float32) -> Float64:
     """``[n, d] float64`` of length 1; NaN for zero vectors, which have no direction."""
     wide = vectors.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    found: Float64 = np.divide(wide, lengths, out=np.full_like(wide, np.nan), where=lengths > 0)
-    return found
+    unit_vectors: Float64 = np.divide(wide, lengths, out=np.full_like(wide, np.nan), where=lengths > 0)
+    return unit_vectors
 
 
 def _spread(similarities: Float64) -> Spread | None:

@@ -128,10 +128,10 @@ class _Inputs:
 
 
 def _stored(planned: Planned, work: Work) -> RunRecord | None:
-    found = work.repository.runs(run_id=planned.plan.run_id, state=RunState.DONE)
-    if found and found[0].plan.dataset != planned.plan.dataset:  # a copy of a file
+    runs = work.repository.runs(run_id=planned.plan.run_id, state=RunState.DONE)
+    if runs and runs[0].plan.dataset != planned.plan.dataset:  # a copy of a file
         work.repository.remember_alias(planned.plan.dataset, planned.plan.dataset_digest)
-    return found[0] if found else None
+    return runs[0] if runs else None
 
 
 def _keep(planned: Planned, work: Work, keep_embeddings: bool) -> None:

@@ -183,8 +183,8 @@ def named_by(
 
 def _verify(model: ModelRef, encoders: EncodersInARow, progress: Progress, cancel: CancelToken) -> None:
     """Ask servers which models they have now, also those of a fusion: a run's identity depends on it."""
-    for one in model.models:
-        encoder = encoders.get(one) if one.has_vectors else None
+    for part in model.models:
+        encoder = encoders.get(part) if part.has_vectors else None
         if isinstance(encoder, VerifiedEncoder):
             progress("asking the server", 0, 1)
             encoder.verify(cancel)

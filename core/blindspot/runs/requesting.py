@@ -100,7 +100,7 @@ def _check_ranking(variant: Variant, entry: Diagnostic, settings: Settings) -> N
     """Raise ``InputError`` unless the ranking can be used, and by this diagnostic."""
     name = names.current().model(variant.encoder)
     if not entry.takes_rankings:
-        able = ", ".join(one.id for one in all_diagnostics().values() if one.takes_rankings)
+        able = ", ".join(diagnostic.id for diagnostic in all_diagnostics().values() if diagnostic.takes_rankings)
         raise InputError(
             f"{entry.id} compares vectors, and {name} ranks documents without any",
             expected="a model with vectors",

@@ -17,8 +17,8 @@ def on_same_items(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
             that most variants were run on, among equals the newest.
     """
     widest = widest_covered(runs)
-    found = [r for r in runs if (r.plan.own_covered if own else r.plan.covered_digest == widest)]
-    return list({r.plan.variant: r for r in reversed(found)}.values())
+    comparable = [r for r in runs if (r.plan.own_covered if own else r.plan.covered_digest == widest)]
+    return list({r.plan.variant: r for r in reversed(comparable)}.values())
 
 
 def widest_covered(runs: Sequence[RunRecord]) -> str:

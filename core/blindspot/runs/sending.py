@@ -62,8 +62,8 @@ def sendings(tasks: Iterable[object], settings: Settings) -> tuple[Sending, ...]
             wanted |= dict.fromkeys((model, task.dataset, task) for model in models)
             wanted |= dict.fromkeys((model, task.fit_on, None) for model in models if task.fit_on)
         elif isinstance(task, EncodeRequest):
-            wanted |= dict.fromkeys((one, task.dataset, None) for one in variant_named(task.encoder).encoder.models)
-    found: dict[str, Sending] = {}
+            wanted |= dict.fromkeys((part, task.dataset, None) for part in variant_named(task.encoder).encoder.models)
+    by_host: dict[str, Sending] = {}
     seen: set[object] = set()
     for model, name, run in wanted:
         if not model.startswith("api:"):
@@ -74,8 +74,8 @@ def sendings(tasks: Iterable[object], settings: Settings) -> tuple[Sending, ...]
         if key in seen or (texts and _is_stored(texts, encoder, settings)):
             continue
         seen.add(key)
-        found[encoder.reference.host] = _with(found.get(encoder.reference.host), encoder, texts, name)
-    return tuple(found.values())
+        by_host[encoder.reference.host] = _with(by_host.get(encoder.reference.host), encoder, texts, name)
+    return tuple(by_host.values())
 
 
 def _with(before: Sending | None, encoder: ServedEncoder, texts: Texts | None, name: str) -> Sending:

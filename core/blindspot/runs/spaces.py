@@ -82,11 +82,11 @@ def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Setting
     """
     cache = EmbeddingCache(settings.embeddings)
     digests = {variant.encoder: _digest(variant.encoder, dataset, settings) for variant in variants}
-    found = {reference: cache.read(digest) for reference, digest in digests.items()}
-    if missing := [reference for reference, embedded in found.items() if embedded is None]:
+    opened = {reference: cache.read(digest) for reference, digest in digests.items()}
+    if missing := [reference for reference, embedded in opened.items() if embedded is None]:
         raise NotEncoded(missing, dataset.id)
     covered = np.ones(len(dataset.items), dtype=np.bool_)
-    for embedded in found.values():
+    for embedded in opened.values():
         if embedded is not None:
             covered &= embedded.covered
     if not covered.any():

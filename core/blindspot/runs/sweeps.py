@@ -99,7 +99,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
     _check_not_empty(sweep)
     for reference in sweep.encoders:
         policy.check_encoder(reference, settings)
-    for reference in (*(one for one in sweep.datasets if one not in FAMILIES), sweep.fit_on):
+    for reference in (*(name for name in sweep.datasets if name not in FAMILIES), sweep.fit_on):
         policy.check_dataset(reference, settings)
     entries = {i: find_diagnostic(i) for i in sweep.diagnostics}
     chains = list(dict.fromkeys(str(TransformChain.parse(transform)) for transform in sweep.transforms))
@@ -115,11 +115,11 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
     dataset_kinds: dict[str, DatasetKind] = {}
     for reference in sweep.datasets:
         read = _readings(reference, list(entries.values()))
-        kinds_read = {one.kind for one in read}
-        dataset_kinds |= {one.id: one.kind for one in read}
+        kinds_read = {dataset.kind for dataset in read}
+        dataset_kinds |= {dataset.id: dataset.kind for dataset in read}
         others = [entry.id for entry in entries.values() if entry.dataset_kind not in kinds_read]
-        unfit += [(diagnostic, DatasetRef(one.id)) for one in read for diagnostic in others]
-    encoders = list(dict.fromkeys(variant_named(one).encoder for one in sweep.encoders))
+        unfit += [(diagnostic, DatasetRef(dataset.id)) for dataset in read for diagnostic in others]
+    encoders = list(dict.fromkeys(variant_named(name).encoder for name in sweep.encoders))
     for encoder, (dataset, kind) in itertools.product(encoders, dataset_kinds.items()):
         fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
         first += [
@@ -160,7 +160,7 @@ def _readings(reference: str, entries: Sequence[Diagnostic]) -> list[DatasetEntr
         return find_datasets([reference])
     asked = list(dict.fromkeys(DatasetRef(reference).of_kind(entry.dataset_kind) for entry in entries))
     if len(asked) > 1:  # as which kind it may be read is settled
-        asked = [one for one in asked if one != reference]
+        asked = [other for other in asked if other != reference]
     return find_datasets(asked)
 
 

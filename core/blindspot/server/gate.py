@@ -205,10 +205,10 @@ def _selection(lists: Mapping[str, Fits], *, are_needed: bool = False) -> Fits:
 
     def fits(text: str) -> bool:
         held = _json(text)
-        found = held.get("selection") if isinstance(held, dict) else None
-        if not isinstance(found, dict) or not found:
+        selection = held.get("selection") if isinstance(held, dict) else None
+        if not isinstance(selection, dict) or not selection:
             return False
-        return all(fits(found[name]) if name in found else not are_needed for name, fits in lists.items())
+        return all(fits(selection[name]) if name in selection else not are_needed for name, fits in lists.items())
 
     return fits
 

@@ -166,8 +166,8 @@ def _scheme(scope: Scope) -> str:
 
 def _uploads_to(scope: Scope) -> str:
     """The page that a request sends a file to; "" if it sends none."""
-    found = _UPLOAD.search(str(scope["path"]))
-    return found[1] if found and scope.get("method") == "PUT" else ""
+    match = _UPLOAD.search(str(scope["path"]))
+    return match[1] if match and scope.get("method") == "PUT" else ""
 
 
 def _secure(cookie: bytes) -> bytes:
@@ -224,7 +224,7 @@ class Demo:
 
     def _no_room(self, scope: Scope, size: int) -> tuple[int, str] | None:
         """Why there is no room for another page or file, or None."""
-        may, arriving = self._may, [one for one in self._open if one[0]]
+        may, arriving = self._may, [visitor for visitor in self._open if visitor[0]]
         if scope["type"] == "websocket":
             full = may.pages_in_all is not None and len(self._open) - len(arriving) >= may.pages_in_all
             return (503, "This demo is full: try again in a few minutes.") if full else None
@@ -252,7 +252,7 @@ def preloads() -> str:
     static = Path(str(files("streamlit"))) / "static"
     linked = set(_SCRIPT.findall((static / "index.html").read_bytes()))
     waiting = [path.name.encode() for name in _ELEMENTS for path in sorted((static / _SCRIPTS).glob(f"{name}.*.js"))]
-    found: list[bytes] = []
+    scripts: list[bytes] = []
     while waiting:
         script = waiting.pop(0)
         if script in linked:
@@ -261,5 +261,5 @@ def preloads() -> str:
         with (static / _SCRIPTS / script.decode()).open("rb") as file:
             waiting += _IMPORT.findall(file.read(_HEAD_BYTES))
             if file.seek(0, os.SEEK_END) >= _LARGE_BYTES:
-                found.append(script)
-    return ", ".join(f"<{_SCRIPTS}/{script.decode()}>; rel=modulepreload; fetchpriority=low" for script in found)
+                scripts.append(script)
+    return ", ".join(f"<{_SCRIPTS}/{script.decode()}>; rel=modulepreload; fetchpriority=low" for script in scripts)

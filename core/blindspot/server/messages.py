@@ -81,6 +81,6 @@ def _check(message: Any) -> None:
                 raise InputError(f"{field.full_name} of a browser's message has characters that cannot be printed")
 
 
-def _bound(what: str, found: int, unit: str, most: int) -> None:
-    if found > most:
-        raise InputError(f"{what} of a browser has {found:,} {unit}", expected=f"at most {most:,}")
+def _bound(what: str, n: int, unit: str, most: int) -> None:
+    if n > most:
+        raise InputError(f"{what} of a browser has {n:,} {unit}", expected=f"at most {most:,}")

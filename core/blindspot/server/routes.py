@@ -85,8 +85,8 @@ class Readiness:
             if time.monotonic() - self._looked > FRESH_SECONDS:
                 repository = Repository.at(self._settings.store)
                 gone = self._gone()  # before the store is looked for, which makes its folder
-                found = doctor.not_ready(self._settings, repository, in_server=True)
-                self._reasons = tuple(dict.fromkeys([*gone, *(finding.name for finding in found)]))
+                findings = doctor.not_ready(self._settings, repository, in_server=True)
+                self._reasons = tuple(dict.fromkeys([*gone, *(finding.name for finding in findings)]))
                 self._looked = time.monotonic()
             return self._reasons
 
@@ -94,12 +94,12 @@ class Readiness:
         """``cache`` if that folder was deleted while the server runs: a new one in its place lacks the results and
         uploads that pages still show."""
         try:
-            found: int | None = self._settings.cache.stat().st_ino
+            inode: int | None = self._settings.cache.stat().st_ino
         except FileNotFoundError:
-            found = None
+            inode = None
         if self._cache_was is None:
-            self._cache_was = found
-        return [] if self._cache_was == found else ["cache"]
+            self._cache_was = inode
+        return [] if self._cache_was == inode else ["cache"]
 
     def __call__(self, _request: Request) -> Response:
         from starlette.responses import JSONResponse

@@ -86,13 +86,13 @@ def _is_here(entry: DatasetEntry) -> bool:
 
 def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:
     """The variants to show: picked ones, or the first of the store; offers to encode those that are not."""
-    found = gone.encoded(
+    stored = gone.encoded(
         picks.variants or repository().variants() or [FIRST_VARIANT], dataset, are_picked=bool(picks.variants)
     )
-    here = asked_for(picks, (variant for variant, is_here in found.items() if is_here))
+    here = asked_for(picks, (variant for variant, is_here in stored.items() if is_here))
     if not picks.variants:
         here = picks.subject_first(here)
-    away = list(dict.fromkeys(variant.encoder for variant, is_here in found.items() if not is_here))
+    away = list(dict.fromkeys(variant.encoder for variant, is_here in stored.items() if not is_here))
     if away and (picks.variants or not here):
         _offer(away[:MOST_SIDE_BY_SIDE], dataset)
     if len(here) > MOST_SIDE_BY_SIDE:
@@ -115,16 +115,16 @@ def offer_found(dataset: Dataset, wanted: str, choose: Callable[[int], None]) ->
     """Matches of a search, to choose one from."""
     if not wanted.strip():
         return
-    found = item_search.found_items(dataset, wanted)
-    if not found.numbers:
+    items = item_search.found_items(dataset, wanted)
+    if not items.numbers:
         st.info(item_search.NOTHING_LONG if len(wanted) > item_search.MOST_SPELLED else item_search.NOTHING)
         return
     # Another query empties the box, so that an item can be chosen again.
-    drawn = (found.numbers, st.session_state.get("item"), st.session_state.get("q"))
+    drawn = (items.numbers, st.session_state.get("item"), st.session_state.get("q"))
     key = f"found_{zlib.crc32(str(drawn).encode())}"
     st.selectbox(
-        item_search.title_of(found),
-        found.numbers,
+        item_search.title_of(items),
+        items.numbers,
         index=None,
         key=key,
         format_func=lambda item: short_text(dataset.items[item]),

@@ -57,10 +57,10 @@ class Migration:
 def migrations() -> tuple[Migration, ...]:
     """The steps of the schema; versions count from 1 without gaps."""
     paths = sorted((_HERE / "migrations").glob("*.sql"))
-    found = tuple(Migration(int(p.stem[:3]), p.stem[4:], p.read_text("utf-8")) for p in paths)
-    if [m.version for m in found] != list(range(1, len(found) + 1)):
+    files = tuple(Migration(int(p.stem[:3]), p.stem[4:], p.read_text("utf-8")) for p in paths)
+    if [m.version for m in files] != list(range(1, len(files) + 1)):
         raise RuntimeError(f"migrations are not numbered 1..n: {[p.name for p in paths]}")
-    return found
+    return files
 
 
 def queries_beside(module: str) -> Callable[[str], str]:
@@ -306,26 +306,26 @@ def only_read(what: str = "the store is only read here") -> BlindspotError:
 
 def _check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise ``BlindspotError`` unless a store that is only read has the schema of this version."""
-    found = version_of(connection, path)
-    if found != len(migrations()):
+    version = version_of(connection, path)
+    if version != len(migrations()):
         raise BlindspotError(
-            f"the store {path} has schema version {found}, and is only read here (BLINDSPOT_STORE={READ_ONLY})",
+            f"the store {path} has schema version {version}, and is only read here (BLINDSPOT_STORE={READ_ONLY})",
             expected=f"version {len(migrations())}",
             remedy="open it once without BLINDSPOT_STORE, for example with: blindspot runs",
         )
 
 
 def _file_of(path: Path) -> int | None:
-    found = _facts_of(path)
-    return None if found is None else found[0]
+    facts = _facts_of(path)
+    return None if facts is None else facts[0]
 
 
 def _facts_of(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -104,8 +104,8 @@ def _facts(connection: duckdb.DuckDBPyConnection, database: Database) -> StoreFa
     version = version_of(connection, database.path)
     runs: list[RunRecord] = []
     if "run" in tables:
-        found = connection.sql("SELECT * FROM run ORDER BY started_at DESC, run_seq DESC").to_arrow_table()
-        runs = [record_of(dict.fromkeys(_FROM_OTHERS) | row) for row in found.to_pylist()]
+        rows = connection.sql("SELECT * FROM run ORDER BY started_at DESC, run_seq DESC").to_arrow_table()
+        runs = [record_of(dict.fromkeys(_FROM_OTHERS) | row) for row in rows.to_pylist()]
     references: list[str] = []
     if "encoder_reference" in tables:
         sql = "SELECT reference FROM encoder_reference WHERE NOT is_removed ORDER BY reference"

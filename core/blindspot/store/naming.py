@@ -56,11 +56,11 @@ def reference_of(kind: Kind, name: str, settings: Settings) -> str:
     head, tilde, chain = name.rpartition(Variant.SEPARATOR) if Variant.SEPARATOR in name else (name, "", "")
     if head in called:
         return name
-    found = [reference for reference, other in called.items() if other.casefold() == head.casefold()]
-    if not found:
+    references = [reference for reference, other in called.items() if other.casefold() == head.casefold()]
+    if not references:
         names.offer(known)
         return name
-    return f"{found[0]}{tilde}{chain}"
+    return f"{references[0]}{tilde}{chain}"
 
 
 def rename(kind: Kind, reference: str, name: str, settings: Settings, repository: Repository) -> None:

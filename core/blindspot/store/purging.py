@@ -57,12 +57,12 @@ def purge(dataset: str, database: Database) -> StoredContent:
     if not database.path.exists():
         return StoredContent()
     with database.transaction() as cursor:
-        found = _content_of(dataset, cursor)
+        content = _content_of(dataset, cursor)
         for digest, others in _names(dataset, cursor):
             if others:
                 _hand_over(dataset, others[0], digest, cursor)
-        runs = list(found.runs)
-        sets = _first_column(_DATASET_SEQS, list(found.contents), cursor)
+        runs = list(content.runs)
+        sets = _first_column(_DATASET_SEQS, list(content.contents), cursor)
         digests = _first_column(f"SELECT DISTINCT support_digest FROM run WHERE run_seq {_AMONG_NUMBERS}", runs, cursor)
         for table in _tables_with("run_seq", "run", cursor):
             cursor.execute(f'DELETE FROM "{table}" WHERE run_seq {_AMONG_NUMBERS}', [runs])
@@ -73,15 +73,15 @@ def purge(dataset: str, database: Database) -> StoredContent:
         cursor.execute(f"DELETE FROM dataset WHERE dataset_seq {_AMONG_NUMBERS}", [sets])
         cursor.execute("DELETE FROM dataset_alias WHERE dataset = ?", [dataset])
         cursor.execute("DELETE FROM display_name WHERE kind = ? AND reference = ?", [Kind.DATASET.value, dataset])
-        cursor.execute(f"DELETE FROM embedding WHERE embedding_digest {_AMONG_TEXTS}", [sorted(found.embeddings)])
+        cursor.execute(f"DELETE FROM embedding WHERE embedding_digest {_AMONG_TEXTS}", [sorted(content.embeddings)])
         cursor.execute(
             f"DELETE FROM support WHERE support_digest {_AMONG_TEXTS} "
             "AND support_digest NOT IN (SELECT support_digest FROM run WHERE support_digest IS NOT NULL)",
             [digests],
         )
-    if found.contents:
+    if content.contents:
         _overwrite_free_space(database)
-    return found
+    return content
 
 
 def _rewrite_without(table: str, chosen: str, sets: Sequence[Any], cursor: duckdb.DuckDBPyConnection) -> None:

@@ -113,8 +113,8 @@ class Repository:
                 rows = cursor.sql(_by_version("runs/list"), params=filters).to_arrow_table().to_pylist()
             # Whether a process still computes a run is no fact of the store.
             is_fixed = all(row["status"] == RunState.DONE for row in rows)
-            found = [record_of(row) for row in rows], rows[0]["total"] if rows else 0
-            return found, RUN_AS_ROWS * len(rows) if is_fixed else None
+            page = [record_of(row) for row in rows], rows[0]["total"] if rows else 0
+            return page, RUN_AS_ROWS * len(rows) if is_fixed else None
 
         records, total = self._answers.get(("runs/list", _key(filters)), ask)
         if unfinished:
@@ -209,14 +209,14 @@ class Repository:
 
     def run(self, run_id: str) -> RunRecord:
         """One run, by its id or the beginning of it; raises ``InputError`` if none or several begin so."""
-        found = self.runs(run_id=run_id, limit=MANY) if run_id else []
-        if len(found) != 1:
+        runs = self.runs(run_id=run_id, limit=MANY) if run_id else []
+        if len(runs) != 1:
             raise InputError(
-                f"{'many' if len(found) == MANY else len(found) or 'no'} runs have an id that begins with '{run_id}'",
+                f"{'many' if len(runs) == MANY else len(runs) or 'no'} runs have an id that begins with '{run_id}'",
                 expected="the beginning of exactly one run id",
                 remedy="list them with: blindspot runs",
             )
-        return found[0]
+        return runs[0]
 
     def items(self, entry: Diagnostic, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
         """Rows of finished runs: ``run_id, item_no``, the diagnostic's columns and, with ``texts``, the dataset's; for

@@ -104,11 +104,11 @@ def take_in(database: Database, entry: Diagnostic, run: WholeRun, texts: StoredT
             "timings": json.dumps(dict(run.timings)),
             "manifest": json.dumps(dict(run.manifest), sort_keys=True),
         }
-        found = cursor.execute(query("runs/take_in"), params | plan.columns).fetchall()
-        found = found or cursor.execute(query("runs/take_over"), params).fetchall()
-        if not found:
+        rows = cursor.execute(query("runs/take_in"), params | plan.columns).fetchall()
+        rows = rows or cursor.execute(query("runs/take_over"), params).fetchall()
+        if not rows:
             return False
-        run_seq = int(found[0][0])
+        run_seq = int(rows[0][0])
         cursor.execute(schema.result_table(entry))
         if not has_dataset(cursor, plan.dataset_digest):
             if texts is None:

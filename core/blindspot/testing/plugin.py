@@ -66,23 +66,23 @@ class Gate:
         try:
             if self._item.config.getoption(RECORD) and _is_recorded(options.get("baseline")):
                 self._record(options)
-            found, undecided = self._judge(options)
+            verdict, undecided = self._judge(options)
         except InputError as error:
             failure = Failed(str(error), pytrace=False)
         except BlindspotError as error:
             failure = CouldNotRun(str(error), pytrace=False)
         else:
-            return self._conclude(found, undecided)
+            return self._conclude(verdict, undecided)
         raise failure
 
     def _marked(self) -> dict[str, Any]:
         """The options of all marks of the test; nearer ones replace those of its class and module."""
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for mark in reversed([*self._item.iter_markers(MARK)]):
             if mark.args:
                 pytest.fail(f"mark {MARK}: options are named, as in {MARK}(data=...)", pytrace=False)
-            found |= mark.kwargs
-        return found
+            options |= mark.kwargs
+        return options
 
     def _judge(self, options: Mapping[str, Any]) -> tuple[Verdict, str]:
         from blindspot import api
@@ -115,13 +115,13 @@ class Gate:
             if options.get(name) is None:
                 what = "blindspot_gate(model)" if name == "model" else f"{name}= in the mark"
                 raise InputError(f"the test {self._item.name} names no {name}", expected=what)
-        found = dict(options)
-        found["data"] = self._near(found["data"])
-        if _is_recorded(found["baseline"]):
-            found["baseline"] = path = Path(self._near(found["baseline"]))
+        options_here = dict(options)
+        options_here["data"] = self._near(options_here["data"])
+        if _is_recorded(options_here["baseline"]):
+            options_here["baseline"] = path = Path(self._near(options_here["baseline"]))
             if not path.is_absolute() and not path.exists():  # to be recorded, or to be named as missing
-                found["baseline"] = self._item.path.parent / path
-        return found
+                options_here["baseline"] = self._item.path.parent / path
+        return options_here
 
     def _near(self, named: Any) -> Any:
         """The path of a file beside the test, if there is one of that name; otherwise ``named`` itself."""

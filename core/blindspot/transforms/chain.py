@@ -478,14 +478,14 @@ class FittedChain:
     @property
     def searched(self) -> FittedChain:
         """See ``TransformChain.searched``."""
-        found = self.chain.searched
-        return FittedChain(found, self.n, self.d_in, self.steps[: len(found.steps)])
+        prefix = self.chain.searched
+        return FittedChain(prefix, self.n, self.d_in, self.steps[: len(prefix.steps)])
 
     @property
     def finer(self) -> FittedChain:
         """See ``TransformChain.finer``."""
-        found = self.chain.finer
-        return FittedChain(found, self.n, self.d_in, self.steps[: len(found.steps)])
+        prefix = self.chain.finer
+        return FittedChain(prefix, self.n, self.d_in, self.steps[: len(prefix.steps)])
 
     def apply(self, embeddings: Float32) -> Float32:
         """``[n, d] float32`` in, ``[n, d'] float32`` out; without steps the same array.

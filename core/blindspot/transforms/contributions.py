@@ -77,12 +77,12 @@ def contributions(
         raise CannotExplain("These vectors were computed elsewhere, for whole texts: they say nothing about words.")
     if chain.chain.is_one_sided:
         raise CannotExplain("Queries and documents are transformed in different ways, so words cannot be weighed yet.")
-    vectors = tuple(_vector(text, one, encoder, cancel) for text, one in zip(texts, stored, strict=True))
+    vectors = tuple(_vector(text, vector, encoder, cancel) for text, vector in zip(texts, stored, strict=True))
     if isinstance(encoder, TokenVectors):
-        found = [encoder.token_parts(text) for text in texts]
+        token_parts = [encoder.token_parts(text) for text in texts]
         parts = [
-            None if one is None else _transformed(one, vector, chain)
-            for one, vector in zip(found, vectors, strict=True)
+            None if token_parts is None else _transformed(token_parts, vector, chain)
+            for token_parts, vector in zip(token_parts, vectors, strict=True)
         ]
         if parts[0] is not None and parts[1] is not None:
             return _by_sum(*parts[0], *parts[1])
@@ -96,20 +96,20 @@ def _vector(text: str, stored: Float32 | None, encoder: Encoder, cancel: CancelT
     return vector
 
 
-def _transformed(found: TokenParts, vector: Float32, chain: FittedChain) -> tuple[TokenParts, Float64] | None:
+def _transformed(token_parts: TokenParts, vector: Float32, chain: FittedChain) -> tuple[TokenParts, Float64] | None:
     """The parts of the transformed vector, and the vector; None if the transform does not preserve sums."""
     known = vector.astype(np.float64)
-    gap = known - found.parts.sum(axis=0)
+    gap = known - token_parts.parts.sum(axis=0)
     if np.linalg.norm(gap) > ANOTHER_VECTOR * max(float(np.linalg.norm(known)), TINY):
         raise CannotExplain(
             "The model gives this text another vector today than when the run was computed: run it again first."
         )
-    parts = chain.of_parts(found.parts + np.outer(found.shares, gap), found.shares)
+    parts = chain.of_parts(token_parts.parts + np.outer(token_parts.shares, gap), token_parts.shares)
     if parts is None:
         return None
     made = chain.apply(vector[None, :])[0].astype(np.float64)  # rounded to float32, as runs have it
     rounding = made - parts.sum(axis=0)
-    return TokenParts(found.tokens, parts + np.outer(found.shares, rounding), found.shares), made
+    return TokenParts(token_parts.tokens, parts + np.outer(token_parts.shares, rounding), token_parts.shares), made
 
 
 def _by_sum(first: TokenParts, x: Float64, second: TokenParts, y: Float64) -> Contributions:
@@ -128,9 +128,9 @@ def _by_leaving_out(
     left = []
     for of_text in units:
         rows = []
-        for one in range(len(of_text)):
+        for position in range(len(of_text)):
             cancel.check()
-            rows.append(encoder.encode([without(of_text, one)], cancel)[0])
+            rows.append(encoder.encode([without(of_text, position)], cancel)[0])
         left.append(_unit(chain.apply(np.array(rows, dtype=np.float32).reshape(len(rows), vectors.shape[1]))))
     alone = cosine - left[0] @ y, cosine - left[1] @ x
     both = cosine - left[0] @ left[1].T

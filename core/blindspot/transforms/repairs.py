@@ -135,20 +135,20 @@ def load(folder: Path, step: str, repair_id: str, dimension: int) -> Repair:
         BlindspotError: it is not here any more.
         DataCorrupt: its file is damaged.
     """
-    found = find(folder, repair_id)
-    if found is None:
+    repair = find(folder, repair_id)
+    if repair is None:
         raise BlindspotError(
             f"the repair {repair_id} is not on this machine",
             remedy="train it again on the page Repair, or with blindspot repair: the same data give the same repair",
         )
-    if found.step != step:
-        raise InputError(f"the repair {repair_id} was used as '{step}'", expected=f"'{found.chain}'")
-    if found.d_out != dimension:
+    if repair.step != step:
+        raise InputError(f"the repair {repair_id} was used as '{step}'", expected=f"'{repair.chain}'")
+    if repair.d_out != dimension:
         raise InputError(
-            f"the repair {repair_id} is of vectors of {found.d_out:,} dimensions, and these have {dimension:,}",
+            f"the repair {repair_id} is of vectors of {repair.d_out:,} dimensions, and these have {dimension:,}",
             expected="the model that it was trained for",
         )
-    return found
+    return repair
 
 
 def _path(folder: Path, repair_id: str) -> Path:

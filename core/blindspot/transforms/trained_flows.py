@@ -51,10 +51,10 @@ class StoredFlows:
             DataCorrupt: its file is damaged.
         """
         network.check(made)
-        found = self.read(key_of(items, before))
-        if found is None:
+        flow = self.read(key_of(items, before))
+        if flow is None:
             raise NotTrained
-        return found
+        return flow
 
     def repair(self, step: str, repair_id: str, dimension: int) -> Repair:
         """A repair, kept in a folder beside the folder of flows; raises what ``repairs.load`` does."""

@@ -63,7 +63,7 @@ def requests(settings: Settings) -> list[RunRequest]:
     return [
         *first_requests(settings),
         *_requests(OF_PAIRS, VARIANTS[1:], settings),
-        *(found for one in OF_TEXTS for found in _requests([one], VARIANTS, settings)),
+        *(request for diagnostic in OF_TEXTS for request in _requests([diagnostic], VARIANTS, settings)),
         *_requests([RETRIEVAL], UNTRANSFORMED, settings),
         *_requests(OF_WORDS, UNTRANSFORMED, settings),
         *_requests([FREQUENCY], OF_FREQUENCY, settings),
@@ -76,7 +76,7 @@ def _of_languages(settings: Settings) -> list[RunRequest]:
     sets, (encoder, transform) = PARALLEL[LANGUAGES], (FIRST.encoder, FIRST.transform)
     datasets = [sets.member(code, direction) for code in sets.codes for direction in BOTH]
     params = {"candidates": "matches"}
-    return [requesting.request("evalrank", encoder, transform, one, params, settings) for one in datasets]
+    return [requesting.request("evalrank", encoder, transform, dataset, params, settings) for dataset in datasets]
 
 
 def _requests(tasks: Sequence[tuple[str, str]], variants: Sequence[Variant], settings: Settings) -> list[RunRequest]:

@@ -85,27 +85,27 @@ def purge(name: DatasetRef, settings: Settings, repository: Repository) -> Kept:
         BlindspotError: work on it is under way, or the file system refused.
     """
     policy.of(settings).check_change("stored results cannot be deleted")
-    found = kept(name, settings, repository)
-    if repository.runs(dataset=found.reference, state=RunState.RUNNING):
+    stored = kept(name, settings, repository)
+    if repository.runs(dataset=stored.reference, state=RunState.RUNNING):
         raise BlindspotError(
-            f"'{found.reference}' is in use by a running job", remedy="cancel the job or wait until it ends"
+            f"'{stored.reference}' is in use by a running job", remedy="cancel the job or wait until it ends"
         )
-    purging.purge(found.reference, repository.database)
+    purging.purge(stored.reference, repository.database)
     cache = EmbeddingCache(settings.embeddings)
-    for digest in found.embeddings:
+    for digest in stored.embeddings:
         cache.delete(digest)
-    cache.delete_unfinished(found.stored.embeddings)
-    for content in found.stored.contents:
+    cache.delete_unfinished(stored.stored.embeddings)
+    for content in stored.stored.contents:
         training_overlap.forget(settings.training, content)
-    if found.upload:
-        uploads.remove(found.upload, settings)
-    return found
+    if stored.upload:
+        uploads.remove(stored.upload, settings)
+    return stored
 
 
 def _embeddings(stored: StoredContent, settings: Settings, repository: Repository) -> dict[str, int]:
     """Digests and sizes of the embeddings on disk that only these runs use, siblings of the same pass included."""
     inventory = EmbeddingCache(settings.embeddings).inventory().embeddings
-    passes = {one.facts.forward_pass for one in inventory if one.facts.digest in stored.embeddings}
+    passes = {entry.facts.forward_pass for entry in inventory if entry.facts.digest in stored.embeddings}
     elsewhere = {run.plan.embedding_digest for run in repository.runs(metrics=[])} - stored.embeddings
-    passes -= {one.facts.forward_pass for one in inventory if one.facts.digest in elsewhere}
-    return {one.facts.digest: one.size for one in inventory if one.facts.forward_pass in passes}
+    passes -= {entry.facts.forward_pass for entry in inventory if entry.facts.digest in elsewhere}
+    return {entry.facts.digest: entry.size for entry in inventory if entry.facts.forward_pass in passes}

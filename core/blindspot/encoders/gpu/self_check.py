@@ -251,9 +251,9 @@ def _timed(work: Callable[[], Result], times: int) -> tuple[Result, float]:
     """The result, and the seconds that the last of several calls took."""
     for _ in range(times):
         began = perf_counter()
-        found = work()
+        result = work()
         seconds = perf_counter() - began
-    return found, seconds
+    return result, seconds
 
 
 @dataclass(frozen=True)
@@ -277,16 +277,20 @@ def half_precision(on_cpu: Checkable, there: Callable[[str], Checkable]) -> Half
         there: builds the same model on the GPU in a precision.
     """
     never, texts, few = CancelToken(), mixed_texts(TEXTS_OF_HALF), mixed_texts()
-    expected, seconds, found = on_cpu.encode_family(few, never).vectors, dict[str, float](), []
+    expected, seconds, precisions = on_cpu.encode_family(few, never).vectors, dict[str, float](), []
     for dtype in BOUNDS:
         encoder = there(dtype)
         encoder.load()
         vectors = encoder.encode_family(few, never).vectors
         _, seconds[dtype] = _timed(lambda e=encoder: e.encode_family(texts, never), 2)  # type: ignore[misc]
-        by = max(difference(one, other) for one, other in zip(expected, vectors, strict=True))
-        found.append(HalfPrecision(dtype, seconds[FLOAT32] / seconds[dtype], by))
-    paying = [one for one in found if one.times_as_fast >= LEAST_GAIN and one.difference <= BOUNDS[one.dtype]]
-    return min(paying, key=lambda one: one.difference, default=None)
+        by = max(difference(of_cpu, other) for of_cpu, other in zip(expected, vectors, strict=True))
+        precisions.append(HalfPrecision(dtype, seconds[FLOAT32] / seconds[dtype], by))
+    paying = [
+        precision
+        for precision in precisions
+        if precision.times_as_fast >= LEAST_GAIN and precision.difference <= BOUNDS[precision.dtype]
+    ]
+    return min(paying, key=lambda precision: precision.difference, default=None)
 
 
 # --- the check of ranks
@@ -360,8 +364,8 @@ class Outcomes:
 
     def all(self) -> Iterator[Outcome]:
         for path in sorted(self.folder.glob("*.json")):
-            if (found := _read(path)) is not None:
-                yield found
+            if (outcome := _read(path)) is not None:
+                yield outcome
 
     def forget(self) -> None:
         for path in self.folder.glob("*.json"):
@@ -369,25 +373,25 @@ class Outcomes:
 
     def kept(self, key: Sequence[str], gpu: Gpu) -> Outcome | None:
         """The stored outcome of a check that finished; None if there is none."""
-        found = _read(self._path(key, gpu))
-        return None if found is None or found.reason == DIED else found
+        outcome = _read(self._path(key, gpu))
+        return None if outcome is None or outcome.reason == DIED else outcome
 
     def of(self, key: Sequence[str], gpu: Gpu, subject: str, check: Callable[[], Outcome]) -> Outcome:
         """The outcome stored for this model and GPU, or that of a check made now."""
-        if (found := self.kept(key, gpu)) is not None:
-            return found
+        if (outcome := self.kept(key, gpu)) is not None:
+            return outcome
         path = self._path(key, gpu)
         with exclusive(path.with_suffix(".lock"), CancelToken()):
-            if (found := _read(path)) is not None:  # written by another process, perhaps one that died
-                return found
+            if (outcome := _read(path)) is not None:  # written by another process, perhaps one that died
+                return outcome
             # A driver can end the process, which leaves this outcome to the next one.
             _write(path, Outcome(subject, gpu.name, reason=DIED))
-            found = check()
-            if found.is_lasting:
-                _write(path, found)
+            outcome = check()
+            if outcome.is_lasting:
+                _write(path, outcome)
             else:
                 path.unlink(missing_ok=True)
-        return found
+        return outcome
 
     def _path(self, key: Sequence[str], gpu: Gpu) -> Path:
         return self.folder / f"{digest_of_strings([*key, gpu.identity])[:24]}.json"
@@ -421,26 +425,26 @@ def place_model(
     if not may_have_gpu() or (gpu := _answering_gpu()) is None:
         return Placement()
     reference, outcomes = encoder.family[0].identity.reference, Outcomes(folder)
-    found = outcomes.kept(key, gpu)
-    if found is None and characters * max(1, encoder.info.parameters) < SMALL_JOB:
+    outcome = outcomes.kept(key, gpu)
+    if outcome is None and characters * max(1, encoder.info.parameters) < SMALL_JOB:
         return Placement()
     if reason := too_full(encoder.info, gpu.device):
         return _placed(Outcome(reference, gpu.name, dtype, reason), gpu, characters)
-    if found is None:
+    if outcome is None:
 
         def check() -> Outcome:
             return check_model(reference, dtype, encoder, lambda: on(gpu.device), gpu.device, gpu.name)
 
-        found = outcomes.of(key, gpu, reference, check)
-    return _placed(found, gpu, characters)
+        outcome = outcomes.of(key, gpu, reference, check)
+    return _placed(outcome, gpu, characters)
 
 
 def place_ranking(products: float, folder: Path) -> Placement:
     """As ``place_model``, for counting ranks; ``products`` counts the products of coordinates that it takes."""
     if not may_have_gpu() or products < SMALL_RANKING or (gpu := _answering_gpu()) is None or gpu.device == "mps":
         return Placement()
-    found = Outcomes(folder).of([RANKS], gpu, RANKS, lambda: check_ranks(gpu.device, gpu.name))
-    return _placed(found, gpu, products)
+    outcome = Outcomes(folder).of([RANKS], gpu, RANKS, lambda: check_ranks(gpu.device, gpu.name))
+    return _placed(outcome, gpu, products)
 
 
 def _placed(outcome: Outcome, gpu: Gpu, work: float) -> Placement:

@@ -66,8 +66,8 @@ def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel
         cancel.check()
         progress("keyword search", i, len(queries))
         known = index.get_tokens_ids(words) if index else []
-        found = index.get_scores_from_ids(known) if index and known else np.zeros(len(documents))
-        yield found.astype(np.float32)[np.newaxis]
+        row = index.get_scores_from_ids(known) if index and known else np.zeros(len(documents))
+        yield row.astype(np.float32)[np.newaxis]
 
 
 def _library() -> Any:

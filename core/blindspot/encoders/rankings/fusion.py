@@ -68,7 +68,7 @@ class Fusion:
     def encode(
         self, dataset: RetrievalDataset, progress: Progress, cancel: CancelToken
     ) -> Sequence[tuple[EncoderInfo, Embedded]]:
-        return [one for part in self.parts for one in part.encode(dataset, progress, cancel)]
+        return [ranking for part in self.parts for ranking in part.encode(dataset, progress, cancel)]
 
     def scores(self, dataset: RetrievalDataset, queries: Int64, way: Way) -> Iterator[Float64]:
         """See ``Ranking``."""
@@ -77,8 +77,10 @@ class Fusion:
         for both in zip(*lines, strict=True):
             fused = np.full((1, len(dataset.documents)), -np.inf)
             for line in both:
-                found, ranks = first_ranks(line, order)
-                fused[0, found] = np.where(fused[0, found] == -np.inf, 0.0, fused[0, found]) + 1.0 / (K + ranks)
+                documents, ranks = first_ranks(line, order)
+                fused[0, documents] = np.where(fused[0, documents] == -np.inf, 0.0, fused[0, documents]) + 1.0 / (
+                    K + ranks
+                )
             yield fused
 
     def facts(self, dataset: RetrievalDataset) -> Mapping[str, Any]:
@@ -107,8 +109,8 @@ def first_ranks(scores: Float64 | Float32, order: Int64 | None, depth: int = DEP
     """
     from scipy.stats import rankdata
 
-    found = at_least_kth(scores, depth)
+    documents = at_least_kth(scores, depth)
     if order is None:
-        return found, np.asarray(rankdata(-scores[found].astype(np.float64)), dtype=np.float64)
-    first = found[np.lexsort((order[found], -scores[found].astype(np.float64)))[:depth]]
+        return documents, np.asarray(rankdata(-scores[documents].astype(np.float64)), dtype=np.float64)
+    first = documents[np.lexsort((order[documents], -scores[documents].astype(np.float64)))[:depth]]
     return first, np.arange(1.0, len(first) + 1)

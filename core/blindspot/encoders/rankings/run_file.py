@@ -57,28 +57,28 @@ class RunFile(WithoutModels):
         Raises:
             InputError: as in ``rankings.read``; or the file has changed in the meantime.
         """
-        found = _read(_Key(self.path, self._sha256, self.are_distances, dataset.content_digest, dataset))
+        ranking = _read(_Key(self.path, self._sha256, self.are_distances, dataset.content_digest, dataset))
         if sha256_once(self.path) != self._sha256:
             raise InputError(f"{self.path} was changed while it was read", remedy="run it again")
-        return found
+        return ranking
 
     def scores(self, dataset: RetrievalDataset, queries: Int64, way: Way) -> Iterator[Float64]:
         """See ``Ranking``; in trec_eval's order in single precision, as trec_eval keeps them."""
-        found = self.read(dataset)
-        starts = np.searchsorted(found.queries, np.arange(len(dataset.queries) + 1))
-        values = found.scores.astype(np.float32).astype(np.float64) if way.in_order else found.scores
+        ranking = self.read(dataset)
+        starts = np.searchsorted(ranking.queries, np.arange(len(dataset.queries) + 1))
+        values = ranking.scores.astype(np.float32).astype(np.float64) if way.in_order else ranking.scores
         for i, query in enumerate(queries.tolist()):
             way.cancel.check()
             way.progress("ranking", i, len(queries))
             line = np.full((1, len(dataset.documents)), -np.inf)
             rows = slice(int(starts[query]), int(starts[query + 1]))
-            line[0, found.documents[rows]] = values[rows]
+            line[0, ranking.documents[rows]] = values[rows]
             yield line
 
     def facts(self, dataset: RetrievalDataset) -> Mapping[str, Any]:
-        found = self.read(dataset)
-        facts = {"name": found.name, "rows": len(found.scores), "ignored": found.ignored}
-        return facts | ({"contradicted": found.contradicted} if found.contradicted else {})
+        ranking = self.read(dataset)
+        facts = {"name": ranking.name, "rows": len(ranking.scores), "ignored": ranking.ignored}
+        return facts | ({"contradicted": ranking.contradicted} if ranking.contradicted else {})
 
 
 @dataclass(frozen=True)

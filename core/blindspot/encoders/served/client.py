@@ -78,12 +78,12 @@ class Client:
         texts: Sequence[str],
         prompt: str,
         cancel: CancelToken,
-        found: dict[int, Float32],
+        vectors: dict[int, Float32],
         dimension: int | None = None,
         *,
         as_numbers: bool = False,
     ) -> None:
-        """Put the vector of every text into ``found``, by its row; on an error, those that were fetched before it.
+        """Put the vector of every text into ``vectors``, by its row; on an error, those that were fetched before it.
 
         ``dimension`` is what vectors must have; None if it is not known yet, and all must have the same.
         ``as_numbers``: vectors come as numbers, even if the server can send base64.
@@ -95,7 +95,7 @@ class Client:
         """
         cancel.check()
         self.secrets()
-        batch = _Batch(texts, prompt, found, dimension or self.reference.params.dimensions, as_numbers)
+        batch = _Batch(texts, prompt, vectors, dimension or self.reference.params.dimensions, as_numbers)
         with self._lock:
             future = _submit(self._all(batch))
             try:
@@ -113,11 +113,11 @@ class Client:
         self.secrets()
         future = asyncio.run_coroutine_threadsafe(self._described(path), _loop())
         try:
-            found = future.result(timeout=SECONDS_TO_DESCRIBE)
+            payload = future.result(timeout=SECONDS_TO_DESCRIBE)
         except (NotYet, BlindspotError):
             future.cancel()
             return None
-        models = found.get("data") if isinstance(found, dict) and style is Style.OPENAI else [found]
+        models = payload.get("data") if isinstance(payload, dict) and style is Style.OPENAI else [payload]
         for model in models if isinstance(models, list) else []:
             if isinstance(model, dict) and model.get("id", self.reference.model) == self.reference.model:
                 limit = model.get("max_model_len", model.get("max_input_length"))
@@ -150,20 +150,20 @@ class Client:
                 internet.
         """
         reference = self.reference
-        params, found = reference.params, secrets_of(reference)
+        params, headers = reference.params, secrets_of(reference)
         for header, name in params.variables.items():
             is_usual = header == "authorization" and params.key_env is None
-            if header not in found and not (is_usual and header not in params.headers):
+            if header not in headers and not (is_usual and header not in params.headers):
                 raise InputError(
                     f"the environment variable {name} is not set, which is to have the key for {reference.host}",
                     remedy=f"set {name} where Blindspot is started, then start it again",
                 )
-        for header, value in found.items():
+        for header, value in headers.items():
             self._check_secret(params.variables[header], value, may_have_spaces=header in params.headers)
-        bearer = found.get("authorization")
+        bearer = headers.get("authorization")
         if bearer and "authorization" not in params.headers:
-            found["authorization"] = f"Bearer {bearer}"
-        return found
+            headers["authorization"] = f"Bearer {bearer}"
+        return headers
 
     def _check_secret(self, name: str, value: str, *, may_have_spaces: bool) -> None:
         reference = self.reference
@@ -316,8 +316,8 @@ class Client:
     def _redirected(self, url: str, status: int, location: str) -> str:
         """The new address, on the same host; raises ``BlindspotError`` for another."""
         try:
-            found = urljoin(url, location)
-            was, now = urlsplit(url), urlsplit(found)
+            target = urljoin(url, location)
+            was, now = urlsplit(url), urlsplit(target)
             is_here = (was.scheme, was.hostname, was.port) == (
                 now.scheme,
                 now.hostname,
@@ -327,7 +327,7 @@ class Client:
         except ValueError:
             is_here, to = False, "an address that cannot be read"
         if is_here and status in {307, 308}:
-            return found
+            return target
         where = "another page" if is_here else safe(to, self.reference)
         raise BlindspotError(
             f"{self.reference.host} redirects to {where}, which is not followed",
@@ -351,14 +351,14 @@ class Client:
             )
         unpacking = zlib.decompressobj(wbits=47 if "gzip" in packing else 15)
         try:
-            found = unpacking.decompress(data, most + 1)
+            content = unpacking.decompress(data, most + 1)
         except zlib.error:
             raise BlindspotError(f"{self.reference.host} sends a damaged {packing} answer") from None
-        if len(found) > most:
+        if len(content) > most:
             raise self._too_long(most)
         if not unpacking.eof:
             raise BlindspotError(f"{self.reference.host} sends a {packing} answer that is cut short")
-        return found
+        return content
 
     def _vectors(self, data: bytes, headers: Mapping[str, str], texts: int, batch: _Batch) -> Float32:
         host = self.reference.host
@@ -469,6 +469,6 @@ def _width(dimension: int, expected: int, payload: Any) -> int:
     return {16: 64, 4: 16, 2: 8}.get(8 * dimension // expected, 0) if 8 * dimension % expected == 0 else 0
 
 
-def as_matrix(found: Mapping[int, Float32], texts: int) -> Float32:
+def as_matrix(vectors: Mapping[int, Float32], texts: int) -> Float32:
     """``[texts, d] float32`` of vectors by row."""
-    return np.stack([found[row] for row in range(texts)])
+    return np.stack([vectors[row] for row in range(texts)])

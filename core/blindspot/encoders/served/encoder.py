@@ -170,9 +170,9 @@ class ServedEncoder:
 
     def _asked(self, cancel: CancelToken) -> Float32:
         """The server's answers to the probe texts, ``[5, d] float32``, as numbers: base64 may be of another width."""
-        found: dict[int, Float32] = {}
-        self._client.fetch(PROBES, "", cancel, found, as_numbers=True)
-        return as_matrix(found, len(PROBES))
+        vectors: dict[int, Float32] = {}
+        self._client.fetch(PROBES, "", cancel, vectors, as_numbers=True)
+        return as_matrix(vectors, len(PROBES))
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         """``[n, d] float32``, row i for text i.
@@ -187,8 +187,8 @@ class ServedEncoder:
         if identity.revision not in self._kept:
             self._kept[identity.revision] = Kept(path)
         kept = self._kept[identity.revision]
-        found = kept.take(texts, self.prompt)
-        lacking = [row for row in range(len(texts)) if row not in found]
+        vectors = kept.take(texts, self.prompt)
+        lacking = [row for row in range(len(texts)) if row not in vectors]
         if lacking:
             some, fetched = [texts[row] for row in lacking], dict[int, Float32]()
             try:
@@ -200,9 +200,9 @@ class ServedEncoder:
                 kept.note(some, self.prompt, fetched)
                 kept.save()
                 raise
-            found |= {lacking[row]: vector for row, vector in fetched.items()}
-        kept.note(texts, self.prompt, found)
-        return as_matrix(found, len(texts))
+            vectors |= {lacking[row]: vector for row, vector in fetched.items()}
+        kept.note(texts, self.prompt, vectors)
+        return as_matrix(vectors, len(texts))
 
     def _check_alone(self, texts: Sequence[str], fetched: Mapping[int, Float32], cancel: CancelToken) -> None:
         """Ask for some of these texts again, alone and as numbers; raises ``OtherVector`` if a vector differs.
@@ -219,9 +219,9 @@ class ServedEncoder:
     def ask(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         """As ``encode``, but every vector is fetched now: nothing is taken from what was kept, and nothing is kept."""
         self._load(cancel)
-        found: dict[int, Float32] = {}
-        self._client.fetch(texts, self.prompt, cancel, found, self.info.dimension)
-        return as_matrix(found, len(texts))
+        vectors: dict[int, Float32] = {}
+        self._client.fetch(texts, self.prompt, cancel, vectors, self.info.dimension)
+        return as_matrix(vectors, len(texts))
 
     def asked_by(self, batch: int, parallel: int) -> ServedEncoder:
         """The same model with another number of texts per request and of requests at a time."""

@@ -42,13 +42,13 @@ class Kept:
         if not self._stored:
             return {}
         keys = [_key(text, prompt) for text in texts]
-        found = {row: self._stored[key] for row, key in enumerate(keys) if key in self._stored}
-        self._taken = {keys[row] for row in found}
-        return found
+        by_row = {row: self._stored[key] for row, key in enumerate(keys) if key in self._stored}
+        self._taken = {keys[row] for row in by_row}
+        return by_row
 
-    def note(self, texts: Sequence[str], prompt: str, found: Mapping[int, Float32]) -> None:
+    def note(self, texts: Sequence[str], prompt: str, by_row: Mapping[int, Float32]) -> None:
         """Remember vectors, by row, in case a later step fails."""
-        for row, vector in found.items():
+        for row, vector in by_row.items():
             self._recent[_key(texts[row], prompt)] = vector
         while len(self._recent) > RECENT:
             self._recent.popitem(last=False)

@@ -109,8 +109,8 @@ def _about_the_key(status: int, because: str, reference: ServedReference) -> Inp
 
 def secrets_of(reference: ServedReference) -> dict[str, str]:
     """The key and other headers' values from the environment, by header; without those that are not set."""
-    found = {header: os.environ.get(name, "").strip() for header, name in reference.params.variables.items()}
-    return {header: value for header, value in found.items() if value}
+    secrets = {header: os.environ.get(name, "").strip() for header, name in reference.params.variables.items()}
+    return {header: value for header, value in secrets.items() if value}
 
 
 def said(data: bytes, reference: ServedReference) -> str:

@@ -55,17 +55,17 @@ def _rows(style: Style, payload: Any) -> list[Any]:
     """The vectors as sent; in OpenAI's style the objects around them."""
     match style:
         case Style.OPENAI:
-            found = payload.get("data") if isinstance(payload, dict) else None
+            rows = payload.get("data") if isinstance(payload, dict) else None
         case Style.TEI:
-            found = payload
+            rows = payload
         case Style.OLLAMA:
-            found = payload.get("embeddings") if isinstance(payload, dict) else None
+            rows = payload.get("embeddings") if isinstance(payload, dict) else None
         case Style.COHERE:
-            found = payload.get("embeddings") if isinstance(payload, dict) else None
-            found = found.get("float") if isinstance(found, dict) else found
-    if not isinstance(found, list):
+            rows = payload.get("embeddings") if isinstance(payload, dict) else None
+            rows = rows.get("float") if isinstance(rows, dict) else rows
+    if not isinstance(rows, list):
         raise WrongAnswer(f"answers in another form than style={style.value}")
-    return found
+    return rows
 
 
 def _in_order(rows: Sequence[Any]) -> list[Any]:
@@ -74,15 +74,15 @@ def _in_order(rows: Sequence[Any]) -> list[Any]:
         raise WrongAnswer("answers in another form than style=openai")
     if not any("index" in row for row in rows):
         return [row["embedding"] for row in rows]
-    found: dict[int, Any] = {}
+    by_index: dict[int, Any] = {}
     for row in rows:
         index = row.get("index")
         if type(index) is not int or not 0 <= index < len(rows):
             raise WrongAnswer(f"gives a vector with the index {str(index)[:20]} for {len(rows)} texts")
-        if index in found:
+        if index in by_index:
             raise WrongAnswer(f"gives two vectors with the index {index}")
-        found[index] = row["embedding"]
-    return [found[index] for index in range(len(rows))]
+        by_index[index] = row["embedding"]
+    return [by_index[index] for index in range(len(rows))]
 
 
 def _matrix(rows: Sequence[Any]) -> Float32:

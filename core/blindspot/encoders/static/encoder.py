@@ -75,10 +75,10 @@ class StaticEncoder:
     def prompted(self, prompt: str, task: str = "") -> StaticEncoder:
         """See ``blindspot.encoders.roles.PromptedEncoder``; a table knows no task."""
         del task
-        found = replace(self, prompt=prompt)
+        copy = replace(self, prompt=prompt)
         if "_table" in vars(self):
-            vars(found)["_table"] = self._table
-        return found
+            vars(copy)["_table"] = self._table
+        return copy
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         return self.encode_family(texts, cancel).vectors[0]
@@ -99,10 +99,10 @@ class StaticEncoder:
         """Tokens of each text, and how many texts were truncated."""
         table = self._table
         read = [text[: table.longest] for text in texts]
-        found = table.tokenizer.encode_batch(read, add_special_tokens=False)
-        pairs = zip(texts, read, found, strict=True)
-        cut = sum(len(some) < len(text) or bool(one.overflowing) for text, some, one in pairs)
-        return [[token for token in one.ids if token != table.unknown] for one in found], cut
+        encodings = table.tokenizer.encode_batch(read, add_special_tokens=False)
+        pairs = zip(texts, read, encodings, strict=True)
+        cut = sum(len(some) < len(text) or bool(encoding.overflowing) for text, some, encoding in pairs)
+        return [[token for token in encoding.ids if token != table.unknown] for encoding in encodings], cut
 
     def _means(self, ids: Sequence[Sequence[int]]) -> Float64:
         table = self._table
@@ -184,7 +184,7 @@ def static_encoder(reference: DirReference, source: StaticFolder) -> StaticEncod
     roles = role_prompts(
         dict(source.prompts), params.prompt, params.query_prompt, params.document_prompt, default=source.prompt
     )
-    unused = tuple(one for one in source.prompts if one[1] != source.prompt) if params.prompt is None else ()
+    unused = tuple(prompt for prompt in source.prompts if prompt[1] != source.prompt) if params.prompt is None else ()
     pieces, dimension = source.shape
     info = EncoderInfo(
         title=f"{reference.path.name} (static)",

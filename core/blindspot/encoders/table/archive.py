@@ -66,7 +66,11 @@ def peek_archive(path: Path, beside: Path) -> ArchiveHead:
     """
     with _opened(path) as archive:
         members = [_member(path, archive, info) for info in archive.infolist()]
-    matrices = [one for one in members if len(one.shape) == 2 and one.dtype.kind in "fiu" and one.dtype.itemsize <= 8]
+    matrices = [
+        member
+        for member in members
+        if len(member.shape) == 2 and member.dtype.kind in "fiu" and member.dtype.itemsize <= 8
+    ]
     described = ", ".join(map(str, members))[:300] or "nothing"
     if len(matrices) != 1 or min(matrices[0].shape) < 1:
         raise InputError(
@@ -76,9 +80,11 @@ def peek_archive(path: Path, beside: Path) -> ArchiveHead:
         )
     (matrix,) = matrices
     rows = matrix.shape[0]
-    lists = [one for one in members if one.shape == (rows,)]
-    texts = [one for one in lists if one.dtype.kind in "US"]
-    texts = texts or [one for one in lists if one.dtype.kind in "iu" and one.name.removesuffix(".npy") in NAMES]
+    lists = [member for member in members if member.shape == (rows,)]
+    texts = [member for member in lists if member.dtype.kind in "US"]
+    texts = texts or [
+        member for member in lists if member.dtype.kind in "iu" and member.name.removesuffix(".npy") in NAMES
+    ]
     if len(texts) > 1 or (not texts and not beside.is_file()):
         raise InputError(
             f"{path} does not say which texts its {rows:,} rows are of: it has {described}",
@@ -91,12 +97,12 @@ def peek_archive(path: Path, beside: Path) -> ArchiveHead:
 def read_archive(path: Path, head: ArchiveHead) -> tuple[Any, list[str] | None]:
     """The matrix ``[n, d]`` and its texts, None where these are beside the archive; raises ``InputError``."""
     with _opened(path) as archive:
-        found = {name: _array(archive, name) for name in filter(None, (head.matrix, head.texts))}
+        arrays = {name: _array(archive, name) for name in filter(None, (head.matrix, head.texts))}
     if not head.texts:
-        return found[head.matrix], None
-    texts = found[head.texts].tolist()
+        return arrays[head.matrix], None
+    texts = arrays[head.texts].tolist()
     try:
-        return found[head.matrix], [text.decode() if isinstance(text, bytes) else str(text) for text in texts]
+        return arrays[head.matrix], [text.decode() if isinstance(text, bytes) else str(text) for text in texts]
     except UnicodeDecodeError as error:
         raise InputError(f"{path} has texts that are not UTF-8", expected="an array of strings") from error
 
@@ -112,7 +118,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
                 raise InputError(f"{path} is {kind}", expected="an archive as numpy.savez writes it")
             raw.seek(0)
             with zipfile.ZipFile(raw) as archive:
-                _check_size(path, {one.filename: one.file_size for one in archive.infolist()})
+                _check_size(path, {member.filename: member.file_size for member in archive.infolist()})
                 yield archive
     except (*DAMAGED, ValueError, SyntaxError, TypeError, OverflowError, RecursionError, RuntimeError) as error:
         raise InputError(

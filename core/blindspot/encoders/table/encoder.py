@@ -60,9 +60,9 @@ class Table:
         cancel.check()
         table = self._table
         out = np.full((len(texts), table.matrix.shape[1]), np.nan, dtype=np.float32)
-        found = [(row, table.index[text]) for row, text in enumerate(texts) if text in table.index]
-        if found:
-            rows, entries = zip(*found, strict=True)
+        rows_here = [(row, table.index[text]) for row, text in enumerate(texts) if text in table.index]
+        if rows_here:
+            rows, entries = zip(*rows_here, strict=True)
             out[list(rows)] = table.matrix[list(entries)]
         return out
 

@@ -232,13 +232,13 @@ def _lines_of(path: Path, file: TextIO) -> Iterator[str]:
         yield line
 
 
-def _need_columns(where: str, found: Iterable[str], needed: Sequence[str] = ("text", "embedding")) -> None:
-    found = list(found)
-    if missing := [name for name in needed if name not in found]:
+def _need_columns(where: str, names: Iterable[str], needed: Sequence[str] = ("text", "embedding")) -> None:
+    names = list(names)
+    if missing := [name for name in needed if name not in names]:
         named = " and ".join(f"'{name}'" for name in missing)
-        shown = ", ".join(str(name)[:40] for name in found[:20]) or "none"
+        shown = ", ".join(str(name)[:40] for name in names[:20]) or "none"
         raise InputError(f"{where}: no column {named}; it has {shown}", expected=FORM, remedy="rename its columns")
-    if twice := [name for name in needed if found.count(name) > 1]:
+    if twice := [name for name in needed if names.count(name) > 1]:
         raise InputError(f"{where}: two columns '{twice[0]}'", expected=FORM)
 
 

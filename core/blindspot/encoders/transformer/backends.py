@@ -91,8 +91,8 @@ class OwnGraph:
 def graphs_of(folder: Path, backends: Sequence[Backend] = tuple(IN_FOLDER)) -> list[Path]:
     """The graphs in a transformer's folder, and in the folders where exporters put them."""
     places = [folder, *(folder / path.parent for path in IN_FOLDER.values())]
-    found = [file for place in places if place.is_dir() for file in sorted(place.iterdir())]
-    return [file for file in found if GRAPHS.get(file.suffix) in backends and file.is_file()]
+    graphs = [file for place in places if place.is_dir() for file in sorted(place.iterdir())]
+    return [file for file in graphs if GRAPHS.get(file.suffix) in backends and file.is_file()]
 
 
 def own_graph(root: Path, folder: Path, params: ModelParams, reference: str, *, has_weights: bool) -> OwnGraph | None:
@@ -117,11 +117,11 @@ def own_graph(root: Path, folder: Path, params: ModelParams, reference: str, *, 
     if params.backend is Backend.TORCH and has_weights:
         return None
     fitting = tuple(IN_FOLDER) if params.backend is Backend.TORCH else (params.backend,)
-    found = graphs_of(folder, fitting)
+    graphs = graphs_of(folder, fitting)
     usual = [folder / IN_FOLDER[backend] for backend in fitting if (folder / IN_FOLDER[backend]).is_file()]
-    chosen = found if params.backend is Backend.TORCH else usual or found
+    chosen = graphs if params.backend is Backend.TORCH else usual or graphs
     if len(chosen) > 1:
-        names = [file.relative_to(root).as_posix() for file in found]
+        names = [file.relative_to(root).as_posix() for file in graphs]
         raise InputError(
             f"'{reference}': the folder has {len(names)} graphs{'' if has_weights else ' and no model.safetensors'}: "
             f"{', '.join(names)}",
@@ -210,14 +210,14 @@ def exchange_layers(
 
 
 def check_same(
-    expected: Sequence[Float32], found: Sequence[Float32], backend: Backend, reference: str, own: str = ""
+    expected: Sequence[Float32], vectors: Sequence[Float32], backend: Backend, reference: str, own: str = ""
 ) -> None:
     """Compare torch's vectors ``[n, d]`` with a back end's, per pooling; ``own`` is the folder's graph.
 
     Raises:
         InputError: a component differs by more than ``LARGEST_DIFFERENCE`` of the vector's length, or is not finite.
     """
-    worst = np.max([difference(one, other) for one, other in zip(expected, found, strict=True)])
+    worst = np.max([difference(a, other) for a, other in zip(expected, vectors, strict=True)])
     if not worst <= LARGEST_DIFFERENCE:
         by = "are not numbers" if np.isnan(worst) else f"differ from torch's by {worst:.2g} of their length"
         raise InputError(
@@ -244,8 +244,8 @@ def _onnx(path: Path, threads: int) -> Graph:
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
     session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    names = [one.name for one in session.get_inputs()]
-    output = _chosen([one.name for one in session.get_outputs()])
+    names = [node.name for node in session.get_inputs()]
+    output = _chosen([output.name for output in session.get_outputs()])
 
     def run(given: dict[str, Int64]) -> Float32:
         return _states(session.run([output], _fed(given, names))[0])
@@ -257,8 +257,8 @@ def _openvino(path: Path, threads: int) -> Graph:
     library = _openvino_library()
     settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
     compiled = library.compile_model(library.Core().read_model(str(path)), "CPU", settings)
-    names = [one.get_any_name() for one in compiled.inputs]
-    named = [(next(iter(one.get_names()), str(place)), one) for place, one in enumerate(compiled.outputs)]
+    names = [port.get_any_name() for port in compiled.inputs]
+    named = [(next(iter(port.get_names()), str(place)), port) for place, port in enumerate(compiled.outputs)]
     output = dict(named)[_chosen([name for name, _ in named])]
 
     def run(given: dict[str, Int64]) -> Float32:
@@ -278,20 +278,20 @@ def _openvino_library() -> Any:
 
 def _chosen(outputs: Sequence[str]) -> str:
     """The output with the last layer's states: one with a usual name, or the only one."""
-    found = next((name for name in OUTPUTS if name in outputs), outputs[0] if len(outputs) == 1 else None)
-    if found is None:
+    name_of_output = next((name for name in OUTPUTS if name in outputs), outputs[0] if len(outputs) == 1 else None)
+    if name_of_output is None:
         raise ValueError(f"its outputs are {', '.join(outputs)[:100]}, and none is {' or '.join(OUTPUTS[:2])}")
-    return found
+    return name_of_output
 
 
 def _fed(given: dict[str, Int64], names: Sequence[str]) -> dict[str, Int64]:
     """The inputs that a graph asks for; all tokens are in the first segment."""
-    found = {**given, "token_type_ids": np.zeros_like(given["input_ids"])}
-    return {name: found[name] for name in names}
+    inputs = {**given, "token_type_ids": np.zeros_like(given["input_ids"])}
+    return {name: inputs[name] for name in names}
 
 
-def _states(found: Any) -> Float32:
-    states = np.ascontiguousarray(found, dtype=np.float32)
+def _states(output: Any) -> Float32:
+    states = np.ascontiguousarray(output, dtype=np.float32)
     if states.ndim != 3:
         raise ValueError(f"it gives an array of shape {states.shape}, not a vector per token")
     return states
@@ -342,8 +342,8 @@ def _export(layers: Any, backend: Backend, path: Path) -> None:
             self.layers = layers
 
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-            found = self.layers(input_ids=input_ids, attention_mask=attention_mask, return_dict=True, **more)
-            return found.last_hidden_state
+            output = self.layers(input_ids=input_ids, attention_mask=attention_mask, return_dict=True, **more)
+            return output.last_hidden_state
 
     texts, width = EXAMPLE
     ids = torch.arange(texts * width).reshape(EXAMPLE) % layers.get_input_embeddings().num_embeddings

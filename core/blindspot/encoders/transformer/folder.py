@@ -254,7 +254,7 @@ def _refuse_adapter(folder: Path, reference: str) -> None:
 
 def _refuse_unmerged(tensors: Sequence[Tensor], reference: str) -> None:
     """Refuse weights with an adapter's among them: transformers would load the model without it."""
-    if name := next((one.name for one in tensors if OF_ADAPTER.search(one.name)), ""):
+    if name := next((tensor.name for tensor in tensors if OF_ADAPTER.search(tensor.name)), ""):
         raise InputError(
             f"'{reference}' has weights of an adapter (LoRA) that is not merged into the model's: {name}",
             expected="a whole model",
@@ -265,10 +265,10 @@ def _refuse_unmerged(tensors: Sequence[Tensor], reference: str) -> None:
 def _layers_left_out(tensors: Sequence[Tensor], config: Mapping[str, Any]) -> tuple[str, ...]:
     """A sentence if the weights have more layers than config.json says, since transformers leaves them out."""
     said = _depth(config)
-    names = [one.name for one in tensors if not OTHER_SIDE.search(one.name)]
+    names = [tensor.name for tensor in tensors if not OTHER_SIDE.search(tensor.name)]
     if any("encoder." in name for name in names):
         names = [name for name in names if not re.search(r"(?:^|\.)decoder\.", name)]
-    count = max((int(found[1]) + 1 for name in names if (found := LAYER_NUMBER.search(name))), default=0)
+    count = max((int(match[1]) + 1 for name in names if (match := LAYER_NUMBER.search(name))), default=0)
     if said is None or count <= said:
         return ()
     return (f"its weights have {count:,} layers, and config.json says {said:,}: the others are left out",)
@@ -322,9 +322,9 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
     nested = {**text, **{name: value for name, value in config.items() if value is not None}}
     hidden = first_number(nested, "hidden_size", "d_model", "dim", "n_embd", "emb_dim")
     if hidden is None or not 0 < hidden <= LARGEST_DIMENSION:
-        found = "no hidden_size" if hidden is None else f"a hidden_size of {hidden:.3g}"
+        size = "no hidden_size" if hidden is None else f"a hidden_size of {hidden:.3g}"
         raise InputError(
-            f"'{reference}': config.json of type '{str(config.get('model_type'))[:40]}' has {found}",
+            f"'{reference}': config.json of type '{str(config.get('model_type'))[:40]}' has {size}",
             expected="a text encoder such as BERT, RoBERTa, MPNet",
         )
     if not modules:
@@ -334,7 +334,7 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
     tensors = [tensor for file in _layers(folder, reference) for tensor in tensors_of(file, reference)]
     _refuse_unmerged(tensors, reference)
     assumed = (*assumed, *_layers_left_out(tensors, nested))
-    tables = [one for one in tensors if POSITION_TABLE.search(one.name) and not OTHER_SIDE.search(one.name)]
+    tables = [tensor for tensor in tensors if POSITION_TABLE.search(tensor.name) and not OTHER_SIDE.search(tensor.name)]
     longest = _longest(nested) if tables else None
     wanted = _max_length(folder, config, reference)
     if longest and not 0 < wanted <= longest:
@@ -363,9 +363,9 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
 def _precision_of(tensors: Sequence[Tensor]) -> str:
     """The precision of most floats, by the number of weights."""
     counts = Counter[str]()
-    for one in tensors:
-        if one.dtype in PRECISIONS:
-            counts[PRECISIONS[one.dtype]] += math.prod(one.shape)
+    for tensor in tensors:
+        if tensor.dtype in PRECISIONS:
+            counts[PRECISIONS[tensor.dtype]] += math.prod(tensor.shape)
     return counts.most_common(1)[0][0] if counts else ""
 
 
@@ -374,7 +374,9 @@ def _static_way(path: Path, modules: Sequence[Module], reference: str) -> ModelF
     folder = modules[0].folder
     _refuse_without_words(folder, {}, reference)
     table = "weight" if modules[0].name == "SparseStaticEmbedding" else "embedding.weight"
-    shapes = {one.name: one.shape for file in _weights(folder, reference) for one in tensors_of(file, reference)}
+    shapes = {
+        tensor.name: tensor.shape for file in _weights(folder, reference) for tensor in tensors_of(file, reference)
+    }
     shape = shapes.get(table) or shapes.get("embeddings")
     if not shape:
         raise InputError(f"'{reference}': {folder} has no table of word pieces", expected=f"a tensor named {table}")
@@ -515,15 +517,15 @@ def _routes(folder: Path, root: Path, reference: str) -> dict[str, tuple[Module,
         raise InputError(
             f"'{reference}': {folder} names no routes", expected="router_config.json with types and structure"
         )
-    found: dict[str, tuple[Module, ...]] = {}
+    routes: dict[str, tuple[Module, ...]] = {}
     for route, names in structure.items():
         steps: list[Module] = []
         for name in names if isinstance(names, list) else [names]:
-            wanted = LATER_MODULES if steps else tuple(one for one in FIRST_MODULES if one not in ROUTERS)
+            wanted = LATER_MODULES if steps else tuple(module for module in FIRST_MODULES if module not in ROUTERS)
             title = f"module {len(steps)} of route '{route}'"
             steps.append(_module(types.get(name), name, folder, title, wanted, "router_config.json", reference))
-        found[str(route)] = tuple(steps)
-    return found
+        routes[str(route)] = tuple(steps)
+    return routes
 
 
 def _published(
@@ -787,7 +789,9 @@ def tensors_of(file: Path, reference: str) -> list[Tensor]:
 
 def count_weights(file: Path, reference: str) -> int:
     """Number of weights in a safetensors file."""
-    return sum(math.prod(one.shape) for one in tensors_of(file, reference) if one.dtype.startswith(("F", "BF")))
+    return sum(
+        math.prod(tensor.shape) for tensor in tensors_of(file, reference) if tensor.dtype.startswith(("F", "BF"))
+    )
 
 
 def settings_digests(folder: Path) -> list[str]:

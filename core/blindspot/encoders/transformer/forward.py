@@ -53,8 +53,10 @@ class Forward:
     def __init__(self, model: SentenceTransformer, readouts: tuple[Readout, ...], prompt: str, device: str) -> None:
         self._model = model
         self._readouts = readouts
-        first = {1} if any(one.pooling is Pooling.FIRST_LAST_AVG for one in readouts) else set[int]()
-        self._layers = sorted(first.union(*(one.layers for one in readouts)))  # beside the last one, always given
+        first = {1} if any(readout.pooling is Pooling.FIRST_LAST_AVG for readout in readouts) else set[int]()
+        self._layers = sorted(
+            first.union(*(readout.layers for readout in readouts))
+        )  # beside the last one, always given
         self._device = device
         self._backbone = model[0].auto_model
         self.is_packed = is_packed(self._backbone)
@@ -87,12 +89,12 @@ class Forward:
         ids, lengths = tokens.joined(rows), tokens.lengths[rows]
         result = unpadded.joined(self._backbone, ids, lengths, **self._wanted)
         last, states = result.last_hidden_state[0], self._states(result)
-        found: list[list[torch.Tensor]] = []
+        pooled: list[list[torch.Tensor]] = []
         done = 0
         for run in unpadded.runs_of(lengths):
             shape = (run.texts, run.length)
             of_run = torch.from_numpy(ids[run.tokens].reshape(shape))
-            found.append(
+            pooled.append(
                 self._pooled(
                     tokens,
                     rows[done : done + run.texts],
@@ -103,7 +105,7 @@ class Forward:
                 )
             )
             done += run.texts
-        return [torch.cat(of_readout) for of_readout in zip(*found, strict=True)]
+        return [torch.cat(of_readout) for of_readout in zip(*pooled, strict=True)]
 
     def _pooled(
         self,
@@ -126,8 +128,8 @@ class Forward:
             of_layers = [states[layer] for layer in readout.layers] or [last]
             hidden = sum(of_layers[1:], start=of_layers[0])  # of one layer as it is: the last one's are the model's
             hidden = hidden / len(of_layers) if of_layers[1:] else hidden
-            found = [self._pool(pooling, hidden, ids, mask) for pooling in readout.poolings]
-            return torch.cat(found, dim=1) if readout.more else found[0]
+            poolings = [self._pool(pooling, hidden, ids, mask) for pooling in readout.poolings]
+            return torch.cat(poolings, dim=1) if readout.more else poolings[0]
 
         return [read(readout).float() for readout in self._readouts]
 
@@ -139,8 +141,8 @@ class Forward:
             return mean(hidden, mask)
         if pooling in POWERS:
             power = POWERS[pooling]
-            found = mean(hidden.float() ** power, mask)
-            return found.sign() * found.abs() ** (1 / power)
+            mean_power = mean(hidden.float() ** power, mask)
+            return mean_power.sign() * mean_power.abs() ** (1 / power)
         if pooling in (Pooling.MAX, Pooling.MIN):
             sign = 1 if pooling is Pooling.MAX else -1
             return sign * (sign * hidden).masked_fill(mask.unsqueeze(2) == 0, -math.inf).amax(dim=1)

@@ -130,7 +130,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
                 reference.repo,
                 revision=reference.revision or None,
                 cache_dir=folder,
-                allow_patterns=[*DOWNLOADED, *(f"{one}*" for one in graph)],
+                allow_patterns=[*DOWNLOADED, *(f"{name}*" for name in graph)],
                 ignore_patterns=[f"{folder}/*" for folder in OTHER_FORMATS if folder not in place],
                 local_files_only=local,
             )

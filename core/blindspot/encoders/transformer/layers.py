@@ -97,7 +97,7 @@ def readings(
     """
     import torch
 
-    found: dict[Reading, list[np.ndarray]] = {}
+    by_reading: dict[Reading, list[np.ndarray]] = {}
     backbone, tokenizer = model[0].auto_model, model.tokenizer
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         cancel.check()
@@ -127,8 +127,8 @@ def readings(
             ).hidden_states
             static = backbone.get_input_embeddings()(batch["input_ids"])
             for reading, vectors in _read(states, static, mask, mask * (1 - special)):
-                found.setdefault(reading, []).append(vectors.float().cpu().numpy())
-    return {reading: np.concatenate(parts) for reading, parts in found.items()}
+                by_reading.setdefault(reading, []).append(vectors.float().cpu().numpy())
+    return {reading: np.concatenate(parts) for reading, parts in by_reading.items()}
 
 
 def _read(
@@ -139,19 +139,19 @@ def _read(
     width = torch.arange(mask.shape[1], device=mask.device)
     last = (mask * width).argmax(dim=1)
     rows = torch.arange(len(mask), device=mask.device)
-    found = []
+    states_read = []
     for layer, state in enumerate(states):
         hidden = state.masked_fill(mask.unsqueeze(2) == 0, -torch.inf)
-        found += [
+        states_read += [
             (Reading(layer, "mean over tokens"), mean(state, mask)),
             (Reading(layer, "mean without special tokens"), mean(state, pieces)),
             (Reading(layer, "first token"), state[:, 0]),
             (Reading(layer, "last token"), state[rows, last]),
             (Reading(layer, "maximum over tokens"), hidden.max(dim=1).values),
         ]
-    found.append((FIRST_LAST, (mean(states[1], mask) + mean(states[-1], mask)) / 2))
-    found.append((STATIC, mean(static, pieces)))
-    return found
+    states_read.append((FIRST_LAST, (mean(states[1], mask) + mean(states[-1], mask)) / 2))
+    states_read.append((STATIC, mean(static, pieces)))
+    return states_read
 
 
 def mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

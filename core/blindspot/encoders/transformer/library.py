@@ -112,20 +112,20 @@ def encode(model: Any, texts: Sequence[str], task: str, prompt: str | None, batc
     options: dict[str, Any] = {} if prompt is None else {"prompt": prompt}
     if hasattr(model, "max_active_dims"):  # sparse
         options["convert_to_sparse_tensor"] = False
-    found = call(list(texts), batch_size=batch, show_progress_bar=False, convert_to_tensor=True, **options)
-    return np.asarray(found.detach().float().cpu().numpy())
+    vectors = call(list(texts), batch_size=batch, show_progress_bar=False, convert_to_tensor=True, **options)
+    return np.asarray(vectors.detach().float().cpu().numpy())
 
 
 def each(model: Any, task: str, prompt: str | None, texts: Sequence[str] = PROBES) -> dict[str, Float32]:
     """The library's vector ``[d]`` of every text that it can encode, each in a batch of its own."""
-    found = {}
+    vectors = {}
     for text in texts:
         try:
-            found[text] = encode(model, [text], task, prompt, 1)[0]
+            vectors[text] = encode(model, [text], task, prompt, 1)[0]
         except Exception as error:  # of any kind: no tokens, or more of them than positions
             if _is_out_of_memory(error):
                 raise
-    return found
+    return vectors
 
 
 def why_not(model: Any, prompt: str) -> str:
@@ -158,12 +158,12 @@ def cosine_distance(expected: Float32, vectors: Float32) -> float:
 def batch_of(model: Any, expected: dict[str, Float32], task: str = TEXT, prompt: str | None = None) -> int:
     """How many texts the library may encode at once so that each gets the vector that it has alone."""
     try:
-        found = encode(model, list(expected), task, prompt, BATCH)
+        vectors = encode(model, list(expected), task, prompt, BATCH)
     except Exception as error:
         if _is_out_of_memory(error):
             raise
         return 1
-    return BATCH if difference(np.stack(list(expected.values())), found) <= LARGEST_DIFFERENCE else 1
+    return BATCH if difference(np.stack(list(expected.values())), vectors) <= LARGEST_DIFFERENCE else 1
 
 
 def reads_alike(model: Any, max_length: int) -> bool:

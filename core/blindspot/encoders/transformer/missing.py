@@ -47,7 +47,7 @@ def missing_refused(
         options.setdefault("ignore_mismatched_sizes", True)  # reported by name below
         model, facts = load(*args, output_loading_info=True, **options)
         missing.update(facts["missing_keys"])
-        missing.update(str(one[0]) for one in facts.get("mismatched_keys", ()))
+        missing.update(str(fact[0]) for fact in facts.get("mismatched_keys", ()))
         return model
 
     with _LOCK:

@@ -114,6 +114,6 @@ def _probed(layers: Any) -> np.ndarray:
         return np.asarray(layers(input_ids=ids, attention_mask=mask, return_dict=True).last_hidden_state.numpy())
 
 
-def is_same(expected: np.ndarray, found: np.ndarray) -> bool:
+def is_same(expected: np.ndarray, actual: np.ndarray) -> bool:
     """Whether two ways to compute a model give the same numbers, but for rounding."""
-    return bool(np.abs(expected - found).max() <= LARGEST_DIFFERENCE * np.abs(expected).max())
+    return bool(np.abs(expected - actual).max() <= LARGEST_DIFFERENCE * np.abs(expected).max())

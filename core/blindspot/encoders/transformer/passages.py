@@ -69,23 +69,23 @@ class TokenCutter:
             encoded = self._tokenizer.encode_batch(some, add_special_tokens=False)
             out += [
                 [
-                    (one.offsets[first][0], one.offsets[end - 1][1])
-                    for first, end in windows(len(one.ids), self.passages)
+                    (encoding.offsets[first][0], encoding.offsets[end - 1][1])
+                    for first, end in windows(len(encoding.ids), self.passages)
                 ]
                 or [(0, len(text))]
-                for one, text in zip(encoded, some, strict=True)
+                for encoding, text in zip(encoded, some, strict=True)
             ]
         return out
 
     @cached_property
     def _tokenizer(self) -> Any:
-        found = whole_tokenizer(self.encoder)
-        if found is None:
+        tokenizer = whole_tokenizer(self.encoder)
+        if tokenizer is None:
             raise InputError(
                 f"'{self.reference}' has no tokenizer.json to cut documents with",
                 expected="a model with a fast tokenizer",
             )
-        return found
+        return tokenizer
 
 
 def truncated(encoder: Encoder, dataset: RetrievalDataset) -> dict[str, Any]:

@@ -57,5 +57,5 @@ def tokens_unread(tokenizer: Any, texts: Sequence[str], most: int, prompt: str =
     counts = []
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         encoded = tokenizer.encode_batch([f"{prompt}{text}" for text in texts[start : start + TEXTS_AT_ONCE]])
-        counts += [len(one.ids) for one in encoded]
+        counts += [len(encoding.ids) for encoding in encoded]
     return np.maximum(np.array(counts, dtype=np.int64) - most, 0)

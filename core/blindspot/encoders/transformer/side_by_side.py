@@ -48,8 +48,8 @@ def _set_threads_of_mkl() -> Callable[[int], int] | None:
     if not torch.backends.mkl.is_available() or not path.is_file():
         return None
     try:
-        found = ctypes.CDLL(str(path)).MKL_Set_Num_Threads_Local
+        function = ctypes.CDLL(str(path)).MKL_Set_Num_Threads_Local
     except (OSError, AttributeError):  # another build of torch
         return None
-    found.argtypes, found.restype = [ctypes.c_int], ctypes.c_int
-    return found
+    function.argtypes, function.restype = [ctypes.c_int], ctypes.c_int
+    return function

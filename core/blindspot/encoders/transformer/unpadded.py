@@ -152,11 +152,11 @@ def _attention(
     if options.get("position_bias") is not None:
         raise ValueError("a bias of positions is made for one text")
     rows = [tensor[0].transpose(0, 1) for tensor in (query, key, value)]  # [t, heads, d]
-    found = torch.empty((1, len(rows[0]), query.shape[1], value.shape[-1]), dtype=value.dtype)
+    out = torch.empty((1, len(rows[0]), query.shape[1], value.shape[-1]), dtype=value.dtype)
     for run in runs:
         shape = (run.texts, run.length)
         of_run = (row[run.tokens].unflatten(0, shape).transpose(1, 2) for row in rows)
         square = slice(run.start, run.start + run.length)
         mask = None if attention_mask is None else attention_mask[:, :, square, square]
-        found[0, run.tokens].unflatten(0, shape).copy_(sdpa_attention_forward(module, *of_run, mask, **options)[0])
-    return found, None
+        out[0, run.tokens].unflatten(0, shape).copy_(sdpa_attention_forward(module, *of_run, mask, **options)[0])
+    return out, None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def bert_uncased(texts: Sequence[str]) -> list[list[int]]:
     """Ids of each text's word pieces, untruncated, without [CLS] and [SEP]."""
     encoded = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
-    return [list(one.ids) for one in encoded]
+    return [list(encoding.ids) for encoding in encoded]
 
 
 @cache

@@ -41,16 +41,16 @@ class _Bytes:
             if len(self._buffer) - self._at > LONGEST_WORD:
                 raise _CutShort
             self._more()
-        found = self._buffer[self._at : end]
+        content = self._buffer[self._at : end]
         self._at = end + 1
-        return found
+        return content
 
     def exactly(self, size: int) -> bytes:
         while len(self._buffer) - self._at < size:
             self._more()
-        found = self._buffer[self._at : self._at + size]
+        content = self._buffer[self._at : self._at + size]
         self._at += size
-        return found
+        return content
 
     def in_blocks(self, size: int, unit: int) -> Iterator[bytes]:
         """The next ``size`` bytes, in blocks that are multiples of ``unit``."""

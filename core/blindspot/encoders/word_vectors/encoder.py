@@ -131,8 +131,8 @@ class WordVectors:
     def info(self) -> EncoderInfo:
         parameters = self.file.words * self.file.head.dimension
         kind = f"word vectors, {self.file.head.format}"
-        found = info_of_file(self.file.path, kind, self.file.head.dimension, parameters, parameters)
-        return replace(found, dimension=found.dimension * len(self.readout.poolings))
+        info = info_of_file(self.file.path, kind, self.file.head.dimension, parameters, parameters)
+        return replace(info, dimension=info.dimension * len(self.readout.poolings))
 
     @property
     def _is_pooled(self) -> bool:
@@ -152,7 +152,9 @@ class WordVectors:
             return matrix
         kept = matrix if rows is None else matrix[rows]
         if self._is_pooled:
-            kept = np.concatenate([_pooled(kept[:, None], one) for one in self.readout.poolings], 1, dtype=np.float32)
+            kept = np.concatenate(
+                [_pooled(kept[:, None], pooling) for pooling in self.readout.poolings], 1, dtype=np.float32
+            )
         kept.flags.writeable = False
         return kept
 
@@ -187,7 +189,7 @@ class WordVectors:
             elif rows:
                 self._missing.words += len(words)
             if self._is_pooled and rows:
-                out[number] = np.concatenate([_pooled(matrix[rows], one) for one in self.readout.poolings])
+                out[number] = np.concatenate([_pooled(matrix[rows], pooling) for pooling in self.readout.poolings])
             elif len(rows) == 1:
                 out[number] = matrix[rows[0]]
             elif rows:
@@ -228,9 +230,9 @@ class WordVectors:
         return [whole] if len(words) > 1 and self._row(lookup, whole) is not None else words
 
     def _row(self, lookup: _Lookup, word: str) -> int | None:
-        found = lookup.exact.get(word)
-        if found is not None or self.lowercased:
-            return found
+        row = lookup.exact.get(word)
+        if row is not None or self.lowercased:
+            return row
         folded = caseless(word)
         return lookup.folded.get(folded, lookup.exact.get(folded))
 

@@ -66,7 +66,7 @@ def read_keyed(path: Path, _head: VectorHead, file: IO[bytes], collector: Collec
 
 def _words_and_matrix(path: Path, file: IO[bytes]) -> tuple[list[Any], Float32]:
     try:
-        found = _Unpickler(file).load()
+        model = _Unpickler(file).load()
     except _Foreign as error:
         raise InputError(
             f"{path} is a pickle with {error}, which could run code when read", expected=_EXPECTED, remedy=_REMEDY
@@ -77,7 +77,7 @@ def _words_and_matrix(path: Path, file: IO[bytes]) -> tuple[list[Any], Float32]:
             expected=_EXPECTED,
             remedy="copy or download it again",
         ) from error
-    facts = getattr(found, "attributes", {}) if isinstance(found, _Object) else {}
+    facts = getattr(model, "attributes", {}) if isinstance(model, _Object) else {}
     words = facts.get("index_to_key", facts.get("index2word"))
     matrix = facts.get("vectors", facts.get("syn0"))
     if matrix is None and (beside := files_of(path))[1:]:
@@ -151,9 +151,9 @@ class _Array:
 
 
 def _from_buffer(content: bytes, dtype: object, shape: tuple[int, ...], order: str) -> _Array:
-    found = _Array()
-    found.described = (shape, dtype, order == "F", content)
-    return found
+    array = _Array()
+    array.described = (shape, dtype, order == "F", content)
+    return array
 
 
 def _bytes_of(text: str, _encoding: str = "") -> bytes:

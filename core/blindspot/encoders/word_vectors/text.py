@@ -104,13 +104,13 @@ def _split(path: Path, line: bytes, index: int, dimension: int) -> tuple[bytes, 
     fields = line.rsplit(None, dimension)
     if line[:1].isspace() and len(fields) == dimension:
         fields = [b"", *fields]  # GloVe Twitter has an entry without a word
-    found = numbers_at_end(line)
+    numbers = numbers_at_end(line)
     further = fields[0].split()[1:]
     is_too_long = bool(further) and all(is_number(field) for field in further)
-    if len(fields) <= dimension or found < dimension or is_too_long:
+    if len(fields) <= dimension or numbers < dimension or is_too_long:
         every = line.split()
-        count = dimension + len(further) if is_too_long else min(found, len(every) - 1)
-        stranger = every[-found - 1] if not is_too_long and found < len(every) - 1 else b""
+        count = dimension + len(further) if is_too_long else min(numbers, len(every) - 1)
+        stranger = every[-numbers - 1] if not is_too_long and numbers < len(every) - 1 else b""
         remedy = ""
         if is_too_long:
             remedy = "if a number belongs to the word, write it with _ instead of a space"

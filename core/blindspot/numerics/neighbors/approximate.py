@@ -64,10 +64,10 @@ class ApproximateIndex:
         most = len(self._matrix) - (own is not None)
         if not 1 <= k <= most:
             raise ValueError(f"k is {k}, with {len(self._matrix)} items it must be 1 to {most}")
-        found = self._search(self._placed(vectors), k + (own is not None))
+        neighbors = self._search(self._placed(vectors), k + (own is not None))
         rows = np.empty((len(vectors), k), dtype=np.int64)
         similarity = np.empty((len(vectors), k), dtype=np.float64)
-        for i, candidates in enumerate(found):
+        for i, candidates in enumerate(neighbors):
             kept = candidates if own is None else candidates[candidates != own[i]]
             both = np.vstack([self._matrix[kept], vectors[i : i + 1]])
             values = similarity_to_all(both, len(kept), self.metric)[:-1]
@@ -77,11 +77,11 @@ class ApproximateIndex:
 
     def _search(self, asked: Float32, wanted: int) -> Int64:
         """Candidates, ``[q, wanted]``; searches all cells if the nearest have too few."""
-        found: Int64 = self._index.search(asked, wanted, params=_looking_into(self._searched))[1]
-        few = np.flatnonzero((found < 0).any(axis=1))
+        rows: Int64 = self._index.search(asked, wanted, params=_looking_into(self._searched))[1]
+        few = np.flatnonzero((rows < 0).any(axis=1))
         if len(few):
-            found[few] = self._index.search(asked[few], wanted, params=_looking_into(self.cells))[1]
-        return found
+            rows[few] = self._index.search(asked[few], wanted, params=_looking_into(self.cells))[1]
+        return rows
 
 
 def _looking_into(cells: int) -> Any:
@@ -115,14 +115,14 @@ def quality(exact: ExactIndex, approximate: ApproximateIndex, rows: Int64, k: in
     Args:
         rows: ``[q] int64``, the queries.
     """
-    found, took = 0, np.empty((len(rows), 2))
+    shared, took = 0, np.empty((len(rows), 2))
     for i in range(len(rows)):
-        one = rows[i : i + 1]
+        row = rows[i : i + 1]
         began = perf_counter()
-        truth = exact.of_rows(one, k).rows
+        truth = exact.of_rows(row, k).rows
         between = perf_counter()
-        guess = approximate.of_rows(one, k).rows
+        guess = approximate.of_rows(row, k).rows
         took[i] = between - began, perf_counter() - between
-        found += len(np.intersect1d(truth, guess))
+        shared += len(np.intersect1d(truth, guess))
     exact_seconds, seconds = np.median(took, axis=0)
-    return Quality(found / (len(rows) * k), k, len(rows), float(exact_seconds), float(seconds))
+    return Quality(shared / (len(rows) * k), k, len(rows), float(exact_seconds), float(seconds))

@@ -89,17 +89,17 @@ class ExactIndex:
         wanted = min(k + SPARE + (own is not None), len(self))
         if len(vectors) * self._rows.size >= COMPILED_FROM:
             return self._nearest_of_many(vectors, k, own, wanted)
-        scores, found = self._candidates(self._scaled(vectors), wanted)
+        scores, neighbors = self._candidates(self._scaled(vectors), wanted)
         rows = np.empty((len(vectors), k), dtype=np.int64)
         similarity = np.empty((len(vectors), k), dtype=np.float64)
         at_once = max(1, VALUES_AT_ONCE // (wanted * self._matrix.shape[1]))
         for start in range(0, len(vectors), at_once):
             part = slice(start, start + at_once)
-            values = self._similarity(vectors[part], found[part])
+            values = self._similarity(vectors[part], neighbors[part])
             if own is not None:
-                values[found[part] == own[part, None]] = -np.inf
-            order = np.lexsort((found[part], -values), axis=1)[:, :k]
-            rows[part] = np.take_along_axis(found[part], order, axis=1)
+                values[neighbors[part] == own[part, None]] = -np.inf
+            order = np.lexsort((neighbors[part], -values), axis=1)[:, :k]
+            rows[part] = np.take_along_axis(neighbors[part], order, axis=1)
             similarity[part] = np.take_along_axis(values, order, axis=1)
         nearest = Nearest(rows, similarity)
         if wanted < len(self):
@@ -114,10 +114,10 @@ class ExactIndex:
             import faiss
         except ModuleNotFoundError:
             return _highest(asked, self._rows, wanted, None if cosine else self._halves)
-        scores, found = faiss.knn(
+        scores, rows = faiss.knn(
             asked, self._rows, wanted, metric=faiss.METRIC_INNER_PRODUCT if cosine else faiss.METRIC_L2
         )
-        return (scores if cosine else -scores), found
+        return (scores if cosine else -scores), rows
 
     def _nearest_of_many(
         self, vectors: Float32, k: int, own: Int64 | None, wanted: int, *, may_guess: bool = True
@@ -153,14 +153,14 @@ class ExactIndex:
             if is_coded := self._may_code(asked, wanted):
                 self._code(threads)
             in_threads(shrinking(len(asked), QUERIES_PER_TILE, threads), search, threads)
-        found = Nearest(rows, similarity)
+        nearest = Nearest(rows, similarity)
         if wanted < len(self):
             unsure = np.flatnonzero(is_full & (self._in_scores(similarity[:, k - 1]) - lowest <= slack))
-            self._settle(unsure, asked, own, found, slack)
+            self._settle(unsure, asked, own, nearest, slack)
         if len(few := np.flatnonzero(~is_full)):  # queries with floors that were guessed too high
             again = self._nearest_of_many(asked[few], k, None if own is None else mine[few], wanted, may_guess=False)
             rows[few], similarity[few] = again.rows, again.similarity
-        return found
+        return nearest
 
     def _floors(self, scaled: Float32, wanted: int, *, may_guess: bool) -> Float32:
         """Scores that more than ``wanted`` items are likely to reach; -inf where no guess pays."""
@@ -198,13 +198,13 @@ class ExactIndex:
         """Code the rows, a tile at a time, unless that is done already."""
         if self._coded:
             return
-        found: dict[int, Side] = {}
+        sides: dict[int, Side] = {}
 
         def code(items: slice) -> None:
-            found[items.start] = coded_side(self._rows[items], self._origin, is_left=False)
+            sides[items.start] = coded_side(self._rows[items], self._origin, is_left=False)
 
         in_threads(self._tiles, code, threads)
-        self._coded = [found[items.start] for items in self._tiles]
+        self._coded = [sides[items.start] for items in self._tiles]
 
     @property
     def _tiles(self) -> list[slice]:
@@ -223,12 +223,12 @@ class ExactIndex:
             return np.ascontiguousarray((vectors - self._centre) / self._scale, dtype=np.float32)
         return unit_vectors(vectors)
 
-    def _settle(self, unsure: Int64, vectors: Float32, own: Int64 | None, found: Nearest, slack: float) -> None:
+    def _settle(self, unsure: Int64, vectors: Float32, own: Int64 | None, nearest: Nearest, slack: float) -> None:
         """Search all items for queries where a non-candidate might be among the k nearest, as with many near-ties.
 
         By cosine, only items that come close to the k-th one found; ``slack`` is the error bound of a score.
         """
-        k = found.rows.shape[1]
+        k = nearest.rows.shape[1]
         cosine, at_once = self.metric is Similarity.COS, max(1, VALUES_AT_ONCE // len(self))
         for start in range(0, len(unsure), at_once):
             some = unsure[start : start + at_once]
@@ -236,12 +236,12 @@ class ExactIndex:
             for at, i in enumerate(some):
                 near = np.arange(len(self))
                 if scores is not None:
-                    near = np.flatnonzero(scores[at] >= found.similarity[i, k - 1] - 2.0 * slack)
+                    near = np.flatnonzero(scores[at] >= nearest.similarity[i, k - 1] - 2.0 * slack)
                 values = self._to(np.asarray(vectors[i], dtype=np.float64), near)
                 if own is not None:
                     values[near == own[i]] = -np.inf
                 order = np.lexsort((near, -values))[:k]
-                found.rows[i], found.similarity[i] = near[order], values[order]
+                nearest.rows[i], nearest.similarity[i] = near[order], values[order]
 
     def _in_scores(self, similarity: Float64) -> Float64:
         """Similarities on the scale of the scores that select candidates."""
@@ -249,39 +249,39 @@ class ExactIndex:
             return similarity
         return np.asarray(-(((1.0 / similarity - 1.0) / self._scale) ** 2))
 
-    def _similarity(self, vectors: Float32, found: Int64) -> Float64:
+    def _similarity(self, vectors: Float32, rows: Int64) -> Float64:
         """Similarity in float64 of each of ``[q, d]`` to its candidates ``[q, c]``, as ``[q, c]``."""
         asked = np.asarray(vectors, dtype=np.float64)
         return np.stack(
             [
-                self._of(one, np.asarray(self._matrix[those], dtype=np.float64), self._norms[those])
-                for one, those in zip(asked, found, strict=True)
+                self._of(vector, np.asarray(self._matrix[those], dtype=np.float64), self._norms[those])
+                for vector, those in zip(asked, rows, strict=True)
             ]
         )
 
-    def _to(self, one: Float64, rows: Int64) -> Float64:
+    def _to(self, vector: Float64, rows: Int64) -> Float64:
         """Similarity of one vector to these rows, ``[len(rows)] float64``."""
         out = np.empty(len(rows))
         for start in range(0, len(rows), ROWS_AT_ONCE):
             those = rows[start : start + ROWS_AT_ONCE]
             wide = np.asarray(self._matrix[those], dtype=np.float64)
-            out[start : start + ROWS_AT_ONCE] = self._of(one, wide, self._norms[those])
+            out[start : start + ROWS_AT_ONCE] = self._of(vector, wide, self._norms[those])
         return out
 
-    def _of(self, one: Float64, others: Float64, norms: Float64) -> Float64:
+    def _of(self, vector: Float64, others: Float64, norms: Float64) -> Float64:
         """Similarity of one vector to others of known lengths."""
         if self.metric is Similarity.L2:
-            difference = others - one
+            difference = others - vector
             return np.asarray(1.0 / (1.0 + np.sqrt(np.einsum("nd,nd->n", difference, difference))))
-        lengths = norms * np.sqrt(one @ one)
-        products = np.einsum("nd,d->n", others, one)
+        lengths = norms * np.sqrt(vector @ vector)
+        products = np.einsum("nd,d->n", others, vector)
         return np.asarray(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
 
 
 def _highest(asked: Float32, rows: Float32, wanted: int, halves: Float32 | None) -> tuple[Float32, Int64]:
     """As ``ExactIndex._candidates``; ``halves [n]`` are half the squared lengths, for distances instead of products."""
     scores = np.empty((len(asked), wanted), dtype=np.float32)
-    found = np.empty((len(asked), wanted), dtype=np.int64)
+    best = np.empty((len(asked), wanted), dtype=np.int64)
     at_once = max(1, VALUES_AT_ONCE // len(rows))
     for start in range(0, len(asked), at_once):
         part = slice(start, start + at_once)
@@ -290,6 +290,6 @@ def _highest(asked: Float32, rows: Float32, wanted: int, halves: Float32 | None)
             every = 2 * (every - halves) - np.einsum("qd,qd->q", asked[part], asked[part])[:, None]
         first = np.argpartition(-every, wanted - 1, axis=1)[:, :wanted]
         order = np.argsort(-np.take_along_axis(every, first, axis=1), axis=1, kind="stable")
-        found[part] = np.take_along_axis(first, order, axis=1)
-        scores[part] = np.take_along_axis(every, found[part], axis=1)
-    return scores, found
+        best[part] = np.take_along_axis(first, order, axis=1)
+        scores[part] = np.take_along_axis(every, best[part], axis=1)
+    return scores, best

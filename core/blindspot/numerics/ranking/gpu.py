@@ -227,12 +227,12 @@ class _Asked:
         """``RankProblem.operand`` of rows on the device, to the same bit before they are rounded to float16."""
         import torch
 
-        factors, found = self._there(self._problem.factors[items]), torch.empty_like(raw, dtype=self._dtype)
+        factors, operand = self._there(self._problem.factors[items]), torch.empty_like(raw, dtype=self._dtype)
         at_once = _rows(len(raw), VALUES_AT_ONCE, raw.shape[1])
         for start in range(0, len(raw), at_once):
             some = slice(start, start + at_once)
-            found[some] = (raw[some].double() * factors[some, None]).float()
-        return found
+            operand[some] = (raw[some].double() * factors[some, None]).float()
+        return operand
 
     def count(self, items: slice, raw: torch.Tensor, tau: float, cancel: CancelToken) -> None:
         """Add one tile of items, ``raw [k, d] float32`` on the device, to the counts."""

@@ -92,14 +92,22 @@ class Ranked:
         opens[1:] = start[1:] + shift[1:] >= reached[:-1]
         firsts = np.flatnonzero(opens)
         lasts = np.append(firsts[1:], len(query))[: len(firsts)] - 1
-        found = lasts - firsts + 1
+        lengths = lasts - firsts + 1
         gain = np.add.reduceat(grade, firsts) if len(firsts) else np.empty(0)
         above = start[firsts]
-        so_far = np.cumsum(found) - found
+        so_far = np.cumsum(lengths) - lengths
         own = query[firsts]
         before = so_far - np.concatenate([[0], np.cumsum(in_ranking)])[own]
         return cls(
-            queries, relevant, ideal, own, above, (reached - shift)[lasts] - above, found, gain, before.astype(np.int64)
+            queries,
+            relevant,
+            ideal,
+            own,
+            above,
+            (reached - shift)[lasts] - above,
+            lengths,
+            gain,
+            before.astype(np.int64),
         )
 
     def scores(self) -> Mapping[str, Float64]:
@@ -158,11 +166,11 @@ class Ranked:
     def hit(self, k: int) -> Float64:
         """Probability of a relevant document in the top k, ``[q]``."""
         out = np.zeros(self.queries)
-        above, size, found = self.above[self._first], self.size[self._first], self.found[self._first]
+        above, size, matches = self.above[self._first], self.size[self._first], self.found[self._first]
         drawn = np.clip(k - above, 0, size)  # places of the group in the top k
         missed = np.ones(len(drawn))  # none of them relevant
         for i in range(int(drawn.max(initial=0))):
-            left = np.maximum(size - found - i, 0) / np.maximum(size - i, 1)
+            left = np.maximum(size - matches - i, 0) / np.maximum(size - i, 1)
             missed = np.where(i < drawn, missed * left, missed)
         out[self.query[self._first]] = 1 - missed
         return out
@@ -171,14 +179,14 @@ class Ranked:
         """1 divided by the rank of the first relevant document, 0 if it is beyond k; ``[q]``."""
         out = np.zeros(self.queries)
         for at in self._first.tolist():
-            above, size, found = int(self.above[at]), int(self.size[at]), int(self.found[at])
-            most = size - found + 1 if k is None else min(size - found + 1, k - above)
+            above, size, matches = int(self.above[at]), int(self.size[at]), int(self.found[at])
+            most = size - matches + 1 if k is None else min(size - matches + 1, k - above)
             if most < 1:
                 continue
             # The first relevant one is at place i with probability C(size - i, found - 1) / C(size, found).
             i = np.arange(1.0, most)
-            ratios = (size - i - found + 1) / (size - i)
-            probability = found / size * np.concatenate([[1.0], np.cumprod(ratios)])
+            ratios = (size - i - matches + 1) / (size - i)
+            probability = matches / size * np.concatenate([[1.0], np.cumprod(ratios)])
             out[self.query[at]] = float((probability / (above + np.arange(1.0, most + 1))).sum())
         return out
 

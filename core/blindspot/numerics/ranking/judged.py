@@ -107,8 +107,8 @@ def places(
         Cancelled: between two tiles.
         BlindspotError: the embeddings are not all finite.
     """
-    n, asked, found = _pairs(matrix, judged)
-    counts = rank_pairs(matrix, asked, found, metric, progress, cancel, tau, candidates=n)
+    n, asked, documents = _pairs(matrix, judged)
+    counts = rank_pairs(matrix, asked, documents, metric, progress, cancel, tau, candidates=n)
     return Places(counts.greater, counts.ties, counts.similarity)
 
 
@@ -138,9 +138,9 @@ def search(
     Every query needs a judgment. Memory beyond the inputs: two tiles, and 116 scores per query, for each thread.
     """
     if metric is Similarity.L2:
-        found = places(matrix, judged, metric, progress, cancel, tau)
+        ranks = places(matrix, judged, metric, progress, cancel, tau)
         cancel.check()
-        return found, top(matrix, len(judged.starts) - 1, metric, k)
+        return ranks, top(matrix, len(judged.starts) - 1, metric, k)
     if np.prod([*matrix.shape, len(judged.starts) - 1], dtype=np.float64) < FEWEST_PRODUCTS:
         return _search(matrix, judged, progress, cancel, tau, k, threads=1)
     with one_blas_thread() as threads:
@@ -278,8 +278,8 @@ def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, s
         documents = np.concatenate([kept.documents[some, : kept.seen] for kept in every], axis=1)
         highest = np.argpartition(-scores, width - 1, axis=1)[:, :width]
         lowest[some] = np.take_along_axis(scores, highest, axis=1).min(axis=1)
-        found = np.ascontiguousarray(np.take_along_axis(documents, highest, axis=1))
-        queries = vectors[some], found, nobody[some]
+        documents_of_highest = np.ascontiguousarray(np.take_along_axis(documents, highest, axis=1))
+        queries = vectors[some], documents_of_highest, nobody[some]
         take_most_similar(problem.matrix, problem.norms, *queries, True, rows[some], similarity[some])
 
     in_threads(shrinking(len(vectors), -(-len(vectors) // threads), threads), compare, threads)
@@ -290,9 +290,9 @@ def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, s
         scores = (problem.matrix[:n] @ problem.left[some].T).T * problem.factors[:n].astype(np.float32)
         for query, line in zip(some, scores, strict=True):
             near = np.flatnonzero(line >= np.partition(line, n - k)[n - k] - 4 * slack)
-            one = slice(query, query + 1)
-            queries = vectors[one], near[np.newaxis], nobody[one]
-            take_most_similar(problem.matrix, problem.norms, *queries, True, rows[one], similarity[one])
+            this_query = slice(query, query + 1)
+            queries = vectors[this_query], near[np.newaxis], nobody[this_query]
+            take_most_similar(problem.matrix, problem.norms, *queries, True, rows[this_query], similarity[this_query])
     back = np.argsort(problem.query_items)
     return Top(rows[back], similarity[back])
 

@@ -93,10 +93,10 @@ class Axes:
         """Rotate ``rows [k, d]`` of these lengths, at most about 1."""
         from blindspot.numerics.kernels import lengths_left_out
 
-        found = np.matmul(rows, self.directions)
+        rotated = np.matmul(rows, self.directions)
         left_out = np.empty((len(self.depths), len(rows)), dtype=np.float32)
-        lengths_left_out(found, lengths, self.depths, self.error, left_out)
-        return Rotated(found, left_out)
+        lengths_left_out(rotated, lengths, self.depths, self.error, left_out)
+        return Rotated(rotated, left_out)
 
 
 def axes_of(rows: Float32) -> Axes | None:

@@ -38,12 +38,14 @@ def bounded_against(
     value: float, influence: Float64, dependence: Dependence, units: float, null: float, null_of: float = math.inf
 ) -> tuple[Estimate, float]:
     """The same for a score within 0 to 1, from the influence of each item; ``units`` as in ``pairs.bounded``."""
-    found = bounded(value, influence, dependence, units)
-    if found.interval is None:
-        return found, math.nan
+    estimate = bounded(value, influence, dependence, units)
+    if estimate.interval is None:
+        return estimate, math.nan
     _, variance, carried = moments(influence, dependence)
     n = worth(value, float(influence.var()), variance, carried, units)
-    return found, _two_sided((value - null) / math.sqrt(null * (1 - null) * (1 / n + 1 / null_of)), dependence.freedom)
+    return estimate, _two_sided(
+        (value - null) / math.sqrt(null * (1 - null) * (1 / n + 1 / null_of)), dependence.freedom
+    )
 
 
 def correlation_against(
@@ -51,11 +53,11 @@ def correlation_against(
 ) -> tuple[Estimate, float]:
     """A correlation from the influence of each pair, ``[m]``, and the p-value against ``null``, by Fisher's z."""
     counted = moments(influence, dependence)
-    found = fisher_estimate(value, counted, dependence)
-    if found.interval is None:
-        return found, math.nan
+    estimate = fisher_estimate(value, counted, dependence)
+    if estimate.interval is None:
+        return estimate, math.nan
     apart = (math.atanh(value) - math.atanh(null)) * (1 - value * value)
-    return found, _two_sided(apart / math.sqrt(counted[1]), freedom_of(counted[2], dependence))
+    return estimate, _two_sided(apart / math.sqrt(counted[1]), freedom_of(counted[2], dependence))
 
 
 def change_against(
@@ -64,10 +66,10 @@ def change_against(
     """A mean or difference from the influence of each pair, ``[m]``, and the p-value against ``null``, by Student's
     t."""
     counted = moments(influence, dependence)
-    found = t_estimate(value, counted, dependence, level=level)
-    if found.interval is None:
-        return found, math.nan
-    return found, _two_sided((value - null) / math.sqrt(counted[1]), freedom_of(counted[2], dependence))
+    estimate = t_estimate(value, counted, dependence, level=level)
+    if estimate.interval is None:
+        return estimate, math.nan
+    return estimate, _two_sided((value - null) / math.sqrt(counted[1]), freedom_of(counted[2], dependence))
 
 
 def stored_against(value: float, interval: Interval, null: float) -> float:

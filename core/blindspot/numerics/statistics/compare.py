@@ -508,10 +508,10 @@ def decide_chosen(test: PairedTest, many: int) -> PairedTest:
 
 def _by_family(families: Sequence[str]) -> list[list[int]]:
     """Places of each family."""
-    found: dict[str, list[int]] = {}
+    by_family: dict[str, list[int]] = {}
     for place, family in enumerate(families):
-        found.setdefault(family, []).append(place)
-    return list(found.values())
+        by_family.setdefault(family, []).append(place)
+    return list(by_family.values())
 
 
 def with_detectable(tests: Sequence[PairedTest], of: Sequence[tuple[ItemScores, ItemScores]]) -> tuple[PairedTest, ...]:
@@ -560,10 +560,10 @@ def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, froz
     first = next(iter(of.values()))
     names = [
         name
-        for name, one in first.items()
-        if one.family != OTHERS
-        and one.higher_is_better is not None
-        and not isinstance(one.statistic, Median)
+        for name, item_scores in first.items()
+        if item_scores.family != OTHERS
+        and item_scores.higher_is_better is not None
+        and not isinstance(item_scores.statistic, Median)
         and all(name in own for own in of.values())
     ]
     best = {}
@@ -598,7 +598,7 @@ def gains(a: ItemScores, b: ItemScores) -> Float64:
 
 
 def _tested(a: ItemScores, b: ItemScores, p: float, at_once: int) -> PairedTest:
-    found, one, other, gain = a.statistic.difference(a, b, at_once), a.estimate, b.estimate, gains(a, b)
+    difference, of_a, other, gain = a.statistic.difference(a, b, at_once), a.estimate, b.estimate, gains(a, b)
     return PairedTest(
         a.score,
         a.label,
@@ -606,16 +606,16 @@ def _tested(a: ItemScores, b: ItemScores, p: float, at_once: int) -> PairedTest:
         a.range,
         a.value,
         b.value,
-        found.units,
+        difference.units,
         a.unit,
         a.statistic.test(a.known, a.unit),
-        found.interval,
+        difference.interval,
         None if math.isnan(p) else p,
-        found.refusal or (_why_none(a) if math.isnan(p) else ""),
+        difference.refusal or (_why_none(a) if math.isnan(p) else ""),
         int(np.count_nonzero(gain > 0)),
         int(np.count_nonzero(gain < 0)),
         int(np.count_nonzero(gain == 0)),
-        one.interval,
+        of_a.interval,
         other.interval,
         family=a.family,
         of_many=at_once,

@@ -72,8 +72,8 @@ class Influences:
 
     def of(self, kind: str) -> Float64:
         """The influences by name of the correlation."""
-        found: Float64 = getattr(self, kind)
-        return found
+        values: Float64 = getattr(self, kind)
+        return values
 
 
 def influences(predicted: Float64, gold: Float64) -> Influences:
@@ -99,8 +99,8 @@ def spearman_influences(predicted: Float64, gold: Float64) -> Float64:
 
 
 def _spearman_influences(x: _Ranks, y: _Ranks) -> Float64:
-    one = np.ones((len(x.order), 1))
-    ranks = x.within(one)[:, 0], y.within(one)[:, 0]
+    ones = np.ones((len(x.order), 1))
+    ranks = x.within(ones)[:, 0], y.within(ones)[:, 0]
     r, own, (a, b) = _pearson_influences(*ranks)
     moved = x.above((b - r * a) / ranks[0].std()) + y.above((a - r * b) / ranks[1].std())
     return _rounded(own + moved)

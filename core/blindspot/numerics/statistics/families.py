@@ -35,8 +35,8 @@ def spearman_without_each(first: Float64, second: Float64, families: Int64) -> F
     """
     number = int(families.max(initial=-1)) + 1
     counts = (families[:, np.newaxis] != np.arange(number)).astype(np.float64)  # [v, g]
-    one, other = (np.stack([_unit(column, counts) for column in side.T]) for side in (first, second))
-    return np.asarray(np.clip(np.einsum("avg,bvg->gab", one, other, optimize=True), -1.0, 1.0))
+    units_of_first, other = (np.stack([_unit(column, counts) for column in side.T]) for side in (first, second))
+    return np.asarray(np.clip(np.einsum("avg,bvg->gab", units_of_first, other, optimize=True), -1.0, 1.0))
 
 
 def _unit(column: Float64, counts: Float64) -> Float64:
@@ -75,17 +75,19 @@ def _fisher(rho: Float64, variants: int) -> Float64:
     return np.asarray(np.arctanh(np.clip(rho, -highest, highest)))
 
 
-def one_of(found: Estimate, many: int, variants: int) -> Estimate:
+def one_of(estimate: Estimate, many: int, variants: int) -> Estimate:
     """A correlation of ``estimate_of_rho`` with an interval that holds for ``many`` at once: any may then be named."""
-    if found.interval is None:
-        return found
+    if estimate.interval is None:
+        return estimate
     level = level_of_each(many)
-    wider = float(quantile(found.units - 1, level) / quantile(found.units - 1, found.level))
-    centre = float(_fisher(np.asarray(found.value), variants))
-    inner = found.interval.low if found.value > 0 else found.interval.high  # the other end may be 1, which is no limit
+    wider = float(quantile(estimate.units - 1, level) / quantile(estimate.units - 1, estimate.level))
+    centre = float(_fisher(np.asarray(estimate.value), variants))
+    inner = (
+        estimate.interval.low if estimate.value > 0 else estimate.interval.high
+    )  # the other end may be 1, which is no limit
     half = wider * abs(float(np.arctanh(inner)) - centre)
-    ends = (min(found.value, float(np.tanh(centre - half))), max(found.value, float(np.tanh(centre + half))))
-    return replace(found, interval=Interval(*ends), level=level)
+    ends = (min(estimate.value, float(np.tanh(centre - half))), max(estimate.value, float(np.tanh(centre + half))))
+    return replace(estimate, interval=Interval(*ends), level=level)
 
 
 def estimate_of_difference(difference: float, without: Float64) -> Estimate:

@@ -111,10 +111,10 @@ def scores(groups: Grouping, values: Mapping[str, Float64], rows: Dependence, un
             units = rows.among(inside)
             row["independent"] = max(1, round(units.effective))
             for measure, of_rows in values.items():
-                found = share(of_rows[inside], units)
-                row[measure] = found.value
-                if found.interval is not None:
-                    row[f"{measure}_low"], row[f"{measure}_high"] = found.interval.low, found.interval.high
+                estimate = share(of_rows[inside], units)
+                row[measure] = estimate.value
+                if estimate.interval is not None:
+                    row[f"{measure}_low"], row[f"{measure}_high"] = estimate.interval.low, estimate.interval.high
         out.append(row)
     return out
 
@@ -156,8 +156,8 @@ class Gains:
         return self._largest(Verdict.WORSE)
 
     def _largest(self, verdict: Verdict) -> Gain | None:
-        sure = [one for one in self.tested if one.test.verdict is verdict]
-        return max(sure, key=lambda one: abs(one.test.value), default=None)
+        sure = [tested for tested in self.tested if tested.test.verdict is verdict]
+        return max(sure, key=lambda gain: abs(gain.test.value), default=None)
 
 
 def gains(groupings: Mapping[str, Grouping], numbers: Int64, a: ItemScores, b: ItemScores) -> Gains:
@@ -171,11 +171,11 @@ def gains(groupings: Mapping[str, Grouping], numbers: Int64, a: ItemScores, b: I
         a, b: the runs' scores of one name.
     """
     a, b = on_shared_items(a, b)
-    found: list[tuple[str, Group, ItemScores]] = []
+    scores_of_groups: list[tuple[str, Group, ItemScores]] = []
     for by, groups in groupings.items():
         for group in groups.groups:
             inside = np.isin(a.numbers, numbers[group.inside])
             if np.count_nonzero(inside) >= FEW and not (of := b.among(b.numbers[inside])).known.refusal:
-                found.append((by, group, of))
-    tests = decide(compare([(of, a.among(of.numbers)) for *_, of in found], at_once=len(found)))
-    return Gains(tuple(Gain(by, group, test) for (by, group, _), test in zip(found, tests, strict=True)))
+                scores_of_groups.append((by, group, of))
+    tests = decide(compare([(of, a.among(of.numbers)) for *_, of in scores_of_groups], at_once=len(scores_of_groups)))
+    return Gains(tuple(Gain(by, group, test) for (by, group, _), test in zip(scores_of_groups, tests, strict=True)))

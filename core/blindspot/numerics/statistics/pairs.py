@@ -120,12 +120,16 @@ class Dependence:
     @classmethod
     def joined(cls, several: Sequence[Dependence]) -> Dependence:
         """Dependence of the items of several datasets, one after the other; between datasets, items are independent."""
-        starts = np.cumsum([0, *(1 + max(int(one.left.max()), int(one.right.max())) for one in several)])
+        starts = np.cumsum(
+            [0, *(1 + max(int(dependence.left.max()), int(dependence.right.max())) for dependence in several)]
+        )
         left, right = (
-            np.concatenate([start + getattr(one, side) for start, one in zip(starts, several, strict=False)])
+            np.concatenate(
+                [start + getattr(dependence, side) for start, dependence in zip(starts, several, strict=False)]
+            )
             for side in ("left", "right")
         )
-        units = {one.unit for one in several}
+        units = {dependence.unit for dependence in several}
         return cls.of_groups(left, units.pop()) if units == {Unit.EXAMPLES} else cls.of(left, right)
 
     def among(self, inside: Bool) -> Dependence:
@@ -396,10 +400,10 @@ def correlation(value: float, influence: Float64, dependence: Dependence, level:
 
 
 def fisher_estimate(
-    value: float, found: tuple[float, float, float], dependence: Dependence, level: float = LEVEL
+    value: float, moments_of_values: tuple[float, float, float], dependence: Dependence, level: float = LEVEL
 ) -> Estimate:
     """As ``correlation``, from the ``moments`` of the influences."""
-    _, variance, carried = found
+    _, variance, carried = moments_of_values
     interval, refusal = None, dependence.refusal
     if not refusal and (carried < FEWEST_CARRYING or abs(value) >= 1 - _ROUNDING):
         refusal = "all pairs are equally influential, so there is no estimate of its error"
@@ -412,13 +416,13 @@ def fisher_estimate(
 
 def t_estimate(
     value: float,
-    found: tuple[float, float, float],
+    moments_of_values: tuple[float, float, float],
     dependence: Dependence,
     most: float = np.inf,
     level: float = LEVEL,
 ) -> Estimate:
     """A t interval from the ``moments`` of the influences."""
-    _, variance, carried = found
+    _, variance, carried = moments_of_values
     interval, refusal = None, dependence.refusal
     if not refusal and carried == 0:
         refusal = "no pair tells the two apart"
@@ -438,7 +442,7 @@ def freedom_of(carried: float, dependence: Dependence) -> float:
 def moments(values: Float64, dependence: Dependence) -> tuple[float, float, float]:
     """Mean, its variance, and the number of units that carry it."""
     column = values[:, np.newaxis]
-    variance, carried = (float(found(column)[0]) for found in (dependence.variances, dependence.carried_by))
+    variance, carried = (float(moment(column)[0]) for moment in (dependence.variances, dependence.carried_by))
     return float(values.mean()), variance, carried
 
 
@@ -552,16 +556,16 @@ def _share_found(differing: float, groups: int, alpha: float) -> float | None:
     The number that differ is binomial with mean ``differing``; first their share on one side grows, then their number.
     """
 
-    def found(net: float) -> float:
+    def power(net: float) -> float:
         mean = max(differing, net)
         return _power_of_sign_test(mean, groups, (1 + net / mean) / 2, alpha)
 
     low, high = 0.0, min(float(groups), differing + ENOUGH)
-    if found(high) < POWER:
+    if power(high) < POWER:
         return None
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (low, middle) if found(middle) >= POWER else (middle, high)
+        low, high = (low, middle) if power(middle) >= POWER else (middle, high)
     return high
 
 

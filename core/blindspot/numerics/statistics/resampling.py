@@ -34,10 +34,10 @@ def components(left: Int64, right: Int64) -> Int64:
     lowest = np.arange(nodes, dtype=np.int64)  # the lowest text of each text's component, as far as it is known
     before = lowest[:0]
     while not np.array_equal(lowest, before):
-        before, found = lowest, np.minimum(lowest[a], lowest[b])
+        before, candidates = lowest, np.minimum(lowest[a], lowest[b])
         lowest = lowest.copy()
         for ends in (before[a], before[b], a, b):
-            np.minimum.at(lowest, ends, found)
+            np.minimum.at(lowest, ends, candidates)
         lowest = lowest[lowest]
     _, label = np.unique(lowest, return_inverse=True)
     return np.asarray(label[a], dtype=np.int64)

@@ -84,11 +84,11 @@ def upper_bound(values: Float64, n: float, most: float, alpha: float) -> float:
         middle = min(
             max(low + (high - low) * at_low / (at_low - at_high), low + _FINE * most / 2), high - _FINE * most / 2
         )
-        found = excess(middle)
-        if found > 0:
-            low, at_low, at_high, kept = middle, found, at_high / 2 if kept == 1 else at_high, 1
+        at_middle = excess(middle)
+        if at_middle > 0:
+            low, at_low, at_high, kept = middle, at_middle, at_high / 2 if kept == 1 else at_high, 1
         else:
-            high, at_high, at_low, kept = middle, found, at_low / 2 if kept == -1 else at_low, -1
+            high, at_high, at_low, kept = middle, at_middle, at_low / 2 if kept == -1 else at_low, -1
     return high
 
 
@@ -144,8 +144,8 @@ def _tail(values: Float64, weights: Float64, n: float, mean: float) -> float:
     bound = math.exp(-squared / 2)  # Chernoff's
     if u == 0:
         return bound
-    found = math.erfc(r / math.sqrt(2)) / 2 + bound / math.sqrt(2 * math.pi) * (1 / u - 1 / r)
-    return min(max(found, 0.0), bound)
+    tail = math.erfc(r / math.sqrt(2)) / 2 + bound / math.sqrt(2 * math.pi) * (1 / u - 1 / r)
+    return min(max(tail, 0.0), bound)
 
 
 def _root(function: Callable[[float], tuple[float, float]], low: float, high: float, start: float) -> float:

@@ -93,18 +93,18 @@ def drop(
     if np.ptp(lost) <= ROUNDING * most:  # else the rest of a variance would be rounding, which many items carry
         variance = carried = 0.0
     quantile = float(stdtrit(freedom_of(carried, known) if carried >= FEWEST_FOR_T else known.freedom, 1 - alpha))
-    found = _Moments(value, variance * known.effective, known.effective, quantile, float(ndtri(POWER)), most)
+    moments_of_drop = _Moments(value, variance * known.effective, known.effective, quantile, float(ndtri(POWER)), most)
     low = high = None
     n = known.effective
     floor = _floor(lost, known, alpha, most) if is_mean else lambda _: -math.inf
     if carried >= FEWEST_FOR_T:
-        low, high = found.low, max(found.high, floor(1.0))
+        low, high = moments_of_drop.low, max(moments_of_drop.high, floor(1.0))
     elif is_mean:
         high = max(value, floor(1.0), upper_bound(_by_group(lost, known), n, most, alpha))
         least = _least(lost, n, alpha, most)
         low = least if least > 0 else None  # below, it only says that the score is bounded
-    visible = _visible(found, lost, tolerance, most)
-    needed = _needed(found, tolerance, len(lost), floor)
+    visible = _visible(moments_of_drop, lost, tolerance, most)
+    needed = _needed(moments_of_drop, tolerance, len(lost), floor)
     if carried < FEWEST_FOR_T and is_mean and value > tolerance:  # nearly all lose alike: as many as ``_least`` needs
         share = (value - tolerance) / (float(lost.max()) + most)
         needed = math.ceil(math.log(1 / alpha) / (2 * share * share) * len(lost) / known.effective)
@@ -196,14 +196,14 @@ class _Moments:
         return _Moments(mean, spread, self.n, self.quantile, self.z, self.most)
 
 
-def _visible(found: _Moments, lost: Float64, tolerance: float, most: float) -> float | None:
+def _visible(moments_of_drop: _Moments, lost: Float64, tolerance: float, most: float) -> float | None:
     """The smallest true drop that is beyond the tolerance with probability ``POWER``; None if none is.
 
     Additional losses are taken to come in steps of the size that was seen, by one unit each.
     """
     size = np.abs(lost)
     step = float((size**2).sum() / size.sum()) if size.any() else most
-    start = replace(found, mean=max(found.mean, 0.0))
+    start = replace(moments_of_drop, mean=max(moments_of_drop.mean, 0.0))
 
     def is_found(drop: float) -> bool:
         return start.shifted(drop - start.mean, step).unlucky(-1).low > tolerance
@@ -217,14 +217,14 @@ def _visible(found: _Moments, lost: Float64, tolerance: float, most: float) -> f
     return high
 
 
-def _needed(found: _Moments, tolerance: float, items: int, floor: Callable[[float], float]) -> int | None:
+def _needed(moments_of_drop: _Moments, tolerance: float, items: int, floor: Callable[[float], float]) -> int | None:
     """Items like these that decide with probability ``POWER``; None if too many, or if nothing says how many."""
-    if found.mean == tolerance or found.spread <= 0:
+    if moments_of_drop.mean == tolerance or moments_of_drop.spread <= 0:
         return None
 
     def is_enough(times: float) -> bool:
-        more = replace(found, n=found.n * times)
-        if found.mean > tolerance:
+        more = replace(moments_of_drop, n=moments_of_drop.n * times)
+        if moments_of_drop.mean > tolerance:
             return more.unlucky(-1).low > tolerance
         return max(more.unlucky(1).high, floor(times)) <= tolerance
 

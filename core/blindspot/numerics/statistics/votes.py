@@ -108,11 +108,11 @@ def population(votes: Sequence[Float64], shares: Sequence[float] = ()) -> tuple[
         shares: that get intervals. Near 0 or 1 they depend on a few bad raters among many good ones, which a small
             sample of raters may miss.
     """
-    per_rater = [found for found in (of_one.sum(axis=0) for of_one in votes) if found.any()]
-    raters = min((int(np.count_nonzero(found)) for found in per_rater), default=0)
+    per_rater = [counts for counts in (of_one.sum(axis=0) for of_one in votes) if counts.any()]
+    raters = min((int(np.count_nonzero(counts)) for counts in per_rater), default=0)
     if raters < FEWEST_RATERS:
         return Population.THESE, f"for raters in general it takes {FEWEST_RATERS}"
-    if min(_effective(found / found.sum()) for found in per_rater) < FEWEST_EFFECTIVE_RATERS:
+    if min(_effective(counts / counts.sum()) for counts in per_rater) < FEWEST_EFFECTIVE_RATERS:
         return Population.THESE, "for raters in general a few of them gave too many of the votes"
     rarer, near = min(((min(share, 1 - share), "0%" if share < 0.5 else "100%") for share in shares), default=(0.5, ""))
     if raters * rarer < FEWEST_RARE:
@@ -215,14 +215,16 @@ def _effective(weights: Float64) -> float:
 
 def share(mean: Mean, query: Int64, of: Population, level: float = LEVEL) -> Estimate:
     """A share with its interval, at 95% by default. If all votes are equal, each counts as independent."""
-    found = spread(mean, query, of, of_share=True)
-    if refusal := _too_few(found.queries, mean.votes):
-        return found.estimate(mean.value, None, "Wilson", refusal, level)
+    mean_spread = spread(mean, query, of, of_share=True)
+    if refusal := _too_few(mean_spread.queries, mean.votes):
+        return mean_spread.estimate(mean.value, None, "Wilson", refusal, level)
     value = min(max(mean.value, 0.0), 1.0)
     votes = mean.votes
-    if found.variance > _NO_VARIANCE and 0 < value < 1:
-        votes = min(value * (1 - value) / found.variance, votes)
-    return found.estimate(mean.value, wilson_interval(value, votes, _quantile(found, level)), "Wilson", level=level)
+    if mean_spread.variance > _NO_VARIANCE and 0 < value < 1:
+        votes = min(value * (1 - value) / mean_spread.variance, votes)
+    return mean_spread.estimate(
+        mean.value, wilson_interval(value, votes, _quantile(mean_spread, level)), "Wilson", level=level
+    )
 
 
 def difference_of(mean: Mean, query: Int64, of: Population, level: float = LEVEL) -> tuple[Estimate, float | None]:
@@ -233,14 +235,14 @@ def difference_of(mean: Mean, query: Int64, of: Population, level: float = LEVEL
     """
     from scipy.stats import t
 
-    found = spread(mean, query, of)
-    if refusal := _too_few(found.queries):
-        return found.estimate(mean.value, None, "t", refusal, level), None
-    error = max(float(np.sqrt(found.variance)), 1.0 / mean.votes)
-    half = _quantile(found, level) * error
+    mean_spread = spread(mean, query, of)
+    if refusal := _too_few(mean_spread.queries):
+        return mean_spread.estimate(mean.value, None, "t", refusal, level), None
+    error = max(float(np.sqrt(mean_spread.variance)), 1.0 / mean.votes)
+    half = _quantile(mean_spread, level) * error
     interval = Interval(max(-1.0, mean.value - half), min(1.0, mean.value + half))
-    p = float(2 * t.sf(abs(mean.value) / error, found.degrees_of_freedom))
-    return found.estimate(mean.value, interval, "t", level=level), p
+    p = float(2 * t.sf(abs(mean.value) / error, mean_spread.degrees_of_freedom))
+    return mean_spread.estimate(mean.value, interval, "t", level=level), p
 
 
 def _too_few(queries: int, votes: float = np.inf) -> str:
@@ -252,5 +254,5 @@ def _too_few(queries: int, votes: float = np.inf) -> str:
     return ""
 
 
-def _quantile(found: Spread, level: float = LEVEL) -> float:
-    return float(quantile(found.degrees_of_freedom, level))
+def _quantile(mean_spread: Spread, level: float = LEVEL) -> float:
+    return float(quantile(mean_spread.degrees_of_freedom, level))

@@ -48,14 +48,14 @@ class HasInterval(Protocol):
     def despite(self) -> str: ...
 
 
-def interval(found: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
+def interval(bounds: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
     """``0.68 to 0.74``; with ``%`` at the end of ``spec``, percents: ``68 to 74%``. A dash for none."""
-    if found is None:
+    if bounds is None:
         return NONE
-    return f"{number(scale * found.low, spec).removesuffix('%')} to {number(scale * found.high, spec)}"
+    return f"{number(scale * bounds.low, spec).removesuffix('%')} to {number(scale * bounds.high, spec)}"
 
 
-def ci_in_words(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, of: str = "") -> str:
+def ci_in_words(estimate: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, of: str = "") -> str:
     """``95% CI 0.68 to 0.74``; "" for none.
 
     An extreme of many is marked: ``95% CI 0.61 to 0.80, of all 14 at once``. If a difference's test disagrees with its
@@ -65,7 +65,9 @@ def ci_in_words(found: HasInterval | Interval | None, spec: str = ".2f", scale: 
         of: the quantity of the interval, if it is not the value before it, such as ``DIFFERENCE``.
     """
     ends, many, despite = (
-        (found, 1, "") if isinstance(found, Interval | None) else (found.interval, found.of_many, found.despite)
+        (estimate, 1, "")
+        if isinstance(estimate, Interval | None)
+        else (estimate.interval, estimate.of_many, estimate.despite)
     )
     if ends is None:
         return ""
@@ -73,15 +75,15 @@ def ci_in_words(found: HasInterval | Interval | None, spec: str = ".2f", scale: 
     return f"95% CI{f' of {of}' if of else ''} {interval(ends, spec, scale)}{at_once}{despite and f'; {despite}'}"
 
 
-def ci(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, more: str = "") -> str:
+def ci(estimate: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, more: str = "") -> str:
     """``ci_in_words`` in brackets, after a space: `` (95% CI 0.68 to 0.74, over 22 verbs)``; ``more``: what follows."""
-    said = ci_in_words(found, spec, scale)
+    said = ci_in_words(estimate, spec, scale)
     return f" ({said}{f', {more}' if more else ''})" if said else ""
 
 
-def with_ci(found: HasInterval, spec: str = ".2f", scale: float = 1.0) -> str:
+def with_ci(estimate: HasInterval, spec: str = ".2f", scale: float = 1.0) -> str:
     """A value with its interval: ``0.71 (95% CI 0.68 to 0.74)``."""
-    return f"{number(scale * found.value, spec)}{ci(found, spec, scale)}"
+    return f"{number(scale * estimate.value, spec)}{ci(estimate, spec, scale)}"
 
 
 def percent(share: float, decimals: int = 0) -> str:

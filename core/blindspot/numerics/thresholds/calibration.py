@@ -125,8 +125,8 @@ def fit(way: Way, similarity: Float64, same: Bool) -> Fitted:
     if way is Way.ISOTONIC:
         from sklearn.isotonic import IsotonicRegression
 
-        found = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(similarity, same)
-        return Fitted(way, np.stack([found.X_thresholds_, found.y_thresholds_], axis=1).astype(np.float64))
+        fitted = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(similarity, same)
+        return Fitted(way, np.stack([fitted.X_thresholds_, fitted.y_thresholds_], axis=1).astype(np.float64))
     from sklearn.linear_model import LogisticRegression
 
     center, spread = float(similarity.mean()), float(similarity.std()) or 1.0
@@ -164,5 +164,5 @@ def _by_chance(probability: Float64, bins: Int64) -> float:
 
 
 def _bin(probability: Float64, pairs: LabeledPairs, inside: Bool) -> Bin:
-    found = share(pairs.same[inside].astype(np.float64), pairs.dependence(inside))
-    return Bin(float(probability[inside].mean()), found, int(inside.sum()))
+    share_same = share(pairs.same[inside].astype(np.float64), pairs.dependence(inside))
+    return Bin(float(probability[inside].mean()), share_same, int(inside.sum()))

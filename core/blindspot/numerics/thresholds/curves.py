@@ -190,12 +190,12 @@ def wished(pairs: LabeledPairs, precision: float, among: int = 1) -> Wished:
 
     def interval(threshold: float) -> Interval | None:
         if threshold not in ends:
-            found = pairs.point(threshold, level=level_of_each(among)).precision
-            ends[threshold] = None if found is None else found.interval
+            precision_here = pairs.point(threshold, level=level_of_each(among)).precision
+            ends[threshold] = None if precision_here is None else precision_here.interval
         return ends[threshold]
 
     # Where there is no interval, nothing is ruled out and nothing is safe.
-    low = _first(thresholds, lambda t: (found := interval(t)) is None or found.high >= precision)
+    low = _first(thresholds, lambda t: (bounds := interval(t)) is None or bounds.high >= precision)
     high = safe(pairs, precision, among)
     point = pairs.point(float(thresholds[reached[0]])) if len(reached) else None
     best = _chosen(pairs, float(thresholds[int(np.argmax(curve.precision[enough]))]), len(thresholds))

@@ -78,20 +78,20 @@ def software() -> dict[str, str]:
     return {
         "blindspot": f"{blindspot.__version__} (code {digest.hexdigest()[:8]})",
         "python": ".".join(platform.python_version_tuple()[:2]),
-        **dict(one.split("==", 1) for one in versions_here(*LIBRARIES)),
+        **dict(line.split("==", 1) for line in versions_here(*LIBRARIES)),
     }
 
 
 def variables_of(settings: Settings) -> dict[str, str]:
     """The settings as variables, for nodes whose own environment does not set them."""
     limit = f"{settings.cache_limit / 1e6:.6f}MB" if settings.cache_limit else ""
-    found = {
+    variables = {
         "BLINDSPOT_CACHE": str(settings.cache),
         "BLINDSPOT_CACHE_LIMIT": limit,
         "BLINDSPOT_MIRROR": settings.mirror,
         "BLINDSPOT_DEVICE": settings.device,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in variables.items() if value}
 
 
 def work(drivers: Mapping[str, str], task: bytes, node: str, *, process_is_ours: bool = False) -> Answer:

@@ -70,9 +70,9 @@ class RayEngine:
 
     def _fit(self, workers: int | None, gpus: float | None, device: str) -> None:
         resources = [alive["Resources"] for alive in self._alive()]
-        cpus = [int(one.get("CPU", 0)) for one in resources]
-        self._memory = max((int(one.get("memory", 0)) for one in resources), default=0)
-        has_gpu = any(one.get("GPU", 0) for one in resources)
+        cpus = [int(node_resources.get("CPU", 0)) for node_resources in resources]
+        self._memory = max((int(node_resources.get("memory", 0)) for node_resources in resources), default=0)
+        has_gpu = any(node_resources.get("GPU", 0) for node_resources in resources)
         if gpus and not has_gpu:
             raise InputError(f"--gpus-per-task is {gpus:g}, and no node of the cluster has a GPU")
         self._gpus = (1.0 if has_gpu and device != "cpu" else 0.0) if gpus is None else gpus
@@ -88,7 +88,7 @@ class RayEngine:
         return frozenset(alive["NodeID"] for alive in self._alive())
 
     def _alive(self) -> list[dict[str, Any]]:
-        return [one for one in self._ray.nodes() if one["Alive"] and one["Resources"].get("CPU", 0)]
+        return [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0)]
 
     def check(self, task: bytes) -> list[Ended]:
         names = {alive["NodeID"]: alive["NodeName"] for alive in self._alive()}
@@ -97,12 +97,12 @@ class RayEngine:
         ended = []
         ready, late = self._ray.wait(list(refs), num_returns=len(refs), timeout=CHECK_SECONDS) if refs else ([], [])
         for ref in ready:
-            one = self._ended(ref, 0)
-            if one.answer is None:
-                refused = f"cannot work: {one.lost}"
+            answered = self._ended(ref, 0)
+            if answered.answer is None:
+                refused = f"cannot work: {answered.lost}"
                 answer = node.Answer(node=refs[ref], name=names[refs[ref]], results=[], refused=refused)
-                one = Ended(0, answer)
-            ended.append(one)
+                answered = Ended(0, answer)
+            ended.append(answered)
         for ref in late:
             self._ray.cancel(ref, force=True)
             refused = f"did not answer in {CHECK_SECONDS:.0f} s"
@@ -169,8 +169,8 @@ def _connect(ray: Any, address: str, option: str) -> None:
         return
     if address in {SCHEME, AUTO}:
         said = os.environ.get("RAY_ADDRESS", "")
-        if found := re.fullmatch(r"([^/]+):(\d+)", said):
-            _knock(f"RAY_ADDRESS {said}", found[1], int(found[2]))
+        if match := re.fullmatch(r"([^/]+):(\d+)", said):
+            _knock(f"RAY_ADDRESS {said}", match[1], int(match[2]))
         with _in_one_line(said or "the cluster on this machine"):
             ray.init(**({"address": AUTO} if address == AUTO else {"include_dashboard": False}), **quiet)
         return

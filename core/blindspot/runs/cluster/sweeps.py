@@ -66,13 +66,13 @@ def compute(
     came = _taken_in(folder, repository)
     if came:
         yield Note(f"imported {counted(came, 'run')} that an earlier attempt finished, from {folder.address}")
-    found = _found(requests, settings, repository)
-    yield from found
-    stored = {one.request for one in found}
+    stored_runs = _found(requests, settings, repository)
+    yield from stored_runs
+    stored = {result.request for result in stored_runs}
     if lacking := [request for request in requests if request not in stored]:
         engine = engine_of(on, settings, workers, gpus)
         for event in driver.run(
-            lacking, engine, folder, settings, repository, lambda done, left: watch(len(found) + done, left)
+            lacking, engine, folder, settings, repository, lambda done, left: watch(len(stored_runs) + done, left)
         ):
             if isinstance(event, Done):
                 stored.add(event.request)
@@ -106,16 +106,20 @@ def _name_of(requests: Sequence[RunRequest]) -> str:
 def _taken_in(folder: Folder, repository: Repository) -> int:
     """Take the packs that are there into the store; how many are new to it."""
     ids = packs.ids_in(folder)
-    return sum(getattr(one, "is_new", False) for one in importing.import_packs(folder, repository, ids)) if ids else 0
+    return (
+        sum(getattr(outcome, "is_new", False) for outcome in importing.import_packs(folder, repository, ids))
+        if ids
+        else 0
+    )
 
 
 def _found(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done]:
-    found = []
+    done = []
     for request in requests:
         with suppress(BlindspotError):  # the node that computes it will say so
             if record := pipeline.find(request, settings, repository):
-                found.append(Done(request, pipeline.RunOutcome(record, computed=False)))
-    return found
+                done.append(Done(request, pipeline.RunOutcome(record, computed=False)))
+    return done
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ class ClusterSweep:
         notes = [event.text for event in events if isinstance(event, Note)]
         failed = [event for event in events if isinstance(event, Failed)]
         if failed:
-            told = "; ".join(f"{one.request.label}: {one.error}" for one in failed[:FAILURES_TOLD])
+            told = "; ".join(f"{failure.request.label}: {failure.error}" for failure in failed[:FAILURES_TOLD])
             more = f"; and {len(failed) - FAILURES_TOLD} more" if len(failed) > FAILURES_TOLD else ""
             raise BlindspotError(
                 f"{len(failed)} of {len(self.requests)} runs failed, the others are stored: {told}{more}"

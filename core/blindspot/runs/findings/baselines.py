@@ -127,10 +127,16 @@ def best_rival(
     return [Compared(Rival.BASELINE, float(apart.mean()), for_choice(p, len(rivals) * of))]
 
 
-def corrected(found: Sequence[AgainstWords]) -> tuple[AgainstWords, ...]:
+def corrected(comparisons: Sequence[AgainstWords]) -> tuple[AgainstWords, ...]:
     """The first as it is, the p-values of the others corrected for their number after Holm; NaN stays."""
-    p = corrected_p(np.array([one.p for one in found[1:]], dtype=np.float64))
-    return (found[0], *(replace(one, p=float(value), before=one.p) for one, value in zip(found[1:], p, strict=True)))
+    p = corrected_p(np.array([comparison.p for comparison in comparisons[1:]], dtype=np.float64))
+    return (
+        comparisons[0],
+        *(
+            replace(comparison, p=float(value), before=comparison.p)
+            for comparison, value in zip(comparisons[1:], p, strict=True)
+        ),
+    )
 
 
 def against_baselines(
@@ -171,14 +177,14 @@ def share_and_chance(values: Float64, known: Dependence, chance: float) -> Compa
     """A mean of ``values [m]`` from 0 to 1 against what it is by chance."""
     if not 0.0 < chance < 1.0:
         return Compared(Rival.CHANCE, float(values.mean()) - chance, np.nan)
-    found, p = share_against(values, known, chance)
-    return Compared(Rival.CHANCE, found.value - chance, p)
+    estimate, p = share_against(values, known, chance)
+    return Compared(Rival.CHANCE, estimate.value - chance, p)
 
 
 def outcomes(
     rival: str,
     runs: Sequence[RunRecord],
-    found: Estimate,
+    estimate: Estimate,
     behind: Compared,
     ahead: Sequence[Compared],
     n: int,
@@ -195,16 +201,16 @@ def outcomes(
         facts: ``score``, the run's, and what else the templates name.
         alike: kind of the fact; "no-better-than-" and the rival if empty.
     """
-    is_below = found.value < 0
+    is_below = estimate.value < 0
     kind, against = ("worse", (behind,)) if is_below else ("better", tuple(ahead))
-    out = [Evidence(f"{kind}-than-{rival}", tuple(runs), found, n, against=against, facts=facts, examples=examples)]
+    out = [Evidence(f"{kind}-than-{rival}", tuple(runs), estimate, n, against=against, facts=facts, examples=examples)]
     if behind.p >= ALPHA:
         kind = alike or f"no-better-than-{rival}"
-        out.append(Evidence(kind, tuple(runs), found, n, facts={**facts, "p": behind.p}, examples=examples))
+        out.append(Evidence(kind, tuple(runs), estimate, n, facts={**facts, "p": behind.p}, examples=examples))
     return out
 
 
-def in_words(found: AgainstWords, name: str, what: str, spec: str = ".1%") -> str:
+def in_words(comparison: AgainstWords, name: str, what: str, spec: str = ".1%") -> str:
     """One sentence of Markdown.
 
     Args:
@@ -216,11 +222,11 @@ def in_words(found: AgainstWords, name: str, what: str, spec: str = ".1%") -> st
     def said(estimate: Estimate) -> str:
         return f"{number(estimate.value, spec)}{ci(estimate.interval, spec)}"
 
-    words, own = f"{found.best} {what.format(said(found.reached))}", f"{name} {said(found.score)}"
+    words, own = f"{comparison.best} {what.format(said(comparison.reached))}", f"{name} {said(comparison.score)}"
     signed, scale, unit = ("+.1f", 100.0, " points") if spec.endswith("%") else (f"+{spec}", 1.0, "")
-    apart = f"difference {number(scale * found.difference.value, signed)}{unit}"
-    tested = f"{apart}{ci(found.difference, signed, scale)}, {p_in_words(found.p, found.before)}"
-    match found.verdict:
+    apart = f"difference {number(scale * comparison.difference.value, signed)}{unit}"
+    tested = f"{apart}{ci(comparison.difference, signed, scale)}, {p_in_words(comparison.p, comparison.before)}"
+    match comparison.verdict:
         case Verdict.UNTESTED:
             return f"Words alone: {words}; {own}. There are too few for a test."
         case Verdict.ALIKE:

@@ -78,11 +78,11 @@ def p_of(level: Level, against: Sequence[Compared]) -> float:
     Raises:
         ValueError: the level takes a comparison that was not made, or there is no rule for it.
     """
-    rivals = {one.rival for one in against}
+    rivals = {rival_test.rival for rival_test in against}
     if level is Level.STRENGTH and rivals & {Rival.CHANCE, Rival.ASKED}:
-        return max(one.ahead for one in against)
+        return max(rival_test.ahead for rival_test in against)
     if level is Level.BLIND_SPOT and rivals & {Rival.CHANCE, Rival.BASELINE}:
-        return max(one.behind for one in against)
+        return max(rival_test.behind for rival_test in against)
     raise ValueError(f"a {level} against {', '.join(sorted(rivals)) or 'nothing'}")
 
 
@@ -91,7 +91,7 @@ def furthest_ahead(rivals: Iterable[Compared]) -> Compared | None:
     known = list(rivals)
     if not known:
         return None
-    surest = min(known, key=lambda one: (one.behind, one.lead))
+    surest = min(known, key=lambda rival_test: (rival_test.behind, rival_test.lead))
     return Compared(surest.rival, surest.lead, min(1.0, surest.p * len(known)))
 
 

@@ -86,8 +86,8 @@ def checked(fit_on: str, chain: TransformChain, dataset: str, encoder: Encoder, 
 
 def needed(fit_on: str, chain: TransformChain, dataset: str) -> str:
     """The id of the dataset to fit on if that differs from fitting on ``dataset``, else ""; raises ``InputError``."""
-    found = find_dataset(fit_on).id if fit_on else ""
-    return found if chain.learns and found != dataset else ""
+    dataset_id = find_dataset(fit_on).id if fit_on else ""
+    return dataset_id if chain.learns and dataset_id != dataset else ""
 
 
 def load(fit_on: DatasetRef | None, settings: Settings, progress: Progress, cancel: CancelToken) -> FitDataset | None:

@@ -67,8 +67,8 @@ class Cuts:
     encoder: Encoder
 
     def read(self, dataset: RetrievalDataset) -> RetrievalDataset:
-        found = in_passages(dataset, self.reference, self.encoder)
-        return found if isinstance(found, RetrievalDataset) else dataset
+        cut = in_passages(dataset, self.reference, self.encoder)
+        return cut if isinstance(cut, RetrievalDataset) else dataset
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,8 @@ def check_repair(chain: TransformChain, encoder: Encoder, settings: Settings) ->
     if call is None:
         return
     check_frozen(encoder)
-    found = repairs.load(settings.repairs, call.name, call.kept_id, encoder.info.dimension)
-    if found.model != repairs.model_digest(encoder.identity):
+    repair = repairs.load(settings.repairs, call.name, call.kept_id, encoder.info.dimension)
+    if repair.model != repairs.model_digest(encoder.identity):
         raise InputError(
             f"the repair {call.kept_id} was trained on another model's vectors, not on those of "
             f"'{encoder.identity.reference}'",

@@ -62,7 +62,7 @@ def _as_given(encoder: Encoder, documents: int | None = None) -> Encoder:
     """An encoder, or each of a concatenation, with the prompts of roles that its reference gives; ``documents`` as of
     ``RoleEncoder``."""
     if isinstance(encoder, JoinedEncoder):
-        return encoder.with_each(lambda one: _as_given(one, documents))
+        return encoder.with_each(lambda side: _as_given(side, documents))
     prompts = encoder.info.role_prompts
     if prompts is None or not prompts.given or not isinstance(encoder, PromptedEncoder):
         return encoder
@@ -106,7 +106,7 @@ def check_sides(entry: Diagnostic, params: Mapping[str, str], chain: TransformCh
     """Raise ``InputError`` if a chain treats queries otherwise than documents, or compares the best of a ranking again,
     and a diagnostic has none."""
     if chain.rescored and (not entry.takes_rescored or entry.preparation(params)):
-        able = " or ".join(one.id for one in all_diagnostics().values() if one.takes_rescored)
+        able = " or ".join(diagnostic.id for diagnostic in all_diagnostics().values() if diagnostic.takes_rescored)
         ranks = entry.takes_rescored
         what = f"the protocol {params['protocol']} compares once" if ranks else f"{entry.id} ranks nothing"
         raise InputError(

@@ -121,15 +121,15 @@ def put_together(
             remedy="encode them with the same --shard again",
         )
     facts = [_facts(parts, start) for start in parts.starts]
-    seconds = sum(float(one["seconds"]) for one in facts)
-    devices = {str(one["device"]) for one in facts} or {parts.encoder.device}
+    seconds = sum(float(fact["seconds"]) for fact in facts)
+    devices = {str(fact["device"]) for fact in facts} or {parts.encoder.device}
 
     def pieces() -> Iterator[tuple[int, Float32]]:
-        for start, one in zip(parts.starts, facts, strict=True):
+        for start, fact in zip(parts.starts, facts, strict=True):
             progress("putting parts together", start, len(parts.texts))
             if cancel:
                 cancel.check()
-            yield start, _read(parts, start, str(one["sha256"]))
+            yield start, _read(parts, start, str(fact["sha256"]))
 
     return cache.put_together(
         parts.encoder, parts.texts, parts.texts_digest, pieces(), seconds, " and ".join(sorted(devices))

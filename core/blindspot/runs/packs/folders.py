@@ -112,12 +112,12 @@ class RemoteFolder:
 
     def names(self, below: str) -> list[str]:
         try:
-            found = self._files.ls(self._path(below), detail=False)
+            paths = self._files.ls(self._path(below), detail=False)
         except FileNotFoundError:
             return []
         except Exception as error:  # each service has errors of its own
             raise self._failed("read", below, error) from error
-        return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
+        return sorted(str(path).rstrip("/").rpartition("/")[2] for path in paths)
 
     def has(self, name: str) -> bool:
         try:

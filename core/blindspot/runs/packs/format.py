@@ -356,8 +356,8 @@ class _Facts:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(key, "a number")
         try:
-            if math.isfinite(found := float(value)):
-                return found
+            if math.isfinite(number := float(value)):
+                return number
         except OverflowError:
             pass
         raise self.wrong(key, "a finite number")
@@ -367,8 +367,8 @@ class _Facts:
 
     def time(self, key: str) -> datetime:
         try:
-            if (found := datetime.fromisoformat(self.text(key))).tzinfo is not None:
-                return found.astimezone(UTC)
+            if (moment := datetime.fromisoformat(self.text(key))).tzinfo is not None:
+                return moment.astimezone(UTC)
         except (ValueError, OverflowError):
             pass
         raise self.wrong(key, "a date and time, and its zone")
@@ -377,14 +377,14 @@ class _Facts:
         return _Facts(self.raw.get(key), self.where, f"{self._inside}{key}.")
 
     def each(self, key: str) -> list[_Facts]:
-        found: list[Any] = self._get(key, list, "a list")
-        return [_Facts(one, self.where, f"{self._inside}{key}.{n}.") for n, one in enumerate(found)]
+        values: list[Any] = self._get(key, list, "a list")
+        return [_Facts(member, self.where, f"{self._inside}{key}.{n}.") for n, member in enumerate(values)]
 
     def texts(self, key: str) -> tuple[str, ...]:
-        found: list[Any] = self._get(key, list, "a list of texts")
-        if not all(isinstance(one, str) and len(one) <= LONGEST for one in found):
+        values: list[Any] = self._get(key, list, "a list of texts")
+        if not all(isinstance(text, str) and len(text) <= LONGEST for text in values):
             raise self.wrong(key, "a list of texts")
-        return tuple(found)
+        return tuple(values)
 
     def numbers(self, key: str, *, whole: bool = False) -> dict[str, float]:
         """An object of finite numbers."""
@@ -501,9 +501,9 @@ def _table(
         raise InputError(f"{name} is damaged: it does not have the checksum that its manifest names")
     with parquet_errors(name):
         with parquet.ParquetFile(pa.BufferReader(data)) as source:
-            found = source.schema_arrow
-        if found.names != schema.names or [_plain(kind) for kind in found.types] != schema.types:
-            shown = ", ".join(f"{field.name[:40]} {field.type}" for field in list(found)[:20])[:300]
+            schema_found = source.schema_arrow
+        if schema_found.names != schema.names or [_plain(kind) for kind in schema_found.types] != schema.types:
+            shown = ", ".join(f"{field.name[:40]} {field.type}" for field in list(schema_found)[:20])[:300]
             wanted = ", ".join(f"{field.name} {field.type}" for field in schema)
             raise InputError(f"{name} has the columns {shown}", expected=wanted)
         batches = [batch.cast(schema) for batch in parquet_batches(data, name, schema.names, MOST_UNPACKED)]

@@ -109,7 +109,7 @@ def of_requests(
 def family_of(model: ModelRef, settings: Settings) -> str:
     """The reference that stands for all models of a forward pass; of a fusion, for that of its first model with
     vectors."""
-    first = next((one for one in model.models if one.has_vectors), None)
+    first = next((part for part in model.models if part.has_vectors), None)
     if first is None:
         return model
     encoder = encoder_of(first, settings)

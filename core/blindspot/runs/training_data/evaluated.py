@@ -49,23 +49,23 @@ def evaluated(
     tested = [name for name in dict.fromkeys([*chosen, *repository.datasets()]) if name not in left_out]
     texts, unread = set[str](), list[str]()
     for reference in tested:
-        found = None
+        texts_of = None
         try:
-            found = _texts(reference, settings, only_here=reference not in chosen)
+            texts_of = _texts(reference, settings, only_here=reference not in chosen)
         except BlindspotError:
             if reference in chosen:
                 raise
-        if found is None:
+        if texts_of is None:
             unread.append(reference)
         else:
-            texts.update(found)
+            texts.update(texts_of)
     return Evaluated(tuple(tested), frozenset(texts), tuple(unread))
 
 
 def _siblings(source: str) -> list[str]:
     """The datasets of the catalog that have the source's very sentences in another form."""
     rewrites = {entry.id: entry.rewrites for entry in DATASETS.values() if entry.rewrites}
-    return [rewrites[source]] if source in rewrites else [one for one, of in rewrites.items() if of == source]
+    return [rewrites[source]] if source in rewrites else [rewrite for rewrite, of in rewrites.items() if of == source]
 
 
 def _texts(reference: DatasetRef, settings: Settings, *, only_here: bool) -> Sequence[str] | None:

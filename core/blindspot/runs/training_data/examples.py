@@ -66,11 +66,11 @@ def triplets_of(
     if not entry.has_triplets:
         raise InputError(
             f"run {run.run_id} is of {entry.id}, which says nothing about three texts",
-            expected=f"a run of {', '.join(one.id for one in sources())}",
+            expected=f"a run of {', '.join(source.id for source in sources())}",
         )
     out = []
-    for one in entry.triplets(run, settings, repository, most=most, margin=margin):
+    for triplet in entry.triplets(run, settings, repository, most=most, margin=margin):
         if cancel:
             cancel.check()
-        out.append(one)
+        out.append(triplet)
     return out

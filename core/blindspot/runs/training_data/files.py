@@ -33,25 +33,25 @@ def triplet_table(triplets: Sequence[Triplet], negatives: int = 1) -> pd.DataFra
         InputError: no anchor has as many.
     """
     if negatives == 1:
-        return pd.DataFrame([one.texts for one in triplets], columns=["anchor", "positive", "negative"])
-    found: dict[tuple[str, str], list[Triplet]] = {}
-    for one in triplets:
-        found.setdefault((one.anchor, one.positive), []).append(one)
+        return pd.DataFrame([triplet.texts for triplet in triplets], columns=["anchor", "positive", "negative"])
+    by_pair: dict[tuple[str, str], list[Triplet]] = {}
+    for triplet in triplets:
+        by_pair.setdefault((triplet.anchor, triplet.positive), []).append(triplet)
     rows = [
-        (*pair, *(one.negative for one in sorted(of_pair, key=lambda one: one.lead)[:negatives]))
-        for pair, of_pair in found.items()
+        (*pair, *(triplet.negative for triplet in sorted(of_pair, key=lambda negative: negative.lead)[:negatives]))
+        for pair, of_pair in by_pair.items()
         if len(of_pair) >= negatives
     ]
     if not rows:
-        most = max(map(len, found.values()), default=0)
+        most = max(map(len, by_pair.values()), default=0)
         raise InputError(f"no anchor has {negatives} negatives", expected=f"at most {most}")
     return pd.DataFrame(rows, columns=["anchor", "positive", *(f"negative_{i + 1}" for i in range(negatives))])
 
 
 def pair_table(triplets: Sequence[Triplet]) -> pd.DataFrame:
     """A row per pair of texts: 1.0 of an anchor and its positive, 0.0 of an anchor and a negative."""
-    positive = dict.fromkeys((one.anchor, one.positive) for one in triplets)
-    negative = dict.fromkeys((one.anchor, one.negative) for one in triplets)
+    positive = dict.fromkeys((triplet.anchor, triplet.positive) for triplet in triplets)
+    negative = dict.fromkeys((triplet.anchor, triplet.negative) for triplet in triplets)
     rows = [(*pair, 1.0) for pair in positive] + [(*pair, 0.0) for pair in negative if pair not in positive]
     return pd.DataFrame(rows, columns=["sentence1", "sentence2", "score"])
 

@@ -57,7 +57,7 @@ def make(run: RunRecord, wishes: Wishes, settings: Settings, repository: Reposit
         InputError: nothing is left to train on, or a wish cannot be granted.
         BlindspotError: embeddings or a dataset are gone.
     """
-    found = examples.triplets_of(
+    triplets = examples.triplets_of(
         run, settings, repository, most=max(wishes.most, wishes.negatives), margin=wishes.margin
     )
     facts = {
@@ -67,11 +67,11 @@ def make(run: RunRecord, wishes: Wishes, settings: Settings, repository: Reposit
         "run_id": run.run_id,
         "margin": wishes.margin,
     }
-    return of_triplets(found, run.plan.dataset, facts, wishes, settings, repository)
+    return of_triplets(triplets, run.plan.dataset, facts, wishes, settings, repository)
 
 
 def of_triplets(
-    found: Sequence[Triplet],
+    triplets: Sequence[Triplet],
     source: str,
     about: Mapping[str, Any],
     wishes: Wishes,
@@ -83,11 +83,11 @@ def of_triplets(
     Raises as ``make``.
     """
     others = evaluated(source, wishes.leave_out, wishes.allow, settings, repository)
-    data = made(found, others.texts, kinds=wishes.kinds, held_out=wishes.held_out, seed=wishes.seed)
+    data = made(triplets, others.texts, kinds=wishes.kinds, held_out=wishes.held_out, seed=wishes.seed)
     facts = {
         **about,
         "dataset": title_of(source),
         "seed": wishes.seed,
-        "evaluated_on": [title_of(one) for one in others.datasets],
+        "evaluated_on": [title_of(dataset) for dataset in others.datasets],
     }
     return Made(data, files.content(data, facts, wishes.negatives), others.warning)

@@ -69,7 +69,7 @@ def made(
         Cancelled: see ``cancel``.
     """
     given = list(triplets)
-    known = sorted({one.kind for one in given})
+    known = sorted({example.kind for example in given})
     if missing := sorted(set(kinds) - set(known)):
         raise InputError(
             f"no example is of the kind '{missing[0]}'", expected=f"one of {', '.join(known)}" if known else ""
@@ -82,13 +82,13 @@ def made(
             expected=f"{FEWEST} or more",
             remedy="a larger margin or dataset gives more, and so does allowing texts of the datasets evaluated on",
         )
-    sides = split([one.texts for one in kept], held_out, seed, cancel)
+    sides = split([example.texts for example in kept], held_out, seed, cancel)
     if crossing := int(np.count_nonzero(sides.crossing)):
         left_out[ACROSS] = crossing
     rows = list(zip(kept, sides.is_held_out, sides.crossing, strict=True))
     return TrainingData(
-        tuple(one for one, out, crosses in rows if not out and not crosses),
-        tuple(one for one, out, crosses in rows if out and not crosses),
+        tuple(example for example, out, crosses in rows if not out and not crosses),
+        tuple(example for example, out, crosses in rows if out and not crosses),
         left_out,
         sides.components,
         sides.whole,
@@ -99,21 +99,21 @@ def _filtered(
     triplets: Sequence[Triplet], evaluated: Collection[str], kinds: Collection[str], cancel: CancelToken | None
 ) -> tuple[list[Triplet], dict[str, int]]:
     """Those to train on, and how many others for each reason."""
-    texts = list(dict.fromkeys(text for one in triplets for text in one.texts))
+    texts = list(dict.fromkeys(text for triplet in triplets for text in triplet.texts))
     is_near = dict(zip(texts, near(texts, evaluated, cancel), strict=True))
     kept, seen, left_out = list[Triplet](), set[tuple[str, ...]](), dict.fromkeys((SAME, TWICE, KIND, EVALUATED), 0)
-    for one in triplets:
-        keys = tuple(map(key_of, one.texts))
-        if kinds and one.kind not in kinds:
+    for triplet in triplets:
+        keys = tuple(map(key_of, triplet.texts))
+        if kinds and triplet.kind not in kinds:
             left_out[KIND] += 1
         elif len(set(keys)) < len(keys):
             left_out[SAME] += 1
         elif keys in seen:
             left_out[TWICE] += 1
-        elif any(is_near[text] for text in one.texts):
+        elif any(is_near[text] for text in triplet.texts):
             left_out[EVALUATED] += 1
         else:
-            kept.append(one)
+            kept.append(triplet)
         seen.add(keys)
     return kept, {reason: count for reason, count in left_out.items() if count}
 
@@ -191,11 +191,11 @@ def _drawn(sizes: Int64, share: float, seed: int) -> Bool:
     order = np.random.default_rng(seed).permutation(len(sizes))
     wanted, taken = share * int(sizes.sum()), 0
     out = np.zeros(len(sizes), dtype=np.bool_)
-    for one in order[:-1].tolist():
+    for group in order[:-1].tolist():
         # As near to the share as it comes: a large component may be too much.
-        if abs(taken + sizes[one] - wanted) < abs(taken - wanted) or not taken:
-            out[one] = True
-            taken += int(sizes[one])
+        if abs(taken + sizes[group] - wanted) < abs(taken - wanted) or not taken:
+            out[group] = True
+            taken += int(sizes[group])
     return out
 
 

@@ -34,8 +34,8 @@ def near(texts: Sequence[str], others: Iterable[str], cancel: CancelToken | None
     known = set(theirs)
     keys = [key_of(text) for text in texts]
     ours = list(dict.fromkeys(key for key in keys if key not in known))
-    found = {ours[place] for place, _ in _similar(ours, theirs, cancel)}
-    return [key in known or key in found for key in keys]
+    duplicates = {ours[place] for place, _ in _similar(ours, theirs, cancel)}
+    return [key in known or key in duplicates for key in keys]
 
 
 def groups(texts: Sequence[str], cancel: CancelToken | None = None) -> Int64:

@@ -87,8 +87,8 @@ def by_rank_of_match(
     if not isinstance(dataset, PairSet):
         return None
     entry = find_diagnostic("evalrank")
-    found = repository.finished(entry, dataset=dataset.id, variants=[variant], params=params)
-    runs = [run for run in found if run.plan.dataset_digest == dataset.content_digest]
+    stored = repository.finished(entry, dataset=dataset.id, variants=[variant], params=params)
+    runs = [run for run in stored if run.plan.dataset_digest == dataset.content_digest]
     if not runs or not repository.with_items(entry, [runs[0].run_id]):
         return None
     rows = rows_of_runs(entry, [runs[0].run_id], repository)[runs[0].run_id]
@@ -101,11 +101,11 @@ def by_rank_of_match(
 
 def on_one_scale(numbers: Sequence[Numbers | None]) -> Sequence[Numbers | None]:
     """The numbers of several variants on one scale, so that a color means the same in all maps."""
-    spans = [one.span for one in numbers if one is not None and not np.isnan(one.values).all()]
+    spans = [coloring.span for coloring in numbers if coloring is not None and not np.isnan(coloring.values).all()]
     if not spans:
         return numbers
     ends = min(low for low, _ in spans), max(high for _, high in spans)
-    return [None if one is None else replace(one, ends=ends) for one in numbers]
+    return [None if coloring is None else replace(coloring, ends=ends) for coloring in numbers]
 
 
 def of_clusters(items: Int64, labels: Int64, total: int, whose: str) -> Groups:
@@ -119,15 +119,15 @@ def of_clusters(items: Int64, labels: Int64, total: int, whose: str) -> Groups:
 def by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
     """The source set of each item's pairs; items in pairs of several sets are a group of their own."""
     texts: Sequence[str] = dataset.items
-    found = find_sources([texts[i] for i in dataset.queries], [texts[i] for i in dataset.matches], scored)
-    inside = np.zeros((len(texts), len(found.names)), dtype=np.bool_)
-    for column, name in enumerate(found.names):
-        pairs = found.inside(name)
+    sources = find_sources([texts[i] for i in dataset.queries], [texts[i] for i in dataset.matches], scored)
+    inside = np.zeros((len(texts), len(sources.names)), dtype=np.bool_)
+    for column, name in enumerate(sources.names):
+        pairs = sources.inside(name)
         inside[dataset.queries[pairs], column] = True
         inside[dataset.matches[pairs], column] = True
     count = inside.sum(axis=1)
-    codes = np.where(count == 0, -1, np.where(count == 1, inside.argmax(axis=1), len(found.names)))
-    names = (*found.names, SEVERAL)
+    codes = np.where(count == 0, -1, np.where(count == 1, inside.argmax(axis=1), len(sources.names)))
+    names = (*sources.names, SEVERAL)
     used = [i for i in range(len(names)) if (codes == i).any()]
     place = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
     place[used] = np.arange(len(used))

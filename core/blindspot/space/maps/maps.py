@@ -187,8 +187,8 @@ def requests_of(
 
 def find(request: MapRequest, space: Space, settings: Settings) -> Map | None:
     """The finished map; None if it was not made yet or its file is damaged."""
-    found = _KEPT.find(_path(request, space, settings))
-    return None if found is None else found.made
+    entry = _KEPT.find(_path(request, space, settings))
+    return None if entry is None else entry.made
 
 
 def store(request: MapRequest, space: Space, made: Map, settings: Settings) -> None:
@@ -246,8 +246,8 @@ def make(
     check_library(request.method)
     dataset = fetch.load(request.dataset.entry(), settings, progress, cancel)
     space = space_of(request, dataset, settings)
-    if found := find(request, space, settings):
-        return found
+    if map_found := find(request, space, settings):
+        return map_found
     progress("reading the vectors", 0, 1)
     check(request, space)
     if request.method is Method.PCA:
@@ -255,8 +255,8 @@ def make(
     progress("waiting for another map", 0, 1)
     folder = settings.maps
     with exclusive(folder / ".umap.lock", cancel):
-        if found := find(request, space, settings):  # by who held the lock
-            return found
+        if map_found := find(request, space, settings):  # by who held the lock
+            return map_found
         remove_leftovers(folder)
         rows = sample_rows(len(space.items), request.most)
         vectors = as_compared(space.vectors[rows], request.metric)
@@ -300,8 +300,8 @@ def check_count(request: MapRequest, items: int) -> None:
 
 def principal(request: MapRequest, space: Space, settings: Settings) -> Map:
     """PCA of a space, found or computed: about a second for 25,000 items; ``NoMap`` as ``check`` raises it."""
-    if found := find(request, space, settings):
-        return found
+    if map_found := find(request, space, settings):
+        return map_found
     check(request, space)
     began = perf_counter()
     vectors = as_compared(space.vectors, request.metric)

@@ -25,8 +25,8 @@ def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measu
     """
     figure = go.Figure()
     names = list(values)
-    for name, found in values.items():
-        low, first, median, third, high = np.percentile(found, [5, 25, 50, 75, 95]).tolist()
+    for name, overlaps in values.items():
+        low, first, median, third, high = np.percentile(overlaps, [5, 25, 50, 75, 95]).tolist()
         figure.add_box(
             y=[name],
             q1=[first],
@@ -34,7 +34,7 @@ def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measu
             q3=[third],
             lowerfence=[low],
             upperfence=[high],
-            mean=[float(found.mean())],
+            mean=[float(overlaps.mean())],
             boxmean=True,
             orientation="h",
             showlegend=False,

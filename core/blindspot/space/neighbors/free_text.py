@@ -83,14 +83,14 @@ def place(
 
 def _place(text: str, space: Space, settings: Settings, cancel: CancelToken) -> Placed:
     encoder = encoder_of(space.variant.encoder, settings)
-    (found,) = encode([text], encoder, space.dataset, cancel)
-    vector: Float32 | None = found.vector
-    if np.isnan(found.vector).any():
+    (encoded,) = encode([text], encoder, space.dataset, cancel)
+    vector: Float32 | None = encoded.vector
+    if np.isnan(encoded.vector).any():
         vector = None
     elif space.variant.chain.steps:
         cancel.check()
-        vector = fitted_of(space, settings).apply(found.vector[None, :])[0]
-    return Placed(space.variant, vector, found.truncated, found.unknown)
+        vector = fitted_of(space, settings).apply(encoded.vector[None, :])[0]
+    return Placed(space.variant, vector, encoded.truncated, encoded.unknown)
 
 
 def encode(texts: Sequence[str], encoder: Encoder, dataset: Dataset, cancel: CancelToken) -> list[Encoded]:
@@ -115,10 +115,10 @@ def encode(texts: Sequence[str], encoder: Encoder, dataset: Dataset, cancel: Can
                 _keep(new, ready, corpus, cancel)
         for key in keys:
             _ENCODED.move_to_end(key)
-        found = [_ENCODED[key] for key in keys]
+        results = [_ENCODED[key] for key in keys]
         while len(_ENCODED) > KEPT:
             _ENCODED.popitem(last=False)
-        return found
+        return results
     finally:
         _LOCK.release()
 

@@ -83,14 +83,14 @@ def of_item(space: Space, metric: Similarity, item: int, k: int, *, approximate:
     row = space.place_of(item)
     if row is None:
         raise ValueError(f"the space has no item {item}")
-    found = _of_rows(space, metric, np.array([row], dtype=np.int64), k, approximate)
-    return Neighbors(space.variant, found.rows[0], found.similarity[0])
+    nearest = _of_rows(space, metric, np.array([row], dtype=np.int64), k, approximate)
+    return Neighbors(space.variant, nearest.rows[0], nearest.similarity[0])
 
 
 def of_vector(space: Space, metric: Similarity, vector: Float32, k: int, *, approximate: bool = False) -> Neighbors:
     """The ``k`` nearest candidates to any vector ``[d] float32``."""
-    found = _index(space, metric, approximate).of_vectors(vector[None, :], k)
-    return Neighbors(space.variant, candidates(space)[found.rows[0]], found.similarity[0])
+    nearest = _index(space, metric, approximate).of_vectors(vector[None, :], k)
+    return Neighbors(space.variant, candidates(space)[nearest.rows[0]], nearest.similarity[0])
 
 
 def sample(space: Space, most: int = SAMPLE) -> Int64:
@@ -122,8 +122,8 @@ def _of_rows(space: Space, metric: Similarity, rows: Int64, k: int, approximate:
     places = np.searchsorted(numbers, space.items[rows])
     is_candidate = numbers[np.minimum(places, len(numbers) - 1)] == space.items[rows]
     if is_candidate.all():
-        found = index.of_rows(places, k)
-        return Nearest(numbers[found.rows], found.similarity)
+        found_rows = index.of_rows(places, k)
+        return Nearest(numbers[found_rows.rows], found_rows.similarity)
     out = Nearest(np.empty((len(rows), k), np.int64), np.empty((len(rows), k)))
     parts = [(~is_candidate, index.of_vectors(np.asarray(space.vectors[rows[~is_candidate]]), k))]
     if is_candidate.any():
@@ -144,8 +144,12 @@ def overlaps(lists: Sequence[Neighbors], k: int) -> list[Overlap]:
     """Per two variants, the overlap of the first k neighbors of one query."""
     out = []
     for a, b in combinations(lists, 2):
-        (found,) = agreements({a.variant: a.items[None, :], b.variant: b.items[None, :]}, k)
-        out.append(Overlap(a.variant, b.variant, k, int(found.shared[0]), float(found.jaccard[0]), float(found.rbo[0])))
+        (agreement,) = agreements({a.variant: a.items[None, :], b.variant: b.items[None, :]}, k)
+        out.append(
+            Overlap(
+                a.variant, b.variant, k, int(agreement.shared[0]), float(agreement.jaccard[0]), float(agreement.rbo[0])
+            )
+        )
     return out
 
 
@@ -154,8 +158,8 @@ def agreements(lists: Mapping[Variant, Int64], k: int) -> list[Agreement]:
     out = []
     for (a, of_a), (b, of_b) in combinations(lists.items(), 2):
         shared = overlap.shared_at_depths(of_a[:, :k], of_b[:, :k])
-        found = Agreement(a, b, k, overlap.jaccard(shared), overlap.rank_biased_overlap(shared), shared[:, -1])
-        out.append(found)
+        agreement = Agreement(a, b, k, overlap.jaccard(shared), overlap.rank_biased_overlap(shared), shared[:, -1])
+        out.append(agreement)
     return out
 
 

@@ -56,18 +56,24 @@ class NeighborsView:
     @property
     def notes(self) -> list[str]:
         """Models without a vector for the query, and parts of it that do not count, in sentences."""
-        notes = [f"{one.variant.label} has no vector for the text" for one in self.placed if one.vector is None]
-        for one in self.placed:
-            if one.truncated:
-                notes.append(f"the text is longer than {one.variant.label} can read: the rest of it does not count")
-            if one.unknown and one.vector is not None:
-                notes.append(f"{one.variant.label} has no vector for {', '.join(one.unknown)}")
+        notes = [
+            f"{placed_text.variant.label} has no vector for the text"
+            for placed_text in self.placed
+            if placed_text.vector is None
+        ]
+        for placed_text in self.placed:
+            if placed_text.truncated:
+                notes.append(
+                    f"the text is longer than {placed_text.variant.label} can read: the rest of it does not count"
+                )
+            if placed_text.unknown and placed_text.vector is not None:
+                notes.append(f"{placed_text.variant.label} has no vector for {', '.join(placed_text.unknown)}")
         return notes
 
     @property
     def items(self) -> Int64:
         """Numbers of the ``k`` shown neighbors in each of m lists, ``[m, k]``."""
-        return np.stack([one.items[: self.k] for one in self.lists])
+        return np.stack([neighbors.items[: self.k] for neighbors in self.lists])
 
     @property
     def found_by(self) -> Int64:
@@ -79,13 +85,13 @@ class NeighborsView:
         """The overlap of every two models, over the ``k`` neighbors that are shown."""
         return neighbors.overlaps(self.lists, self.k)
 
-    def found(self, one: Neighbors) -> list[Neighbor]:
+    def found(self, listed: Neighbors) -> list[Neighbor]:
         """The neighbors that are shown of a list."""
-        shown = zip(one.items[: self.k].tolist(), one.similarity[: self.k].tolist(), strict=True)
+        shown = zip(listed.items[: self.k].tolist(), listed.similarity[: self.k].tolist(), strict=True)
         return [Neighbor(item, self.dataset.items[item], similarity) for item, similarity in shown]
 
     def as_json(self) -> dict[str, Any]:
-        without = [one.variant for one in self.placed if one.vector is None]
+        without = [placed_text.variant for placed_text in self.placed if placed_text.vector is None]
         return {
             "query": {"text": self.text, "item": self.item},
             "dataset": self.dataset.id,
@@ -93,14 +99,14 @@ class NeighborsView:
             "items": len(self.spaces[0].items),
             "variants": [
                 {
-                    "encoder": one.variant.encoder,
-                    "transform": one.variant.transform,
+                    "encoder": neighbors.variant.encoder,
+                    "transform": neighbors.variant.transform,
                     "neighbors": [
                         {"rank": rank, "item": near.item_no, "text": near.text, "similarity": near.similarity}
-                        for rank, near in enumerate(self.found(one), 1)
+                        for rank, near in enumerate(self.found(neighbors), 1)
                     ],
                 }
-                for one in self.lists
+                for neighbors in self.lists
             ],
             "without_vector": [{"encoder": v.encoder, "transform": v.transform} for v in without],
             "notes": self.notes,
@@ -147,9 +153,9 @@ def view_of_text(
     depth = _depth(spaces, is_item=False)
     placed = free_text.place(text, spaces, settings, cancel)
     lists = [
-        neighbors.of_vector(space, metric, one.vector, depth, approximate=approximate)
-        for space, one in zip(spaces, placed, strict=True)
-        if one.vector is not None
+        neighbors.of_vector(space, metric, placed_text.vector, depth, approximate=approximate)
+        for space, placed_text in zip(spaces, placed, strict=True)
+        if placed_text.vector is not None
     ]
     return NeighborsView(text, None, tuple(spaces), metric, min(k, depth), tuple(lists), placed)
 

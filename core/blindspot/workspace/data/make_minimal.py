@@ -112,8 +112,8 @@ def _made(texts: tuple[str, ...], kinds: tuple[str, ...], seed: int) -> Made:
 def _rejected(made: Made) -> set[str]:
     """The rewrites that the reader rejected: kept as long as texts and seed stay the same."""
     key = digest_of_strings([str(made.seed), *made.texts])
-    found: set[str] = st.session_state.setdefault(_REJECTED, {}).setdefault(key, set())
-    return found
+    rejected: set[str] = st.session_state.setdefault(_REJECTED, {}).setdefault(key, set())
+    return rejected
 
 
 def _in_words(name: str) -> str:
@@ -122,17 +122,17 @@ def _in_words(name: str) -> str:
 
 def _kinds(made: Made | None, kinds: Sequence[str]) -> None:
     """A row per kind: what it does, how well, and what it made of the texts."""
-    counts = {} if made is None else {one.kind: one for one in made.by_kind(_rejected(made))}
+    counts = {} if made is None else {counted.kind: counted for counted in made.by_kind(_rejected(made))}
     rows = []
     for kind in (kind for kind in KINDS if kind in kinds):
         first, measured = KINDS[kind][0], MEASURED[kind]
         row: dict[str, object] = {"kind": _in_words(kind), "meaning": first.meaning.value}
         if made is not None:
-            one = counts.get(kind)
+            kind_counts = counts.get(kind)
             row |= {
-                "accepted": one.rewrites if one else 0,
-                "passed over": one.passed_over if one else 0,
-                "most frequent reason": one.reasons[0][0] if one and one.reasons else "",
+                "accepted": kind_counts.rewrites if kind_counts else 0,
+                "passed over": kind_counts.passed_over if kind_counts else 0,
+                "most frequent reason": kind_counts.reasons[0][0] if kind_counts and kind_counts.reasons else "",
             }
         else:
             row["change"] = first.what.replace("at place 1 of", "at each place of")

@@ -440,16 +440,16 @@ def _what_goes(reference: DatasetRef, purge: bool) -> str:
         return "Its results stay until you leave."
     if not purge:
         return "Its results stay, including stored texts."
-    found = own_datasets.kept(reference, settings(), repository())
-    return as_text(f"This deletes {found.in_words}. It cannot be undone.")
+    stored = own_datasets.kept(reference, settings(), repository())
+    return as_text(f"This deletes {stored.in_words}. It cannot be undone.")
 
 
 def _remove(reference: DatasetRef, upload: Upload | None, purge: bool) -> None:
     title = as_text(upload.name if upload else path_of(reference).name)
     try:
         if purge:
-            found = own_datasets.purge(reference, settings(), repository())
-            text = f"Deleted for {title}: {as_text(found.in_words)}."
+            removed = own_datasets.purge(reference, settings(), repository())
+            text = f"Deleted for {title}: {as_text(removed.in_words)}."
         elif upload is not None:
             uploads.remove(upload, upload_settings())
             text = f"{title} was deleted. Its results stay."

@@ -178,10 +178,10 @@ def _by_address(library: Library, picks: Picks) -> None:
 def _test(reference: str) -> None:
     """Ask the server while the reader waits, and say how it answers."""
     with st.spinner("Asking the server …", show_time=True):
-        found = encoders_here.connect(reference, settings())
-    limit = f"cuts texts after {found.longest:,} tokens" if found.longest else "does not say where it cuts texts"
+        answer = encoders_here.connect(reference, settings())
+    limit = f"cuts texts after {answer.longest:,} tokens" if answer.longest else "does not say where it cuts texts"
     st.success(
-        f"The server answers: {found.dimension:,} dimensions, {found.milliseconds:,.0f} ms for one text; it {limit}.",
+        f"The server answers: {answer.dimension:,} dimensions, {answer.milliseconds:,.0f} ms for one text; it {limit}.",
         icon=":material/check_circle:",
     )
 

@@ -58,9 +58,9 @@ def library() -> Library:
     return encoders_here.read_library(settings(), repository())
 
 
-def empty(found: Library) -> None:
+def empty(library_now: Library) -> None:
     """Before any run: offer the demo, since no speeds are known."""
-    if any(e.runs for e in found.encoders):
+    if any(e.runs for e in library_now.encoders):
         return
     with st.container(border=True, key="empty"):
         st.markdown(
@@ -70,11 +70,11 @@ def empty(found: Library) -> None:
         demo_button()
 
 
-def table(found: Library, added: str = "") -> None:
+def table(library_now: Library, added: str = "") -> None:
     """Draw all known models, one that was added just now on top and marked; selecting a row shows it below."""
-    found = replace(found, encoders=tuple(sorted(found.encoders, key=lambda e: e.reference != added)))
-    references = [e.reference for e in found.encoders]
-    frame = pd.DataFrame([_row(e) for e in found.encoders]).astype({"dimension": "Int64", "parameters": "Int64"})
+    library_now = replace(library_now, encoders=tuple(sorted(library_now.encoders, key=lambda e: e.reference != added)))
+    references = [e.reference for e in library_now.encoders]
+    frame = pd.DataFrame([_row(e) for e in library_now.encoders]).astype({"dimension": "Int64", "parameters": "Int64"})
     number = st.column_config.NumberColumn
     is_new = bool(added) and references[0] == added
     marked = {0: f"background-color: {shade(SEQUENTIAL[scheme()], 0.5)}"} if is_new else {}
@@ -97,9 +97,9 @@ def table(found: Library, added: str = "") -> None:
         },
     )
     st.caption("Select a row for kind, license and other details.")
-    if found.removed:
-        st.caption(f"Removed models whose runs are kept: {_called(found.removed)}.")
-    for path in found.damaged:
+    if library_now.removed:
+        st.caption(f"Removed models whose runs are kept: {_called(library_now.removed)}.")
+    for path in library_now.damaged:
         st.warning("A file about cached embeddings is unreadable. Delete it; the texts will be encoded again.")
         st.text(str(path))
 
@@ -135,10 +135,10 @@ def _choose(references: Sequence[str]) -> None:
         st.session_state["shown"] = references[rows[0]]
 
 
-def chosen(found: Library) -> EncoderSummary | None:
+def chosen(library_now: Library) -> EncoderSummary | None:
     """The selected model; its reference is in the address."""
     _notice()
-    references = [e.reference for e in found.encoders]
+    references = [e.reference for e in library_now.encoders]
     name = one_named(
         "Details",
         references,
@@ -146,7 +146,7 @@ def chosen(found: Library) -> EncoderSummary | None:
         name=names.current().model,
         placeholder="Choose a model",
     )
-    return found.find(name) if name else None
+    return library_now.find(name) if name else None
 
 
 def _notice() -> None:
@@ -156,7 +156,7 @@ def _notice() -> None:
         (st.success if is_well else st.error)(as_text(sentence))
 
 
-def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
+def details(encoder: EncoderSummary, library_now: Library, picks: Picks) -> None:
     """Draw one model's facts, runs and embeddings, and its removal."""
     with st.container(border=True, key="details"):
         name = names.current().model(encoder.reference)
@@ -175,9 +175,11 @@ def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
                 st.caption("Its settings are unknown until you check it below or run it.")
         _runs(encoder, picks)
         if _may_be_checked(encoder):
-            setup_check(encoder.reference, [other.reference for other in found.encoders if _may_be_checked(other)])
+            setup_check(
+                encoder.reference, [other.reference for other in library_now.encoders if _may_be_checked(other)]
+            )
         _on_disk(encoder)
-        _removal(encoder, found)
+        _removal(encoder, library_now)
 
 
 def _may_be_checked(encoder: EncoderSummary) -> bool:
@@ -388,7 +390,7 @@ def _testing(reference: ModelRef, dataset: DatasetRef) -> Diagnostic:
 # --- removal
 
 
-def _removal(encoder: EncoderSummary, found: Library) -> None:
+def _removal(encoder: EncoderSummary, library_now: Library) -> None:
     """Draw the removal of a model, or of a built-in model's embeddings, with a confirmation."""
     if not allowed().changes:
         return
@@ -404,15 +406,15 @@ def _removal(encoder: EncoderSummary, found: Library) -> None:
         st.button(f"{label} …", key="remove", icon=":material/delete:", on_click=_ask, args=(encoder.reference,))
         return
     with st.container(border=True, key="confirm"):
-        st.markdown(_consequences(encoder, found))
+        st.markdown(_consequences(encoder, library_now))
         with st.container(horizontal=True):
             st.button(label, key="remove_yes", type="primary", on_click=_remove, args=(encoder.reference,))
             st.button("Keep", key="remove_no", on_click=_ask, args=(None,))
 
 
-def _consequences(encoder: EncoderSummary, found: Library) -> str:
+def _consequences(encoder: EncoderSummary, library_now: Library) -> str:
     """What a removal deletes and keeps, as Markdown."""
-    removal = encoders_here.removal_of(encoder, found, settings())
+    removal = encoders_here.removal_of(encoder, library_now, settings())
     parts = []
     if removal.embeddings:
         parts.append(counted(removal.embeddings, "set of embeddings", "sets of embeddings"))
@@ -447,8 +449,8 @@ def _ask(reference: str | None) -> None:
 
 def _remove(reference: str) -> None:
     st.session_state[_ASKED] = None
-    found = library()
-    encoder = found.find(reference)
+    library_now = library()
+    encoder = library_now.find(reference)
     if encoder and _in_use(encoder):  # since the page was drawn
         st.session_state[_SAID] = (False, f"{names.current().model(reference)} is in use; nothing was removed.")
         return

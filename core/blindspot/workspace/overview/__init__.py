@@ -98,9 +98,9 @@ def section(entry: Diagnostic, picks: Picks) -> None:
             _at_first(entry, boards[0])
         tables.best_of(entry, boards[0])
         at_first.empty()
-    if (found := tables.best_of(entry, boards[0])) is not None:  # a user's own minimal pairs may have no synonym
-        _sentence(f"**{as_text(best.verdict(found))}** {as_text(best.cost(found))}", key="headline")
-        _dots(found, boards[0], key=f"dots_{entry.id}")
+    if (best_here := tables.best_of(entry, boards[0])) is not None:  # a user's own minimal pairs may have no synonym
+        _sentence(f"**{as_text(best.verdict(best_here))}** {as_text(best.cost(best_here))}", key="headline")
+        _dots(best_here, boards[0], key=f"dots_{entry.id}")
     drawn = st.container()
     is_long = len(boards) > TABLES and st.toggle(
         f"Show all {len(boards):,} datasets", key="overview_more", bind="query-params"
@@ -115,9 +115,9 @@ def section(entry: Diagnostic, picks: Picks) -> None:
 
 def _at_first(entry: Diagnostic, board: Leaderboard) -> None:
     """The first dataset's scores, without what takes time."""
-    found = best.untested(entry, board.runs)
-    _sentence(as_text(best.at_first(found)), key="headline_at_first")
-    _dots(found, board, key=f"dots_{entry.id}_at_first")
+    best_here = best.untested(entry, board.runs)
+    _sentence(as_text(best.at_first(best_here)), key="headline_at_first")
+    _dots(best_here, board, key=f"dots_{entry.id}_at_first")
     tables.board_table(entry, board, test=False, key="at_first")
 
 
@@ -126,10 +126,10 @@ def _sentence(text: str, key: str) -> None:
         st.markdown(text)
 
 
-def _dots(found: Best, board: Leaderboard, key: str) -> None:
+def _dots(best_here: Best, board: Leaderboard, key: str) -> None:
     """The figure of the first dataset."""
-    entry = found.entry
-    scores = tables.headlines(found).head(DRAWN)
+    entry = best_here.entry
+    scores = tables.headlines(best_here).head(DRAWN)
     chart = figures.score_dots(
         scores,
         entry.overview.axis,
@@ -141,11 +141,13 @@ def _dots(found: Best, board: Leaderboard, key: str) -> None:
     if entry.deeper:
         page_link(entry.deeper, label=entry.overview.link, icon=":material/arrow_forward:")
     said = (
-        "Bars: 95% intervals of each score; overlapping bars can still differ significantly." if found.intervals else ""
+        "Bars: 95% intervals of each score; overlapping bars can still differ significantly."
+        if best_here.intervals
+        else ""
     )
     if board.variants > len(scores):
         end = "lowest" if entry.headline_is_lower_better else "highest"
-        said = f"{board.variants:,} models; showing the {len(scores)} with the {end} {found.label}. {said}"
+        said = f"{board.variants:,} models; showing the {len(scores)} with the {end} {best_here.label}. {said}"
     toys = [variant.label for variant in scores["variant"] if variant.encoder in BASELINES]
     if toys and entry.grid is GridRole.TASK:
         know = "knows" if len(toys) == 1 else "know"

@@ -90,9 +90,9 @@ def _items(run: RunRecord) -> tuple[str, str]:
     return run.plan.dataset_digest, run.plan.covered_digest
 
 
-def _intervals(best: RunRecord, others: Sequence[RunRecord], found: Sequence[PairedTest]) -> dict[str, Interval]:
-    out = {run.run_id: one.b_interval for run, one in zip(others, found, strict=True)}
-    out |= {best.run_id: found[0].a_interval} if found else {}
+def _intervals(best: RunRecord, others: Sequence[RunRecord], tests: Sequence[PairedTest]) -> dict[str, Interval]:
+    out = {run.run_id: test.b_interval for run, test in zip(others, tests, strict=True)}
+    out |= {best.run_id: tests[0].a_interval} if tests else {}
     return {run_id: interval for run_id, interval in out.items() if interval is not None}
 
 
@@ -108,30 +108,28 @@ def at_first(best: Best) -> str:
     return f"{name} has the {end} {score} on {dataset}. Testing its difference from {others} …"
 
 
-def verdict(found: Best) -> str:
+def verdict(best_here: Best) -> str:
     """One sentence: the best model, its score with the interval, and whether the others are significantly worse."""
-    best = found.best
+    best = best_here.best
     name, dataset = best.plan.variant.label, title_of(best.plan.dataset)
-    score = found.estimate
-    known = number(best.metrics[found.entry.headline], ".3f") if score is None else with_ci(score, ".3f")
-    value = f"{found.label} {known}"
-    if not found.others:
+    score = best_here.estimate
+    known = number(best.metrics[best_here.entry.headline], ".3f") if score is None else with_ci(score, ".3f")
+    value = f"{best_here.label} {known}"
+    if not best_here.others:
         return f"{name}: {value} on {dataset}. Run another model to compare."
-    if not _ranks(found.entry):
-        end = "lowest" if found.entry.headline_is_lower_better else "highest"
+    if not _ranks(best_here.entry):
+        end = "lowest" if best_here.entry.headline_is_lower_better else "highest"
         return f"{name} has the {end} {value} on {dataset}. This score describes a model; it does not rank models."
-    top = f"{name} has the best {found.entry.title} score on {dataset}: {value}"
-    if found.alike is None:
-        why = f": {found.refusal}" if found.refusal else ""
-        return (
-            f"{name} has the best {found.entry.title} score on {dataset}: {value}. The differences are not tested{why}."
-        )
-    worse = len(found.others) - len(found.alike)
-    if not found.alike:
+    top = f"{name} has the best {best_here.entry.title} score on {dataset}: {value}"
+    if best_here.alike is None:
+        why = f": {best_here.refusal}" if best_here.refusal else ""
+        return f"{top}. The differences are not tested{why}."
+    worse = len(best_here.others) - len(best_here.alike)
+    if not best_here.alike:
         rest = "the other model" if worse == 1 else f"all {worse} others"
-        return f"{name} is best by {found.entry.title} on {dataset}: {value}, significantly better than {rest}."
-    named = [run.plan.variant.label for run in found.alike[:NAMED]]
-    if more := len(found.alike) - len(named):
+        return f"{name} is best by {best_here.entry.title} on {dataset}: {value}, significantly better than {rest}."
+    named = [run.plan.variant.label for run in best_here.alike[:NAMED]]
+    if more := len(best_here.alike) - len(named):
         named.append(f"{more} more")
     rest = f" It is significantly better than the other {worse}." if worse else ""
     names = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
@@ -144,9 +142,9 @@ def _ranks(entry: Diagnostic) -> bool:
     return declared is not None and declared.higher_is_better is not None and entry.grid is not GridRole.DESCRIPTION
 
 
-def cost(found: Best) -> str:
+def cost(best_here: Best) -> str:
     """The size of the best model; "" if nothing is known."""
-    best = found.best
+    best = best_here.best
     parts = []
     if best.memory_bytes:
         parts.append(f"{best.memory_bytes / 1e6:,.0f} MB")

@@ -82,9 +82,9 @@ def best_of(entry: Diagnostic, board: Leaderboard) -> Best | None:
     if not _is_scored(entry, board):
         return None
     ids = tuple(run.run_id for run in board.runs)
-    found = _best_of(entry, ids, tuple(names_shown(board.runs)), _runs=board.runs, _repository=repository())
+    best_here = _best_of(entry, ids, tuple(names_shown(board.runs)), _runs=board.runs, _repository=repository())
     _compared().add((entry.id, ids))
-    return found
+    return best_here
 
 
 def takes_long(entry: Diagnostic, board: Leaderboard) -> bool:
@@ -133,18 +133,18 @@ def _alike(
     return best_of_each(entry, _runs, repository())
 
 
-def headlines(found: Best) -> pd.DataFrame:
+def headlines(best_here: Best) -> pd.DataFrame:
     """For ``figures.score_dots``."""
-    ends = {run.run_id: found.intervals.get(run.run_id) for run in found.runs}
+    ends = {run.run_id: best_here.intervals.get(run.run_id) for run in best_here.runs}
     return pd.DataFrame(
         [
             {
                 "variant": run.plan.variant,
-                "score": run.metrics[found.entry.headline],
+                "score": run.metrics[best_here.entry.headline],
                 "low": interval.low if (interval := ends[run.run_id]) else np.nan,
                 "high": interval.high if interval else np.nan,
             }
-            for run in found.runs
+            for run in best_here.runs
         ]
     )
 
@@ -154,13 +154,13 @@ def tested(boards: Sequence[Leaderboard]) -> set[str]:
 
     The tests read all pairs of all models, and a store may have many datasets.
     """
-    found: set[str] = set()
+    seen: set[str] = set()
     pairs = 0.0
     for board in boards:
         pairs += _pairs(board)
-        if not found or pairs <= TESTED_PAIRS:
-            found.add(board.dataset)
-    return found
+        if not seen or pairs <= TESTED_PAIRS:
+            seen.add(board.dataset)
+    return seen
 
 
 def board_table(entry: Diagnostic, board: Leaderboard, *, test: bool, key: str = "scores") -> None:
@@ -184,7 +184,7 @@ def board_table(entry: Diagnostic, board: Leaderboard, *, test: bool, key: str =
 
 def _what(entry: Diagnostic, run: RunRecord) -> str:
     metric, things = entry.overview.counted
-    found = f"{run.metrics[metric]:,.0f} {things}" if metric in run.metrics else "all examples"
+    items = f"{run.metrics[metric]:,.0f} {things}" if metric in run.metrics else "all examples"
     among = f" among {run.metrics['background']:,.0f} texts" if "background" in run.metrics else ""
     known = " that all models cover" if run.plan.covered_digest else ""
-    return f"{found}{among}{known}"
+    return f"{items}{among}{known}"

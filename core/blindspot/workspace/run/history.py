@@ -137,9 +137,9 @@ def _row(run: RunRecord) -> dict[str, object]:
 def _chosen_records() -> list[RunRecord]:
     """The selected runs that still exist, in the order of selection."""
     chosen: list[str] = st.session_state.get(_CHOSEN, [])
-    found = {r.run_id: r for run_id in chosen for r in repository().runs(run_id=run_id)}
-    st.session_state[_CHOSEN] = [run_id for run_id in chosen if run_id in found]
-    return [found[run_id] for run_id in st.session_state[_CHOSEN]]
+    records = {r.run_id: r for run_id in chosen for r in repository().runs(run_id=run_id)}
+    st.session_state[_CHOSEN] = [run_id for run_id in chosen if run_id in records]
+    return [records[run_id] for run_id in st.session_state[_CHOSEN]]
 
 
 # --- actions

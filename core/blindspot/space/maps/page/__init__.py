@@ -132,7 +132,7 @@ def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
     *places, last = st.columns([4, 2, 2, 3], vertical_alignment="bottom")
     item, k = query.choose(opened, places)
     coloring = colors.choose(opened, last)
-    arounds = [(one, None if item is None else query.around(opened, one, item, k)) for one in drawn]
+    arounds = [(drawn_map, None if item is None else query.around(opened, drawn_map, item, k)) for drawn_map in drawn]
     shown = _shown_rows(drawn)
     if shown is not None:
         colors.note(coloring, opened.spaces[0].items[shown])
@@ -149,13 +149,13 @@ def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
 
 def _meaning(drawn: Sequence[Drawn]) -> str:
     """A phrase on each method drawn."""
-    found = dict.fromkeys(one.request.method for one in drawn)
-    return " ".join(f"{METHODS[method]} {MEANING[method]}." for method in found)
+    methods = dict.fromkeys(drawn_map.request.method for drawn_map in drawn)
+    return " ".join(f"{METHODS[method]} {MEANING[method]}." for method in methods)
 
 
 def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
     """Rows of the spaces to draw: all rows of the maps, or a sample if there are too many; None without a map."""
-    made = [one.map for one in drawn if one.map is not None]
+    made = [drawn_map.map for drawn_map in drawn if drawn_map.map is not None]
     if not made:
         return None
     rows = made[0].rows
@@ -174,49 +174,49 @@ def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
 
 def _map(
     opened: Opened,
-    one: Drawn,
+    drawn: Drawn,
     around: query.Around | None,
     coloring: Coloring | None,
     shown: Int64 | None,
     selected: Int64 | None,
 ) -> None:
-    st.markdown(f"**{as_text(one.variant.label)}**: {METHODS[one.request.method]}")
-    if one.why:
-        st.info(as_text(one.why), icon=":material/info:")
-    if one.map is None or shown is None:
+    st.markdown(f"**{as_text(drawn.variant.label)}**: {METHODS[drawn.request.method]}")
+    if drawn.why:
+        st.info(as_text(drawn.why), icon=":material/info:")
+    if drawn.map is None or shown is None:
         return
-    rows = shown[np.isin(shown, one.map.rows)]
-    coordinates = one.map.coordinates[np.searchsorted(one.map.rows, rows)]
+    rows = shown[np.isin(shown, drawn.map.rows)]
+    coordinates = drawn.map.coordinates[np.searchsorted(drawn.map.rows, rows)]
     placed = np.isfinite(coordinates).all(axis=1)
-    items = one.space.items[rows[placed]]
+    items = drawn.space.items[rows[placed]]
     texts = [opened.dataset.items[i] for i in items] if len(items) * len(opened.spaces) <= TEXTS_IN_ALL else None
-    explained = one.map.explained
+    explained = drawn.map.explained
     axes = ("", "")
     if explained:
         axes = (f"component 1: {explained[0]:.1%} of variance", f"component 2: {explained[1]:.1%}")
     figure = map_figure(
         Dots(items, coordinates[placed], texts),
         coloring.part(items) if coloring else None,
-        opened.styles[one.variant].color,
+        opened.styles[drawn.variant].color,
         selected,
         None if around is None else around.tie,
         axes,
         opened.scheme,
         with_webgl=len(shown) * len(opened.spaces) > DOTS_WITHOUT_WEBGL,
     )
-    key = f"map_{one.variant}"
+    key = f"map_{drawn.variant}"
     st.plotly_chart(
         figure,
         key=key,
         on_select=lambda: _take(opened, st.session_state[key].selection),
         selection_mode=("points", "box", "lasso"),
         config={"displaylogo": False, "scrollZoom": True},
-        alt=f"{METHODS[one.request.method]} of the texts by {one.variant.label}",
+        alt=f"{METHODS[drawn.request.method]} of the texts by {drawn.variant.label}",
     )
-    lost = len(one.map.rows) - int(np.isfinite(one.map.coordinates).all(axis=1).sum())
+    lost = len(drawn.map.rows) - int(np.isfinite(drawn.map.coordinates).all(axis=1).sum())
     if lost:
         st.caption(f"{lost:,} texts have no neighbors in the graph and are not shown.")
-    _trust(one.map.quality, explained)
+    _trust(drawn.map.quality, explained)
 
 
 def _trust(quality: Quality | None, explained: tuple[float, float] | None) -> None:
@@ -237,14 +237,15 @@ def _trust(quality: Quality | None, explained: tuple[float, float] | None) -> No
     st.caption(closeness(quality))
 
 
-def _headline(one: Drawn) -> None:
+def _headline(drawn: Drawn) -> None:
     """How far to trust the first map."""
-    if one.map is None or one.map.quality is None:
+    if drawn.map is None or drawn.map.quality is None:
         return
-    quality = one.map.quality
+    quality = drawn.map.quality
     st.markdown(
-        f"The {METHODS[one.request.method]} of **{as_text(one.variant.label)}** keeps **{quality.kept:.0%}** of the "
-        f"{quality.k} nearest neighbors (by chance: {quality.by_chance:.1%}). {verdict(quality, one.map.explained)}"
+        f"The {METHODS[drawn.request.method]} of **{as_text(drawn.variant.label)}** keeps **{quality.kept:.0%}** of "
+        f"the {quality.k} nearest neighbors (by chance: {quality.by_chance:.1%}). "
+        f"{verdict(quality, drawn.map.explained)}"
     )
 
 
@@ -275,7 +276,7 @@ def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
 def _take(opened: Opened, selection: Any) -> None:
     """Take the reader's selection: a box or lasso selects items in every map, a clicked dot becomes the query."""
     data = [point["customdata"] for point in selection.points if "customdata" in point]
-    named = [int(one[0] if isinstance(one, list) else one) for one in data]  # browsers send both forms
+    named = [int(number[0] if isinstance(number, list) else number) for number in data]  # browsers send both forms
     numbers = [number for number in named if number < len(opened.dataset.items)]
     if selection.box or selection.lasso:
         st.session_state[SELECTED] = (opened.dataset.texts_digest, tuple(dict.fromkeys(numbers)))
@@ -306,10 +307,12 @@ def _selection_table(opened: Opened, selected: Int64 | None, coloring: Sequence[
         "item": selected.tolist(),
         "text": [opened.dataset.items[i] for i in selected],
     }
-    for space, one in zip(opened.spaces, coloring, strict=True):
-        if found := colors.value_column(one, selected):
-            title = found[0] if all(c is one for c in coloring) else f"{found[0]}: {space.variant.label}"
-            columns.setdefault(title, found[1])
+    for space, values in zip(opened.spaces, coloring, strict=True):
+        if value_column := colors.value_column(values, selected):
+            title = (
+                value_column[0] if all(c is values for c in coloring) else f"{value_column[0]}: {space.variant.label}"
+            )
+            columns.setdefault(title, value_column[1])
     frame = pd.DataFrame(columns)
     number = st.column_config.NumberColumn
     config: dict[str, Any] = {name: "%.2f" for name in columns if frame[name].dtype.kind == "f"}
@@ -352,7 +355,7 @@ def show() -> None:
         requests = _choose(opened) if opened else None
         if opened and requests:
             drawn, missing = draw(opened, requests)
-            _headline(next((one for one in drawn if one.map), drawn[0]))
+            _headline(next((drawn_map for drawn_map in drawn if drawn_map.map), drawn[0]))
             _offer(opened, missing, is_pca=len(missing) == len(drawn))
             _explore(opened, drawn)
     ui.how(HOW)

@@ -61,7 +61,7 @@ def choose(opened: Opened, container: DeltaGenerator) -> list[Coloring | None]:
             "Color by",
             options,
             key="color",
-            name=lambda one: NAMES.get(one, one),
+            name=lambda name: NAMES.get(name, name),
             index=options.index(usual),
             container=container,
             help=HELP + "".join(f"- **{as_text(name)}**: a column of the dataset\n" for name in own),
@@ -90,13 +90,13 @@ def _is_english(dataset: Dataset) -> bool:
 
 def _rank_of_match(opened: Opened, variant: Variant) -> Numbers | None:
     params = opened.picks.params | {"protocol": DEFAULT_PROTOCOL}
-    found = by_rank_of_match(opened.dataset, variant, params, repository())
-    if found is None:
+    ranks = by_rank_of_match(opened.dataset, variant, params, repository())
+    if ranks is None:
         st.caption(
             f"{as_text(variant.label)} has no EvalRank run on this dataset with similarity {opened.picks.metric}, "
             "so its dots have no color. Start one on the page Run."
         )
-    return found
+    return ranks
 
 
 def _clusters(opened: Opened) -> list[Coloring | None]:
@@ -158,10 +158,16 @@ _by_source = cached(4, "Looking up sources …")(by_source)
 def note(coloring: Sequence[Coloring | None], items: Int64) -> None:
     """Say how many of the shown items have no color, and why; once if the maps agree."""
     said = {}
-    for one in coloring:
-        if one is not None:
-            values = one.codes[items] < 0 if isinstance(one, Groups) else np.isnan(one.values[items])
-            said[f"Gray: {np.count_nonzero(values):,} of {len(items):,} texts that {one.lacking}."] = values.any()
+    for colors_of_model in coloring:
+        if colors_of_model is not None:
+            values = (
+                colors_of_model.codes[items] < 0
+                if isinstance(colors_of_model, Groups)
+                else np.isnan(colors_of_model.values[items])
+            )
+            said[f"Gray: {np.count_nonzero(values):,} of {len(items):,} texts that {colors_of_model.lacking}."] = (
+                values.any()
+            )
     for sentence, is_needed in said.items():
         if is_needed:
             st.caption(sentence)

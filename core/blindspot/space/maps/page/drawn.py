@@ -38,21 +38,21 @@ def draw(opened: Opened, requests: Sequence[MapRequest]) -> tuple[list[Drawn], l
     out, missing = [], []
     with st.spinner("Drawing the maps …", show_time=False):
         for space, wanted in zip(opened.spaces, requests, strict=True):
-            request, found, why = wanted, maps.find(wanted, space, settings()), ""
+            request, map_found, why = wanted, maps.find(wanted, space, settings()), ""
             try:
-                if found is None:
+                if map_found is None:
                     request = replace(wanted, method=Method.PCA)
-                    found = maps.principal(request, space, settings())
+                    map_found = maps.principal(request, space, settings())
                     maps.check_count(wanted, len(space.items))
                     if wanted.method is Method.UMAP:
                         missing.append(wanted)
             except BlindspotError as error:
                 why = explained(error)
-            out.append(Drawn(space, request if found else wanted, found, why))
-        if missing and any(one.map and one.request.method is Method.UMAP for one in out):
+            out.append(Drawn(space, request if map_found else wanted, map_found, why))
+        if missing and any(drawn_map.map and drawn_map.request.method is Method.UMAP for drawn_map in out):
             lacking = {request.variant for request in missing}
             out = [
-                replace(one, request=wanted, map=None, why=NOT_YET) if one.variant in lacking else one
-                for one, wanted in zip(out, requests, strict=True)
+                replace(drawn_map, request=wanted, map=None, why=NOT_YET) if drawn_map.variant in lacking else drawn_map
+                for drawn_map, wanted in zip(out, requests, strict=True)
             ]
     return out, missing

@@ -118,26 +118,26 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
     with st.container(border=True, key="map_query"):
         st.text(short_text(opened.dataset.items[item]))
         columns = st.columns(len(arounds))
-        for column, (drawn, found) in zip(columns, arounds, strict=True):
+        for column, (drawn, nearest) in zip(columns, arounds, strict=True):
             with column:
                 st.text(drawn.variant.label)
-                if found is None:
+                if nearest is None:
                     st.caption("No map.")
                     continue
-                k = len(found.numbers)
-                st.caption(f"{np.count_nonzero(found.is_kept)} of {k} are among its {k} nearest in the picture.")
-                marks = np.where(found.is_kept, "● near", np.where(found.is_shown, "◇ far away", "not drawn"))
+                k = len(nearest.numbers)
+                st.caption(f"{np.count_nonzero(nearest.is_kept)} of {k} are among its {k} nearest in the picture.")
+                marks = np.where(nearest.is_kept, "● near", np.where(nearest.is_shown, "◇ far away", "not drawn"))
                 tables.draw(
                     {
-                        "similarity": found.similarity,
+                        "similarity": nearest.similarity,
                         "in the picture": marks,
-                        "text": [short_text(opened.dataset.items[i]) for i in found.numbers],
+                        "text": [short_text(opened.dataset.items[i]) for i in nearest.numbers],
                     },
                     key=f"map_neighbors_{drawn.variant}",
                     height=230,
                     column_config={"similarity": st.column_config.NumberColumn(format="%.4f", width="small")},
                 )
-        if any(found is not None and found.tie is None for _, found in arounds):
+        if any(around is not None and around.tie is None for _, around in arounds):
             st.caption("A map without lines does not contain this text (not in the sample, or unconnected).")
         with st.container(horizontal=True):
             query = link_to(opened.picks.dataset, opened.picks.metric, [drawn.variant for drawn, _ in arounds])

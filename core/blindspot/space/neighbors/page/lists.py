@@ -117,15 +117,20 @@ def _say_who_lacks(opened: Opened, item: int) -> None:
 
 def _notes(placed: Sequence[Placed]) -> None:
     """Name the parts of the text that a model cut off or does not know."""
-    if cut := [as_text(one.variant.label) for one in placed if one.truncated]:
+    if cut := [as_text(placed_text.variant.label) for placed_text in placed if placed_text.truncated]:
         st.caption(f"Cut off: the text is longer than {', '.join(cut)} can read. The rest is ignored.")
-    for one in placed:
-        words = ", ".join(as_text(f"“{word[:60]}”") for word in one.unknown)
-        if one.vector is None:
+    for placed_text in placed:
+        words = ", ".join(as_text(f"“{word[:60]}”") for word in placed_text.unknown)
+        if placed_text.vector is None:
             which = f": none of its words is known ({words})" if words else ""
-            st.info(f"No vector: {as_text(one.variant.label)} does not know this text{which}.", icon=":material/info:")
+            st.info(
+                f"No vector: {as_text(placed_text.variant.label)} does not know this text{which}.",
+                icon=":material/info:",
+            )
         elif words:
-            st.caption(f"{as_text(one.variant.label)} has no vector for {words} and uses the mean of the other words.")
+            st.caption(
+                f"{as_text(placed_text.variant.label)} has no vector for {words} and uses the mean of the other words."
+            )
 
 
 def _by_rank(opened: Opened, query: Query, answer: NeighborsView) -> None:
@@ -134,13 +139,13 @@ def _by_rank(opened: Opened, query: Query, answer: NeighborsView) -> None:
     related = _related(opened, query)
     several = len(set(related.values())) > 1
     dots = {item: f"● {name}: " if several else "● " for item, name in related.items()}
-    names = names_of_variants([str(one.variant) for one in answer.lists])
-    columns = {names(str(one.variant)): row.tolist() for one, row in zip(answer.lists, items, strict=True)}
+    names = names_of_variants([str(listed.variant) for listed in answer.lists])
+    columns = {names(str(listed.variant)): row.tolist() for listed, row in zip(answer.lists, items, strict=True)}
     frame = pd.DataFrame({"rank": range(1, answer.k + 1)})
-    for (name, numbers), one, counts in zip(columns.items(), answer.lists, found_by.tolist(), strict=True):
+    for (name, numbers), listed, counts in zip(columns.items(), answer.lists, found_by.tolist(), strict=True):
         frame[name] = [
             f"{number(similarity, '.3f')} {_mark(count, len(items))}{dots.get(item, '')}{opened.dataset.items[item]}"
-            for item, similarity, count in zip(numbers, one.similarity[: answer.k].tolist(), counts, strict=True)
+            for item, similarity, count in zip(numbers, listed.similarity[: answer.k].tolist(), counts, strict=True)
         ]
     longest = max(len(text) for name in columns for text in frame[name])
     lines = min(MOST_LINES, -(-longest * len(columns) // LINE))
@@ -165,7 +170,7 @@ def _by_rank(opened: Opened, query: Query, answer: NeighborsView) -> None:
     said = "; ".join(filter(None, marks))
     st.caption(f"{said[0].upper()}{said[1:]}.")
     _missed(answer, related)
-    if alike := ", ".join(as_text(one.variant.label) for one in answer.lists if one.are_alike(answer.k)):
+    if alike := ", ".join(as_text(listed.variant.label) for listed in answer.lists if listed.are_alike(answer.k)):
         st.caption(f"In {alike} these are all equally similar to the query, so their order means nothing.")
 
 
@@ -185,7 +190,7 @@ def _missed(view: NeighborsView, related: Mapping[int, str]) -> None:
     """Name the models with no related text among the k nearest."""
     if not related:
         return
-    within = {one.variant: set(one.items[: view.k].tolist()) for one in view.lists}
+    within = {listed.variant: set(listed.items[: view.k].tolist()) for listed in view.lists}
     without = [as_text(variant.label) for variant, items in within.items() if items.isdisjoint(related)]
     if without:
         named = ", ".join(dict.fromkeys(related.values()))
@@ -203,22 +208,24 @@ def _why(opened: Opened, query: Query, view: NeighborsView) -> None:
     )
     spaces = {space.variant: space for space in opened.spaces}
     asked = []
-    for one in view.lists:
-        item = int(one.items[rank - 1])
+    for listed in view.lists:
+        item = int(listed.items[rank - 1])
         pair = PairOfTexts((query.text, opened.dataset.items[item]), (query.item, item))
-        heading = f"**{as_text(one.variant.label)}**: {as_text(short_text(pair.texts[1]))}"
+        heading = f"**{as_text(listed.variant.label)}**: {as_text(short_text(pair.texts[1]))}"
         note = why_similar.note_of(opened.metric)
-        asked.append(why_similar.of_space(spaces[one.variant], pair, heading, note))
+        asked.append(why_similar.of_space(spaces[listed.variant], pair, heading, note))
     why_similar.show(asked, ("query", "neighbor"))
 
 
 def at_ranks(opened: Opened, view: NeighborsView) -> None:
-    deepest = min(len(one.items) for one in view.lists)
+    deepest = min(len(listed.items) for listed in view.lists)
     ranks = [rank for rank in RANKS if rank <= deepest]
     if len(ranks) < 2:
         return
     st.markdown(f"**This query at ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}**")
-    columns = {f"{one.variant.label}": [opened.dataset.items[one.items[r - 1]] for r in ranks] for one in view.lists}
+    columns = {
+        f"{listed.variant.label}": [opened.dataset.items[listed.items[r - 1]] for r in ranks] for listed in view.lists
+    }
     st.html(ranks_table(columns, ranks, opened.scheme, "Neighbors at chosen ranks"))
     st.caption(
         "How quickly do results drift from the query? A model that is better at rank 1 may be worse at rank 50 (ranks "

@@ -53,8 +53,8 @@ class Measure(StrEnum):
             "texts in both lists divided by texts in either" if self is Measure.JACCARD else "the top ranks count most"
         )
 
-    def of(self, found: Agreement) -> Float64:
-        return found.jaccard if self is Measure.JACCARD else found.rbo
+    def of(self, agreement: Agreement) -> Float64:
+        return agreement.jaccard if self is Measure.JACCARD else agreement.rbo
 
 
 def show(opened: Opened, answer: NeighborsView | None, k: int, headline: DeltaGenerator) -> None:
@@ -63,17 +63,17 @@ def show(opened: Opened, answer: NeighborsView | None, k: int, headline: DeltaGe
         st.info(
             "Only one model is shown. Pick or encode another one to see where they disagree.", icon=":material/info:"
         )
-    rows, found = neighbors.sample(opened.spaces[0]), list[Agreement]()
+    rows, agreements = neighbors.sample(opened.spaces[0]), list[Agreement]()
     if len(opened.spaces) > 1:
         with st.spinner(f"Looking up the neighbors of {len(rows):,} texts in every model …", show_time=True):
-            found = _agreements(opened.spaces, opened.metric, k)
+            agreements = _agreements(opened.spaces, opened.metric, k)
         with headline:
-            _headline(opened, found)
-        _disagreements(opened, rows, found, k)
+            _headline(opened, agreements)
+        _disagreements(opened, rows, agreements, k)
     statistics = st.expander("Statistics", icon=":material/query_stats:", key="statistics", bind="query-params")
     if statistics.open:
         with statistics:
-            _statistics(opened, answer, found, rows)
+            _statistics(opened, answer, agreements, rows)
 
 
 def _statistics(opened: Opened, answer: NeighborsView | None, agreements: Sequence[Agreement], rows: Int64) -> None:
@@ -100,10 +100,12 @@ def _headline(opened: Opened, agreements: Sequence[Agreement]) -> None:
     an interval over them would be too narrow; quartiles say how much they differ."""
     first = opened.spaces[0].variant
     said = []
-    for one in (one for one in agreements if first in {one.a, one.b}):
-        other = one.b if one.a == first else one.a
-        low, high = np.quantile(one.shared, (0.25, 0.75))
-        said.append(f"**{one.shared.mean():.1f}** with **{as_text(other.label)}** (middle half {low:g} to {high:g})")
+    for agreement in (agreement for agreement in agreements if first in {agreement.a, agreement.b}):
+        other = agreement.b if agreement.a == first else agreement.a
+        low, high = np.quantile(agreement.shared, (0.25, 0.75))
+        said.append(
+            f"**{agreement.shared.mean():.1f}** with **{as_text(other.label)}** (middle half {low:g} to {high:g})"
+        )
     depth, queries = agreements[0].depth, counted(len(agreements[0].shared), "query", "queries")
     st.markdown(
         f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(said)}, over "
@@ -115,7 +117,7 @@ def _headline(opened: Opened, agreements: Sequence[Agreement]) -> None:
 def _built_in(agreements: Sequence[Agreement]) -> None:
     """Warn if nearly all queries share many neighbors in all models: any model finds the rewrites of a text."""
     depth = agreements[0].depth
-    floor = int(min(np.quantile(one.shared, FEW) for one in agreements))
+    floor = int(min(np.quantile(agreement.shared, FEW) for agreement in agreements))
     if len(agreements) > 1 and floor >= depth * NOTABLE:
         st.caption(
             f"Any two of these models share {floor} or more neighbors of almost every query, as in data full of "
@@ -136,7 +138,7 @@ def _pair(opened: Opened, a: Variant, b: Variant) -> str:
 
 def _this_query(answer: NeighborsView) -> None:
     st.markdown("**For this query**")
-    found = answer.overlaps
+    overlaps = answer.overlaps
     rows = [
         {
             "first": o.a.label,
@@ -145,7 +147,7 @@ def _this_query(answer: NeighborsView) -> None:
             f"Jaccard@{o.k}": o.jaccard,
             "rank-biased overlap": o.rbo,
         }
-        for o in found
+        for o in overlaps
     ]
     config = {
         name: st.column_config.NumberColumn(format="%.3f", help=measure.meaning.capitalize())
@@ -197,9 +199,9 @@ def _matrices(opened: Opened, agreements: Sequence[Agreement], measure: Measure)
     names = list(_short(opened).values())
     place = {variant: i for i, variant in enumerate(opened.names)}
     overlap, alike = np.ones((2, len(names), len(names)))
-    for one in agreements:
-        i, j = place[one.a], place[one.b]
-        overlap[i, j] = overlap[j, i] = measure.of(one).mean()
+    for agreement in agreements:
+        i, j = place[agreement.a], place[agreement.b]
+        overlap[i, j] = overlap[j, i] = measure.of(agreement).mean()
         alike[i, j] = alike[j, i] = _cka(opened.spaces[i], opened.spaces[j])
     for i, space in enumerate(opened.spaces):
         if math.isnan(_cka(space, space)):  # else it is 1
@@ -226,8 +228,8 @@ def _disagreements(opened: Opened, rows: Int64, agreements: Sequence[Agreement],
     if other_name is None:
         return
     a, b = by_name[one_name], by_name[other_name]
-    one = next(f for f in agreements if {f.a, f.b} == {a, b})
-    order = one.worst_first()
+    agreement = next(f for f in agreements if {f.a, f.b} == {a, b})
+    order = agreement.worst_first()
     pages = Pages.of("disagreements_page", len(order))
     shown = order[pages.rows]
     items = opened.spaces[0].items[rows[shown]].tolist()
@@ -241,8 +243,8 @@ def _disagreements(opened: Opened, rows: Int64, agreements: Sequence[Agreement],
         {
             "item": items,
             "query": [texts[item] for item in items],
-            "shared": [f"{count} of {k}" for count in one.shared[shown]],
-            "RBO": one.rbo[shown],
+            "shared": [f"{count} of {k}" for count in agreement.shared[shown]],
+            "RBO": agreement.rbo[shown],
             "nearest in A": first[a],
             "nearest in B": first[b],
         }
@@ -264,6 +266,6 @@ def _disagreements(opened: Opened, rows: Int64, agreements: Sequence[Agreement],
             "nearest in B": column.TextColumn(width=195, help=f"{b.label}. {FROM_CHANGE}"),
         },
     )
-    lowest = int(np.count_nonzero(one.shared == one.shared.min()))
-    alike = f" {lowest:,} queries share no more than {one.shared.min()}." if lowest > 1 else ""
+    lowest = int(np.count_nonzero(agreement.shared == agreement.shared.min()))
+    alike = f" {lowest:,} queries share no more than {agreement.shared.min()}." if lowest > 1 else ""
     pages.turn(f"Fewest shared first, then lowest rank-biased overlap.{alike} Select a row to make it the query.")
