@@ -148,14 +148,14 @@ def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.Dat
 
 
 def for_export(
-    found: pd.DataFrame, table: PairTable, variants: Mapping[str, Variant], features: Sequence[str]
+    table_shown: pd.DataFrame, table: PairTable, variants: Mapping[str, Variant], features: Sequence[str]
 ) -> pd.DataFrame:
-    """The pairs of ``found`` in its order with their stored ranks and ``features`` (columns of ``found``).
+    """The pairs of ``table_shown`` in its order with their stored ranks and ``features`` (columns of ``table_shown``).
 
     Columns have their names in the store; a run's columns end in its variant (``variants`` by run id).
     """
-    rows = np.searchsorted(table.numbers, found["pair"])
-    out = found[["pair", "query_no", "match_no", "query", "match"]].rename(columns={"pair": "item_no"})
+    rows = np.searchsorted(table.numbers, table_shown["pair"])
+    out = table_shown[["pair", "query_no", "match_no", "query", "match"]].rename(columns={"pair": "item_no"})
     out = out.reset_index(drop=True)
     for run_id, variant in variants.items():
         for filtered, way in ((False, ""), (True, "filtered_")):
@@ -165,5 +165,5 @@ def for_export(
         out[f"similarity {variant}"] = table.similarity(run_id)[rows]
         out[f"ties {variant}"] = table.counts(run_id, filtered=False)[1][rows]
     for name in features:
-        out[name.replace(" ", "_")] = found[name].to_numpy()
+        out[name.replace(" ", "_")] = table_shown[name].to_numpy()
     return out

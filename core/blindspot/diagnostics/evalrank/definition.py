@@ -85,12 +85,12 @@ def exclusions_of(dataset: PairSet) -> Exclusions:
     They are the same for every encoder and take a third of the time of ranking, so the last dataset's are kept.
     """
     digest = dataset.content_digest
-    found = _LAST_EXCLUSIONS.get(digest)  # once: another thread may replace it
-    if found is None:
-        found = _find_exclusions(dataset)
+    exclusions = _LAST_EXCLUSIONS.get(digest)  # once: another thread may replace it
+    if exclusions is None:
+        exclusions = _find_exclusions(dataset)
         _LAST_EXCLUSIONS.clear()
-        _LAST_EXCLUSIONS[digest] = found
-    return found
+        _LAST_EXCLUSIONS[digest] = exclusions
+    return exclusions
 
 
 def _find_exclusions(dataset: PairSet) -> Exclusions:
@@ -239,7 +239,7 @@ def compute_twice(
 
     rescoring = Rescoring(side(twice.searched), side(twice.finer), twice.depth, metric, own=place[asked])
     queries = dataset.rows_as_queries(dataset.queries, len(twice.finer))
-    found = rank_pairs_twice(
+    places = rank_pairs_twice(
         rescoring,
         np.asarray(query, dtype=np.int64),
         place[dataset.matches],
@@ -248,7 +248,7 @@ def compute_twice(
         cancel,
         progress,
     )
-    return _result(dataset, found.raw, found.filtered, among, {"rescored": found.listed}, CPU)
+    return _result(dataset, places.raw, places.filtered, among, {"rescored": places.listed}, CPU)
 
 
 def _result(

@@ -118,7 +118,7 @@ def read(material: Material) -> list[Ranked]:
         if not runs:
             continue
         pairs = pairs_of_run(runs[0], material.repository)
-        alike = {run_id for run_id, one in known.items() if np.array_equal(one.item_no, pairs.numbers)}
+        alike = {run_id for run_id, pairs_known in known.items() if np.array_equal(pairs_known.item_no, pairs.numbers)}
         ranked = [[run for run in some if run.run_id in alike] for some in (runs, compared)]
         if ranked[0]:
             further = material.repository.own_columns(runs[0].plan.dataset, runs[0].plan.dataset_digest)
@@ -202,9 +202,9 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnC
     wanted = [Kind.LENGTH, Kind.FREQUENCY if of_words else Kind.OVERLAP, *([Kind.SOURCE] if sources else [])]
     out = []
     for kind in wanted:
-        found = grouping(kind, pairs.query, pairs.match, sources)
-        for side in dict.fromkeys(group.side for group in found.groups):
-            groups = [_sorted(group, pairs) for group in found.groups if group.side == side]
+        grouped = grouping(kind, pairs.query, pairs.match, sources)
+        for side in dict.fromkeys(group.side for group in grouped.groups):
+            groups = [_sorted(group, pairs) for group in grouped.groups if group.side == side]
             if kept := tuple(group for group in groups if group is not None):
                 out.append(Axis(kind, side, of_words, kept))
     for number, (name, column) in enumerate(choices_of(own).items(), 1):
@@ -251,13 +251,14 @@ def worst_kind(axis: Axis, hits: Float64) -> Worst:
     """
     tables = np.array(
         [
-            _table(hits[one.group.inside], one.inside, np.ceil) + _table(hits[~one.group.inside], one.outside, np.floor)
-            for one in axis.groups
+            _table(hits[kind.group.inside], kind.inside, np.ceil)
+            + _table(hits[~kind.group.inside], kind.outside, np.floor)
+            for kind in axis.groups
         ]
     )
     k, n, others, rest = tables.T
     p = np.minimum(1.0, 2 * hypergeometric_cdf(k, n + rest, k + others, n))
-    lower = [hits[one.group.inside].mean() < hits[~one.group.inside].mean() for one in axis.groups]
+    lower = [hits[kind.group.inside].mean() < hits[~kind.group.inside].mean() for kind in axis.groups]
     p = np.where(lower, p, 1.0)
     place = int(np.argmin(p))
     return Worst(place, min(1.0, float(p[place]) * len(axis.groups)))
@@ -280,22 +281,22 @@ def worth_of(values: Float64, dependence: Dependence) -> float:
 def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRanked | None) -> Evidence:
     hits = ranked.hits[run.run_id]
     worst = worst_kind(axis, hits)
-    one = axis.groups[worst.place]
-    inside, kinds = one.group.inside, len(axis.groups)
-    found, rest = share(hits[inside], one.inside, level_of_each(kinds)), float(hits[~inside].mean())
+    kind = axis.groups[worst.place]
+    inside, kinds = kind.group.inside, len(axis.groups)
+    estimate, rest = share(hits[inside], kind.inside, level_of_each(kinds)), float(hits[~inside].mean())
     rows = np.flatnonzero(inside)
     rank = ranked.rows[run.run_id].filtered.shown[rows]
     places = rows[np.argsort(-rank, kind="stable")].tolist() if worst.p < ALPHA else []
     return Evidence(
         "worst-by-{axis}",
         (run,),
-        found,
-        max(1, round(found.effective)),
-        against=by_chance(found.value - rest, worst.p),
+        estimate,
+        max(1, round(estimate.effective)),
+        against=by_chance(estimate.value - rest, worst.p),
         facts={
             "axis": axis.name,
             "by": axis.by,
-            "pairs": _kind_in_words(axis, one.group.label),
+            "pairs": _kind_in_words(axis, kind.group.label),
             "rest": rest,
             "choices": kinds if kinds > 1 else 0,
         },
@@ -340,10 +341,10 @@ def of_run(
 
 def _known(ranked: Ranked, first: FirstRanked) -> tuple[Int64, Int64, Dependence]:
     """The missed pairs whose first-ranked text is known, those texts, and which of the pairs are independent."""
-    found = first.items >= 0
-    places = first.places[found]
+    is_known = first.items >= 0
+    places = first.places[is_known]
     known = ranked.dependence.of_some(places)
-    return places, first.items[found], known
+    return places, first.items[is_known], known
 
 
 def _missed_share(ranked: Ranked, run: RunRecord) -> float:
@@ -366,12 +367,14 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
     shares = {subset: float(np.mean(subsets == subset)) for subset in changing}
     most = max(changing, key=lambda subset: shares[subset])
     inside = np.asarray(subsets == most, dtype=np.float64)
-    found = share(inside, known, level_of_each(len(changing)))
+    estimate = share(inside, known, level_of_each(len(changing)))
     n = int(worth_of(inside, known))
     p = min(1.0, len(changing) * p_of_more(shares[most] * n, n, chance))
     lost = _distinct(_most_lost(run, ranked, places[subsets == most]), ranked) if p < ALPHA else []
     facts: dict[str, Fact] = {"rewrite": after_the(most), "chance": chance, "rewrites": len(changing)}
-    yield _outranked("changed-meaning", run, ranked, first, found, by_chance(chance - found.value, p), lost, facts)
+    yield _outranked(
+        "changed-meaning", run, ranked, first, estimate, by_chance(chance - estimate.value, p), lost, facts
+    )
 
 
 def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Iterator[Evidence]:
@@ -390,11 +393,11 @@ def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Iterator[Ev
             "shared-words",
         )
     more = np.where(lead == 0, 0.5, lead > 0).astype(np.float64)
-    found = share(more, known)
+    estimate = share(more, known)
     n = int(worth_of(more, known))
-    p = p_of_more(found.value * n, n, 0.5)
+    p = p_of_more(estimate.value * n, n, 0.5)
     lost = _distinct(places[np.argsort(-lead, kind="stable")].tolist(), ranked) if p < ALPHA else []
-    yield _outranked(by, run, ranked, first, found, by_chance(0.5 - found.value, p), lost)
+    yield _outranked(by, run, ranked, first, estimate, by_chance(0.5 - estimate.value, p), lost)
 
 
 def _outranked(
@@ -459,21 +462,21 @@ def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Evidence:
     """Hubs: a few texts that take the first place of many missed pairs."""
     places, items, _ = _known(ranked, first)
     candidates = max(1, first.background - 2)  # for the first place of a missed pair: neither the query nor its match
-    found = repeated(items, ranked.dependence.groups[places], candidates)
-    lost = _distinct(places[items == found.items[0]].tolist(), ranked) if found.p < ALPHA else []
+    repeated_items = repeated(items, ranked.dependence.groups[places], candidates)
+    lost = _distinct(places[items == repeated_items.items[0]].tolist(), ranked) if repeated_items.p < ALPHA else []
     examples, item = _examples(ranked, lost, first, run)
     return Evidence(
         "outranked-by-hubs",
         (run,),
-        float(np.isin(items, found.items).mean()),
-        found.groups,
-        against=by_chance(found.groups / candidates - found.most, found.p),
+        float(np.isin(items, repeated_items.items).mean()),
+        repeated_items.groups,
+        against=by_chance(repeated_items.groups / candidates - repeated_items.most, repeated_items.p),
         facts={
             "missed": len(places),
             "missed_share": _missed_share(ranked, run),
-            "is_one": len(found.items) == 1,
-            "texts": len(found.items),
-            "most": found.most,
+            "is_one": len(repeated_items.items) == 1,
+            "texts": len(repeated_items.items),
+            "most": repeated_items.most,
             "candidates": candidates,
             "item": item,
         },
@@ -487,8 +490,8 @@ def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Evidence:
 def of_baselines(ranked: Ranked) -> Iterator[Evidence]:
     """MRR, raw ranks, against the best baseline's."""
     chance = mrr_by_chance(int(ranked.runs[0].metrics.get("background", 0)) - 1)
-    for found in against_baselines(ranked.runs, ranked.baselines, ranked.reciprocal, ranked.dependence, chance):
-        yield from found.evidence()
+    for comparison in against_baselines(ranked.runs, ranked.baselines, ranked.reciprocal, ranked.dependence, chance):
+        yield from comparison.evidence()
 
 
 def mrr_by_chance(candidates: int) -> float:
@@ -542,10 +545,10 @@ def _unfair_raw_ranks(runs: Sequence[RunRecord]) -> Iterator[Evidence]:
 def _further_answers(run: RunRecord, ranked: Ranked, material: Material) -> Iterator[Evidence]:
     """Misses on a user's own pairs that may be right answers: near-duplicates, and texts of the same group."""
     rows = ranked.rows[run.run_id]
-    found = further.close_misses(run, ranked.pairs, rows, material.settings, material.repository)
-    if found is not None and found.are_many:
-        facts: dict[str, Fact] = {"missed": found.in_words, "missed_share": _missed_share(ranked, run)}
-        yield Evidence("near-duplicates-missed", (run,), found.close / found.missed, found.missed, facts=facts)
+    misses = further.close_misses(run, ranked.pairs, rows, material.settings, material.repository)
+    if misses is not None and misses.are_many:
+        facts: dict[str, Fact] = {"missed": misses.in_words, "missed_share": _missed_share(ranked, run)}
+        yield Evidence("near-duplicates-missed", (run,), misses.close / misses.missed, misses.missed, facts=facts)
     filtered = rows.score(filtered=True).mrr
     try:
         scores = further.scores_by_group(run, ranked.pairs, rows, material.settings, material.repository)

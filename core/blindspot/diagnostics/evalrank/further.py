@@ -130,8 +130,8 @@ def _similarities(ranked: RunVectors, queries: Int64, members: Int64, metric: Si
         return np.asarray(unit_rows(ranked.vectors, queries) @ unit_rows(ranked.vectors, members).T)
     from scipy.spatial.distance import cdist
 
-    one, other = (np.asarray(ranked.vectors[rows], dtype=np.float64) for rows in (queries, members))
-    return np.asarray(1.0 / (1.0 + cdist(one, other)))
+    query_vectors, other = (np.asarray(ranked.vectors[rows], dtype=np.float64) for rows in (queries, members))
+    return np.asarray(1.0 / (1.0 + cdist(query_vectors, other)))
 
 
 # --- near-duplicates
@@ -158,11 +158,11 @@ class CloseMisses:
         return self.close > MOST_SHARE * self.missed
 
 
-def are_close(one: str, other: str) -> bool:
+def are_close(text: str, other: str) -> bool:
     """Whether two texts are equal but for case, spaces, punctuation and one letter in ``LETTERS``."""
     from rapidfuzz.distance import Levenshtein
 
-    first, second = near_duplicate_key(one), near_duplicate_key(other)
+    first, second = near_duplicate_key(text), near_duplicate_key(other)
     longer = max(len(first), len(second))
     most = longer // LETTERS
     return longer > 0 and Levenshtein.distance(first, second, score_cutoff=most) <= most
@@ -199,15 +199,15 @@ def warning(run: RunRecord, settings: Settings, repository: Repository) -> str:
     if run.plan.diagnostic != ENTRY.id or catalogued(run.plan.dataset):
         return ""
     pairs, rows = ranked_pairs(run, repository)
-    found = close_misses(run, pairs, rows, settings, repository)
-    if found is None or not found.are_many:
+    misses = close_misses(run, pairs, rows, settings, repository)
+    if misses is None or not misses.are_many:
         return ""
     try:
         scores = scores_by_group(run, pairs, rows, settings, repository)
     except BlindspotError:  # nothing can be ranked again: the misses were counted from what is kept
         scores = {}
     text = (
-        f"{run.plan.variant.label}: in {percent(found.close / found.missed)} of {found.in_words} "
+        f"{run.plan.variant.label}: in {percent(misses.close / misses.missed)} of {misses.in_words} "
         "the text ranked first is a near-duplicate of the query or the match, and may be as right an answer"
     )
     for name, score in scores.items():

@@ -179,9 +179,9 @@ def _nearest_above(ranked: RunVectors, query_no: Int64, match_no: Int64, metric:
         scores[row, own_texts[some]] = -np.inf
         scores[row, matches[some]] = -np.inf
         nearest = np.argpartition(scores, n - depth, axis=1)[:, n - depth :]
-        found = np.take_along_axis(scores, nearest, axis=1)
-        order = np.argsort(-found, axis=1, kind="stable")
-        is_above = np.take_along_axis(found, order, axis=1) > own[:, np.newaxis]
+        similarities = np.take_along_axis(scores, nearest, axis=1)
+        order = np.argsort(-similarities, axis=1, kind="stable")
+        is_above = np.take_along_axis(similarities, order, axis=1) > own[:, np.newaxis]
         out[some] = np.where(is_above, np.take_along_axis(nearest, order, axis=1), -1)
     return out
 
@@ -256,11 +256,11 @@ def queries_above(
     metric, own = Similarity(run.plan.params["metric"]), place[query_no[some]].astype(np.int64)
     counts = []
     for n in (len(order), len(matches)):
-        found = rank_pairs(rows, queries, place[match_no[some]], metric, no_progress, CancelToken(), candidates=n)
+        ranks = rank_pairs(rows, queries, place[match_no[some]], metric, no_progress, CancelToken(), candidates=n)
         if ranked.asking is not None:  # a query's own text is no candidate
             kept = np.flatnonzero((own < n) & (query_no[some] != match_no[some]))
-            found = without(found, Exclusions(kept, own[kept]), rows, queries, metric)
-        counts.append(found)
+            ranks = without(ranks, Exclusions(kept, own[kept]), rows, queries, metric)
+        counts.append(ranks)
     among_both, among_matches = counts
     return QueriesAbove(len(some), int(np.count_nonzero(among_both.greater > among_matches.greater)))
 
@@ -291,13 +291,13 @@ def families_of(dataset: str, settings: Settings) -> Families | None:
 
 @lru_cache(maxsize=4)
 def _families(dataset: str, settings: Settings) -> Families | None:
-    found = fetch.load(DATASETS[dataset], settings)
-    if not isinstance(found, MinimalPairSet):
+    minimal_set = fetch.load(DATASETS[dataset], settings)
+    if not isinstance(minimal_set, MinimalPairSet):
         raise TypeError(f"{dataset} is no set of minimal pairs")
     places: dict[str, tuple[int, str]] = {}
-    for subset, rewrites in found.rewrites.items():
+    for subset, rewrites in minimal_set.rewrites.items():
         for family, item in enumerate(rewrites.tolist()):
-            places.setdefault(found.items[item], (family, subset))
-    for family, item in enumerate(found.originals.tolist()):
-        places[found.items[item]] = (family, "")
-    return Families(places, found.subsets)
+            places.setdefault(minimal_set.items[item], (family, subset))
+    for family, item in enumerate(minimal_set.originals.tolist()):
+        places[minimal_set.items[item]] = (family, "")
+    return Families(places, minimal_set.subsets)

@@ -72,8 +72,8 @@ def around_match(
     searched, finer = vectors_of_two(run, settings, repository)
     items, metric = searched.items, Similarity(run.plan.params["metric"])
     among, again = (
-        similarity_to_all(found.vectors, int(found.places_of_queries(np.array([query_no]))[0]), metric)[: len(items)]
-        for found in (searched, finer)
+        similarity_to_all(space.vectors, int(space.places_of_queries(np.array([query_no]))[0]), metric)[: len(items)]
+        for space in (searched, finer)
     )
     if depth := run.plan.variant.chain.rescored:
         is_candidate = np.isin(items, candidates_of(run, items, repository)) & (items != query_no)
@@ -222,8 +222,8 @@ class PairTable:
 
     def counts(self, run_id: str, *, filtered: bool) -> tuple[Float64, Float64]:
         """Items above the match and items tied with it, ``[m] float64`` each, NaN for pairs that the run lacks."""
-        found = self.rows[run_id].counts(filtered)
-        return self._of_all(run_id, found.greater), self._of_all(run_id, found.ties)
+        counts = self.rows[run_id].counts(filtered)
+        return self._of_all(run_id, counts.greater), self._of_all(run_id, counts.ties)
 
     def similarity(self, run_id: str) -> Float64:
         """Similarity of query and match, ``[m] float64``, NaN for pairs that the run did not rank."""

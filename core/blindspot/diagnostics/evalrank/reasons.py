@@ -57,10 +57,10 @@ def occurrences(run: RunRecord, queries: Int64, settings: Settings, repository: 
     k = min(K, len(items) - 1)
     rows = np.asarray(ranked.vectors, dtype=np.float32)
     metric = Similarity(run.plan.params["metric"])
-    found = k_occurrence(rows, ranked.places_of_queries(asked), k, metric, ranked.places(asked), len(items))
+    hits = k_occurrence(rows, ranked.places_of_queries(asked), k, metric, ranked.places(asked), len(items))
     counts = np.zeros(run.coverage["items"], dtype=np.int64)
-    counts[items] = found
-    return Occurrences(counts, len(asked), float(found.mean()))
+    counts[items] = hits
+    return Occurrences(counts, len(asked), float(hits.mean()))
 
 
 def reasons(
@@ -74,15 +74,15 @@ def reasons(
     frequency = zipf_of(texts) if of_words else [0.0] * len(texts)
     out = []
     for item, text, zipf in zip(item_nos, texts, frequency, strict=True):
-        found = []
+        reasons_here = []
         if not of_words:
             if shared := len(asked & frozenset(words(text))):
-                found.append(f"{shared} of {len(asked)} words")
+                reasons_here.append(f"{shared} of {len(asked)} words")
             if length(text) == length(query):
-                found.append("same length")
+                reasons_here.append("same length")
         elif zipf >= FREQUENT:
-            found.append("frequent word")
+            reasons_here.append("frequent word")
         if hubs is not None and hubs.is_hub(item):
-            found.append(f"hub: near {hubs.counts[item]:,} of {hubs.queries:,} queries")
-        out.append(tuple(found))
+            reasons_here.append(f"hub: near {hubs.counts[item]:,} of {hubs.queries:,} queries")
+        out.append(tuple(reasons_here))
     return out

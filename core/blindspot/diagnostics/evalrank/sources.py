@@ -54,14 +54,14 @@ class PairSources:
 
 def find_sources(queries: Sequence[str], matches: Sequence[str], scored: ScoredPairs) -> PairSources:
     """Look every pair up, exactly, in either order, in ``blindspot.datasets.published.scored_pairs``."""
-    found: dict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
+    scored_pairs: dict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
     columns = (scored.set_numbers, scored.firsts, scored.seconds, scored.scores)
     for number, first, second, score in zip(*(column.tolist() for column in columns), strict=True):
-        found[frozenset((scored.items[first], scored.items[second]))].append((number, score))
+        scored_pairs[frozenset((scored.items[first], scored.items[second]))].append((number, score))
     totals = np.zeros((len(queries), len(scored.sets)))
     counts = np.zeros_like(totals)
     for pair, texts in enumerate(zip(queries, matches, strict=True)):
-        for number, score in found.get(frozenset(texts), ()):
+        for number, score in scored_pairs.get(frozenset(texts), ()):
             totals[pair, number] += score
             counts[pair, number] += 1
     scores = np.divide(totals, counts, out=np.full_like(totals, np.nan), where=counts > 0)

@@ -55,14 +55,14 @@ def rank_pairs_as_toolkit(
         query, match = int(queries[pair]), int(matches[pair])
         if query != scores_of:
             scores, scores_of = _scores(matrix, query, metric), query
-        one = _score_of_one(matrix[query], matrix[match], metric)
-        above = int(np.count_nonzero(scores > one if candidates is None else scores[candidates] > one))
+        score = _score_of_one(matrix[query], matrix[match], metric)
+        above = int(np.count_nonzero(scores > score if candidates is None else scores[candidates] > score))
         if candidates is not None and not candidates[query]:
-            above += int(scores[query] > one)
-        left_out = int(np.count_nonzero(scores[exclusions.items[first[pair] : last[pair]]] > one))
-        similarity[pair] = one
+            above += int(scores[query] > score)
+        left_out = int(np.count_nonzero(scores[exclusions.items[first[pair] : last[pair]]] > score))
+        similarity[pair] = score
         greater[pair], filtered[pair] = max(above, 1) - 1, max(above - left_out, 1) - 1
-        above_itself[pair] = match != query and scores[match] > one
+        above_itself[pair] = match != query and scores[match] > score
     progress("ranking as the toolkit does", m, m)
     no_ties = np.zeros(m, dtype=np.int64)
     return RankCounts(similarity, greater, no_ties), RankCounts(similarity, filtered, no_ties), above_itself

@@ -55,8 +55,8 @@ def triplets(
     matches_of: dict[int, set[int]] = defaultdict(set)
     for query, match in zip(query_no.tolist(), match_no.tolist(), strict=True):
         matches_of[query].add(match)
-    found = _nearest(vectors, asking, np.flatnonzero(is_candidate), most + DEPTH, metric)
-    places = np.unique(found)
+    nearest = _nearest(vectors, asking, np.flatnonzero(is_candidate), most + DEPTH, metric)
+    places = np.unique(nearest)
     texts = repository.texts(run.plan.dataset_digest, items[places].tolist())
     keys = {number: near_duplicate_key(text) for number, text in texts.items()}
     for row, (query, match) in enumerate(zip(rows["query"], rows["match"], strict=True)):
@@ -64,7 +64,7 @@ def triplets(
         same = {near_duplicate_key(query), near_duplicate_key(match)} - {""}
         others = [
             place
-            for place in found[row].tolist()
+            for place in nearest[row].tolist()
             if int(items[place]) not in {number, *matches_of[number]} and keys[int(items[place])] not in same
         ]
         at = np.array(others, dtype=np.int64)

@@ -156,15 +156,15 @@ def other_params(run: RunRecord) -> dict[str, str]:
 def counterpart(run: RunRecord, stored: Sequence[RunRecord]) -> RunRecord | None:
     """As ``other_protocol``, but found in ``stored``: runs on the same dataset by the other protocol, newest first."""
     toolkit = run.plan.params["protocol"] == TOOLKIT
-    found = [r for r in stored if r.plan.own_covered and r.plan.variant.encoder == run.plan.variant.encoder]
+    runs = [r for r in stored if r.plan.own_covered and r.plan.variant.encoder == run.plan.variant.encoder]
     transform = run.plan.variant.transform
     wanted: tuple[str, ...]
     if toolkit:
         wanted = (as_toolkit(transform), transform)
     else:
-        also = (r.plan.variant.transform for r in found)
+        also = (r.plan.variant.transform for r in runs)
         wanted = (transform, *(other for other in also if as_toolkit(other) == transform))
-    return next((r for name in wanted for r in found if r.plan.variant.transform == name), None)
+    return next((r for name in wanted for r in runs if r.plan.variant.transform == name), None)
 
 
 def as_toolkit(transform: str) -> str:

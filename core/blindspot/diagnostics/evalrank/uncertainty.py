@@ -149,14 +149,14 @@ def groups(table: PairTable, run_ids: Sequence[str], metrics: Sequence[str] = WI
 
 def one_group(table: PairTable, run_ids: Sequence[str], metrics: Sequence[str] = WITH_INTERVAL) -> Scores:
     """As ``groups``, of runs that ranked the same pairs; raises ``InputError`` if they did not."""
-    found = _together(table, run_ids)
-    if len(found) != 1:
+    together = _together(table, run_ids)
+    if len(together) != 1:
         raise InputError(
             "the runs ranked different pairs, since their encoders cover different items",
             expected="runs over the same items",
             remedy="run these encoders together, with --support common",
         )
-    return _scores(table, *found[0], metrics)
+    return _scores(table, *together[0], metrics)
 
 
 def _together(table: PairTable, run_ids: Sequence[str]) -> list[tuple[list[str], Bool]]:
@@ -194,17 +194,19 @@ class Estimated:
     alike: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(cls, found: Scores) -> Estimated:
-        first = next(iter(next(iter(found.values())).values()))
+    def of(cls, score_table: Scores) -> Estimated:
+        first = next(iter(next(iter(score_table.values())).values()))
         known = first.known
-        estimates = {run_id: {name: one.estimate for name, one in own.items()} for run_id, own in found.items()}
+        estimates = {
+            run_id: {name: score.estimate for name, score in own.items()} for run_id, own in score_table.items()
+        }
         return cls(
             len(first.parts),
             _method(known, len(first.parts)),
             known.refusal,
             {"unit": known.unit.value, "units": known.units, "effective": known.effective},
             estimates,
-            best_and_alike(found),
+            best_and_alike(score_table),
         )
 
 

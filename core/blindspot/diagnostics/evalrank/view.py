@@ -75,7 +75,11 @@ class TrustView:
         return replace(self, choices=(*self.choices, *further))
 
     def as_json(self) -> dict[str, Any]:
-        return {"run_id": self.run_id, "filtered": self.filtered, "choices": [one.as_json() for one in self.choices]}
+        return {
+            "run_id": self.run_id,
+            "filtered": self.filtered,
+            "choices": [choice.as_json() for choice in self.choices],
+        }
 
 
 def trust_view(
@@ -90,12 +94,12 @@ def trust_view(
     rows = rows_of_runs(ENTRY, [run.run_id, *others.run_ids], repository)
     own = rows[run.run_id]
     scores = {run_id: of_run.score(filtered) for run_id, of_run in rows.items()}
-    found = choices(own, pairs_of(own, frame), filtered=filtered)
-    return TrustView(run.run_id, filtered, (*found, *_of_others(run, others, scores)))
+    choices_made = choices(own, pairs_of(own, frame), filtered=filtered)
+    return TrustView(run.run_id, filtered, (*choices_made, *_of_others(run, others, scores)))
 
 
 def _of_others(run: RunRecord, others: Others, scores: Mapping[str, MeanScore]) -> list[Choice]:
-    found = []
+    out = []
     if other := others.protocol:
         way = other.plan.params["protocol"]
         if way == TOOLKIT:
@@ -106,7 +110,7 @@ def _of_others(run: RunRecord, others: Others, scores: Mapping[str, MeanScore]) 
                 about += " It also always centers the embeddings."
         else:
             about = f"By definition, exact and with ties: {other.plan.variant.label}."
-        found.append(Choice("protocol", way, scores[other.run_id], about, run_id=other.run_id))
+        out.append(Choice("protocol", way, scores[other.run_id], about, run_id=other.run_id))
     if other := others.covered:
         way = "own" if other.plan.own_covered else "common"
         items = f"{other.coverage['items_covered']:,} of {other.coverage['items']:,} texts"
@@ -115,7 +119,7 @@ def _of_others(run: RunRecord, others: Others, scores: Mapping[str, MeanScore]) 
             if other.plan.own_covered
             else f"On the texts that all compared models cover ({items})."
         )
-        found.append(Choice("support", way, scores[other.run_id], about, run_id=other.run_id))
+        out.append(Choice("support", way, scores[other.run_id], about, run_id=other.run_id))
     if other := others.candidates:
         way, background = candidates_in(other), f"{other.metrics['background']:,.0f} texts"
         about = (
@@ -123,8 +127,8 @@ def _of_others(run: RunRecord, others: Others, scores: Mapping[str, MeanScore]) 
             if way == MATCHES
             else f"All {background} of the dataset compete, other queries included, as in the paper."
         )
-        found.append(Choice(CANDIDATES.name, way, scores[other.run_id], about, run_id=other.run_id))
-    return found
+        out.append(Choice(CANDIDATES.name, way, scores[other.run_id], about, run_id=other.run_id))
+    return out
 
 
 def ranked_again(run: RunRecord, settings: Settings, repository: Repository, *, filtered: bool) -> list[Choice]:
@@ -136,7 +140,7 @@ def ranked_again(run: RunRecord, settings: Settings, repository: Repository, *, 
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
     """
-    found = []
+    out = []
     dataset = DATASETS.get(run.plan.dataset)
     try:
         if dataset and dataset.core_texts and run.plan.params["protocol"] == DEFINITION:
@@ -145,13 +149,13 @@ def ranked_again(run: RunRecord, settings: Settings, repository: Repository, *, 
                 f"Matches compete only with the {dataset.core_texts:,} words of the similarity sets, not with the most "
                 "frequent words of English (the ablation in the paper's table 4). Transforms are not refitted."
             )
-            found.append(Choice("background", "without frequent words", fewer.score(filtered), about))
+            out.append(Choice("background", "without frequent words", fewer.score(filtered), about))
         for name, score in scores_by_group(run, *ranked_pairs(run, repository), settings, repository).items():
             about = f"Filtered ranks without other texts of the same {name}: where these are right answers too."
-            found.append(Choice("groups", name, score, about))
+            out.append(Choice("groups", name, score, about))
     except ComparedTwice:
         return []
-    return found
+    return out
 
 
 # --- kinds of pair
@@ -235,11 +239,14 @@ class OverlapView:
 
 def overlap_view(pairs: PairTable, training: TrainingSet) -> OverlapView:
     """The overlap of runs' pairs with a training set."""
-    found, numbers = overlap(pairs.frame["query"].tolist(), pairs.frame["match"].tolist(), training), pairs.numbers
-    parts = {"all": numbers, "seen": numbers[found.both], "rest": numbers[~found.both]}
-    parts["no_text"] = numbers[~found.any_text]
+    overlap_with_training, numbers = (
+        overlap(pairs.frame["query"].tolist(), pairs.frame["match"].tolist(), training),
+        pairs.numbers,
+    )
+    parts = {"all": numbers, "seen": numbers[overlap_with_training.both], "rest": numbers[~overlap_with_training.both]}
+    parts["no_text"] = numbers[~overlap_with_training.any_text]
     scores = {}
     for run_id, own in pairs.rows.items():
         inside = {name: np.isin(own.item_no, part) for name, part in parts.items()}
         scores[run_id] = {n: PartScore(own.score(False, among), own.score(True, among)) for n, among in inside.items()}
-    return OverlapView(training, found, scores)
+    return OverlapView(training, overlap_with_training, scores)

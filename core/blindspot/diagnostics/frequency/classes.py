@@ -79,25 +79,25 @@ def design(counts: Float64, *, with_paper: bool) -> Design:
     """
     known = np.sort(counts[~np.isnan(counts)])
     n = len(known)
-    found: dict[int, Threshold] = {}  # by the number of rare items: equal counts can make two percentiles one
+    thresholds: dict[int, Threshold] = {}  # by the number of rare items: equal counts can make two percentiles one
     for percentile in PERCENTILES if n else ():
         count = known[min(int(np.ceil(n * percentile / 100)), n - 1)]
         rare = int(np.searchsorted(known, count))
         # Where many items share a count, a split may be far from the percentile of its name.
         if 2 * min(rare, n - rare) >= n * min(percentile, 100 - percentile) / 100 and min(rare, n - rare) >= LEAST:
-            found.setdefault(rare, Threshold(f"p{percentile}", float(count), rare / n))
+            thresholds.setdefault(rare, Threshold(f"p{percentile}", float(count), rare / n))
     for count in PAPER_COUNTS if with_paper else ():
         rare = int(np.searchsorted(known, count))
         if min(rare, n - rare) >= PAPER_CLASS:
-            found.setdefault(rare, Threshold(str(count), float(count), rare / n))
-    if not found:
+            thresholds.setdefault(rare, Threshold(str(count), float(count), rare / n))
+    if not thresholds:
         raise BlindspotError(
             f"frequent and rare cannot be told apart among {n:,} items with {len(np.unique(known)):,} different counts",
             expected=f"at least {LEAST} frequent and {LEAST} rare ones",
             remedy="choose a dataset with more items, other counts, or models with vectors for more of the items",
         )
-    smallest = min(min(rare, n - rare) for rare in found)
-    return Design(tuple(found[rare] for rare in sorted(found)), min(smallest, MOST))
+    smallest = min(min(rare, n - rare) for rare in thresholds)
+    return Design(tuple(thresholds[rare] for rare in sorted(thresholds)), min(smallest, MOST))
 
 
 def drawn(counts: Float64, threshold: Threshold, per_class: int, draw: int = 0, seed: int = SEED) -> tuple[Int64, Bool]:

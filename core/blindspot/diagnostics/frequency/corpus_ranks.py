@@ -111,14 +111,14 @@ def null_curve(ranks: Float64, queries: Int64, seed: int = SEED) -> Curve:
     return curve_of(k, ranks[drawn[:, k - 1]])
 
 
-def curve_of(k: Int64, found: Float64) -> Curve:
+def curve_of(k: Int64, ranks: Float64) -> Curve:
     """Means and intervals of ``[q, p]`` ranks."""
     from scipy.stats import t
 
-    q = len(found)
-    mean = found.mean(axis=0)
-    half = t.ppf(0.975, q - 1) * found.std(axis=0, ddof=1) / np.sqrt(q)
-    influence = (found / mean - 1) @ _slopes(k)  # of the exponent: to first order, since it is fitted to log means
+    q = len(ranks)
+    mean = ranks.mean(axis=0)
+    half = t.ppf(0.975, q - 1) * ranks.std(axis=0, ddof=1) / np.sqrt(q)
+    influence = (ranks / mean - 1) @ _slopes(k)  # of the exponent: to first order, since it is fitted to log means
     return Curve(k, mean, mean - half, mean + half, influence)
 
 

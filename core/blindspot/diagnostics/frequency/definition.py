@@ -68,9 +68,9 @@ def compute(
     accuracies = classes.classify(embeddings, dataset.counts, design, progress, cancel)
     mean, control = classes.mean_of(accuracies)
     metrics = {"accuracy": mean, "accuracy_max": max(a.mean for a in accuracies), "control": control}
-    for one in accuracies:
-        name = f"accuracy@{one.threshold.name}"
-        metrics |= {name: one.mean, f"{name}_sd": one.sd}
+    for accuracy in accuracies:
+        name = f"accuracy@{accuracy.threshold.name}"
+        metrics |= {name: accuracy.mean, f"{name}_sd": accuracy.sd}
     metrics |= {"words": float(len(dataset.items)), "words_per_class": float(design.per_class)}
     metrics |= _power_law(embeddings, dataset, progress)
     metrics |= _lengths(embeddings, dataset) | _hubs(embeddings, dataset, progress)
@@ -111,8 +111,10 @@ def _power_law(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Pro
 
 def _lengths(embeddings: Float32 | Float64, dataset: Vocabulary) -> dict[str, float]:
     """Rank correlation of vector length and count; empty where all lengths are the same."""
-    found = norms.correlation(embeddings, dataset.counts)
-    return {} if np.isnan(found.value) else {"length_rho": found.value, "length_words": float(found.n)}
+    correlation = norms.correlation(embeddings, dataset.counts)
+    return (
+        {} if np.isnan(correlation.value) else {"length_rho": correlation.value, "length_words": float(correlation.n)}
+    )
 
 
 def _hubs(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Progress) -> dict[str, float]:
@@ -124,9 +126,9 @@ def _hubs(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Progress
         return {}
     progress("counting hubs", 0, 1)
     nearest = ExactIndex(embeddings[rows].astype("float32", copy=False), Similarity.COS).of_rows(np.arange(n), HUB_K)
-    found = spearman(dataset.counts[rows], occurrences(nearest.rows, HUB_K, n).astype(np.float64))
+    correlation = spearman(dataset.counts[rows], occurrences(nearest.rows, HUB_K, n).astype(np.float64))
     progress("counting hubs", 1, 1)
-    return {} if np.isnan(found.value) else {"hub_rho": found.value, "hub_words": float(n)}
+    return {} if np.isnan(correlation.value) else {"hub_rho": correlation.value, "hub_words": float(n)}
 
 
 def rows_of(accuracies: Sequence[Accuracy], per_class: int) -> pa.Table:

@@ -184,8 +184,8 @@ def nearest_lists(
             cancel.check()
         progress(stage, start, len(places))
         rows = np.arange(start, min(start + AT_ONCE, len(places)), dtype=np.int64)
-        found = index.of_rows(rows, depth)
-        nearest[rows], similarity[rows] = found.rows, found.similarity
+        nearest_rows = index.of_rows(rows, depth)
+        nearest[rows], similarity[rows] = nearest_rows.rows, nearest_rows.similarity
     progress(stage, len(places), len(places))
     return Lists(places, len(vectors), nearest, similarity)
 

@@ -122,8 +122,8 @@ class Hubs:
 
     def item(self, item_no: int) -> int | None:
         """An item by its number in the dataset; None where it has no list."""
-        found = np.flatnonzero(self.numbers == item_no)
-        return int(found[0]) if len(found) else None
+        places = np.flatnonzero(self.numbers == item_no)
+        return int(places[0]) if len(places) else None
 
     def listed(self, item: int) -> ListedItem:
         return self._listed([item])[0]

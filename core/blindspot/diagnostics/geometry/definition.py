@@ -128,16 +128,16 @@ def compute(
     distances = squared_distances(vectors, dataset.queries, dataset.matches)
     rows = sample(len(vectors), MOST, SEED)
     progress("measuring the space", 1, STEPS)
-    found = {"align": float(distances.mean()), "anisotropy": anisotropy(vectors)}
+    scores = {"align": float(distances.mean()), "anisotropy": anisotropy(vectors)}
     cancel.check()
     progress("measuring the space", 2, STEPS)
-    found["uniform"] = uniformity(vectors, rows)
+    scores["uniform"] = uniformity(vectors, rows)
     for done, metric in enumerate(Similarity, 3):
         cancel.check()
         progress("measuring the space", done, STEPS)
-        found[f"hubness_{metric}_sample"] = hubness(vectors, rows, NEIGHBORS, metric)
+        scores[f"hubness_{metric}_sample"] = hubness(vectors, rows, NEIGHBORS, metric)
     progress("measuring the space", STEPS, STEPS)
-    metrics = {name: value for name, value in found.items() if not np.isnan(value)}
+    metrics = {name: value for name, value in scores.items() if not np.isnan(value)}
     metrics |= {
         "sampled_items": float(len(rows)),
         "zero_vectors": float(np.count_nonzero(norms == 0)),

@@ -46,8 +46,8 @@ class Sentences:
 
     def place(self, number: int) -> int | None:
         """The row of an original, by its number."""
-        found = np.flatnonzero(self.numbers == number)
-        return int(found[0]) if len(found) else None
+        places = np.flatnonzero(self.numbers == number)
+        return int(places[0]) if len(places) else None
 
     def column(self, subset: str) -> int:
         return self.subsets.index(subset)
@@ -136,14 +136,14 @@ class Filter:
     apart: float | None = None
 
 
-def kept(found: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
+def kept(triples: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
     """Which originals a filter keeps, ``[n] bool``; without ``b``, conditions on B are ignored."""
-    mask = np.ones(len(found.numbers), dtype=np.bool_)
+    mask = np.ones(len(triples.numbers), dtype=np.bool_)
     if wish.wanted:
-        rows = zip(found.originals, found.rewrites, strict=True)
+        rows = zip(triples.originals, triples.rewrites, strict=True)
         mask &= [any(texts.containing([original, *rest], wish.wanted)) for original, rest in rows]
     if wish.above:
-        in_a, in_b = (_all_above(found, wish.above, run_id) for run_id in (a, b or a))
+        in_a, in_b = (_all_above(triples, wish.above, run_id) for run_id in (a, b or a))
         holds = {
             Where.A: in_a,
             Where.B: in_b,
@@ -152,31 +152,31 @@ def kept(found: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
             Where.ONLY_B: in_b & ~in_a,
         }
         mask &= holds[wish.where if b is not None else Where.A]
-    columns = slice(None) if wish.subset is None else [found.column(wish.subset)]
-    similar = found.similarity[a][:, columns]
+    columns = slice(None) if wish.subset is None else [triples.column(wish.subset)]
+    similar = triples.similarity[a][:, columns]
     bounds: list[Bool] = []
     if wish.low is not None:
         bounds.append(similar >= wish.low)
     if wish.high is not None:
         bounds.append(similar <= wish.high)
     if wish.apart is not None and b is not None:
-        bounds.append(np.abs(similar - found.similarity[b][:, columns]) >= wish.apart)
+        bounds.append(np.abs(similar - triples.similarity[b][:, columns]) >= wish.apart)
     if bounds:  # one rewrite must be within all of them
         mask &= np.logical_and.reduce(bounds).any(axis=1)
     return mask
 
 
-def _all_above(found: Sentences, above: Sequence[Above], run_id: str) -> Bool:
+def _all_above(triples: Sentences, above: Sequence[Above], run_id: str) -> Bool:
     """In which originals all of the orders hold in one run, ``[n] bool``; a tie is no order."""
-    cosine = found.cosine[run_id]
-    leads = [cosine[:, found.column(order.nearer)] - cosine[:, found.column(order.farther)] for order in above]
+    cosine = triples.cosine[run_id]
+    leads = [cosine[:, triples.column(order.nearer)] - cosine[:, triples.column(order.farther)] for order in above]
     return np.asarray((np.array(leads) > TAU).all(axis=0))
 
 
-def orders_right(found: Sentences, run_id: str, demanded: Sequence[Above]) -> Float64:
+def orders_right(triples: Sentences, run_id: str, demanded: Sequence[Above]) -> Float64:
     """How many of the demanded orders a run has in each original, ``[n]``: a tie counts half; NaN without a cosine."""
-    cosine = found.cosine[run_id]
-    leads = np.array([cosine[:, found.column(o.nearer)] - cosine[:, found.column(o.farther)] for o in demanded])
+    cosine = triples.cosine[run_id]
+    leads = np.array([cosine[:, triples.column(o.nearer)] - cosine[:, triples.column(o.farther)] for o in demanded])
     right = np.where(leads > TAU, 1.0, np.where(leads < -TAU, 0.0, 0.5))
     return np.asarray(np.where(np.isnan(leads), np.nan, right).sum(axis=0), dtype=np.float64)
 
@@ -200,7 +200,7 @@ def lead(side: str) -> str:
 
 
 def described(
-    found: Sentences, a: str, b: str | None, above: Sequence[Above] = (), subset: str | None = None
+    triples: Sentences, a: str, b: str | None, above: Sequence[Above] = (), subset: str | None = None
 ) -> pd.DataFrame:
     """A row per original: ``no``, ``original``, and per subset ``A: <subset>``, its normalized similarity.
 
@@ -208,24 +208,24 @@ def described(
     ``subset``), ``differs most in`` (its subset) and ``orders that differ`` (``turned``). Orders of a filter add
     ``lead in A`` and ``lead in B``: the smallest lead of a rewrite that should be nearer, negative if it is farther.
     """
-    out: dict[str, object] = {NUMBER: found.numbers, ORIGINAL: list(found.originals)}
+    out: dict[str, object] = {NUMBER: triples.numbers, ORIGINAL: list(triples.originals)}
     sides = {"A": a} | ({} if b is None else {"B": b})
     for side, run_id in sides.items():
-        similarity = found.similarity[run_id]
+        similarity = triples.similarity[run_id]
         if above:
-            leads = [similarity[:, found.column(o.nearer)] - similarity[:, found.column(o.farther)] for o in above]
+            leads = [similarity[:, triples.column(o.nearer)] - similarity[:, triples.column(o.farther)] for o in above]
             out[lead(side)] = np.min(leads, axis=0)
-        out |= {in_run(side, subset): similarity[:, i] for i, subset in enumerate(found.subsets)}
+        out |= {in_run(side, subset): similarity[:, i] for i, subset in enumerate(triples.subsets)}
     if b is not None:
-        difference = found.similarity[a] - found.similarity[b]
-        out |= {in_run("A − B", subset): difference[:, i] for i, subset in enumerate(found.subsets)}
+        difference = triples.similarity[a] - triples.similarity[b]
+        out |= {in_run("A − B", subset): difference[:, i] for i, subset in enumerate(triples.subsets)}
         size = np.abs(difference)
         if subset is not None:
-            size = np.where(np.arange(len(found.subsets)) == found.column(subset), size, np.nan)
+            size = np.where(np.arange(len(triples.subsets)) == triples.column(subset), size, np.nan)
         at = np.where(np.isnan(size), -1.0, size).argmax(axis=1)
         largest = out[LARGEST] = size[np.arange(len(size)), at]  # NaN if all are
-        out[DIFFERS_IN] = ["" if np.isnan(one) else found.subsets[i] for i, one in zip(at, largest, strict=True)]
-        out[TURNED] = turned(found.cosine[a], found.cosine[b])
+        out[DIFFERS_IN] = ["" if np.isnan(value) else triples.subsets[i] for i, value in zip(at, largest, strict=True)]
+        out[TURNED] = turned(triples.cosine[a], triples.cosine[b])
     return pd.DataFrame(out)
 
 
@@ -259,43 +259,43 @@ def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.Dat
     return described.sort_values(order, ascending=not descending, kind="stable", na_position="last", key=key)
 
 
-def same_texts(found: Sentences, index: int) -> list[str]:
+def same_texts(triples: Sentences, index: int) -> list[str]:
     """For each rewrite of the original in row ``index``: ``unchanged``, an earlier subset with the same text, or ""."""
-    items = found.rewrite_items[index].tolist()
-    original = int(found.original_items[index])
+    items = triples.rewrite_items[index].tolist()
+    original = int(triples.original_items[index])
     return [
-        "unchanged" if item == original else found.subsets[items.index(item)] if items.index(item) < i else ""
+        "unchanged" if item == original else triples.subsets[items.index(item)] if items.index(item) < i else ""
         for i, item in enumerate(items)
     ]
 
 
-def roles(found: Sentences, items: Collection[int], name_of: Callable[[str], str]) -> dict[int, str]:
+def roles(triples: Sentences, items: Collection[int], name_of: Callable[[str], str]) -> dict[int, str]:
     """The first role of some of the dataset's items, in words: ``original 12``, ``synonym of 12``."""
     out: dict[int, str] = {}
-    at = np.flatnonzero(np.isin(found.original_items, list(items)))
+    at = np.flatnonzero(np.isin(triples.original_items, list(items)))
     for i in at:
-        out.setdefault(int(found.original_items[i]), f"original {found.numbers[i]}")
-    for i, j in np.argwhere(np.isin(found.rewrite_items, list(items))):
-        out.setdefault(int(found.rewrite_items[i, j]), f"{name_of(found.subsets[j])} of {found.numbers[i]}")
+        out.setdefault(int(triples.original_items[i]), f"original {triples.numbers[i]}")
+    for i, j in np.argwhere(np.isin(triples.rewrite_items, list(items))):
+        out.setdefault(int(triples.rewrite_items[i, j]), f"{name_of(triples.subsets[j])} of {triples.numbers[i]}")
     return out
 
 
-def for_export(found: Sentences, numbers: Sequence[int], variants: Mapping[str, Variant]) -> pd.DataFrame:
+def for_export(triples: Sentences, numbers: Sequence[int], variants: Mapping[str, Variant]) -> pd.DataFrame:
     """A row per original and rewrite, in the order of the originals' ``numbers``: item_no, original, subset, rewrite,
     and per run ``similarity <variant>`` and ``cosine <variant>``.
 
     Args:
         variants: by run id.
     """
-    places = np.searchsorted(found.numbers, np.asarray(numbers, dtype=np.int64))
-    k = len(found.subsets)
+    places = np.searchsorted(triples.numbers, np.asarray(numbers, dtype=np.int64))
+    k = len(triples.subsets)
     out: dict[str, object] = {
-        "item_no": np.repeat(found.numbers[places], k),
-        "original": [found.originals[i] for i in places for _ in range(k)],
-        "subset": list(found.subsets) * len(places),
-        "rewrite": [text for i in places for text in found.rewrites[i]],
+        "item_no": np.repeat(triples.numbers[places], k),
+        "original": [triples.originals[i] for i in places for _ in range(k)],
+        "subset": list(triples.subsets) * len(places),
+        "rewrite": [text for i in places for text in triples.rewrites[i]],
     }
     for run_id, variant in variants.items():
-        out[f"similarity {variant}"] = found.similarity[run_id][places].ravel()
-        out[f"cosine {variant}"] = found.cosine[run_id][places].ravel()
+        out[f"similarity {variant}"] = triples.similarity[run_id][places].ravel()
+        out[f"cosine {variant}"] = triples.cosine[run_id][places].ravel()
     return pd.DataFrame(out)

@@ -216,8 +216,8 @@ def compute(
 
 
 def _share(name: str, outcomes: Float64, dependence: Dependence) -> dict[str, float]:
-    found = sure_share(outcomes, dependence)
-    return {name: found.value} | _ends(name, found.interval)
+    share = sure_share(outcomes, dependence)
+    return {name: share.value} | _ends(name, share.interval)
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:

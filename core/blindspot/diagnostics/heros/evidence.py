@@ -54,12 +54,12 @@ def evidence(material: Material) -> Iterator[Evidence]:
             rivals = _rivals(run, material.baselines, cosines, alone)
             yield from of_run(run, cosines[run.run_id], texts, rivals)
     words = _against_words(material, cosines, alone)
-    lexical = {run_id: found.compared for run_id, found in words.items()}
+    lexical = {run_id: baseline.compared for run_id, baseline in words.items()}
     yield from of_baselines(material.runs, material.baselines, cosines, lexical)
     for run in material.runs:
-        if found := words.get(run.run_id):
+        if baseline := words.get(run.run_id):
             judged = words_alone.judged(cosines[run.run_id].subsets)
-            yield from found.evidence(run, judged=judged, unit=str(cosines[run.run_id].dependence.unit))
+            yield from baseline.evidence(run, judged=judged, unit=str(cosines[run.run_id].dependence.unit))
 
 
 def _alone(material: Material, cosines: Mapping[str, Cosines], texts: Texts) -> Mapping[str, words_alone.Alone]:
@@ -150,12 +150,12 @@ def _examples(
     near, far = cosines.of(ordering.near), cosines.of(ordering.far)
     worst = np.argsort(near - far, kind="stable")[:MOST_EXAMPLES]
     worst = worst[far[worst] - near[worst] > TAU]
-    found = texts.of(run, cosines.subsets)
+    sentences = texts.of(run, cosines.subsets)
     roles = [subset_in_words(subset) for subset in (ordering.near, ordering.far)]
     out = []
     for place in worst.tolist():
-        original = found.originals[place]
-        kept, changed = (found.rewrites[place][found.column(s)] for s in (ordering.near, ordering.far))
+        original = sentences.originals[place]
+        kept, changed = (sentences.rewrites[place][sentences.column(s)] for s in (ordering.near, ordering.far))
         removed, added = zip(*(changed_ranges(original, rewrite) for rewrite in (kept, changed)), strict=True)
         out.append(
             Example(
@@ -164,7 +164,7 @@ def _examples(
                 (_merged([*removed[0], *removed[1]]), *added),
             )
         )
-    return tuple(out), tuple(int(found.numbers[place]) for place in worst)
+    return tuple(out), tuple(int(sentences.numbers[place]) for place in worst)
 
 
 def _merged(ranges: Sequence[tuple[int, int]]) -> Ranges:
@@ -194,7 +194,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
         )
         for o, outcomes in right.items()
     }
-    p = {o: max(one.ahead for one in compared) for o, compared in against.items()}
+    p = {o: max(comparison.ahead for comparison in compared) for o, compared in against.items()}
     order = sorted(orderings, key=lambda o: -sure[o].value)
     named = [o for o in order if p[o] < ALPHA][:MOST_NAMED] or order[:1]
     best = named[0]
@@ -208,7 +208,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
         "choices": many if many > 1 else 0,
         "rivals": len(rivals),
     }
-    compared = tuple(one for o in named for one in against[o])
+    compared = tuple(comparison for o in named for comparison in against[o])
     return Evidence("meaning-kept-apart", (run,), sure[best], n, against=compared, facts=facts)
 
 
@@ -216,10 +216,10 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Evidence:
     """Whether the right rewrite is found among the rewrites less often than by guessing."""
     values, k = cosines.values, len(cosines.subsets)
     right = right_of(cosines.subsets)
-    found = picks(values, cosines.subsets.index(right))
-    n, chance, known = len(found), 1.0 / k, cosines.dependence
-    accuracy = sure_share(found, known)
-    missed = np.asarray(found == 0.0, dtype=np.float64)  # a shared first place counts as found: toward chance
+    picked = picks(values, cosines.subsets.index(right))
+    n, chance, known = len(picked), 1.0 / k, cosines.dependence
+    accuracy = sure_share(picked, known)
+    missed = np.asarray(picked == 0.0, dtype=np.float64)  # a shared first place counts as found: toward chance
     against = by_chance(accuracy.value - chance, _p_of_more(missed, known, 1.0 - chance))
     facts: dict[str, Fact] = {
         "right": after_the(right),
@@ -265,9 +265,9 @@ def _of_dataset(
     right = {
         run.run_id: np.mean([cosines[run.run_id].outcomes(o) for o in orderings], axis=0) for run in (*runs, *baselines)
     }
-    for found in against_baselines(runs, baselines, right, known, HALF):
-        others = [words[found.run.run_id]] if found.run.run_id in words else []
-        yield from found.evidence(others, units=_counted(known), orderings=len(orderings))
+    for comparison in against_baselines(runs, baselines, right, known, HALF):
+        others = [words[comparison.run.run_id]] if comparison.run.run_id in words else []
+        yield from comparison.evidence(others, units=_counted(known), orderings=len(orderings))
 
 
 # --- against shared words alone

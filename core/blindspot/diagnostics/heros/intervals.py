@@ -61,7 +61,7 @@ def intervals(
     ends = Interval(max(-1.0, cos_avg - reach), min(1.0, cos_avg + reach))
     room, change = 1.0 - cos_avg, 1.0 - cosines.mean(axis=0)
     influence = (change - (1.0 - cosines)) / room - change / room**2 * moved[:, np.newaxis]
-    found = []
+    ends_of_subsets = []
     for column, mean in zip(influence.T, change / room, strict=True):
         of_halves = [
             float(part.variances(column[inside][:, np.newaxis])[0]) * (inside.sum() / n) ** 2
@@ -69,8 +69,8 @@ def intervals(
         ]
         variance = sum(of_halves) + _shared_by_halves(column, dependence, first)
         reach = _reach(column, variance, dependence) / mean if mean > 0 else 0.0
-        found.append(Interval(1 - mean * float(np.exp(reach)), 1 - mean * float(np.exp(-reach))))
-    return Intervals(ends, found)
+        ends_of_subsets.append(Interval(1 - mean * float(np.exp(reach)), 1 - mean * float(np.exp(-reach))))
+    return Intervals(ends, ends_of_subsets)
 
 
 def _shared_by_halves(influence: Float64, dependence: Dependence, first: Bool) -> float:

@@ -24,7 +24,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     rows = repository.items(ENTRY, [run.run_id for run in runs], texts=False)
     own = [rows[rows["run_id"] == run.run_id] for run in runs]
     same_texts = repository.same_texts(runs[0].plan.dataset_digest)
-    cosines = [Cosines.of_rows(one, same_texts) for one in own]
+    cosines = [Cosines.of_rows(rows, same_texts) for rows in own]
     known = cosines[0].dependence
     out = []
     for run, of_run, of in zip(runs, own, cosines, strict=True):
@@ -45,8 +45,8 @@ def _scores(
         return pd.DataFrame(rewrites.loc[numbers.tolist()])
 
     def originals() -> list[str]:
-        found: list[str] = texts()[_ORIGINAL].tolist()
-        return found
+        column: list[str] = texts()[_ORIGINAL].tolist()
+        return column
 
     def describe(subsets: Sequence[str], said: Callable[[int], str]) -> Callable[[int], Item]:
         def item(index: int) -> Item:
@@ -56,12 +56,12 @@ def _scores(
 
         return item
 
-    found = {}
+    scores_here = {}
     for ordering in listed_orderings(of.subsets):
         near, far = ordering.near, ordering.far
         outcomes = of.outcomes(ordering)
         is_right = meaning_of(near) is Meaning.KEPT and meaning_of(far) is Meaning.CHANGED
-        found[str(ordering)] = scores(
+        scores_here[str(ordering)] = scores(
             ENTRY,
             str(ordering),
             f"{subset_in_words(near).capitalize()} nearer than {subset_in_words(far)}",
@@ -75,7 +75,7 @@ def _scores(
         )
     if right := right_of(of.subsets):  # several that tie for first place share it
         parts = picks(of.values, of.subsets.index(right))
-        found[ACCURACY] = scores(
+        scores_here[ACCURACY] = scores(
             ENTRY,
             ACCURACY,
             "Right rewrite nearest of all",
@@ -86,7 +86,7 @@ def _scores(
             family=ACCURACY,
             describe=describe(of.subsets, partial(_nearest, of)),
         )
-    return found
+    return scores_here
 
 
 _ORIGINAL = " original"  # no subset has a space at its beginning

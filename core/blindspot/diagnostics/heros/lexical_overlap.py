@@ -71,16 +71,16 @@ def rouge(hypothesis: str, reference: str) -> Rouge | None:
     if not sentences or not references:
         return None
     first, second = ([word for sentence in s for word in sentence] for s in (sentences, references))
-    one, other = set(first), set(second)
+    words, other = set(first), set(second)
     pairs, other_pairs = set(pairwise(first)), set(pairwise(second))
     common: set[str] = set()
     for said in references:
         for sentence in sentences:
             common |= _subsequence(said, sentence)
     return Rouge(
-        _f1(len(one & other), len(one), len(other)),
+        _f1(len(words & other), len(words), len(other)),
         _f1(len(pairs & other_pairs), len(pairs), len(other_pairs)),
-        _f1(len(common), len(one), len(other)),
+        _f1(len(common), len(words), len(other)),
     )
 
 
@@ -114,10 +114,10 @@ def overlap(
     for start in range(0, len(firsts), PIECES_AT_ONCE):
         progress("comparing words", start, len(firsts))
         some, others = firsts[start : start + PIECES_AT_ONCE], seconds[start : start + PIECES_AT_ONCE]
-        for one, other, ids, other_ids in zip(some, others, pieces(some), pieces(others), strict=True):
+        for text, other, ids, other_ids in zip(some, others, pieces(some), pieces(others), strict=True):
             if cancel is not None:
                 cancel.check()
-            if (score := rouge(one, other)) is not None:
+            if (score := rouge(text, other)) is not None:
                 scores.append(score)
             distances.append(levenshtein(ids, other_ids))
             total += len(ids) + len(other_ids)

@@ -211,8 +211,8 @@ def against_meaning(subsets: Sequence[str]) -> tuple[Ordering, ...]:
 
     A typo is also a matter of spelling, so it counts only if no other subset keeps the meaning.
     """
-    found = [Ordering(o.far, o.near) for o in _kept_over_changed(subsets)]
-    return tuple([o for o in found if o.far.casefold() != SPELLING] or found)
+    orderings = [Ordering(o.far, o.near) for o in _kept_over_changed(subsets)]
+    return tuple([o for o in orderings if o.far.casefold() != SPELLING] or orderings)
 
 
 def worst(cosines: Cosines) -> Finding | None:
@@ -222,8 +222,8 @@ def worst(cosines: Cosines) -> Finding | None:
     originals). So the interval here is for all of them at once.
     """
     candidates = against_meaning(cosines.subsets)
-    found = [rate(cosines, ordering, highest_of=len(candidates)) for ordering in candidates]
-    return Finding(max(found, key=lambda r: r.share.value), len(found)) if found else None
+    rates = [rate(cosines, ordering, highest_of=len(candidates)) for ordering in candidates]
+    return Finding(max(rates, key=lambda r: r.share.value), len(rates)) if rates else None
 
 
 @dataclass(frozen=True)

@@ -114,9 +114,9 @@ class Resemblance:
     def as_json(self) -> dict[str, Any]:
         trust = published_reliability()
         nearest = [
-            {name: getattr(one.profile, name) for name in ("model", "group", "figure", "block")}
-            | {"distance": one.distance, "mean_difference": one.mean_difference}
-            for one in self.neighbors
+            {name: getattr(neighbor.profile, name) for name in ("model", "group", "figure", "block")}
+            | {"distance": neighbor.distance, "mean_difference": neighbor.mean_difference}
+            for neighbor in self.neighbors
         ]
         return {
             "profile": dict(zip(SUBSETS, self.means.tolist(), strict=True)),
@@ -129,7 +129,9 @@ class Resemblance:
                 "nested": trust.nested.as_json(),
                 "leave_one_family_out": trust.leave_one_family_out.as_json(),
                 "majority": trust.majority.as_json() | {"group": trust.largest_group},
-                "leave_one_out_by_votes": {str(votes): one.as_json() for votes, one in trust.by_votes.items()},
+                "leave_one_out_by_votes": {
+                    str(votes): trust_of_votes.as_json() for votes, trust_of_votes in trust.by_votes.items()
+                },
             },
         }
 
@@ -271,7 +273,7 @@ def is_on_published_sentences(run: RunRecord, repository: Repository) -> bool:
     """
     if run.plan.dataset == DATASET:
         return True
-    known = {found.plan.dataset_digest for found in repository.runs(diagnostic=run.plan.diagnostic, dataset=DATASET)}
+    known = {stored.plan.dataset_digest for stored in repository.runs(diagnostic=run.plan.diagnostic, dataset=DATASET)}
     return run.plan.dataset_digest in known
 
 
@@ -308,18 +310,18 @@ def of_run(run: RunRecord, repository: Repository) -> Resemblance:
 # --- in words
 
 
-def in_words(found: Resemblance, name: str) -> list[str]:
+def in_words(resembled: Resemblance, name: str) -> list[str]:
     """The guess and how far to trust it, a sentence each, without markup; ``name`` is the measured encoder's."""
     trust = published_reliability()
-    nearest = found.nearest
-    if found.vote is None:
+    nearest = resembled.nearest
+    if resembled.vote is None:
         return [
-            f"{name} resembles none of the {len(found.neighbors)} published models, so there is no guess: the "
+            f"{name} resembles none of the {len(resembled.neighbors)} published models, so there is no guess: the "
             f"nearest one, {nearest.profile.model}, is {nearest.distance:.3f} away, while {FAR_QUANTILE:.0%} of the "
             f"published models have another within {trust.far:.3f}.",
             f"Where there is a guess, it is right for {_share(trust.leave_one_out)} of the published models.",
         ]
-    vote, alike = found.vote, trust.by_votes[found.vote.votes]
+    vote, alike = resembled.vote, trust.by_votes[resembled.vote.votes]
     votes = "All" if vote.votes == vote.voters else vote.votes
     return [
         f"{name} behaves most like models trained on {GROUPS[vote.group]} (group {vote.group}). "

@@ -60,9 +60,9 @@ def cosines_to_all(run: RunRecord, original: int, settings: Settings, repository
     """
     embedded = embedded_of(run, settings)
     space = _Space(run.plan.embedding_digest, run.plan.variant.transform, run, repository)
-    found = _kept(space, settings) if embedded.matrix.nbytes <= MOST_KEPT else space.transformed(settings)
-    place = int(found.places_of_queries(np.array([original]))[0])
-    return similarity_to_all(found.vectors, place, Similarity.COS)[: len(found.items)]
+    transformed = _kept(space, settings) if embedded.matrix.nbytes <= MOST_KEPT else space.transformed(settings)
+    place = int(transformed.places_of_queries(np.array([original]))[0])
+    return similarity_to_all(transformed.vectors, place, Similarity.COS)[: len(transformed.items)]
 
 
 @dataclass(frozen=True)

@@ -33,14 +33,14 @@ def triplets(
     """
     entry = find_diagnostic(run.plan.diagnostic).at_version(run.plan.diagnostic_version)
     rows = repository.items(entry, [run.run_id], texts=True)
-    found = browsing.sentences(rows, list(dict.fromkeys(rows["subset"])))
-    kept, changed = (list(map(found.column, subsets)) for subsets in sides(found.subsets))
-    cosine = found.cosine[run.run_id]
-    for row, (original, rewrites) in enumerate(zip(found.originals, found.rewrites, strict=True)):
+    sentences = browsing.sentences(rows, list(dict.fromkeys(rows["subset"])))
+    kept, changed = (list(map(sentences.column, subsets)) for subsets in sides(sentences.subsets))
+    cosine = sentences.cosine[run.run_id]
+    for row, (original, rewrites) in enumerate(zip(sentences.originals, sentences.rewrites, strict=True)):
         for positive in kept:
             leads = sorted((float(cosine[row, positive] - cosine[row, negative]), negative) for negative in changed)
-            for lead, negative in [one for one in leads if one[0] <= margin + TAU][:most]:
-                kinds = found.subsets[negative], found.subsets[positive]
+            for lead, negative in [lead for lead in leads if lead[0] <= margin + TAU][:most]:
+                kinds = sentences.subsets[negative], sentences.subsets[positive]
                 yield Triplet(original, rewrites[positive], rewrites[negative], kinds[0], lead, kinds[1])
 
 
@@ -67,8 +67,8 @@ def sides(subsets: tuple[str, ...]) -> tuple[list[str], list[str]]:
     kept, changed = (
         [subset for subset in subsets if meaning_of(subset) is meaning] for meaning in (Meaning.KEPT, Meaning.CHANGED)
     )
-    for found, what in ((kept, "keeps"), (changed, "changes")):
-        if not found:
+    for names, what in ((kept, "keeps"), (changed, "changes")):
+        if not names:
             raise InputError(
                 f"none of the rewrites {', '.join(subsets)} is known to {what[:-1]} the meaning",
                 expected="rewrites such as synonym or paraphrase, and others such as antonym or negation",

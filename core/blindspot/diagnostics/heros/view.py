@@ -66,9 +66,9 @@ class OrderingsView:
         }
 
 
-def _rate(one: Rate) -> dict[str, Any]:
-    pair = {"ordering": str(one.ordering), "near": one.ordering.near, "far": one.ordering.far}
-    return pair | {"rate": one.share.value, "low": one.share.low, "high": one.share.high}
+def _rate(measured: Rate) -> dict[str, Any]:
+    pair = {"ordering": str(measured.ordering), "near": measured.ordering.near, "far": measured.ordering.far}
+    return pair | {"rate": measured.share.value, "low": measured.share.low, "high": measured.share.high}
 
 
 def orderings_view(cosines: Cosines) -> OrderingsView:
@@ -115,14 +115,14 @@ class SentencesView:
         }
 
     def _sentence(self, row: dict[Any, Any]) -> dict[str, Any]:
-        found, place = self.sentences, int(np.searchsorted(self.sentences.numbers, row[browsing.NUMBER]))
+        sentences, place = self.sentences, int(np.searchsorted(self.sentences.numbers, row[browsing.NUMBER]))
         values = {
-            name: found.similarity[run.run_id][place].tolist()
+            name: sentences.similarity[run.run_id][place].tolist()
             for name, run in zip(("similarity", "similarity_against"), self.runs, strict=False)
         }
         rewrites = {
             subset: {"text": text} | {name: own[i] for name, own in values.items()}
-            for i, (subset, text) in enumerate(zip(found.subsets, found.rewrites[place], strict=True))
+            for i, (subset, text) in enumerate(zip(sentences.subsets, sentences.rewrites[place], strict=True))
         }
         out = {"item_no": row[browsing.NUMBER], "original": row[browsing.ORIGINAL], "rewrites": rewrites}
         if len(self.runs) > 1:
@@ -174,11 +174,11 @@ def spread_view(runs: Sequence[RunRecord], rows: pd.DataFrame, subsets: Sequence
     baselines = [run.metrics["cos_avg"] if is_raw else 0.0 for run in runs]
     drawn = np.concatenate([*(values[run.run_id, subset] for run in runs for subset in subsets), baselines])
     span = max(LEAST_SPAN, float(np.ptp(drawn)))
-    found = []
+    spreads = []
     for run, baseline in zip(runs, baselines, strict=True):
         for subset in subsets:
             own = values[run.run_id, subset]
             hill = density(own, span, highest=1.0)
             variant = run.plan.variant
-            found.append(Spread(variant, subset, hill, Quantiles.of(own), float(own.mean()), baseline, len(own)))
-    return found
+            spreads.append(Spread(variant, subset, hill, Quantiles.of(own), float(own.mean()), baseline, len(own)))
+    return spreads

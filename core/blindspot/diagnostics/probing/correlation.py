@@ -59,12 +59,12 @@ def with_transfer(probes: Scores, tasks: Scores) -> WithTransfer:
     """Correlate every probing task with every transfer task."""
     rho = np.full((len(probes), len(tasks)), np.nan)
     models = np.zeros_like(rho)
-    for i, one in enumerate(probes.values()):
+    for i, scores in enumerate(probes.values()):
         for j, other in enumerate(tasks.values()):
-            both = [variant for variant in one if variant in other]
+            both = [variant for variant in scores if variant in other]
             models[i, j] = len(both)
             if len(both) >= FEWEST:
-                values = np.array([[one[variant], other[variant]] for variant in both])
+                values = np.array([[scores[variant], other[variant]] for variant in both])
                 rho[i, j] = rankings.spearman(rankings.oriented(values, np.ones(2)))[0, 1]
     return WithTransfer(tuple(probes), tuple(tasks), rho, models)
 

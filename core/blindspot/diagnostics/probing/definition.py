@@ -29,9 +29,9 @@ def compute(
     cancel: CancelToken,
 ) -> DiagnosticResult:
     """See ``blindspot.diagnostics.transfer.definition.compute``."""
-    found = transfer.compute(embeddings, dataset, params, progress, cancel)
+    result = transfer.compute(embeddings, dataset, params, progress, cancel)
     trained = np.unique(dataset.labels[dataset.splits == TRAIN])  # no other class can be an answer
-    return replace(found, metrics={**found.metrics, "chance": 1 / len(trained)})
+    return replace(result, metrics={**result.metrics, "chance": 1 / len(trained)})
 
 
 def _trained_numbers(pairs: int, dimension: int, classes: float) -> float:

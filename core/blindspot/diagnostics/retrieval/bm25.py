@@ -50,7 +50,9 @@ def search(
         judged = asked.plain
         # Documents tie only if their scores are equal: then the number of documents above them is equal, too.
         among_judged = condensed(judged, -places.greater.astype(np.float64))
-        found = KeywordSearch(score(judged, places, dataset.grades), score(judged, among_judged, dataset.grades), top)
+        searched = KeywordSearch(
+            score(judged, places, dataset.grades), score(judged, among_judged, dataset.grades), top
+        )
         _LAST.clear()
-        _LAST[key] = found
+        _LAST[key] = searched
     return _LAST[key]

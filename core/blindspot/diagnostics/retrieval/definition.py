@@ -149,8 +149,10 @@ def compute(
     judged = asked.judged
     cancel.check()
     in_order, metric = params["ties"] == TREC_EVAL, Similarity(params["metric"])
-    found, best = _ranked(embeddings, dataset, evaluated, judged, metric, in_order, progress, cancel)
-    return _result(dataset, evaluated, asked, found, _rounded(best), 0.0 if in_order else TAU, params, progress, cancel)
+    places, best = _ranked(embeddings, dataset, evaluated, judged, metric, in_order, progress, cancel)
+    return _result(
+        dataset, evaluated, asked, places, _rounded(best), 0.0 if in_order else TAU, params, progress, cancel
+    )
 
 
 def compute_twice(
@@ -170,13 +172,13 @@ def compute_twice(
     order = order_of_ids(dataset.document_ids) if in_order else None
     rescoring = Rescoring(searched, finer, twice.depth, metric, order=order)
     tau = 0.0 if in_order else TAU
-    found, best = rank_by_scores(rescoring.blocks(cancel, progress), judged, order, tau=tau)
+    places, best = rank_by_scores(rescoring.blocks(cancel, progress), judged, order, tau=tau)
     if dataset.cut:
         first, again = (
             passages.best_passages(side.passages, side.starts, side.queries, best, metric) for side in (searched, finer)
         )
         best = replace(best, passages=np.where(best.scores > -BEHIND / 2, again, first))
-    result = _result(dataset, evaluated, asked, found, _rounded(best), tau, params, progress, cancel)
+    result = _result(dataset, evaluated, asked, places, _rounded(best), tau, params, progress, cancel)
     return replace(result, metrics={**result.metrics, "rescored": float(np.mean(rescoring.listed))})
 
 
@@ -200,7 +202,7 @@ def rank(
     in_order = params["ties"] == TREC_EVAL
     way = Way(Similarity(params["metric"]), in_order, progress, cancel)
     order = order_of_ids(dataset.document_ids) if in_order else None
-    found, best = rank_by_scores(ranking.scores(dataset, evaluated, way), judged, order)
+    places, best = rank_by_scores(ranking.scores(dataset, evaluated, way), judged, order)
     if isinstance(ranking, KeywordRanking):  # no list shows what it does not find
         best = Top(np.where(best.scores > 0, best.documents, -1), best.scores)
     unranked = int(np.count_nonzero(best.documents[:, 0] < 0))
@@ -209,7 +211,7 @@ def rank(
             f"'{ranking.identity.reference}' ranks no document for the queries of '{dataset.id}' that have judgments"
         )
     counts = {"unranked": float(unranked), "ignored": float(ranking.facts(dataset).get("ignored", 0))}
-    result = _result(dataset, evaluated, asked, found, best, 0.0, params, progress, cancel)
+    result = _result(dataset, evaluated, asked, places, best, 0.0, params, progress, cancel)
     return replace(result, metrics={**result.metrics, **counts})
 
 
@@ -228,7 +230,7 @@ def _result(
     dataset: RetrievalDataset,
     evaluated: Int64,
     asked: Asked,
-    found: Places,
+    places: Places,
     best: Top,
     tau: float,
     params: Mapping[str, str],
@@ -237,15 +239,17 @@ def _result(
 ) -> DiagnosticResult:
     """Scores of a ranking beside those of keyword search; scores that differ by ``tau`` at most are tied."""
     in_order, is_condensed = params["ties"] == TREC_EVAL, JUDGED.value_in(params) == CONDENSED
-    found, best = asked.without_own(found, best, in_order, tau)
+    places, best = asked.without_own(places, best, in_order, tau)
     judged = asked.plain
     keywords = bm25.search(dataset, evaluated, asked, in_order, progress, cancel)
-    scored = _condensed(judged, found, tau) if is_condensed else found
+    scored = _condensed(judged, places, tau) if is_condensed else places
     of_queries = dict(graded.score(judged, scored, dataset.grades))
     of_keywords = keywords.condensed if is_condensed else keywords.scores
     of_queries |= {f"{BM25}{name}": values for name, values in of_keywords.items()}
     unjudged, bm25_unjudged = (_unjudged(found_top, judged) for found_top in (best, keywords.top))
-    shown, bm25_shown = (float((one.documents[:, :SHOWN] >= 0).sum(axis=1).mean()) for one in (best, keywords.top))
+    shown, bm25_shown = (
+        float((best_documents.documents[:, :SHOWN] >= 0).sum(axis=1).mean()) for best_documents in (best, keywords.top)
+    )
     relevant = dataset.relevant_counts[evaluated]
     metrics = {name: float(values.mean()) for name, values in of_queries.items()} | {
         "unjudged@10": float(unjudged.mean() / shown),
@@ -264,7 +268,7 @@ def _result(
         "relevant": relevant.astype(np.int32),
         "unjudged_10": unjudged.astype(np.int32),
         "bm25_unjudged_10": bm25_unjudged.astype(np.int32),
-        "judged": _judgments(dataset, found, judged),
+        "judged": _judgments(dataset, places, judged),
         "top": _as_json(best, dataset),
         "bm25_top": _as_json(_rounded(keywords.top), dataset),
     }
@@ -324,10 +328,10 @@ def _by_passages(
     of_passages, queries = vectors[cut.passages], vectors[cut.queries[evaluated]]
     blocks = passages.similarities(of_passages, cut.starts, queries, metric, cancel, progress)
     if order is None:
-        found, best = rank_by_scores(blocks, judged, tau=TAU)
+        places, best = rank_by_scores(blocks, judged, tau=TAU)
     else:
-        found, best = rank_by_scores((np.round(block, DECIMALS) for block in blocks), judged, order)
-    return found, replace(best, passages=passages.best_passages(of_passages, cut.starts, queries, best, metric))
+        places, best = rank_by_scores((np.round(block, DECIMALS) for block in blocks), judged, order)
+    return places, replace(best, passages=passages.best_passages(of_passages, cut.starts, queries, best, metric))
 
 
 def _condensed(judged: Judged, places: Places, tau: float) -> Places:

@@ -52,7 +52,7 @@ def ndcg_by_chance(run: RunRecord, table: QueryTable) -> float:
     is_condensed = JUDGED.value_in(run.plan.params) == CONDENSED
     out = []
     for row in range(len(table)):
-        grades = np.array([one.grade for one in table.judged(run.run_id, row)], dtype=np.float64).clip(0)
+        grades = np.array([judgment.grade for judgment in table.judged(run.run_id, row)], dtype=np.float64).clip(0)
         candidates = len(grades) if is_condensed else int(run.metrics["documents"])
         best = np.sort(grades)[::-1][:SHOWN]
         ideal = float(best @ discounts[: len(best)])
@@ -71,15 +71,15 @@ def _against_bm25(run: RunRecord, table: QueryTable, keywords: Compared, chance:
     if np.isnan(keywords.p):
         return []
     own, other = (table.scores(Side(run.run_id, is_bm25), ENTRY.headline) for is_bm25 in (False, True))
-    found = statistics.difference(own, other, table.known)
+    difference = statistics.difference(own, other, table.known)
     examples, item = _behind(run, table, own - other)
     return outcomes(
         "bm25",
         (run,),
-        found,
+        difference,
         keywords,
         (share_and_chance(own, table.known, chance), keywords),
-        found.units,
+        difference.units,
         {"score": float(own.mean()), "reached": float(other.mean()), "queries": len(table), "item": item},
         examples=examples,
     )

@@ -62,7 +62,7 @@ def hard_negatives(table: QueryTable, side: Side, dataset: RetrievalDataset, mos
 
     out = []
     for row, (query_id, query) in enumerate(zip(table.about["query_id"], table.about["query"], strict=True)):
-        grades = {one.document: one.grade for one in table.judged(side.run_id, row)}
+        grades = {judgment.document: judgment.grade for judgment in table.judged(side.run_id, row)}
         relevant = [document for document, grade in grades.items() if grade >= RELEVANT]
         top = table.top(side, row)
         if not (above := outranking(top, relevant)):
@@ -74,8 +74,8 @@ def hard_negatives(table: QueryTable, side: Side, dataset: RetrievalDataset, mos
              negative in grades)
             for negative, _ in above[:most]
         ]  # fmt: skip
-    found = pd.DataFrame(out, columns=[*TEXTS, *IDS, "positive_rank", "negative_rank", "judged"])
-    return found.astype({"positive_rank": "Int64", "negative_rank": "int64", "judged": "bool"})
+    table_of_negatives = pd.DataFrame(out, columns=[*TEXTS, *IDS, "positive_rank", "negative_rank", "judged"])
+    return table_of_negatives.astype({"positive_rank": "Int64", "negative_rank": "int64", "judged": "bool"})
 
 
 def triplets(
@@ -96,7 +96,7 @@ def triplets(
         raise TypeError(f"{run.plan.dataset} is no retrieval dataset")
     text = dict(zip(dataset.document_ids, dataset.document_texts, strict=True))
     for row, query in enumerate(table.about["query"]):
-        grades = {one.document: one.grade for one in table.judged(run.run_id, row)}
+        grades = {judgment.document: judgment.grade for judgment in table.judged(run.run_id, row)}
         relevant = [document for document, grade in grades.items() if grade >= RELEVANT]
         top = table.top(side, row)
         if not top or not relevant:

@@ -17,16 +17,16 @@ UNITS = "groups of near-duplicate queries"
 
 def paired(table: QueryTable, a: Side, b: Side) -> PairedTest:
     """The test of A's mean nDCG@10 less B's over the same queries; A or B may be keyword search. Corrected as usual."""
-    one, other = (side_scores(table, side) for side in (a, b))
-    names = sorted(one, key=lambda name: name != ENTRY.headline)
-    of = [(one[name], other[name]) for name in names]
+    first_scores, other = (side_scores(table, side) for side in (a, b))
+    names = sorted(first_scores, key=lambda name: name != ENTRY.headline)
+    of = [(first_scores[name], other[name]) for name in names]
     return with_detectable(decide(compare(of)), of)[0]
 
 
 def first_found(table: QueryTable, side: Side, row: int) -> str:
     """Place of the first relevant document of a run's query, in words."""
-    relevant = [one for one in table.judged(side.run_id, row) if one.grade >= 1]
-    if ranks := [one.rank for one in relevant if one.rank]:
+    relevant = [judgment for judgment in table.judged(side.run_id, row) if judgment.grade >= 1]
+    if ranks := [judgment.rank for judgment in relevant if judgment.rank]:
         return f"first relevant document at rank {min(ranks):,}"
     return "no relevant document retrieved" if relevant else "no relevant document"
 

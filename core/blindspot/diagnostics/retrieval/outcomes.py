@@ -44,7 +44,7 @@ class Side:
         Keyword search does not find a document that shares no word with the query: its score is 0.
         """
         listed: list[tuple[str, float]] = [(document, score) for document, score, *_ in json.loads(top)]
-        return [one for one in listed if one[1] > 0] if self.is_bm25 else listed
+        return [document for document in listed if document[1] > 0] if self.is_bm25 else listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class QueryTable:
 
     def judged(self, run_id: str, row: int) -> list[Judgment]:
         """The judged documents of a query, with their places in a run."""
-        return [Judgment(*one) for one in json.loads(self.rows[run_id]["judged"].iloc[row])]
+        return [Judgment(*judgment) for judgment in json.loads(self.rows[run_id]["judged"].iloc[row])]
 
     def in_top_ten(self, side: Side) -> list[frozenset[str]]:
         """Ids of each query's top ten."""
@@ -196,7 +196,7 @@ class Lost:
 
 def lost(table: QueryTable, a: Side, b: Side) -> Lost:
     """The changes that a searcher sees after a switch from A to B."""
-    one, other = table.in_top_ten(a), table.in_top_ten(b)
+    hits_a, other = table.in_top_ten(a), table.in_top_ten(b)
     judged = table.rows[a.run_id]["judged"].tolist()
     relevant = [{document for document, grade, *_ in json.loads(text) if grade >= 1} for text in judged]
     firsts = [
@@ -204,16 +204,16 @@ def lost(table: QueryTable, a: Side, b: Side) -> Lost:
         for side in (a, b)
     ]
     return Lost(
-        sum(bool((x - y) & z) for x, y, z in zip(one, other, relevant, strict=True)),
-        sum(bool((y - x) & z) for x, y, z in zip(one, other, relevant, strict=True)),
-        float(np.mean([_shared(x, y) for x, y in zip(one, other, strict=True)])),
+        sum(bool((x - y) & z) for x, y, z in zip(hits_a, other, relevant, strict=True)),
+        sum(bool((y - x) & z) for x, y, z in zip(hits_a, other, relevant, strict=True)),
+        float(np.mean([_shared(x, y) for x, y in zip(hits_a, other, strict=True)])),
         int((firsts[0] != firsts[1]).sum()),
     )
 
 
-def _shared(one: Collection[str], other: Collection[str]) -> float:
-    longer = max(len(one), len(other))
-    return len(set(one) & set(other)) / longer if longer else 1.0
+def _shared(texts: Collection[str], other: Collection[str]) -> float:
+    longer = max(len(texts), len(other))
+    return len(set(texts) & set(other)) / longer if longer else 1.0
 
 
 def became(table: QueryTable, a: Side, b: Side) -> Outcomes:

@@ -19,13 +19,13 @@ from blindspot.types import Bool, Int64
 def own_documents(dataset: RetrievalDataset, evaluated: Int64) -> Int64:
     """For each evaluated query, the number of the document that is the query itself, ``[q]``; -1 if there is none."""
     numbers = {name: number for number, name in enumerate(dataset.document_ids)}
-    found = np.full(len(evaluated), -1, dtype=np.int64)
+    documents = np.full(len(evaluated), -1, dtype=np.int64)
     for place, query in enumerate(evaluated.tolist()):
         document = numbers.get(dataset.query_ids[query], -1)
         if document < 0 or not _same_text(dataset, query, document):
             continue
-        found[place] = document
-    return found
+        documents[place] = document
+    return documents
 
 
 def judged_relevant(dataset: RetrievalDataset, evaluated: Int64, own: Int64) -> int:
@@ -64,9 +64,9 @@ class Asked:
         starts, documents, added = [0], list[int](), list[bool]()
         if not (own >= 0).any():
             return cls(judged, judged, own, np.zeros(len(judged.documents), dtype=np.bool_))
-        for place, one in enumerate(own.tolist()):
+        for place, document in enumerate(own.tolist()):
             mine = judged.documents[judged.starts[place] : judged.starts[place + 1]].tolist()
-            more = [one] if one >= 0 and one not in mine else []
+            more = [document] if document >= 0 and document not in mine else []
             documents += mine + more
             added += [False] * len(mine) + [True] * len(more)
             starts.append(len(documents))
@@ -109,7 +109,7 @@ class Asked:
         is_own = (best.documents == self.own[:, None]) & (self.own >= 0)[:, None]
         order = np.argsort(is_own, axis=1, kind="stable")
         gone = np.take_along_axis(is_own, order, axis=1)
-        documents, scores = (np.take_along_axis(one, order, axis=1) for one in (best.documents, best.scores))
+        documents, scores = (np.take_along_axis(array, order, axis=1) for array in (best.documents, best.scores))
         passages = None if best.passages is None else np.take_along_axis(best.passages, order, axis=1)
         return replace(
             best, documents=np.where(gone, -1, documents), scores=np.where(gone, -np.inf, scores), passages=passages

@@ -45,10 +45,10 @@ def in_words(query: str, document: str, text: str, tens: TopTens, unread: int) -
         document: its id.
         unread: tokens at its end that the model does not read.
     """
-    asked, found = (frozenset(words) for words in terms([query, text]))
+    asked, text_words = (frozenset(words) for words in terms([query, text]))
     count = tens.counts.get(document, 0)
     out = [
-        f"{len(asked & found)} of {counted(len(asked), 'query word')}",
+        f"{len(asked & text_words)} of {counted(len(asked), 'query word')}",
         f"{counted(length(text), 'word')} long",
         f"{'hub, ' if tens.is_hub(document) else ''}in {count:,} of {counted(tens.queries, 'top ten')}",
     ]

@@ -52,7 +52,7 @@ def bars_in_words(table: QueryTable) -> str:
 
 def unjudged_in_words(models: Sequence[RankingScores], bm25: RankingScores, *, is_condensed: bool) -> str:
     """What unjudged documents count as, and how many there are in the top tens."""
-    low, high = (percent(end(one.unjudged for one in models)) for end in (min, max))
+    low, high = (percent(end(model.unjudged for model in models)) for end in (min, max))
     return (
         ("**Condensed lists:** unjudged documents are removed before scoring. " if is_condensed else "")
         + f"Nobody judged {high if low == high else f'{low} to {high}'} of the models' top tens and "

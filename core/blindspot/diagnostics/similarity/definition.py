@@ -106,14 +106,14 @@ def by_set(predicted: Float64, dataset: ScoredPairs) -> dict[str, float]:
     If a correlation is undefined in one set, so is the mean: a mean over the other sets would not be comparable.
     """
     inside = {name: dataset.set_numbers == number for number, name in enumerate(dataset.sets)}
-    found = {name: correlations(predicted[here], dataset.scores[here]) for name, here in inside.items() if here.any()}
+    by_name = {name: correlations(predicted[here], dataset.scores[here]) for name, here in inside.items() if here.any()}
     out: dict[str, float] = {}
-    pairs = np.array([c.n for c in found.values()])
+    pairs = np.array([c.n for c in by_name.values()])
     for kind in NAMES:
-        values = np.array([getattr(c, kind) for c in found.values()])
+        values = np.array([getattr(c, kind) for c in by_name.values()])
         if not np.isnan(values).any():
             out[f"{kind}{MEAN}"] = float(np.average(values, weights=pairs))
-        out |= {f"{kind}@{name}": float(v) for name, v in zip(found, values, strict=True) if not np.isnan(v)}
+        out |= {f"{kind}@{name}": float(v) for name, v in zip(by_name, values, strict=True) if not np.isnan(v)}
     return out
 
 

@@ -48,8 +48,8 @@ OFF = 0.25  # standard deviations of the similarities: a band nearer to the line
 def evidence(material: Material) -> Iterator[Evidence]:
     """See ``Diagnostic.evidence``."""
     yield from low_coverage(material.runs)
-    for found in together(material):
-        yield from _of_dataset(found, rows_of(ENTRY, found.every, material.repository))
+    for group in together(material):
+        yield from _of_dataset(group, rows_of(ENTRY, group.every, material.repository))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +148,11 @@ def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
 
     def rivals(run: RunRecord) -> tuple[list[Compared], list[Float64]]:
         """How a run compares with rivals that know only spelling and words, and their similarities on its pairs."""
-        one, words, here = best.get(run.run_id), by_words.get(run.run_id), rows.has(run.run_id)
-        compared = [other.compared for other in (one, words) if other is not None]
-        values = [similarity[one.best.run_id][here]] if one and rows.has(one.best.run_id)[here].all() else []
+        learned, words, here = best.get(run.run_id), by_words.get(run.run_id), rows.has(run.run_id)
+        compared = [other.compared for other in (learned, words) if other is not None]
+        values = (
+            [similarity[learned.best.run_id][here]] if learned and rows.has(learned.best.run_id)[here].all() else []
+        )
         return compared, [*values, *([alone(here.tobytes())[1][words.best]] if words else [])]
 
     for run in group.runs:
@@ -163,16 +165,16 @@ def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
         yield from order
         yield from _narrow(own)
         yield from _line(own)
-        if not any(one.against[0].behind < ALPHA for one in order):
+        if not any(comparison.against[0].behind < ALPHA for comparison in order):
             # Where there is no order at all, it adds nothing that the ends are mixed up.
             yield from _ends(own, others)
         if negated is not None:
             yield from _negation(own, negated[here])
     for run in group.runs:
         compared, _ = rivals(run)
-        if one := best.get(run.run_id):
-            here = rows.has(run.run_id) & rows.has(one.best.run_id)
-            yield from _against_baseline(pairs(run, here), pairs(one.best, here), one, compared)
+        if rival := best.get(run.run_id):
+            here = rows.has(run.run_id) & rows.has(rival.best.run_id)
+            yield from _against_baseline(pairs(run, here), pairs(rival.best, here), rival, compared)
         if words := by_words.get(run.run_id):
             yield from words.evidence(run, compared)
 
@@ -190,7 +192,7 @@ def _compared(
         own, other = pairs(run, here), similarity[base.run_id][here]
         if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity) or not np.ptp(other):
             continue
-        (rho, of_run), (low, of_base) = (moved(one.run_id, here.tobytes()) for one in (run, base))
+        (rho, of_run), (low, of_base) = (moved(compared.run_id, here.tobytes()) for compared in (run, base))
         difference, p = change_against(rho - low, of_run - of_base, own.known)
         if not np.isnan(p):
             p = for_choice(p, len(group.baselines))
@@ -207,14 +209,14 @@ def _misjudged(own: _Pairs) -> Float64:
 
 
 def _order(own: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) -> Iterator[Evidence]:
-    found, p = correlation_against(rho, moved, own.known, LEAST)
+    estimate, p = correlation_against(rho, moved, own.known, LEAST)
     if np.isnan(p):
         return
     asked = Compared(Rival.ASKED, rho - LEAST, p)
     chance = Compared(Rival.CHANCE, rho, correlation_against(rho, moved, own.known, 0.0)[1])
     telling = own.telling(asked.behind, np.abs(_misjudged(own)))
     against = (asked, chance, *rivals)
-    yield own.evidence("order-of-people", found, None, against, telling, pairs=len(own.gold), asked=LEAST)
+    yield own.evidence("order-of-people", estimate, None, against, telling, pairs=len(own.gold), asked=LEAST)
 
 
 def _against_baseline(
@@ -234,24 +236,24 @@ def _ends(own: _Pairs, rivals: Sequence[Float64]) -> Iterator[Evidence]:
     if min(np.count_nonzero(low), np.count_nonzero(high)) < FEWEST:
         return
     value, moved, known = _inverted(own, own.similarity, low, high)
-    found, p = change_against(value, moved, known, INVERTED)
+    estimate, p = change_against(value, moved, known, INVERTED)
     if not np.isnan(p):
         asked = Compared(Rival.ASKED, INVERTED - value, p)
         chance = Compared(Rival.CHANCE, HALF - value, change_against(value, moved, known, HALF)[1])
         against = (asked, chance, *_less_inverted(own, value, moved, low, high, rivals))
         telling = own.telling(asked.behind, own.similarity, low)
-        share = replace(found, interval=_share(found))
+        share = replace(estimate, interval=_share(estimate))
         yield own.evidence("unrelated-above-equivalent", share, None, against, telling, asked=INVERTED)
     if own.run.plan.params["metric"] != Similarity.COS:
         return
     mean = float(own.similarity[low].mean())
     few = own.known.among(low)
-    found, p = change_against(mean, own.similarity[low] - mean, few, HIGH)
+    estimate, p = change_against(mean, own.similarity[low] - mean, few, HIGH)
     if not np.isnan(p):
         p = one_way(p, is_news=mean > HIGH)
         telling = own.telling(p, own.similarity, low)
         equivalent = float(own.similarity[high].mean())
-        yield own.evidence("unrelated-rated-high", found, p, (), telling, equivalent=equivalent, null=HIGH)
+        yield own.evidence("unrelated-rated-high", estimate, p, (), telling, equivalent=equivalent, null=HIGH)
 
 
 def _less_inverted(
@@ -261,7 +263,7 @@ def _less_inverted(
     every = [_inverted(own, similarity, low, high) for similarity in rivals]
     if not every:
         return []
-    least, of_rival, known = min(every, key=lambda one: one[0])
+    least, of_rival, known = min(every, key=lambda candidate: candidate[0])
     _, p = change_against(value - least, moved - of_rival, known)
     return [Compared(Rival.BASELINE, least - value, for_choice(p, len(every)))]
 
@@ -321,18 +323,18 @@ def _line(own: _Pairs) -> Iterator[Evidence]:
         value = float(left[inside].mean())
         influence = len(at) * (weight * (left - value) - (through - weight.sum() / len(at)) * left)
         null = float(np.sign(value)) * OFF * spread
-        found, p = change_against(value, influence, own.known, null, level_of_each(BANDS))
+        estimate, p = change_against(value, influence, own.known, null, level_of_each(BANDS))
         if not np.isnan(p):
-            tried.append((one_way(p, is_news=abs(value) > OFF * spread), -abs(value), b, value, found))
+            tried.append((one_way(p, is_news=abs(value) > OFF * spread), -abs(value), b, value, estimate))
     if not tried:
         return
-    p, _, b, value, found = min(tried, key=lambda one: one[:3])
+    p, _, b, value, estimate = min(tried, key=lambda candidate: candidate[:3])
     p = min(1.0, len(tried) * p)
     inside = band == b
     lowest, width = float(own.gold.min()), float(np.ptp(own.gold)) / BANDS
     yield own.evidence(
         "band-off-the-line",
-        found,
+        estimate,
         p,
         (),
         own.telling(p, np.sign(value) * left, inside),
@@ -351,13 +353,13 @@ def _line(own: _Pairs) -> Iterator[Evidence]:
 def _negated(about: pd.DataFrame) -> Bool | None:
     """Which pairs have a negation in one text only, ``[n]``; None where there are too few of them."""
     has: Mapping[str, bool] = {text: is_negated(text) for text in {*about["first"].dropna(), *about["second"].dropna()}}
-    found = np.array(
+    one_negated = np.array(
         [
-            has.get(one, False) != has.get(other, False)
-            for one, other in zip(about["first"], about["second"], strict=True)
+            has.get(text, False) != has.get(other, False)
+            for text, other in zip(about["first"], about["second"], strict=True)
         ]
     )
-    return found if np.count_nonzero(found) >= FEWEST else None
+    return one_negated if np.count_nonzero(one_negated) >= FEWEST else None
 
 
 def _negation(own: _Pairs, negated: Bool) -> Iterator[Evidence]:
@@ -365,13 +367,13 @@ def _negation(own: _Pairs, negated: Bool) -> Iterator[Evidence]:
         return
     left = own.similarity - isotonic(own.gold, own.similarity)
     value, moved = difference_influence(left, negated)
-    found, p = change_against(value, moved, own.known)
+    estimate, p = change_against(value, moved, own.known)
     if np.isnan(p):
         return
     p = one_way(p, is_news=value > 0)
     yield own.evidence(
         "negation-too-similar",
-        found,
+        estimate,
         None,
         by_chance(-value, p),
         own.telling(p, left, negated),

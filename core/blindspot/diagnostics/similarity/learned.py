@@ -208,7 +208,7 @@ def _linear(x: Sequence[Float32], gold: Float64, dev_gold: Float64) -> tuple[Flo
 
     fitted = {penalty: Ridge(alpha=penalty, solver="cholesky").fit(x[0], gold) for penalty in PENALTIES}
     errors = {penalty: float(np.mean((model.predict(x[1]) - dev_gold) ** 2)) for penalty, model in fitted.items()}
-    penalty = min(errors, key=lambda one: errors[one])
+    penalty = min(errors, key=lambda weight: errors[weight])
     return np.asarray(fitted[penalty].predict(x[2]), dtype=np.float64), penalty
 
 

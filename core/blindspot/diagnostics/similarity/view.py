@@ -60,8 +60,8 @@ InfluencesOf = Callable[[Float64, Float64], Mapping[str, Float64]]
 
 
 def _every(predicted: Float64, gold: Float64) -> Mapping[str, Float64]:
-    found = influences(predicted, gold)
-    return {kind: found.of(kind) for kind in KINDS}
+    influence = influences(predicted, gold)
+    return {kind: influence.of(kind) for kind in KINDS}
 
 
 def _spearman(predicted: Float64, gold: Float64) -> Mapping[str, Float64]:
@@ -72,8 +72,8 @@ def estimates_of(
     predicted: Float64, gold: Float64, ends: tuple[Int64, Int64], influences_of: InfluencesOf = _every
 ) -> dict[str, Estimate]:
     """The defined correlations that ``influences_of`` covers, each with its interval."""
-    found = correlations(predicted, gold)
-    values = {kind: getattr(found, kind) for kind in KINDS}
+    estimates = correlations(predicted, gold)
+    values = {kind: getattr(estimates, kind) for kind in KINDS}
     if not any(np.isfinite(value) for value in values.values()):
         return {}
     known, moved = Dependence.of(*ends), influences_of(predicted, gold)
@@ -121,7 +121,7 @@ class ScoresView:
     def near_zero(self) -> list[str]:
         """The runs whose interval of Spearman's rho includes 0."""
         rho = {run_id: whole.estimates.get("spearman") for run_id, (whole, *_) in self.runs.items()}
-        ends = {run_id: one.interval for run_id, one in rho.items() if one and one.interval}
+        ends = {run_id: estimate.interval for run_id, estimate in rho.items() if estimate and estimate.interval}
         return [run_id for run_id, interval in ends.items() if interval.low <= 0 <= interval.high]
 
     def order(self) -> tuple[list[str], Float64, Float64]:
@@ -161,7 +161,7 @@ class Disagreement:
     def beyond_chance(self) -> bool:
         """Whether one correlation puts the first ahead and another the second, by intervals that exclude 0. These hold
         for all differences at once: in all correlations, between every two runs."""
-        ends = [one.interval for one in self.differences.values() if one.interval is not None]
+        ends = [difference.interval for difference in self.differences.values() if difference.interval is not None]
         return any(end.low > 0 for end in ends) and any(end.high < 0 for end in ends)
 
 
@@ -170,12 +170,12 @@ def disagreements(table: ScoredTable) -> tuple[Disagreement, ...]:
     values = {i: correlations(table.similarity[i], table.gold) for i in table.run_ids}
     known = table.dependence
     moved = cache(lambda run_id: influences(table.similarity[run_id], table.gold))
-    found, among = [], len(KINDS) * comb(len(table.run_ids), 2)
+    pairs_apart, among = [], len(KINDS) * comb(len(table.run_ids), 2)
     for a, b in combinations(table.run_ids, 2):
         ahead = {kind: getattr(values[a], kind) - getattr(values[b], kind) for kind in KINDS}
         if len({np.sign(difference) for difference in ahead.values()}) > 1:
             changes = {
                 kind: change(d, moved(a).of(kind) - moved(b).of(kind), known, among) for kind, d in ahead.items()
             }
-            found.append(Disagreement(a, b, changes))
-    return tuple(found)
+            pairs_apart.append(Disagreement(a, b, changes))
+    return tuple(pairs_apart)

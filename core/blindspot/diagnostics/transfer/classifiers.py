@@ -97,7 +97,7 @@ def logistic_regression(
         model.set_params(C=strength).fit(fit.features, fit.labels)
         unconverged += int(model.n_iter_[0] >= MOST_STEPS)
         tried.append(_Tried(strength, _right(model, dev), model.coef_.copy(), model.intercept_.copy()))
-        best = max(tried, key=lambda one: one.right)  # the first of several
+        best = max(tried, key=lambda candidate: candidate.right)  # the first of several
         if done + 1 >= ALWAYS and best.chosen != strength:
             break
     model.coef_, model.intercept_ = best.weights, best.intercepts

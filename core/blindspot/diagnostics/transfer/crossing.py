@@ -70,7 +70,7 @@ class Crossing:
     def between(self) -> tuple[int, int] | None:
         """The sizes between which the two change places significantly; None if they do not."""
         signs = [(gap.size, gap.sign) for gap in self.gaps if gap.sign]
-        return next(((one, other) for (one, s), (other, t) in pairwise(signs) if s != t), None)
+        return next(((size, other) for (size, s), (other, t) in pairwise(signs) if s != t), None)
 
 
 def curves(runs: Sequence[RunRecord], repository: Repository) -> list[Curve]:
@@ -94,17 +94,17 @@ def points(runs: Sequence[RunRecord]) -> dict[Variant, pd.DataFrame]:
     """The stored accuracies of each model: ``size, value, low, high``; NaN where there is no interval."""
     out = {}
     for run in runs:
-        found = {size: ENTRY.measured(run.metrics, f"accuracy@{size}") for size in SIZES}
-        rows = [(size, m.value, m.low, m.high) for size, m in found.items() if m is not None]
+        accuracies = {size: ENTRY.measured(run.metrics, f"accuracy@{size}") for size in SIZES}
+        rows = [(size, m.value, m.low, m.high) for size, m in accuracies.items() if m is not None]
         out[run.plan.variant] = pd.DataFrame(rows, columns=["size", "value", "low", "high"]).astype(
             {"low": np.float64, "high": np.float64}
         )
     return out
 
 
-def crossings(found: Sequence[Curve]) -> list[Crossing]:
+def crossings(lines: Sequence[Curve]) -> list[Crossing]:
     """The crossings of every two models."""
-    pairs = list(combinations(found, 2))
+    pairs = list(combinations(lines, 2))
     among = sum(len(a.right.keys() & b.right.keys()) for a, b in pairs)
     return [crossing(a, b, among) for a, b in pairs]
 
@@ -113,23 +113,25 @@ def crossing(a: Curve, b: Curve, among: int) -> Crossing:
     """Two models over the same examples, with intervals that hold for ``among`` differences at once."""
     gaps = []
     for size in sorted(a.right.keys() & b.right.keys()):
-        of = [votes.micro(one.right[size].astype(np.float64), np.ones((len(one.depends), DRAWS))) for one in (a, b)]
+        of = [
+            votes.micro(curve.right[size].astype(np.float64), np.ones((len(curve.depends), DRAWS))) for curve in (a, b)
+        ]
         assert of[0] is not None and of[1] is not None  # noqa: S101, PT018 - there are votes
         apart = votes.difference(of[0], of[1])
         gaps.append(Gap(size, *votes.difference_of(apart, a.depends, Population.RATERS, level_of_each(among))))
     return Crossing(a.run, b.run, tuple(gaps))
 
 
-def in_words(found: Crossing, a: str, b: str) -> str:
+def in_words(where_crossed: Crossing, a: str, b: str) -> str:
     """A sentence on which of the two models, named ``a`` and ``b``, is better with how many examples."""
     said = [
         f"{first} is better than {second} with {listed([f'{g.size:,} ({_points(g, sign)})' for g in gaps])}"
         for first, second, sign in ((a, b, 1), (b, a, -1))
-        if (gaps := [gap for gap in found.gaps if gap.sign == sign])
+        if (gaps := [gap for gap in where_crossed.gaps if gap.sign == sign])
     ]
     if not said:
         return f"{a} and {b} do not differ significantly with any number of examples."
-    where = found.between
+    where = where_crossed.between
     crossed = f" The curves cross between {where[0]:,} and {where[1]:,} examples." if where else ""
     return f"{'; '.join(said)}.{crossed}"
 
@@ -143,8 +145,8 @@ def evidence(material: Material) -> Iterator[Evidence]:
     that shows it best, corrected for the number of sizes. Both directions must be significant."""
     yield from low_coverage(material.runs)
     for group in together(material, on_same_items=True):
-        found = curves(group.runs, material.repository)
-        for a, b in combinations(found, 2):
+        learning_curves = curves(group.runs, material.repository)
+        for a, b in combinations(learning_curves, 2):
             gaps = crossing(a, b, 1).gaps
             ahead, behind = ([g for g in gaps if g.p is not None and s * g.difference.value > 0] for s in (1, -1))
             if not ahead or not behind:

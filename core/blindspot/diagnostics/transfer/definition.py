@@ -139,9 +139,9 @@ def check_classes(dataset: LabeledTexts) -> None:
         least = LEAST_TEXTS
     texts = {k: len(np.unique(dataset.same[train & (dataset.labels == k)])) for k in range(len(dataset.classes))}
     if sum(count > 0 for count in texts.values()) < 2:
-        found = ", ".join(f"'{dataset.classes[k]}'" for k, count in texts.items() if count)
+        classes = ", ".join(f"'{dataset.classes[k]}'" for k, count in texts.items() if count)
         raise InputError(
-            f"all examples of '{dataset.id}' to learn from are of one class, {found}",
+            f"all examples of '{dataset.id}' to learn from are of one class, {classes}",
             expected="examples of two classes or more",
         )
     for k, count in texts.items():
@@ -306,10 +306,10 @@ def _scores_of(outcome: _Outcome, dataset: LabeledTexts, which: Int64, suffix: s
     accuracy, macro_f1 = tables.estimates(labels, predicted, known, len(dataset.classes))
     learned = dataset.labels[dataset.splits == TRAIN] if dataset.is_split else dataset.labels
     out = {f"majority{suffix}": float((labels == np.bincount(learned).argmax()).mean())}
-    for name, found in (("accuracy", accuracy), ("macro_f1", macro_f1)):
-        out[f"{name}{suffix}"] = found.value
-        if found.interval is not None:
-            out |= {f"{name}{suffix}_low": found.interval.low, f"{name}{suffix}_high": found.interval.high}
+    for name, estimate in (("accuracy", accuracy), ("macro_f1", macro_f1)):
+        out[f"{name}{suffix}"] = estimate.value
+        if estimate.interval is not None:
+            out |= {f"{name}{suffix}_low": estimate.interval.low, f"{name}{suffix}_high": estimate.interval.high}
     return out
 
 

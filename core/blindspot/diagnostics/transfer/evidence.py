@@ -44,7 +44,7 @@ def evidence(material: Material) -> Iterator[Evidence]:
     for group in together(material):
         rows = rows_of(entry, group.every, material.repository)
         answers = Answers.of(group, rows) if rows.values else None
-        rivals = {one.run.run_id: one.compared for one in answers.compared} if answers else {}
+        rivals = {comparison.run.run_id: comparison.compared for comparison in answers.compared} if answers else {}
         for run in group.runs:
             yield from _learned(run, rivals.get(run.run_id))
             yield from _lifted(run)
@@ -139,7 +139,7 @@ class Answers:
 
 
 def _of_rows(group: Together, rows: Rows, answers: Answers) -> Iterator[Evidence]:
-    best = {one.run.run_id: answers.predicted[one.best.run_id] for one in answers.compared}
+    best = {comparison.run.run_id: answers.predicted[comparison.best.run_id] for comparison in answers.compared}
     for run in group.runs:
         if run.run_id in answers.predicted:
             yield from _classes(run, rows, answers, best.get(run.run_id), len(group.baselines))
@@ -167,16 +167,16 @@ def _classes(
         if examples < FEWEST or examples == tested:
             continue
         right = predicted[of_class] == name
-        found, p = share_against(right.astype(np.float64), answers.known.among(of_class), share, tested)
+        estimate, p = share_against(right.astype(np.float64), answers.known.among(of_class), share, tested)
         if np.isnan(p):
             continue
-        fewer = Compared(Rival.ASKED, found.value - share, p)
+        fewer = Compared(Rival.ASKED, estimate.value - share, p)
         lead, p = _informed(str(name), answers, here, predicted, of_baseline)
         yield Evidence(
             "class-missed-{label}",
             (run,),
-            found,
-            found.units,
+            estimate,
+            estimate.units,
             against=(fewer, *([] if np.isnan(lead) else [Compared(Rival.BASELINE, lead, for_choice(p, baselines))])),
             facts={
                 "label": str(name),

@@ -80,10 +80,13 @@ def compute(
                 progress("training", done * DRAWS + draw, len(sizes) * DRAWS)
                 chosen = drawn(labels, pool, size, draw)
                 right[:, draw] = _predicted(features, labels, chosen, tested) == labels[tested]
-            found = accuracy(right, groups)
-            metrics[f"accuracy@{size}"] = found.value
-            if found.interval is not None:
-                metrics |= {f"accuracy@{size}_low": found.interval.low, f"accuracy@{size}_high": found.interval.high}
+            estimate = accuracy(right, groups)
+            metrics[f"accuracy@{size}"] = estimate.value
+            if estimate.interval is not None:
+                metrics |= {
+                    f"accuracy@{size}_low": estimate.interval.low,
+                    f"accuracy@{size}_high": estimate.interval.high,
+                }
             rows[f"right_{size}"] = right @ (1 << np.arange(DRAWS))
     progress("training", len(sizes) * DRAWS, len(sizes) * DRAWS)
     nothing = np.zeros(len(tested), dtype=np.int32)
@@ -151,15 +154,15 @@ def _predicted(features: Any, labels: Int32, chosen: Int64, tested: Int64) -> In
                 fitted = model.set_params(C=strength).fit(rows[fit], y[fit])
                 right[i] += np.count_nonzero(fitted.predict(rows[dev]) == y[dev])
         model.set_params(C=TRIED[int(np.argmax(right))])
-    found: Int32 = model.fit(rows, y).predict(scaling.apply(features, tested, sparse=True))
-    return found
+    predicted: Int32 = model.fit(rows, y).predict(scaling.apply(features, tested, sparse=True))
+    return predicted
 
 
 def accuracy(right: Bool, groups: Int64) -> Estimate:
     """Mean of ``right [m, draws]`` with its interval over examples and draws, like queries and raters (``votes``)."""
-    found = votes.micro(right.astype(np.float64), np.ones(right.shape))
-    assert found is not None  # noqa: S101 - there are votes
-    return votes.share(found, groups, Population.RATERS)
+    mean = votes.micro(right.astype(np.float64), np.ones(right.shape))
+    assert mean is not None  # noqa: S101 - there are votes
+    return votes.share(mean, groups, Population.RATERS)
 
 
 def _units(work: Work) -> float:

@@ -100,8 +100,8 @@ class Outcomes:
 
     def estimate(self, run_id: str, measure: Measure) -> Estimate:
         """A run's score."""
-        found = tables.estimates(self.labels, self.predicted[run_id], self.known, len(self.classes))
-        return found[0 if measure is Measure.ACCURACY else 1]
+        estimates = tables.estimates(self.labels, self.predicted[run_id], self.known, len(self.classes))
+        return estimates[0 if measure is Measure.ACCURACY else 1]
 
     def influence(self, run_id: str, measure: Measure) -> Float64:
         """How far each example moves a run's score, to first order, ``[m]``."""
@@ -124,18 +124,18 @@ def outcomes(entry: Diagnostic, run_ids: Sequence[str], repository: Repository, 
     rows = {run_ids[0]: described}
     if len(run_ids) > 1:
         others = repository.items(entry, run_ids[1:], texts=False)
-        rows |= {str(run_id): found for run_id, found in others.groupby("run_id")}
+        rows |= {str(run_id): rows_of_run for run_id, rows_of_run in others.groupby("run_id")}
     for run_id in run_ids:
         if run_id not in rows or rows[run_id].empty:
             raise BlindspotError(f"run {run_id} has no stored rows", remedy="compute it again")
-    indexed = {run_id: found.set_index("item_no") for run_id, found in rows.items()}
+    indexed = {run_id: rows_of_run.set_index("item_no") for run_id, rows_of_run in rows.items()}
     shared = indexed[run_ids[0]].index
     for run_id in run_ids[1:]:
         shared = shared.intersection(indexed[run_id].index)
     shared = shared.sort_values()
-    indexed = {run_id: found.loc[shared] for run_id, found in indexed.items()}
+    indexed = {run_id: rows_of_run.loc[shared] for run_id, rows_of_run in indexed.items()}
     about = indexed[run_ids[0]]
-    named = set(about["label"]).union(*(found["predicted"] for found in indexed.values()))
+    named = set(about["label"]).union(*(rows_of_run["predicted"] for rows_of_run in indexed.values()))
     classes = (*order, *sorted(named - set(order)))
     number = {name: i for i, name in enumerate(classes)}
     second = about["second"].tolist() if about["second"].notna().any() else []
@@ -147,8 +147,8 @@ def outcomes(entry: Diagnostic, run_ids: Sequence[str], repository: Repository, 
         about["repeated"].to_numpy(dtype=np.bool_),
         about["first"].tolist(),
         second,
-        {run_id: _numbers(found["predicted"], number) for run_id, found in indexed.items()},
-        {run_id: found["probability"].to_numpy(dtype=np.float64) for run_id, found in indexed.items()},
+        {run_id: _numbers(rows_of_run["predicted"], number) for run_id, rows_of_run in indexed.items()},
+        {run_id: rows_of_run["probability"].to_numpy(dtype=np.float64) for run_id, rows_of_run in indexed.items()},
     )
 
 
@@ -183,24 +183,24 @@ def probability(side: str) -> str:
     return f"{side}'s probability"
 
 
-def described(found: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
+def described(answers: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
     """A row per example: ``no, text, second text`` (of pairs), ``gold``, each side's prediction and probability,
     ``overlap``, and ``surest mistake``: the highest probability of a side's wrong prediction, NaN without one.
 
     Args:
         sides: run ids by "A" and, with two runs, "B".
     """
-    classes = np.array(found.classes, dtype=object)
-    out = pd.DataFrame({NUMBER: found.numbers, TEXT: list(found.first)})
-    if len(found.second):
-        out[SECOND] = list(found.second)
-    out[GOLD] = classes[found.labels]
+    classes = np.array(answers.classes, dtype=object)
+    out = pd.DataFrame({NUMBER: answers.numbers, TEXT: list(answers.first)})
+    if len(answers.second):
+        out[SECOND] = list(answers.second)
+    out[GOLD] = classes[answers.labels]
     mistakes = []
     for side, run_id in sides.items():
-        out[predicted(side)] = classes[found.predicted[run_id]]
-        out[probability(side)] = found.probability[run_id]
-        mistakes.append(np.where(found.right(run_id), np.nan, found.probability[run_id]))
-    out[OVERLAP] = found.repeated
+        out[predicted(side)] = classes[answers.predicted[run_id]]
+        out[probability(side)] = answers.probability[run_id]
+        mistakes.append(np.where(answers.right(run_id), np.nan, answers.probability[run_id]))
+    out[OVERLAP] = answers.repeated
     out[SUREST] = np.fmax.reduce(mistakes)
     return out
 
@@ -212,10 +212,10 @@ def kept(rows: pd.DataFrame, which: Which) -> Bool:
     return masks[which].to_numpy(dtype=np.bool_, copy=True)
 
 
-def became(found: Outcomes, a: str, b: str) -> Became:
+def became(answers: Outcomes, a: str, b: str) -> Became:
     """Which of the runs ``a`` and ``b`` wins each example."""
-    right = found.right(a)
-    return Became.of_gains(right.astype(np.float64) - found.right(b), right)
+    right = answers.right(a)
+    return Became.of_gains(right.astype(np.float64) - answers.right(b), right)
 
 
 def alike(rows: pd.DataFrame) -> Bool:

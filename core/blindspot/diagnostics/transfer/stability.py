@@ -106,25 +106,34 @@ def flips(
     total, known = sum(map(len, tasks)), Dependence.joined([task.known for task in tasks])
     among = comb(len(values), 2) * values.shape[1]
 
-    def difference(one: Turned, classifier: int) -> Estimate:
+    def difference(turned_pair: Turned, classifier: int) -> Estimate:
         moved = [
-            (task.influence(ids[one.first][classifier], measure) - task.influence(ids[one.second][classifier], measure))
+            (
+                task.influence(ids[turned_pair.first][classifier], measure)
+                - task.influence(ids[turned_pair.second][classifier], measure)
+            )
             * (total / len(tasks) / len(task))
             for ids, task in zip(run_ids, tasks, strict=True)
         ]
-        value = float(values[one.first, classifier] - values[one.second, classifier])
-        found = change(value, np.concatenate(moved), known, among)
-        if known.effective >= FEWEST_EXAMPLES or found.refusal:
-            return found
-        return replace(found, interval=None, refusal=f"fewer than {FEWEST_EXAMPLES} examples do not tell")
+        value = float(values[turned_pair.first, classifier] - values[turned_pair.second, classifier])
+        estimate = change(value, np.concatenate(moved), known, among)
+        if known.effective >= FEWEST_EXAMPLES or estimate.refusal:
+            return estimate
+        return replace(estimate, interval=None, refusal=f"fewer than {FEWEST_EXAMPLES} examples do not tell")
 
-    found = [Flip(one, difference(one, one.leads), difference(one, one.trails)) for one in turned(values)]
-    return sorted(found, key=lambda flip: not flip.is_clear)
+    flips_found = [
+        Flip(turned_pair, difference(turned_pair, turned_pair.leads), difference(turned_pair, turned_pair.trails))
+        for turned_pair in turned(values)
+    ]
+    return sorted(flips_found, key=lambda flip: not flip.is_clear)
 
 
 def in_words(flip: Flip, encoders: Sequence[str], classifiers: Sequence[str]) -> str:
     """A flip as a sentence; the names are not escaped."""
     first, second = encoders[flip.turned.first], encoders[flip.turned.second]
-    by = [f"{number(one.value, '+.3f')} ({interval(one.interval, '+.3f')})" for one in (flip.leads, flip.trails)]
+    by = [
+        f"{number(difference.value, '+.3f')} ({interval(difference.interval, '+.3f')})"
+        for difference in (flip.leads, flip.trails)
+    ]
     ahead, behind = classifiers[flip.turned.leads], classifiers[flip.turned.trails]
     return f"{first} leads {second} with {ahead}, by {by[0]}, and trails with {behind}, by {by[1]}"

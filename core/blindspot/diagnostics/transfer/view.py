@@ -72,7 +72,7 @@ def crossed(
         return None
     runs = [[by_classifier[name][v] for name in classifiers] for v in variants]
     scores = [[score(run, measure, overlap=overlap) for run in row] for row in runs]
-    values = np.array([[float("nan") if one is None else one.value for one in row] for row in scores])
+    values = np.array([[float("nan") if estimate is None else estimate.value for estimate in row] for row in scores])
     return None if np.isnan(values).any() else Crossed(task, variants, classifiers, runs, values)
 
 
@@ -93,19 +93,19 @@ def mean_of(tasks: Sequence[Crossed]) -> Crossed | None:
     return Crossed(MEAN, variants, classifiers, [], np.mean(values, 0))
 
 
-def choices(one: Crossed) -> list[dict[str, str | float | None]]:
+def choices(of_task: Crossed) -> list[dict[str, str | float | None]]:
     """The settings that dev chose for each model: the share of folds with z-norm, C by classifier; none for a mean."""
     names = [
         (title, c, metric)
-        for c, name in enumerate(one.classifiers)
+        for c, name in enumerate(of_task.classifiers)
         for metric, title in (("znorm", "z-norm"), ("c", f"C, {name}"))
-        if any(metric in row[c].metrics for row in one.runs)
+        if any(metric in row[c].metrics for row in of_task.runs)
     ]
     if not names:
         return []
     return [
         {"model": variant.label, **{title: row[c].metrics.get(metric) for title, c, metric in names}}
-        for variant, row in zip(one.variants, one.runs, strict=True)
+        for variant, row in zip(of_task.variants, of_task.runs, strict=True)
     ]
 
 
@@ -117,9 +117,13 @@ def per_class(outcomes: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
     """
     scores = {side: class_scores(outcomes.table(run_id)) for side, run_id in sides.items()}
     rows = pd.DataFrame({"class": list(outcomes.classes), "examples": scores["A"].examples})
-    for side, one in scores.items():
+    for side, of_side in scores.items():
         mark = f" {side}" if len(sides) > 1 else ""
-        rows[f"precision{mark}"], rows[f"recall{mark}"], rows[f"F1{mark}"] = one.precision, one.recall, one.f1
+        rows[f"precision{mark}"], rows[f"recall{mark}"], rows[f"F1{mark}"] = (
+            of_side.precision,
+            of_side.recall,
+            of_side.f1,
+        )
     if len(sides) > 1:
         rows["F1, A − B"] = rows["F1 A"] - rows["F1 B"]
     return rows

@@ -159,8 +159,8 @@ def compute(
     """
     if not np.isfinite(embeddings).all():
         raise BlindspotError("some embeddings contain NaN or infinite values", expected="finite numbers")
-    found = answer(embeddings, dataset.questions, dataset.answers, Rule(params["rule"]), progress, cancel)
-    right = expected_hit(found.greater, found.ties, 1)
+    answers = answer(embeddings, dataset.questions, dataset.answers, Rule(params["rule"]), progress, cancel)
+    right = expected_hit(answers.greater, answers.ties, 1)
     metrics = {"accuracy": float(right.mean())}
     groups = np.array(dataset.groups)[dataset.section_numbers]
     metrics |= {f"accuracy_{g}": float(right[groups == g].mean()) for g in GROUPS if (groups == g).any()}
@@ -168,18 +168,18 @@ def compute(
         here = dataset.section_numbers == number
         if here.any():
             metrics[f"accuracy@{section}"] = float(right[here].mean())
-    metrics["mrr"] = float(expected_reciprocal_rank(found.greater, found.ties).mean())
+    metrics["mrr"] = float(expected_reciprocal_rank(answers.greater, answers.ties).mean())
     metrics |= {"questions": float(len(right)), "candidates": float(len(dataset.items))}
-    metrics["tied_questions"] = float(np.count_nonzero(found.ties))
+    metrics["tied_questions"] = float(np.count_nonzero(answers.ties))
     return DiagnosticResult(
         metrics=metrics,
         items=pa.table(
             {
-                "greater": found.greater,
-                "ties": found.ties,
-                "predicted": pa.array([dataset.items[i] for i in found.predicted], pa.string()),
-                "score": found.score,
-                "best": found.best,
+                "greater": answers.greater,
+                "ties": answers.ties,
+                "predicted": pa.array([dataset.items[i] for i in answers.predicted], pa.string()),
+                "score": answers.score,
+                "best": answers.best,
             },
             schema=ENTRY.schema,
         ),

@@ -59,9 +59,9 @@ class CaseKind:
         """Dependence of the cases in some rows."""
         return Dependence.of_texts(*self.shared(rows))
 
-    def named(self, found: Estimate) -> Estimate:
+    def named(self, estimate: Estimate) -> Estimate:
         """An estimate over cases, with the right name for its independent units."""
-        return replace(found, unit=self.units[found.unit is Unit.TEXTS])
+        return replace(estimate, unit=self.units[estimate.unit is Unit.TEXTS])
 
     def share(self, right: Float64, rows: pd.DataFrame) -> Estimate:
         """The share of right cases with its interval."""

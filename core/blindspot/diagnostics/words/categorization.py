@@ -63,22 +63,22 @@ def categorise(embeddings: Float32 | Float64, membership: Bool, progress: Progre
 
     units = unit_rows(embeddings)
     k = membership.shape[1]
-    found: list[Int32] = []
+    partitions: list[Int32] = []
     inertias: list[float] = []
     for done, seed in enumerate(SEEDS):
         cancel.check()
         progress("clustering", done, len(SEEDS))
         fitted = KMeans(n_clusters=k, n_init=1, random_state=seed).fit(units)
-        found.append(fitted.labels_.astype(np.int32))
+        partitions.append(fitted.labels_.astype(np.int32))
         inertias.append(float(fitted.inertia_))
     progress("clustering", len(SEEDS), len(SEEDS))
-    best = found[int(np.argmin(inertias))]
+    best = partitions[int(np.argmin(inertias))]
     rng = np.random.default_rng(SHUFFLE_SEED)
     return Clustering(
         best,
         counts(best, membership).argmax(axis=1),
         purity(best, membership),
-        tuple(purity(clusters, membership) for clusters in found),
+        tuple(purity(clusters, membership) for clusters in partitions),
         tuple(inertias),
         float(np.mean([purity(best, membership[rng.permutation(len(best))]) for _ in range(SHUFFLES)])),
     )
@@ -147,19 +147,22 @@ def compute(
             expected="two or more classes, and at least as many different vectors as classes",
             remedy="use an encoder that knows more of the words",
         )
-    found = categorise(embeddings, dataset.membership, progress, cancel)
+    clusters = categorise(embeddings, dataset.membership, progress, cancel)
     return DiagnosticResult(
         metrics={
-            "purity": found.purity,
-            "purity_mean": float(np.mean(found.purities)),
-            "purity_low": min(found.purities),
-            "purity_high": max(found.purities),
-            "chance": found.chance,
+            "purity": clusters.purity,
+            "purity_mean": float(np.mean(clusters.purities)),
+            "purity_low": min(clusters.purities),
+            "purity_high": max(clusters.purities),
+            "chance": clusters.chance,
             "words": float(n),
             "classes": float(k),
         },
         items=pa.table(
-            {"cluster": found.clusters, "cluster_class": [dataset.classes[i] for i in found.named[found.clusters]]},
+            {
+                "cluster": clusters.clusters,
+                "cluster_class": [dataset.classes[i] for i in clusters.named[clusters.clusters]],
+            },
             schema=ENTRY.schema,
         ),
         coverage={"items": n, "items_covered": n},

@@ -116,7 +116,7 @@ def _by_pairs(
         apart = values[run.run_id] - values[best.run_id]
         difference, p = change_against(float(apart.mean()), *of_ends(apart, left, right))
         if not np.isnan(p):
-            own, low = (float(values[one.run_id].mean()) for one in (run, best))
+            own, low = (float(values[each_run.run_id].mean()) for each_run in (run, best))
             moved, known = of_ends(values[run.run_id], left, right)
             _, p_chance = bounded_against(own, moved, known, known.units, chance)
             of_chance = Compared(Rival.CHANCE, own - chance, p_chance)
@@ -169,37 +169,37 @@ def _pairs_of_words(estimate: Estimate) -> str:
 
 
 def _all_questions(asked: _Asked, baselines: Sequence[Compared]) -> Iterator[Evidence]:
-    found, p = asked.against(LEAST)
+    estimate, p = asked.against(LEAST)
     if np.isnan(p):
         return
-    against = (Compared(Rival.ASKED, found.value - LEAST, p), *baselines)
+    against = (Compared(Rival.ASKED, estimate.value - LEAST, p), *baselines)
     facts: dict[str, Fact] = {
         "questions": len(asked.hits),
         "asked": LEAST,
-        "pairs_of_words": _pairs_of_words(found),
+        "pairs_of_words": _pairs_of_words(estimate),
     }
-    yield Evidence("analogies", (asked.run,), found, found.units, against=against, facts=facts)
+    yield Evidence("analogies", (asked.run,), estimate, estimate.units, against=against, facts=facts)
 
 
 def _section(asked: _Asked, name: str, baselines: Sequence[Compared]) -> Iterator[Evidence]:
     """A section with hardly a right answer; counted instead of tested if it has too few pairs of words for a test."""
-    found, p = asked.against(KNOWN)
+    estimate, p = asked.against(KNOWN)
     is_tested = not np.isnan(p)
-    if not is_tested and found.value >= LEAST:
+    if not is_tested and estimate.value >= LEAST:
         return
-    fewer = Compared(Rival.ASKED, found.value - KNOWN, p)
+    fewer = Compared(Rival.ASKED, estimate.value - KNOWN, p)
     yield Evidence(
         "relation-unknown-{section}",
         (asked.run,),
-        found,
-        found.units,
+        estimate,
+        estimate.units,
         against=(fewer, *baselines) if is_tested else (),
         facts={
             "section": name,
             "questions": len(asked.hits),
             "asked": KNOWN,
             "is_tested": is_tested,
-            "pairs_of_words": _pairs_of_words(found),
+            "pairs_of_words": _pairs_of_words(estimate),
         },
         examples=asked.examples(asked.hits < 1) if not is_tested or fewer.behind < ALPHA else (),
     )
@@ -211,28 +211,28 @@ def _weakest(asked: _Asked, section: np.ndarray[Any, Any], names: Sequence[str])
     for name in names:
         value, moved = difference_influence(asked.hits, section == name)
         ends = of_ends(-moved, asked.left, asked.right)
-        found, p = change_against(-value, *ends, level=level_of_each(len(names)))
+        estimate, p = change_against(-value, *ends, level=level_of_each(len(names)))
         if not np.isnan(p):
-            tried.append((one_way(p, is_news=value < 0), value, name, found))
+            tried.append((one_way(p, is_news=value < 0), value, name, estimate))
     if not tried:
         return
-    p, value, name, found = min(tried, key=lambda one: one[:2])
+    p, value, name, estimate = min(tried, key=lambda candidate: candidate[:2])
     p, inside = min(1.0, len(tried) * p), section == name
     facts: dict[str, Fact] = {
         "section": name,
         "right": float(asked.hits[inside].mean()),
         "tried": len(tried),
-        "pairs_of_words": _pairs_of_words(found),
+        "pairs_of_words": _pairs_of_words(estimate),
     }
     examples = asked.examples(inside) if p < ALPHA else ()
-    yield Evidence("weakest-relation", (asked.run,), found, found.units, p=p, facts=facts, examples=examples)
+    yield Evidence("weakest-relation", (asked.run,), estimate, estimate.units, p=p, facts=facts, examples=examples)
 
 
 # --- categories
 
 
-def _categories(found: Together, material: Material) -> Iterator[Evidence]:
-    rows = material.repository.items(categorization.ENTRY, [run.run_id for run in found.every], texts=True)
+def _categories(comparable: Together, material: Material) -> Iterator[Evidence]:
+    rows = material.repository.items(categorization.ENTRY, [run.run_id for run in comparable.every], texts=True)
     if rows.empty:
         return
     right_here = (rows["class"] == rows["cluster_class"]).to_numpy()
@@ -252,17 +252,19 @@ def _categories(found: Together, material: Material) -> Iterator[Evidence]:
     if here.any():
         values = {run_id: own[here] for run_id, own in right.items()}
         known = by_class(group[here])
-        runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
-        compared = against_baselines(runs, baselines, values, known, found.runs[0].metrics["chance"])
-    rivals = {one.run.run_id: one.compared for one in compared}
-    for run in found.runs:
+        runs, baselines = (
+            [run for run in some if run.run_id in right] for some in (comparable.runs, comparable.baselines)
+        )
+        compared = against_baselines(runs, baselines, values, known, comparable.runs[0].metrics["chance"])
+    rivals = {comparison.run.run_id: comparison.compared for comparison in compared}
+    for run in comparable.runs:
         if run.run_id in right:
             own = ~np.isnan(right[run.run_id])
             known, rival = by_class(group[own]), rivals.get(run.run_id)
             yield from _purity(run, right[run.run_id][own], known, [rival] if rival else [])
             yield from _lost(run, rows.iloc[of_run[run.run_id]], list(rows["class"].unique()))
-    for one in compared:
-        yield from against_baseline(one)
+    for comparison in compared:
+        yield from against_baseline(comparison)
 
 
 def _purity(
@@ -270,12 +272,14 @@ def _purity(
 ) -> Iterator[Evidence]:
     chance = run.metrics["chance"]
     least = chance + LEAST * (1 - chance)
-    found, p = share_against(right, dependence, least)
+    estimate, p = share_against(right, dependence, least)
     if np.isnan(p):
         return
-    asked = Compared(Rival.ASKED, found.value - least, p)
+    asked = Compared(Rival.ASKED, estimate.value - least, p)
     against = (asked, share_and_chance(right, dependence, chance), *baselines)
-    yield Evidence("purity", (run,), found, found.units, against=against, facts={"chance": chance, "least": least})
+    yield Evidence(
+        "purity", (run,), estimate, estimate.units, against=against, facts={"chance": chance, "least": least}
+    )
 
 
 def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> Iterator[Evidence]:

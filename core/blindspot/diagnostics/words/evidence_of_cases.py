@@ -40,15 +40,15 @@ def _of(kind: CaseKind, group: Together, rows: Rows) -> Iterator[Evidence]:
         runs, baselines = ([run for run in some if run.run_id in right] for some in (group.runs, group.baselines))
         chance = group.runs[0].metrics["chance"]
         compared = [
-            replace(one, difference=kind.named(one.difference))
-            for one in against_baselines(runs, baselines, values, dependence, chance)
+            replace(comparison, difference=kind.named(comparison.difference))
+            for comparison in against_baselines(runs, baselines, values, dependence, chance)
         ]
-    rivals = {one.run.run_id: one.compared for one in compared}
+    rivals = {comparison.run.run_id: comparison.compared for comparison in compared}
     for run in group.runs:
         if run.run_id in right:
             yield from _share(kind, run, rows, rivals.get(run.run_id))
-    for one in compared:
-        yield from against_baseline(one)
+    for comparison in compared:
+        yield from against_baseline(comparison)
 
 
 def _share(kind: CaseKind, run: RunRecord, rows: Rows, baseline: Compared | None) -> Iterator[Evidence]:
@@ -58,18 +58,18 @@ def _share(kind: CaseKind, run: RunRecord, rows: Rows, baseline: Compared | None
     chance = run.metrics["chance"]
     least = chance + LEAST * (1 - chance)
     dependence = kind.dependence(rows.about[here])
-    found, p = share_against(own[here], dependence, least)
+    estimate, p = share_against(own[here], dependence, least)
     if np.isnan(p):
         return
-    found = kind.named(found)
+    estimate = kind.named(estimate)
     wrong = np.flatnonzero(np.nan_to_num(own, nan=1.0) == 0)[:MOST_EXAMPLES]
     told = pd.concat([rows.about, rows.values[run.run_id][1].set_index("item_no")], axis=1)
-    asked = Compared(Rival.ASKED, found.value - least, p)
+    asked = Compared(Rival.ASKED, estimate.value - least, p)
     yield Evidence(
         "cases",
         (run,),
-        found,
-        found.units,
+        estimate,
+        estimate.units,
         against=(asked, share_and_chance(own[here], dependence, chance), *([baseline] if baseline else [])),
         facts={"cases": int(here.sum()), "chance": chance, "least": least},
         examples=tuple(

@@ -74,9 +74,12 @@ def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> li
     answers = rows.pivot(index="item_no", columns="run_id", values="predicted").loc[wide.index]
 
     def item(run_id: str, index: int) -> Item:
-        one = asked.iloc[index]
-        said = one["d"] if wide[run_id].iloc[index] > 0 else answers[run_id].iloc[index]
-        return Item((("question", f"{one.a} is to {one.b} as {one.c} is to"), ("answer", str(one.d))), str(said))
+        question = asked.iloc[index]
+        said = question["d"] if wide[run_id].iloc[index] > 0 else answers[run_id].iloc[index]
+        return Item(
+            (("question", f"{question.a} is to {question.b} as {question.c} is to"), ("answer", str(question.d))),
+            str(said),
+        )
 
     def score(run_id: str) -> ItemScores:
         return scores(
@@ -109,8 +112,8 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
     of_runs = {str(run_id): categorization.placed(own) for run_id, own in rows.groupby("run_id")}
 
     def item(own: pd.DataFrame, index: int) -> Item:
-        one = own.iloc[index]
-        return Item((("word", str(one["word"])), ("class", str(one["classes"]))), f"among: {one['cluster_class']}")
+        row = own.iloc[index]
+        return Item((("word", str(row["word"])), ("class", str(row["classes"]))), f"among: {row['cluster_class']}")
 
     def score(run: RunRecord) -> ItemScores:
         own = of_runs[run.run_id]

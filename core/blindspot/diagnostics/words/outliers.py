@@ -115,24 +115,24 @@ def compute(
     """
     if not np.isfinite(embeddings).all():
         raise BlindspotError("some embeddings contain NaN or infinite values", expected="finite numbers")
-    found = detect(embeddings, dataset.members, dataset.outliers, progress, cancel)
-    m = len(found.right)
+    detected = detect(embeddings, dataset.members, dataset.outliers, progress, cancel)
+    m = len(detected.right)
     return DiagnosticResult(
         metrics={
-            "accuracy": float(found.right.mean()),
-            "opp": float(found.position.mean()),
-            "chance": float((1.0 / (found.words + 1)).mean()),
+            "accuracy": float(detected.right.mean()),
+            "opp": float(detected.position.mean()),
+            "chance": float((1.0 / (detected.words + 1)).mean()),
             "cases": float(m),
             "groups": float(len(np.unique(dataset.group_numbers))),
-            "tied_cases": float(np.count_nonzero(found.ties)),
+            "tied_cases": float(np.count_nonzero(detected.ties)),
         },
         items=pa.table(
             {
-                "hit": found.right,
-                "opp": found.position,
-                "picked": pa.array([dataset.items[i] for i in found.picked], pa.string()),
-                "similarity": found.similarity,
-                "lowest": found.lowest,
+                "hit": detected.right,
+                "opp": detected.position,
+                "picked": pa.array([dataset.items[i] for i in detected.picked], pa.string()),
+                "similarity": detected.similarity,
+                "lowest": detected.lowest,
             },
             schema=ENTRY.schema,
         ),

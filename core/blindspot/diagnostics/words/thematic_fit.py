@@ -97,12 +97,12 @@ def compute(
     cancel.check()
     m = len(dataset.verbs)
     progress("comparing", 0, m)
-    found = fit(embeddings, dataset)
-    hit, by_others, with_others = right(found.event), right(found.others), found.fillers > 0
+    fitted = fit(embeddings, dataset)
+    hit, by_others, with_others = right(fitted.event), right(fitted.others), fitted.fillers > 0
     metrics = {
         "accuracy": float(hit.mean()),
-        "accuracy_verb": float(right(found.verb).mean()),
-        "accuracy_agent": float(right(found.agent).mean()),
+        "accuracy_verb": float(right(fitted.verb).mean()),
+        "accuracy_agent": float(right(fitted.agent).mean()),
     }
     if with_others.any():
         metrics["accuracy_fillers"] = float(by_others[with_others].mean())
@@ -110,7 +110,7 @@ def compute(
     return DiagnosticResult(
         metrics=metrics
         | {
-            "advantage": float((found.event[:, 0] - found.event[:, 1]).mean()),
+            "advantage": float((fitted.event[:, 0] - fitted.event[:, 1]).mean()),
             "chance": 0.5,
             "cases": float(m),
             "verbs": float(len(np.unique(dataset.verbs))),
@@ -120,12 +120,12 @@ def compute(
         items=pa.table(
             {
                 "hit": hit,
-                "hit_verb": right(found.verb),
-                "hit_agent": right(found.agent),
+                "hit_verb": right(fitted.verb),
+                "hit_agent": right(fitted.agent),
                 "hit_fillers": by_others,
-                "fillers": found.fillers,
-                "cosine_typical": found.event[:, 0],
-                "cosine_atypical": found.event[:, 1],
+                "fillers": fitted.fillers,
+                "cosine_typical": fitted.event[:, 0],
+                "cosine_atypical": fitted.event[:, 1],
             },
             schema=ENTRY.schema,
         ),

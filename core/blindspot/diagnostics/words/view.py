@@ -99,7 +99,7 @@ def phrase_kinds(rows: pd.DataFrame) -> list[PhraseKind]:
     by_kind = {ALL_PHRASES: counts.sentences} | {k: counts.values[:, i] for i, k in enumerate(counts.kinds)}
     kinds = []
     for name, sums in by_kind.items():
-        right, found, given = (int(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
+        right, phrases_found, given = (int(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
         if given:
-            kinds.append(PhraseKind(name, given, found, right, estimate_of(sums, known)))
-    return sorted(kinds, key=lambda one: -one.phrases)
+            kinds.append(PhraseKind(name, given, phrases_found, right, estimate_of(sums, known)))
+    return sorted(kinds, key=lambda kind: -kind.phrases)

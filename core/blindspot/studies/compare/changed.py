@@ -43,11 +43,11 @@ class Changed:
     @property
     def won(self) -> int:
         """Number of items that A wins."""
-        return sum(one.changes.won for one in self.of_rows)
+        return sum(of_row.changes.won for of_row in self.of_rows)
 
     @property
     def lost(self) -> int:
-        return sum(one.changes.lost for one in self.of_rows)
+        return sum(of_row.changes.lost for of_row in self.of_rows)
 
     def items(self, *, won: bool) -> list[Item]:
         """The items that A wins, or B: the largest change of every row, then every row's second largest, and so on.
@@ -55,9 +55,9 @@ class Changed:
         A gain of 1 is common in some diagnostics and rare in others; taking turns keeps all of them in view.
         """
         placed = []
-        for one in self.of_rows:
-            own = [change for change in one.changes.rows if (change.gain > 0) == won]
-            placed += [(place, -abs(change.gain), Item(one.row, change)) for place, change in enumerate(own)]
+        for of_row in self.of_rows:
+            own = [change for change in of_row.changes.rows if (change.gain > 0) == won]
+            placed += [(place, -abs(change.gain), Item(of_row.row, change)) for place, change in enumerate(own)]
         return [item for _, _, item in sorted(placed, key=lambda each: each[:2])]
 
 
@@ -67,7 +67,7 @@ def changed(rows: Sequence[Row], repository: Repository, most: int = MOST_ITEMS)
     return Changed(tuple(ChangedIn(row, changes(row.entry, row.a, row.b, repository, most)) for row in itemized))
 
 
-def in_words(one: ChangedIn, a: str, b: str) -> str:
+def in_words(changed_in: ChangedIn, a: str, b: str) -> str:
     """``minilm ranks the match higher in 434 pairs, lsa in 41``; ``a`` and ``b`` are the names of the two."""
-    found = one.changes
-    return f"{a} {found.won_by} in {counted(found.won, found.unit, found.unit)}, {b} in {found.lost:,}"
+    turned = changed_in.changes
+    return f"{a} {turned.won_by} in {counted(turned.won, turned.unit, turned.unit)}, {b} in {turned.lost:,}"

@@ -71,9 +71,9 @@ def cost_of(variant: Variant, repository: Repository) -> Cost:
 
 def _dimension(runs: Sequence[RunRecord]) -> int | None:
     for run in runs:
-        found = run.manifest.get("encoder", {}).get("dimension") or run.dimension
-        if found is not None:
-            return int(found)
+        dimension = run.manifest.get("encoder", {}).get("dimension") or run.dimension
+        if dimension is not None:
+            return int(dimension)
     return None
 
 

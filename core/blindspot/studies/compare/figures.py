@@ -93,12 +93,12 @@ def _titles(rows: Sequence[Row]) -> list[str]:
 
 def _label(row: Row, reach: float, y: float, scheme: Scheme, title: str, styles: tuple[Style, Style]) -> dict[str, Any]:
     """A row's label at the left edge, after its diagnostic in bold; below it both values in their models' colors."""
-    one = row.difference
+    difference = row.difference
     head = f'<b><span style="color:{ink(scheme)}">{escape(title, quote=False)}</span></b>  ' if title else ""
-    short = textwrap.shorten(f"{one.label}, {title_of(row.dataset)}", LABEL_LINE - len(title), placeholder=" …")
+    short = textwrap.shorten(f"{difference.label}, {title_of(row.dataset)}", LABEL_LINE - len(title), placeholder=" …")
     values = [
         f'<span style="color:{style.color}">{number(value, ".3f")}</span>'
-        for value, style in zip((one.a, one.b), styles, strict=True)
+        for value, style in zip((difference.a, difference.b), styles, strict=True)
     ]
     return {
         "x": -reach,
@@ -137,8 +137,8 @@ def _reach(rows: Sequence[Row]) -> float:
 
 def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, Style], scheme: Scheme) -> go.Scatter:
     """A row's marker with its interval."""
-    one, interval = row.difference, row.difference.advantage_interval
-    advantage = POINTS * (one.advantage or 0.0)
+    difference, interval = row.difference, row.difference.advantage_interval
+    advantage = POINTS * (difference.advantage or 0.0)
     counts = row.decides and row.verdict in {Verdict.BETTER, Verdict.WORSE}
     style = styles[0] if row.verdict is Verdict.BETTER else styles[1]
     color = style.color if counts else faint(scheme)
@@ -173,31 +173,33 @@ def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, S
 
 def hover(row: Row, names: tuple[str, str]) -> str:
     """Tooltip of a row; the difference is A minus B."""
-    one = row.difference
-    values = [f"{number(value, '.4f')} ({name})" for value, name in zip((one.a, one.b), names, strict=True)]
+    difference = row.difference
+    values = [
+        f"{number(value, '.4f')} ({name})" for value, name in zip((difference.a, difference.b), names, strict=True)
+    ]
     lines = [
         f"{row.entry.title}, {title_of(row.dataset)}",
-        f"{one.label}: {', '.join(values)}",
-        f"difference {number(one.value, '+.4f')}{ci(one.interval, '+.4f')}",
-        f"corrected {p_in_words(row.difference.p_corrected, one.p)}, {one.test}"
+        f"{difference.label}: {', '.join(values)}",
+        f"difference {number(difference.value, '+.4f')}{ci(difference.interval, '+.4f')}",
+        f"corrected {p_in_words(row.difference.p_corrected, difference.p)}, {difference.test}"
         if row.difference.p_corrected is not None
-        else f"not tested: {one.refusal}",
-        f"{one.n:,} {one.unit}",
+        else f"not tested: {difference.refusal}",
+        f"{difference.n:,} {difference.unit}",
     ]
     return "<br>".join("<br>".join(escape(part, quote=False) for part in textwrap.wrap(line, 60)) for line in lines)
 
 
-def wins_matrix(found: Wins, names: Sequence[str], scheme: Scheme) -> go.Figure:
+def wins_matrix(wins: Wins, names: Sequence[str], scheme: Scheme) -> go.Figure:
     """On how many scores the row's variant is better than the column's, and worse: blue where it wins more often."""
     n = len(names)
-    net = (found.wins - found.wins.T).astype(np.float64)
+    net = (wins.wins - wins.wins.T).astype(np.float64)
     np.fill_diagonal(net, np.nan)
-    text = [["" if i == j else f"{found.wins[i, j]} : {found.wins[j, i]}" for j in range(n)] for i in range(n)]
+    text = [["" if i == j else f"{wins.wins[i, j]} : {wins.wins[j, i]}" for j in range(n)] for i in range(n)]
     shown = [escape(name, quote=False) for name in names]
     tooltips = [
         [
-            f"{shown[i]} is better than {shown[j]} on {found.wins[i, j]}, worse on {found.wins[j, i]}<br>"
-            f"of {found.shared[i, j]} scores that both have"
+            f"{shown[i]} is better than {shown[j]} on {wins.wins[i, j]}, worse on {wins.wins[j, i]}<br>"
+            f"of {wins.shared[i, j]} scores that both have"
             for j in range(n)
         ]
         for i in range(n)

@@ -163,9 +163,9 @@ def compare(a: Variant, b: Variant, repository: Repository, picked: Mapping[str,
         InputError: as ``check_two``.
     """
     check_two(a, b, repository.variants())
-    found = _candidates((a, b), repository, picked)
-    rows = rows_of(_tested(found, [(a, b)], repository))
-    return Comparison(a, b, tuple(rows), _missing(found, a, b))
+    candidates = _candidates((a, b), repository, picked)
+    rows = rows_of(_tested(candidates, [(a, b)], repository))
+    return Comparison(a, b, tuple(rows), _missing(candidates, a, b))
 
 
 def compare_all(
@@ -182,8 +182,8 @@ def compare_all(
     pairs = list(combinations(variants, 2))
     for pair in pairs:
         check_two(*pair, known)
-    found = _candidates(variants, repository, picked)
-    rows = rows_of(_tested(found, pairs, repository))
+    candidates = _candidates(variants, repository, picked)
+    rows = rows_of(_tested(candidates, pairs, repository))
     by_pair: dict[tuple[Variant, Variant], list[Row]] = {pair: [] for pair in pairs}
     for row in rows:
         by_pair[row.a.plan.variant, row.b.plan.variant].append(row)
@@ -215,7 +215,7 @@ class _Candidates:
 def _candidates(variants: Sequence[Variant], repository: Repository, picked: Mapping[str, str]) -> list[_Candidates]:
     """A user's own datasets first, then the catalog's; of either in the order of the diagnostics."""
     scores = [name for e in all_diagnostics().values() for name in (e.headline, e.headline_instead) if name]
-    found: dict[tuple[str, str], dict[tuple[str, str], dict[Variant, RunRecord]]] = {}
+    runs_of_scores: dict[tuple[str, str], dict[tuple[str, str], dict[Variant, RunRecord]]] = {}
     params = {entry.id: params_of(entry, picked) for entry in all_diagnostics().values()}
     wanted = list(dict.fromkeys(variants))
     for run in repository.runs(variants=wanted, state=RunState.DONE, current=True, metrics=scores):  # newest first
@@ -223,34 +223,34 @@ def _candidates(variants: Sequence[Variant], repository: Repository, picked: Map
         entry = all_diagnostics().get(plan.diagnostic)
         if entry is None or plan.diagnostic_version != entry.version or dict(plan.params) != params[entry.id]:
             continue
-        items = found.setdefault((plan.diagnostic, plan.dataset), {})
+        items = runs_of_scores.setdefault((plan.diagnostic, plan.dataset), {})
         items.setdefault((plan.dataset_digest, plan.covered_digest), {}).setdefault(plan.variant, run)
     diagnostics, datasets = list(all_diagnostics()), {name: i for i, name in enumerate(DATASETS)}
     order = sorted(
-        found,
+        runs_of_scores,
         key=lambda key: (not is_own(key[1]), diagnostics.index(key[0]), datasets.get(key[1], len(datasets)), key[1]),
     )
-    return [_Candidates(find_diagnostic(d), dataset, params[d], found[d, dataset]) for d, dataset in order]
+    return [_Candidates(find_diagnostic(d), dataset, params[d], runs_of_scores[d, dataset]) for d, dataset in order]
 
 
 def tested_by_variant(repository: Repository, picked: Mapping[str, str]) -> dict[str, frozenset[tuple[str, str, str]]]:
     """For each variant's name, the diagnostics, contents and items that it was run on with the picked parameters."""
     params = {entry.id: params_of(entry, picked) for entry in all_diagnostics().values()}
-    found: dict[str, set[tuple[str, str, str]]] = {}
+    by_variant: dict[str, set[tuple[str, str, str]]] = {}
     for run in repository.runs(state=RunState.DONE, current=True, metrics=[]):
         plan = run.plan
         entry = all_diagnostics().get(plan.diagnostic)
         if entry and plan.diagnostic_version == entry.version and dict(plan.params) == params[entry.id]:
-            found.setdefault(str(plan.variant), set()).add((entry.id, plan.dataset_digest, plan.covered_digest))
-    return {name: frozenset(tested) for name, tested in found.items()}
+            by_variant.setdefault(str(plan.variant), set()).add((entry.id, plan.dataset_digest, plan.covered_digest))
+    return {name: frozenset(tested) for name, tested in by_variant.items()}
 
 
 def _tested(
-    found: Sequence[_Candidates], pairs: Sequence[tuple[Variant, Variant]], repository: Repository
+    every_candidate: Sequence[_Candidates], pairs: Sequence[tuple[Variant, Variant]], repository: Repository
 ) -> list[tuple[RunRecord, RunRecord, PairedTest]]:
     """Every difference, pair by pair; the rows of the runs over the same items are read once."""
     out = []
-    for candidates in found:
+    for candidates in every_candidate:
         by_items: dict[tuple[str, str, str], list[tuple[RunRecord, RunRecord]]] = {}
         for a, b in pairs:
             runs = candidates.of(a, b)
@@ -260,14 +260,14 @@ def _tested(
                 by_items.setdefault((plan.dataset_digest, plan.covered_digest, score), []).append(runs)
         for comparable in by_items.values():
             tests = headline_tests(candidates.entry, comparable, repository)
-            out += [(*runs, one) for runs, one in zip(comparable, tests, strict=True)]
+            out += [(*runs, test) for runs, test in zip(comparable, tests, strict=True)]
     return out
 
 
 def _headline(entry: Diagnostic, runs: tuple[RunRecord, RunRecord]) -> str:
     """The headline score that both runs have, or ""."""
-    one, other = (entry.headline_of(run.metrics) for run in runs)
-    return one if one == other else ""
+    name, other = (entry.headline_of(run.metrics) for run in runs)
+    return name if name == other else ""
 
 
 def rows_of(tested: Sequence[tuple[RunRecord, RunRecord, PairedTest]]) -> list[Row]:
@@ -275,9 +275,9 @@ def rows_of(tested: Sequence[tuple[RunRecord, RunRecord, PairedTest]]) -> list[R
     return [Row(a, b, test, of_all) for (a, b, test), of_all in zip(tested, p, strict=True)]
 
 
-def _missing(found: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Missing, ...]:
+def _missing(every_candidate: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Missing, ...]:
     out = []
-    for candidates in found:
+    for candidates in every_candidate:
         runs = candidates.of(a, b)
         lacking = tuple(variant for variant in (a, b) if variant not in candidates.variants)
         if runs is None:

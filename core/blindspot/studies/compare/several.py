@@ -64,14 +64,14 @@ class Point:
 
 def scored(by_pair: ByPair) -> list[tuple[str, str]]:
     """Diagnostic and dataset of every score that decides, in the order of the rows."""
-    found = (row for rows in by_pair.values() for row in rows if row.decides)
-    return list(dict.fromkeys((row.entry.id, row.dataset) for row in found))
+    rows_that_decide = (row for rows in by_pair.values() for row in rows if row.decides)
+    return list(dict.fromkeys((row.entry.id, row.dataset) for row in rows_that_decide))
 
 
 def difference_of(by_pair: ByPair, score: tuple[str, str]) -> PairedTest | None:
     """One of the differences of a score: it knows the score's name and which way is better."""
-    found = (row for rows in by_pair.values() for row in rows)
-    return next((row.difference for row in found if (row.entry.id, row.dataset) == score), None)
+    every_row = (row for rows in by_pair.values() for row in rows)
+    return next((row.difference for row in every_row if (row.entry.id, row.dataset) == score), None)
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ def points(by_pair: ByPair, score: tuple[str, str], costs: Mapping[Variant, Cost
     for rows in by_pair.values():
         for row in rows:
             if (row.entry.id, row.dataset) == score:
-                one = row.difference
-                sign = one.sign
+                difference = row.difference
+                sign = difference.sign
                 same = of_items.setdefault(row.a.plan.covered_digest, {})
-                same.setdefault(row.a.plan.variant, (one.a, one.a_interval))
-                same.setdefault(row.b.plan.variant, (one.b, one.b_interval))
+                same.setdefault(row.a.plan.variant, (difference.a, difference.a_interval))
+                same.setdefault(row.b.plan.variant, (difference.b, difference.b_interval))
     values = max(of_items.values(), key=len, default={})
     elsewhere = {variant: None for same in of_items.values() for variant in same if variant not in values}
     known = [(variant, kind.of(costs[variant])) for variant in values]

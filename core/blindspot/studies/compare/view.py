@@ -34,8 +34,8 @@ class TwoModels:
     @property
     def told(self) -> TwoModels:
         """From the side of the headline, as tables show it; see ``Comparison.told``."""
-        one, other = self.costs
-        return TwoModels(self.comparison.told, (other, one) if self.comparison.is_about_b else self.costs)
+        cost, other = self.costs
+        return TwoModels(self.comparison.told, (other, cost) if self.comparison.is_about_b else self.costs)
 
     @property
     def headline(self) -> str:
@@ -52,28 +52,28 @@ class TwoModels:
 
     def as_json(self, picked: Mapping[str, str]) -> dict[str, Any]:
         """Undefined values are None; ``picked`` are the parameters that were asked for."""
-        found = self.comparison
+        comparison = self.comparison
         return {
-            "a": _model(found.a, self.costs[0]),
-            "b": _model(found.b, self.costs[1]),
+            "a": _model(comparison.a, self.costs[0]),
+            "b": _model(comparison.b, self.costs[1]),
             **picked,
-            "better": found.count(Verdict.BETTER),
-            "worse": found.count(Verdict.WORSE),
-            "no_significant_difference": found.count(Verdict.ALIKE),
-            "not_tested": found.count(Verdict.UNTESTED),
+            "better": comparison.count(Verdict.BETTER),
+            "worse": comparison.count(Verdict.WORSE),
+            "no_significant_difference": comparison.count(Verdict.ALIKE),
+            "not_tested": comparison.count(Verdict.UNTESTED),
             "said": self.headline,
-            "rows": [row_as_json(row) for row in found.rows],
+            "rows": [row_as_json(row) for row in comparison.rows],
             "missing": [
-                vars(one) | {"params": dict(one.params), "lacking": [str(variant) for variant in one.lacking]}
-                for one in found.missing
+                vars(gap) | {"params": dict(gap.params), "lacking": [str(variant) for variant in gap.lacking]}
+                for gap in comparison.missing
             ],
         }
 
 
 def compare_view(a: Variant, b: Variant, repository: Repository, picked: Mapping[str, str]) -> TwoModels:
     """Two models with the picked parameters; raises ``InputError`` as ``rows.compare``."""
-    found = compare(a, b, repository, picked)
-    return TwoModels(found, (cost_of(a, repository), cost_of(b, repository)))
+    comparison = compare(a, b, repository, picked)
+    return TwoModels(comparison, (cost_of(a, repository), cost_of(b, repository)))
 
 
 def _model(variant: Variant, cost: Cost) -> dict[str, Any]:

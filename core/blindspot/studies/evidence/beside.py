@@ -134,23 +134,23 @@ def beside(table: str, repository: Repository, downstream: Downstream | None = N
 
 
 def _published(source: str, table: str, *, ranked: bool = False) -> list[Cell]:
-    found = printed(source, table)
-    places = _places(found) if ranked else {}
+    values = printed(source, table)
+    places = _places(values) if ranked else {}
     return [
         Cell(row, column, value, is_published=True, rank=places.get((row, column)))
-        for row, cells in found.items()
+        for row, cells in values.items()
         for column, value in cells.items()
     ]
 
 
-def _places(found: Mapping[Any, Mapping[str, float]]) -> dict[tuple[Any, str], float]:
+def _places(cells: Mapping[Any, Mapping[str, float]]) -> dict[tuple[Any, str], float]:
     """Ranks within each column, 1 for the highest; rows have the same columns."""
-    if not found:
+    if not cells:
         return {}
-    columns = list(next(iter(found.values())))
-    better = rankings.oriented(np.array([[row[c] for c in columns] for row in found.values()]), np.ones(len(columns)))
+    columns = list(next(iter(cells.values())))
+    better = rankings.oriented(np.array([[row[c] for c in columns] for row in cells.values()]), np.ones(len(columns)))
     ranks = rankings.places(better)
-    return {(row, c): float(ranks[i, j]) for i, row in enumerate(found) for j, c in enumerate(columns)}
+    return {(row, c): float(ranks[i, j]) for i, row in enumerate(cells) for j, c in enumerate(columns)}
 
 
 def _runs(
@@ -170,13 +170,13 @@ def _runs(
 def _wang_1a(table: ScoreTable, _: Repository) -> Beside:
     measures = {column: table.find(measure_of(name)) for column, name in _TASKS_1A.items()}
     values = {c: 100 * table.of(m) for c, m in measures.items() if m is not None}
-    found = {
+    numbers = {
         variant: {c: float(values[c][i]) for c in values}
         for i, variant in enumerate(table.variants)
         if len(values) == len(measures) and not any(np.isnan(values[c][i]) for c in values)
     }
-    places = _places(found)
-    measured = [Cell(v, c, x, rank=places[v, c]) for v, row in found.items() for c, x in row.items()]
+    places = _places(numbers)
+    measured = [Cell(v, c, x, rank=places[v, c]) for v, row in numbers.items() for c, x in row.items()]
     return Beside(
         "wang-1a",
         "Similarity does not rank models as tasks do",
@@ -243,9 +243,9 @@ def _wang_4(table: ScoreTable, repository: Repository) -> Beside:
         for column, task in tasks.items():
             if measure is None or task is None:
                 continue
-            (found,) = correlations(table.columns([measure, task]))
-            if found.rho is not None:
-                cells.append(Cell(here, column, found.rho, interval=found.interval, models=found.n))
+            (correlation,) = correlations(table.columns([measure, task]))
+            if correlation.rho is not None:
+                cells.append(Cell(here, column, correlation.rho, interval=correlation.interval, models=correlation.n))
     return Beside(
         "wang-4",
         "EvalRank without some of its parts, against tasks",
@@ -296,8 +296,8 @@ def _helped(table: ScoreTable, measure: Measure, chains: list[str], name: str) -
         if gains:
             keep = np.ones(len(gains), dtype=np.bool_)
             units = Dependence.of_groups(numbers_of(tuple(families[v] for v in gains), keep), Unit.FAMILIES)
-            found = share(np.array([float(gain > 0) for gain in gains.values()]), units)
-            yield Cell(name, chain, found.value, interval=found.interval, models=len(gains))
+            helped = share(np.array([float(gain > 0) for gain in gains.values()]), units)
+            yield Cell(name, chain, helped.value, interval=helped.interval, models=len(gains))
 
 
 def _eger_2(_: ScoreTable, repository: Repository) -> Beside:

@@ -70,8 +70,10 @@ def correlations(table: ScoreTable) -> tuple[Cell, ...]:
         for cell in cells:
             own = without[:, evaluators.index(cell.evaluator), tasks.index(cell.task)]
             if cell.rho is not None:
-                found = estimate_of_rho(cell.rho, own, cell.n)
-                out[cell.evaluator.id, cell.task.id] = replace(cell, estimate=found, why=_no_interval(found.refusal))
+                estimate = estimate_of_rho(cell.rho, own, cell.n)
+                out[cell.evaluator.id, cell.task.id] = replace(
+                    cell, estimate=estimate, why=_no_interval(estimate.refusal)
+                )
     return tuple(out.values())
 
 
@@ -163,37 +165,37 @@ def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -
     """Compare two evaluators on a task, and test whether the difference depends on the choice of models."""
     keep = _both(table, first, second, task)
     shared = table.rows(keep)
-    one, other = (_cell(shared, evaluator, task) for evaluator in (first, second))
-    why = next((c.why for c in (one, other) if c.rho is None), one.why)
-    known = TwoCorrelations(first, second, task, one.rho, other.rho, one.n, one.families, why=why)
+    cell, other = (_cell(shared, evaluator, task) for evaluator in (first, second))
+    why = next((c.why for c in (cell, other) if c.rho is None), cell.why)
+    known = TwoCorrelations(first, second, task, cell.rho, other.rho, cell.n, cell.families, why=why)
     if known.difference is None or why:
         return known
     without = spearman_without_each(
         _columns(table, [first, second], keep), _columns(table, [task], keep), numbers_of(table.families, keep)
     )
-    found = estimate_of_difference(known.difference, without[:, 0, 0] - without[:, 1, 0])
-    return replace(known, estimate=found, why=_no_interval(found.refusal))
+    estimate = estimate_of_difference(known.difference, without[:, 0, 0] - without[:, 1, 0])
+    return replace(known, estimate=estimate, why=_no_interval(estimate.refusal))
 
 
-def in_words(found: TwoCorrelations) -> str:
+def in_words(two: TwoCorrelations) -> str:
     """The comparison in a few sentences, with its limits."""
-    if found.difference is None or found.first_rho is None or found.second_rho is None:
-        return f"{found.first.phrase} and {found.second.phrase} cannot be compared on {found.task.phrase}: {found.why}."
+    if two.difference is None or two.first_rho is None or two.second_rho is None:
+        return f"{two.first.phrase} and {two.second.phrase} cannot be compared on {two.task.phrase}: {two.why}."
     text = (
-        f"Over the {found.n} models of {counted(found.families, 'family', 'families')} with all three scores, "
-        f"{found.first.phrase} correlates with {found.task.phrase} at {found.first_rho:.2f}, {found.second.phrase} at "
-        f"{found.second_rho:.2f}: a difference of {found.difference:+.2f}"
+        f"Over the {two.n} models of {counted(two.families, 'family', 'families')} with all three scores, "
+        f"{two.first.phrase} correlates with {two.task.phrase} at {two.first_rho:.2f}, {two.second.phrase} at "
+        f"{two.second_rho:.2f}: a difference of {two.difference:+.2f}"
     )
-    if found.interval is None:
-        return f"{text}. It describes these models only ({found.why})."
-    ends = f"{ci_in_words(found.estimate, '+.2f')}, over families"
-    if found.interval.low <= 0 <= found.interval.high:
+    if two.interval is None:
+        return f"{text}. It describes these models only ({two.why})."
+    ends = f"{ci_in_words(two.estimate, '+.2f')}, over families"
+    if two.interval.low <= 0 <= two.interval.high:
         return (
             f"{text} ({ends}). No significant difference: these models do not show which of the two predicts "
-            f"{found.task.phrase} better, nor that they are equally good."
+            f"{two.task.phrase} better, nor that they are equally good."
         )
-    better = found.first if found.difference > 0 else found.second
+    better = two.first if two.difference > 0 else two.second
     return (
-        f"{text} ({ends}). {better.phrase} predicts {found.task.phrase} significantly better for models like these. "
+        f"{text} ({ends}). {better.phrase} predicts {two.task.phrase} significantly better for models like these. "
         "The interval covers this one pair and task; of many comparisons, one in twenty excludes 0 by chance."
     )

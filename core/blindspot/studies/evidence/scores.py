@@ -196,20 +196,20 @@ class ScoreTable:
 
 def score_table(repository: Repository, downstream: Downstream | None = None) -> ScoreTable:
     """All stored scores, for variants with at least one."""
-    found: dict[tuple[Measure, Variant], float] = {}
+    scores: dict[tuple[Measure, Variant], float] = {}
     revisions: dict[str, str] = {}
     for measure, run, value in _of_runs(repository, downstream or Downstream()):
-        found[measure, run.plan.variant] = value
+        scores[measure, run.plan.variant] = value
         encoder = run.plan.variant.encoder
         if ":" in encoder and encoder not in revisions:
             revisions[encoder] = str(run.manifest.get("encoder", {}).get("revision", ""))
     for measure, variant, value in _of_people(Judgments(repository.database)):
-        found[measure, variant] = value
-    seen = {variant for _, variant in found}
+        scores[measure, variant] = value
+    seen = {variant for _, variant in scores}
     variants = [v for v in repository.variants() if v in seen]
     variants += sorted(seen.difference(variants), key=str)
-    measures = tuple(dict.fromkeys(measure for measure, _ in found))
-    values = [[found.get((measure, variant), np.nan) for measure in measures] for variant in variants]
+    measures = tuple(dict.fromkeys(measure for measure, _ in scores))
+    values = [[scores.get((measure, variant), np.nan) for measure in measures] for variant in variants]
     return ScoreTable(
         tuple(variants),
         family_names([v.encoder for v in variants], revisions),

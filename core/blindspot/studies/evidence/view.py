@@ -105,7 +105,7 @@ def headline_in_words(cells: Sequence[Cell]) -> str:
     text += f", the lowest {_rho(low, many)}." if many > 1 else "."
     if not sure:
         return text
-    above, below = sum(one.low > 0 for one in sure), sum(one.high < 0 for one in sure)
+    above, below = sum(correlation.low > 0 for correlation in sure), sum(correlation.high < 0 for correlation in sure)
     return (
         f"{text} Of {counted(len(sure), 'correlation')} with an interval, {above} are above 0, {below} below 0, and "
         f"{len(sure) - above - below} could be 0."
@@ -135,7 +135,7 @@ def best_in_words(cells: Sequence[Cell]) -> list[str]:
         known = [(c.rho, c.evaluator.label, c.estimate) for c in own if c.rho is not None and c.n == most]
         if len(known) < 2:
             continue
-        rho, label, estimate = max(known, key=lambda one: one[0])
+        rho, label, estimate = max(known, key=lambda pair: pair[0])
         if estimate is None or estimate.interval is None:
             lines.append(f"{task.label}: {number(rho)} over {most}")
             continue

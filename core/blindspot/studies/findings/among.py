@@ -99,17 +99,17 @@ def _orders_turned(entry: Diagnostic, runs: Sequence[RunRecord], repository: Rep
         pairs = [pair for pair in combinations(plain, 2) if any(made[variant] is not at[variant] for variant in pair)]
         if not pairs:
             continue
-        before = headline_tests(entry, [(at[one], at[other]) for one, other in pairs], repository)
-        after = headline_tests(entry, [(made[one], made[other]) for one, other in pairs], repository)
+        before = headline_tests(entry, [(at[a], at[other]) for a, other in pairs], repository)
+        after = headline_tests(entry, [(made[a], made[other]) for a, other in pairs], repository)
         tests = zip(pairs, before, after, strict=True)
         turns = [Turn(*turn) for turn in tests if all(test.p is not None for test in turn[1:])]
         if not turns:
             continue
         surest = min(turns, key=lambda turn: turn.p)
-        one, other = surest.models
+        a, other = surest.models
         without, having = surest.before, surest.after
         processed = [variant for variant in surest.models if made[variant] is not at[variant]]
-        both = {run.run_id: run for run in (at[one], at[other], made[one], made[other])}
+        both = {run.run_id: run for run in (at[a], at[other], made[a], made[other])}
         out.append(
             Evidence(
                 "order-turned-by-{chain}",

@@ -143,19 +143,19 @@ class Collected:
     variants: tuple[Variant, ...] = ()
 
     def at(self, level: Level) -> tuple[Discovery, ...]:
-        return tuple(one for one in self.discoveries if one.finding.level is level)
+        return tuple(discovery for discovery in self.discoveries if discovery.finding.level is level)
 
     def groups(self, level: Level | None = None) -> list[tuple[Discovery, ...]]:
         """Discoveries of one kind on one dataset together, whatever the model; worst first, in either order."""
-        found: dict[tuple[str, ...], list[Discovery]] = {}
-        for one in self.discoveries if level is None else self.at(level):
-            finding = one.finding
+        by_finding: dict[tuple[str, ...], list[Discovery]] = {}
+        for discovery in self.discoveries if level is None else self.at(level):
+            finding = discovery.finding
             key = (finding.level, finding.diagnostic, finding.kind, finding.dataset)
-            found.setdefault(key, []).append(one)
-        return [tuple(group) for group in found.values()]
+            by_finding.setdefault(key, []).append(discovery)
+        return [tuple(group) for group in by_finding.values()]
 
     def find(self, finding_id: str) -> Discovery | None:
-        return next((one for one in self.discoveries if one.finding.id == finding_id), None)
+        return next((discovery for discovery in self.discoveries if discovery.finding.id == finding_id), None)
 
 
 class Make(Protocol):
@@ -185,13 +185,13 @@ def collect(
     """The findings of the selected runs; see ``Selection``."""
     selection = selection or Selection()
     every, old = select(repository, selection)
-    found: list[Finding] = []
+    every_finding: list[Finding] = []
     failures: list[str] = []
 
     def add(title: str, findings: Callable[[], Iterable[Finding]]) -> None:
         try:
             with naming_extras():
-                found.extend(findings())
+                every_finding.extend(findings())
         except BlindspotError as error:
             failures.append(f"{title}: {error}")
 
@@ -208,8 +208,8 @@ def collect(
     chosen += [run for runs in pooled for run in runs.chosen]
     variants = tuple(dict.fromkeys(run.plan.variant for run in chosen))
     ids = tuple(dict.fromkeys(run.run_id for run in chosen))
-    tested = sum(finding.p is not None for finding in found)
-    return Collected(tuple(discoveries(found)), tested, tuple(failures), ids, variants)
+    tested = sum(finding.p is not None for finding in every_finding)
+    return Collected(tuple(discoveries(every_finding)), tested, tuple(failures), ids, variants)
 
 
 def discoveries(findings: Sequence[Finding]) -> list[Discovery]:
@@ -222,27 +222,38 @@ def discoveries(findings: Sequence[Finding]) -> list[Discovery]:
     """
     adjusted = _adjusted(findings)
     every = [Discovery(finding, p) for finding, p in zip(findings, adjusted, strict=True)]
-    kept = [one for one in every if one.adjusted is None or one.adjusted <= ALPHA]
-    worse = {one.finding.id for one in kept if one.finding.level is Level.BLIND_SPOT}
+    kept = [discovery for discovery in every if discovery.adjusted is None or discovery.adjusted <= ALPHA]
+    worse = {discovery.finding.id for discovery in kept if discovery.finding.level is Level.BLIND_SPOT}
     kept = [
-        one
-        for one in kept
-        if not (one.finding.level is Level.CAUTION and one.adjusted is not None and one.finding.id in worse)
+        discovery
+        for discovery in kept
+        if not (
+            discovery.finding.level is Level.CAUTION
+            and discovery.adjusted is not None
+            and discovery.finding.id in worse
+        )
     ]
-    return sorted(kept, key=lambda one: (LEVELS.index(one.finding.level), _comes_last(one), -one.finding.severity))
+    return sorted(
+        kept,
+        key=lambda discovery: (
+            LEVELS.index(discovery.finding.level),
+            _comes_last(discovery),
+            -discovery.finding.severity,
+        ),
+    )
 
 
-def _comes_last(one: Discovery) -> bool:
+def _comes_last(discovery: Discovery) -> bool:
     """Whether it is about nothing but baselines that nobody would deploy."""
-    return all(is_undeployed(variant.encoder) for variant in one.finding.variants)
+    return all(is_undeployed(variant.encoder) for variant in discovery.finding.variants)
 
 
 def _adjusted(findings: Sequence[Finding]) -> list[float | None]:
     """The p-value of each after Benjamini and Hochberg, the largest one over the families that it is in."""
-    p = np.array([np.nan if one.p is None else one.p for one in findings], dtype=np.float64)
+    p = np.array([np.nan if finding.p is None else finding.p for finding in findings], dtype=np.float64)
     out = np.zeros(len(p))
     for family in (*({level} for level in LEVELS), {Level.BLIND_SPOT, Level.STRENGTH}):
-        inside = np.array([one.level in family for one in findings], dtype=np.bool_) & ~np.isnan(p)
+        inside = np.array([finding.level in family for finding in findings], dtype=np.bool_) & ~np.isnan(p)
         out[inside] = np.maximum(out[inside], benjamini_hochberg(p[inside]))
     return [None if np.isnan(own) else float(value) for own, value in zip(p, out, strict=True)]
 
@@ -341,10 +352,10 @@ def _of(entry: Diagnostic, runs: Sequence[RunRecord], selection: Selection) -> R
 
 
 def _newest(runs: Iterable[RunRecord]) -> dict[Variant, RunRecord]:
-    found: dict[Variant, RunRecord] = {}
+    newest: dict[Variant, RunRecord] = {}
     for run in runs:
-        found.setdefault(run.plan.variant, run)
-    return found
+        newest.setdefault(run.plan.variant, run)
+    return newest
 
 
 def _with_scores(repository: Repository, every: Iterable[RunsOf]) -> Mapping[int, RunRecord]:

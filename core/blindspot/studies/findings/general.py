@@ -97,9 +97,11 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
         most = int(facts.get("max_length") or 0)
         n = int(run.coverage.get("items", 0))
         in_passages = passages_of(run.plan.variant.encoder) is not None
-        found = () if in_passages else _ends_not_read(run, most, str(facts.get("prompt") or ""), repository, settings)
+        ends_cut = (
+            () if in_passages else _ends_not_read(run, most, str(facts.get("prompt") or ""), repository, settings)
+        )
         told = {"in_passages": in_passages, "truncated": round(share * n), "most": most}
-        out.append(Evidence("texts-cut-off", (run,), share, n, facts=told, examples=tuple(found)))
+        out.append(Evidence("texts-cut-off", (run,), share, n, facts=told, examples=tuple(ends_cut)))
     return out
 
 
@@ -112,11 +114,11 @@ def _ends_not_read(
         return []
     texts = repository.longest_texts(run.plan.dataset_digest, LOOKED_AT).values()
     ends = ((text, unread(tokenizer, text, most, prompt)) for text in texts)
-    found = [(end.tokens, text, end.start) for text, end in ends if end is not None]
-    found.sort(key=lambda one: -one[0])
+    cut_texts = [(end.tokens, text, end.start) for text, end in ends if end is not None]
+    cut_texts.sort(key=lambda unread_text: -unread_text[0])
     return [
         Example((("text", text),), f"the last {counted(lost, 'token', 'tokens')} not read", (((start, len(text)),),))
-        for lost, text, start in found[:MOST_EXAMPLES]
+        for lost, text, start in cut_texts[:MOST_EXAMPLES]
     ]
 
 

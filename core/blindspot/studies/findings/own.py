@@ -86,14 +86,14 @@ def comparisons(
             v for v in others_of(mine, variants, known, baseline) if not run_on.isdisjoint(tested.get(str(v), ()))
         ]
         wholes = [compared(mine, other) for other in others[:most]]
-        found = [
-            OwnComparison(one, rows)
-            for one in wholes
-            if (rows := [row for row in one.rows if row.decides and dataset in {"", row.dataset}])
+        own_comparisons = [
+            OwnComparison(whole, rows)
+            for whole in wholes
+            if (rows := [row for row in whole.rows if row.decides and dataset in {"", row.dataset}])
         ]
-        if any(row.verdict is not Verdict.UNTESTED for one in found for row in one.rows):
-            return found
-        untested = untested or found
+        if any(row.verdict is not Verdict.UNTESTED for comparison in own_comparisons for row in comparison.rows):
+            return own_comparisons
+        untested = untested or own_comparisons
     return untested
 
 
@@ -122,8 +122,8 @@ def others_of(
 
 def in_words(row: Row) -> str:
     """``Retrieval, kb_beir: nDCG@10 0.819 against 0.740, +0.079 (95% CI +0.057 to +0.101).``"""
-    one = row.difference
-    spec = ".3f" if spec_of(one) == ".4f" else spec_of(one)
-    values = f"{one.label} {number(one.a, spec)} against {number(one.b, spec)}"
-    change = f"{number(one.value, f'+{spec}')}{ci(one, f'+{spec}')}"
+    difference = row.difference
+    spec = ".3f" if spec_of(difference) == ".4f" else spec_of(difference)
+    values = f"{difference.label} {number(difference.a, spec)} against {number(difference.b, spec)}"
+    change = f"{number(difference.value, f'+{spec}')}{ci(difference, f'+{spec}')}"
     return f"{row.entry.title}, {title_of(row.dataset)}: {values}, {change}."

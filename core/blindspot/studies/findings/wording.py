@@ -44,7 +44,7 @@ def findings(evidence: Iterable[Evidence]) -> list[Finding]:
     Raises:
         KeyError: a kind is not in the table, or evidence lacks a fact that its templates name.
     """
-    return [finding for one in evidence for finding in _findings(one)]
+    return [finding for evidence_item in evidence for finding in _findings(evidence_item)]
 
 
 def _findings(evidence: Evidence) -> Iterable[Finding]:
@@ -139,7 +139,7 @@ def _written(fact: Fact, spec: str) -> str:
     if isinstance(fact, str | Variant):
         return str(fact)
     if not isinstance(fact, Measured | float | int):
-        each = [fill(rest, one) if isinstance(one, Mapping) else _written(one, rest) for one in fact]
+        each = [fill(rest, part) if isinstance(part, Mapping) else _written(part, rest) for part in fact]
         return _names(1 + len(each), each) if how == "models" else listed(each)
     value = fact.value if isinstance(fact, Measured) else fact
     match how:

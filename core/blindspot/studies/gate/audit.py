@@ -92,11 +92,11 @@ class Audit:
             f"{count:,} of {self.rows:,} rows are in the training set {name}." for name, count in self.seen if count
         ]
         out += [
-            f"{one.name} reaches {one.value:.3f} in {self.score} without a trained model: the set hardly tests one."
-            for one in self.reached
-            if one.value >= EASY
+            f"{score.name} reaches {score.value:.3f} in {self.score} without a trained model: the set hardly tests one."
+            for score in self.reached
+            if score.value >= EASY
         ]
-        few = [one for one in self.visible if one.items is not None and one.items > self.effective]
+        few = [power for power in self.visible if power.items is not None and power.items > self.effective]
         if few and not self.refusal:
             out.append(
                 f"A model as good as the old one that changes {few[0].changing:.0%} of the items is mostly undecided: "
@@ -123,14 +123,17 @@ def audited(
     said: dict[tuple[str, ...], set[object]] = {}
     for row in rows:
         said.setdefault(tuple(compared(text) for text in row.texts), set()).add(row.says)
-    seen = [(one.name, sum(all(compared(text) in one.texts for text in row.texts) for row in rows)) for one in training]
+    seen = [
+        (known_texts.name, sum(all(compared(text) in known_texts.texts for text in row.texts) for row in rows))
+        for known_texts in training
+    ]
     return Audit(
         len(rows),
         round(dependence.effective),
         dependence.independent,
         dependence.refusal,
-        len(rows) - sum(len(found) for found in said.values()),
-        sum(len(found) > 1 for found in said.values()),
+        len(rows) - sum(len(labels) for labels in said.values()),
+        sum(len(labels) > 1 for labels in said.values()),
         _tied(dataset),
         tuple(seen),
         score,
@@ -160,7 +163,7 @@ def rows_of(dataset: Dataset) -> list[Row]:
             frozenset(documents[grades >= RELEVANT].tolist())
             for documents, grades in (dataset.judgments_of(query) for query in range(len(dataset.queries)))
         ]
-        return [Row((items[q],), found) for q, found in zip(dataset.queries, relevant, strict=True)]
+        return [Row((items[q],), documents) for q, documents in zip(dataset.queries, relevant, strict=True)]
     if isinstance(dataset, MinimalPairSet):
         of_rewrites = zip(*dataset.rewrites.values(), strict=True)
         return [
@@ -217,5 +220,7 @@ def why_easy(score: str, value: float, lowest: float, highest: float, reached: I
     """
     if value >= lowest + CEILING * (highest - lowest):
         return f"{score} of the old model is {value:.4f} of at most {highest:.4f}, which a worse one may reach, too"
-    easy = max((one for one in reached if one.value >= EASY), key=lambda one: one.value, default=None)
+    easy = max(
+        (score for score in reached if score.value >= EASY), key=lambda by_encoder: by_encoder.value, default=None
+    )
     return f"{easy.name} reaches {easy.value:.4f} in {score} without a trained model" if easy else ""

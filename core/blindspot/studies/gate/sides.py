@@ -84,11 +84,11 @@ def diagnostic_of(kind: DatasetKind) -> Diagnostic:
         InputError: there is none.
     """
     can = [entry for entry in all_diagnostics().values() if entry.is_gate]
-    found = next((entry for entry in can if entry.dataset_kind is kind), None)
-    if found is None:
+    diagnostic = next((entry for entry in can if entry.dataset_kind is kind), None)
+    if diagnostic is None:
         kinds = ", ".join(sorted({entry.dataset_kind.in_words for entry in can}))
         raise InputError(f"a {kind.in_words} cannot be gated on", expected=f"one of: {kinds}")
-    return found
+    return diagnostic
 
 
 def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores]:
@@ -100,8 +100,8 @@ def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores
     entry = find_diagnostic(run.plan.diagnostic)
     if not entry.is_gate:
         raise InputError(f"the scores of {entry.id} are not made of items", expected="a run of another diagnostic")
-    (found,) = entry.item_scores([run], repository)
-    usable = {name: one for name, one in found.items() if one.higher_is_better}
+    (scores,) = entry.item_scores([run], repository)
+    usable = {name: score for name, score in scores.items() if score.higher_is_better}
     if not usable:
         raise InputError(
             f"{entry.title} has no score to gate on for this golden set: none is higher for better models",
@@ -131,8 +131,8 @@ def recorded(run: RunRecord, scores: Mapping[str, ItemScores], settings: Setting
         plan.params,
         plan.dataset_digest,
         next(iter(scores.values())).numbers,
-        {name: one.value for name, one in scores.items()},
-        {name: one.parts for name, one in scores.items()},
+        {name: score.value for name, score in scores.items()},
+        {name: score.parts for name, score in scores.items()},
         form,
         tuple(map(digest_of_item, next(iter(scores.values())).texts)),
         rows,
@@ -257,9 +257,9 @@ def read(path: Path) -> Recorded:
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}", expected="a baseline written by gate --record") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        found = content.get("format") if isinstance(content, dict) else None
+        form = content.get("format") if isinstance(content, dict) else None
         raise InputError(
-            f"{path} has the format {found!r}" if found else f"{path} is no baseline",
+            f"{path} has the format {form!r}" if form else f"{path} is no baseline",
             expected=f"{FORMAT}, as gate --record writes it",
             remedy="record it again",
         )
@@ -283,7 +283,7 @@ def _checked(content: Mapping[str, Any]) -> Recorded:
         if of_items.shape != numbers.shape or not np.isfinite(of_items).all() or not math.isfinite(values[name]):
             raise ValueError(f"{name} does not have a finite number for each of {len(numbers):,} items")
     strings = [content[name] for name in ("model", "diagnostic", "dataset_digest")]
-    if not all(isinstance(one, str) for one in strings) or not isinstance(content["version"], int):
+    if not all(isinstance(string, str) for string in strings) or not isinstance(content["version"], int):
         raise TypeError("a name is no text, or its version no number")
     params = {str(name): str(value) for name, value in content["params"].items()}
     model, diagnostic, digest = strings

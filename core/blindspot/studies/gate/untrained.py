@@ -37,14 +37,14 @@ def reached(
     Args:
         shown: the progress of a run with this title.
     """
-    found = []
+    easy_scores = []
     for model in MODELS:
         params = {name: value for name, value in run.plan.params.items() if name != FIT_ON}
         wanted = requesting.request(run.plan.diagnostic, model, "none", run.plan.dataset, params, settings)
         with shown(wanted.label) as progress:
             record = pipeline.run(wanted, settings, repository, progress).record
-        found.append(Reached(Variant(model, "none").label, record.metrics[score]))
-    return [*found, *_by_keywords(run, score)]
+        easy_scores.append(Reached(Variant(model, "none").label, record.metrics[score]))
+    return [*easy_scores, *_by_keywords(run, score)]
 
 
 def why_run_is_easy(
@@ -82,5 +82,5 @@ def _ideal(run: RunRecord, score: str, settings: Settings, otherwise: float) -> 
     judged = (dataset.judgments_of(query)[1] for query in range(len(dataset.queries)))
     relevant = np.array([np.count_nonzero(grades >= RELEVANT) for grades in judged])
     relevant = relevant[relevant > 0]
-    found = np.minimum(relevant, int(k))
-    return float((found / (int(k) if name == "p" else relevant)).mean())
+    hits = np.minimum(relevant, int(k))
+    return float((hits / (int(k) if name == "p" else relevant)).mean())

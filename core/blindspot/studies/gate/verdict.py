@@ -136,7 +136,7 @@ class Verdict:
             "new": {"model": self.new_name, "value": self.new},
             "drop": asdict(self.drop),
             "same_vectors": self.is_same,
-            "worse": [asdict(one) for one in self.worse],
+            "worse": [asdict(item) for item in self.worse],
             "said": list(self.sentences),
         }
 
@@ -193,33 +193,33 @@ def judge(
         InputError: the sides are of different data, diagnostics, parameters or items, or too few to say anything.
     """
     old, form = _alike(old, new, score, next(iter(scores.values())).texts)
-    found = scores[score]
-    lost = old.parts[score] - found.parts
-    value = old.values[score] - found.value
+    now = scores[score]
+    lost = old.parts[score] - now.parts
+    value = old.values[score] - now.value
     is_same = have_same_vectors(old, new)
-    if found.known.refusal and not is_same:
+    if now.known.refusal and not is_same:
         raise InputError(
-            f"the golden set is too small to gate on: {found.known.refusal}",
+            f"the golden set is too small to gate on: {now.known.refusal}",
             expected="at least eight independent items",
             remedy="add items; audit says how many are worth having",
         )
     low, high = declared(find_diagnostic(new.diagnostic), score).range
     lost = np.where(np.abs(lost) <= ROUNDING * (high - low), 0.0, lost)
-    if found.known.refusal:
+    if now.known.refusal:
         dropped = Drop(value, tolerance, alpha, None, None, None, None)
     else:
-        dropped = drop(value, lost, found.known, tolerance, alpha, high - low, found.is_mean)
+        dropped = drop(value, lost, now.known, tolerance, alpha, high - low, now.is_mean)
     order = np.argsort(-lost, kind="stable")[: min(SHOWN, int(np.count_nonzero(lost > 0)))]
-    worse = [Worse(str(found.texts[i]), float(old.parts[score][i]), float(found.parts[i])) for i in order.tolist()]
+    worse = [Worse(str(now.texts[i]), float(old.parts[score][i]), float(now.parts[i])) for i in order.tolist()]
     verdict = Verdict(
         score,
         old.name,
         new.name,
         old.values[score],
-        found.value,
+        now.value,
         dropped,
         len(lost),
-        found.known.independent,
+        now.known.independent,
         int(np.count_nonzero(lost > 0)),
         int(np.count_nonzero(lost < 0)),
         tuple(worse),

@@ -18,7 +18,7 @@ def as_markdown(verdict: Verdict) -> str:
     lines = [f"### Gate {verdict.outcome}: {verdict.score}", "", *_paragraphs(verdict)]
     if verdict.worse:
         lines += ["| got worse | old | new |", "|---|--:|--:|"]
-        lines += [f"| {_text(one.text)} | {one.old:.4f} | {one.new:.4f} |" for one in verdict.worse]
+        lines += [f"| {_text(item.text)} | {item.old:.4f} | {item.new:.4f} |" for item in verdict.worse]
         if verdict.losses > len(verdict.worse):
             lines += ["", f"and {verdict.losses - len(verdict.worse):,} more."]
     return "\n".join(lines) + "\n"
@@ -75,8 +75,10 @@ def _junit(name: str, tag: str, message: str, text: str = "", kind: str = "") ->
 
 
 def _list(verdict: Verdict) -> str:
-    texts = [visible(" ".join(one.text.split())) for one in verdict.worse]
-    return "\n".join(f"{one.old:.4f} -> {one.new:.4f}  {text}" for one, text in zip(verdict.worse, texts, strict=True))
+    texts = [visible(" ".join(item.text.split())) for item in verdict.worse]
+    return "\n".join(
+        f"{item.old:.4f} -> {item.new:.4f}  {text}" for item, text in zip(verdict.worse, texts, strict=True)
+    )
 
 
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

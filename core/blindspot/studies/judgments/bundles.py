@@ -268,9 +268,9 @@ def _check_names(names: Sequence[str]) -> None:
         if not re.fullmatch(r"set\.json|(items|votes)\.(csv|parquet)", name):
             raise InputError(f"the zip has {name[:60]!a}", expected=f"nothing but {_WANTED}")
     for what in ("set", *Part):
-        found = [name for name in names if name.partition(".")[0] == what]
-        if len(found) != 1:
-            raise InputError(f"the zip has {len(found) or 'no'} files of '{what}'", expected=_WANTED)
+        matching = [name for name in names if name.partition(".")[0] == what]
+        if len(matching) != 1:
+            raise InputError(f"the zip has {len(matching) or 'no'} files of '{what}'", expected=_WANTED)
 
 
 def _content(file: ZipFile, entry: ZipInfo) -> bytes:

@@ -43,7 +43,7 @@ def doubts(items: ItemSet, votes: Sequence[Vote]) -> list[Doubt]:
     by_rater: dict[str, list[Vote]] = defaultdict(list)
     for vote in votes:
         by_rater[rater_key(vote.rater)].append(vote)
-    found = []
+    raters = []
     for key, own in by_rater.items():
         if len(own) < LEAST_ANSWERS:
             continue
@@ -52,8 +52,8 @@ def doubts(items: ItemSet, votes: Sequence[Vote]) -> list[Doubt]:
         is_fast = seconds is not None and seconds < FAST_SECONDS
         place, at_place = _pattern(items, own)
         if is_fast or place is not None:
-            found.append(Doubt(key, own[0].rater, len(own), seconds, is_fast, place, at_place))
-    return sorted(found, key=lambda doubt: (-doubt.answers, doubt.key))
+            raters.append(Doubt(key, own[0].rater, len(own), seconds, is_fast, place, at_place))
+    return sorted(raters, key=lambda doubt: (-doubt.answers, doubt.key))
 
 
 def _pattern(items: ItemSet, votes: Sequence[Vote]) -> tuple[int | None, int]:

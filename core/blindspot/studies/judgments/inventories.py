@@ -154,18 +154,18 @@ def find(inventory: Inventory, dataset: Dataset, items: Int64) -> Found:
     anyhow: dict[str, int] = {}
     for text, number in exactly.items():
         anyhow.setdefault(same_text(text), number)
-    found: dict[int, Query] = {}
+    queries: dict[int, Query] = {}
     unknown, repeated = [], 0
     for query in inventory.queries:
         number = exactly.get(query.text, anyhow.get(same_text(query.text), -1))
         if number < 0:
             unknown.append(query.text)
-        elif number in found:
+        elif number in queries:
             repeated += 1
         else:
-            found[number] = replace(query, text=dataset.items[number])
-    out = Found(tuple(found.values()), np.array(list(found), dtype=np.int64), tuple(unknown), repeated)
-    if not found:
+            queries[number] = replace(query, text=dataset.items[number])
+    out = Found(tuple(queries.values()), np.array(list(queries), dtype=np.int64), tuple(unknown), repeated)
+    if not queries:
         raise InputError(
             f"none of the {len(inventory.queries):,} queries of '{inventory.title}' is an item of {dataset.id}: "
             + ", ".join(unknown[:NAMED]),
@@ -175,10 +175,12 @@ def find(inventory: Inventory, dataset: Dataset, items: Int64) -> Found:
     return out
 
 
-def sample(found: Found, n: int | None, seed: int) -> Found:
+def sample(query_list: Found, n: int | None, seed: int) -> Found:
     """A seeded sample of n queries, in their order; all of them if there are no more, or n is None."""
-    if n is None or n >= len(found.queries):
-        return found
+    if n is None or n >= len(query_list.queries):
+        return query_list
     check_sample(n)
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(found.queries))[:n])
-    return Found(tuple(found.queries[i] for i in chosen), found.items[chosen], found.unknown, found.repeated)
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(query_list.queries))[:n])
+    return Found(
+        tuple(query_list.queries[i] for i in chosen), query_list.items[chosen], query_list.unknown, query_list.repeated
+    )

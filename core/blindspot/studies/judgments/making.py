@@ -159,18 +159,18 @@ def make(
         pipeline.encode(EncodeRequest(reference, request.dataset), settings, repository, progress, cancel)
     spaces = open_spaces(request.variants, dataset, settings)
     places = _nonzero_rows(spaces, request.metric)
-    found = inventories.find(inventory, dataset, spaces[0].items[places])
-    found = inventories.sample(found, request.queries, request.seed)
+    queries = inventories.find(inventory, dataset, spaces[0].items[places])
+    queries = inventories.sample(queries, request.queries, request.seed)
     sizes = _sizes(dataset, spaces[0].items[places])
-    made = _made(request, found, spaces, places, sizes, progress, cancel)
+    made = _made(request, queries, spaces, places, sizes, progress, cancel)
     if not made.items:
         why = "; ".join(f"{rules.in_words(reason)}: {count:,}" for reason, count in made.skipped.items())
         raise BlindspotError(
-            f"none of the {len(found.queries):,} queries gives an item ({why})",
+            f"none of the {len(queries.queries):,} queries gives an item ({why})",
             remedy="choose a larger dataset, another rule or another inventory",
         )
     title = request.title or f"{inventory.title} · {dataset.id}"  # raters see it, so it names no encoder
-    manifest = _manifest(request, dataset, inventory, found, spaces, sizes, made, len(places))
+    manifest = _manifest(request, dataset, inventory, queries, spaces, sizes, made, len(places))
     items = ItemSet(request.task, title, request.variants, made.items, manifest, datetime.now(UTC))
     stored = Judgments(repository.database)
     return items if stored.add_set(items) else stored.find_set(items.set_id) or items
@@ -250,7 +250,7 @@ def _sizes(dataset: Dataset, items: Int64) -> _Sizes:
 
 def _made(
     request: ItemsRequest,
-    found: Found,
+    query_list: Found,
     spaces: Sequence[Space],
     places: Int64,
     sizes: _Sizes,
@@ -258,13 +258,13 @@ def _made(
     cancel: CancelToken,
 ) -> Made:
     pool = sizes.pool
-    numbers = np.searchsorted(spaces[0].items[places], found.items).astype(np.int64)  # of the queries, in the pool
+    numbers = np.searchsorted(spaces[0].items[places], query_list.items).astype(np.int64)  # of the queries, in the pool
     own = pool.counts[numbers]
     if sizes.corpus_size is None:
         bands = rules.bands_of_lengths(own)
     else:
         bands = rules.bands_of_words(own, sizes.corpus_size, inventories.RARE, inventories.FREQUENT)
-    asked = [Asked(*row) for row in zip(found.queries, numbers.tolist(), bands, strict=True)]
+    asked = [Asked(*row) for row in zip(query_list.queries, numbers.tolist(), bands, strict=True)]
     quartets: list[list[Quartet | Reason]] = []
     lists: list[list[Int64]] = []
     for space in spaces:
@@ -321,7 +321,7 @@ def _manifest(
     request: ItemsRequest,
     dataset: Dataset,
     inventory: Inventory,
-    found: Found,
+    query_list: Found,
     spaces: Sequence[Space],
     sizes: _Sizes,
     made: Made,
@@ -348,9 +348,9 @@ def _manifest(
         "support": covered,
         "frequencies": sizes.source,
         "corpus_size": sizes.corpus_size,
-        "queries": len(found.queries),
-        "unknown": list(found.unknown[: inventories.NAMED]),
-        "unknown_total": len(found.unknown),
-        "repeated": found.repeated,
+        "queries": len(query_list.queries),
+        "unknown": list(query_list.unknown[: inventories.NAMED]),
+        "unknown_total": len(query_list.unknown),
+        "repeated": query_list.repeated,
         "skipped": dict(made.skipped),
     }

@@ -86,8 +86,8 @@ def _lines(name: str, text: str) -> Iterator[Query]:
 
 
 def _table(name: str, text: str, separator: str) -> Iterator[Query]:
-    found = csv_rows(name, io.StringIO(text, newline=""), separator)
-    rows = (row for row in found if any(cell.strip() for cell in row[1]))
+    numbered = csv_rows(name, io.StringIO(text, newline=""), separator)
+    rows = (row for row in numbered if any(cell.strip() for cell in row[1]))
     _, header = next(rows, (1, []))
     names = [cell.strip().casefold().replace(" ", "_") for cell in header]
     column = next((name for name in TEXT_NAMES if name in names), "")
@@ -107,14 +107,14 @@ def _table(name: str, text: str, separator: str) -> Iterator[Query]:
 
 
 def _text(where: str, text: str, longest: int = LONGEST, needed: bool = True) -> str:
-    found = one_form(" ".join(text.split()))
-    if needed and not found:
+    cleaned = one_form(" ".join(text.split()))
+    if needed and not cleaned:
         raise InputError(f"{where}: there is no query", expected="a word or a sentence")
-    if len(found) > longest:
-        raise InputError(f"{where}: '{found[:30]}…' has {len(found):,} characters", expected=f"at most {longest:,}")
-    if any(unicodedata.category(c) in {"Cc", "Cs"} or c in TURNS for c in found):
+    if len(cleaned) > longest:
+        raise InputError(f"{where}: '{cleaned[:30]}…' has {len(cleaned):,} characters", expected=f"at most {longest:,}")
+    if any(unicodedata.category(c) in {"Cc", "Cs"} or c in TURNS for c in cleaned):
         raise InputError(f"{where}: a control character", expected="text that can be shown")
-    return found
+    return cleaned
 
 
 def _one_of(where: str, column: str, cell: str) -> str:
@@ -125,11 +125,11 @@ def _one_of(where: str, column: str, cell: str) -> str:
     return known.get(key, "")
 
 
-def _inventory(name: str, found: Iterable[Query], title: str) -> Inventory:
+def _inventory(name: str, listed: Iterable[Query], title: str) -> Inventory:
     """The distinct queries."""
     queries: dict[str, Query] = {}
     count = 0
-    for count, query in enumerate(found, 1):
+    for count, query in enumerate(listed, 1):
         if count > MAX_ROWS:
             raise InputError(f"{name} has more than {MAX_ROWS:,} queries", remedy="take a part of it")
         queries.setdefault(same_text(query.text), query)

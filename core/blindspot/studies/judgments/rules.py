@@ -140,7 +140,7 @@ class Made:
     skipped: Mapping[str, int]
 
 
-def intruder_items(asked: Sequence[Asked], found: Sequence[Sequence[Quartet | Reason]], pool: Pool) -> Made:
+def intruder_items(asked: Sequence[Asked], outcomes: Sequence[Sequence[Quartet | Reason]], pool: Pool) -> Made:
     """An item per query and variant, or one item for variants that show the same four texts.
 
     A query for which some variant has no intruder is skipped, for the reason of the first such variant.
@@ -150,25 +150,25 @@ def intruder_items(asked: Sequence[Asked], found: Sequence[Sequence[Quartet | Re
     """
     items: list[Item] = []
     skipped: Counter[str] = Counter()
-    for query, quartets in zip(asked, found, strict=True):
+    for query, quartets in zip(asked, outcomes, strict=True):
         if reasons := [q for q in quartets if isinstance(q, Reason)]:
             skipped[reasons[0].value] += 1
             continue
         together: dict[frozenset[int], dict[int, Quartet]] = {}
-        for variant, one in enumerate(quartets):
-            if isinstance(one, Quartet):
-                shown = frozenset(int(pool.copies[i]) for i in (query.item, *one.neighbors, one.intruder))
-                together.setdefault(shown, {})[variant] = one
+        for variant, outcome in enumerate(quartets):
+            if isinstance(outcome, Quartet):
+                shown = frozenset(int(pool.copies[i]) for i in (query.item, *outcome.neighbors, outcome.intruder))
+                together.setdefault(shown, {})[variant] = outcome
         for by_variant in together.values():
             first = next(iter(by_variant.values()))
             members = (query.item, *first.neighbors, first.intruder)
-            own = {variant: one.intruder for variant, one in by_variant.items()}
+            own = {variant: quartet.intruder for variant, quartet in by_variant.items()}
             items.append(_item(len(items), query, None, members, own, len(quartets), pool))
     return Made(tuple(items), dict(skipped))
 
 
 def comparative_items(
-    asked: Sequence[Asked], found: Sequence[Sequence[Int64]], ranks: Sequence[int], pool: Pool
+    asked: Sequence[Asked], neighbors: Sequence[Sequence[Int64]], ranks: Sequence[int], pool: Pool
 ) -> Made:
     """An item per query and rank: the variants' neighbors at that rank, each once (section 3.3).
 
@@ -180,7 +180,7 @@ def comparative_items(
     """
     items: list[Item] = []
     skipped: Counter[str] = Counter()
-    for query, lists in zip(asked, found, strict=True):
+    for query, lists in zip(asked, neighbors, strict=True):
         for k in ranks:
             if any(len(neighbors) < k for neighbors in lists):
                 skipped[Reason.TOO_FEW.value] += 1

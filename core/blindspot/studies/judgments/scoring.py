@@ -124,12 +124,12 @@ def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -
 
     scored = chosen_among(len(all_means))
 
-    found = []
+    variant_scores = []
     for place, variant in enumerate(tally.variants):
         about = np.asarray((votes[place] > 0).any(axis=1), dtype=np.bool_)
         own_items = _only(items, about)
         mean = means[place]
-        found.append(
+        variant_scores.append(
             VariantScore(
                 tally.task,
                 variant,
@@ -145,7 +145,7 @@ def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -
             )
         )
     return Scores(
-        tuple(found),
+        tuple(variant_scores),
         int(answered.sum()),
         len(np.unique(query)),
         int(voters.sum()),
@@ -277,8 +277,10 @@ def _pair_test(
     if not common.any():
         return test
     kept = common[unit]
-    one, other = (voting.weighted(hits[v][kept], _unit_weights(votes[v][kept], unit[kept])) for v in (first, second))
-    mean = voting.difference(one, other)
+    first_hits, other = (
+        voting.weighted(hits[v][kept], _unit_weights(votes[v][kept], unit[kept])) for v in (first, second)
+    )
+    mean = voting.difference(first_hits, other)
     query = np.unique(tally.units[kept], return_inverse=True)[1].astype(np.int64)
     population, _ = voting.population([votes[v][kept] for v in (first, second)])
     estimate, p_value = voting.difference_of(mean, query, population)
@@ -324,13 +326,13 @@ class Missed:
 
 def most_missed(tally: Tally, variant: int) -> list[Missed]:
     """Items with votes that are about a variant: the smallest share for its own option first, then the most votes."""
-    found = []
+    missed = []
     for item, row in zip(tally.items, tally.chosen, strict=True):
         if item.own[variant] == NOT_ASKED or not (row >= 0).any():
             continue
         counts = np.bincount(row[row >= 0], minlength=len(item.options))
         unknown = int((row == UNKNOWN).sum())
-        found.append(
+        missed.append(
             Missed(item, int(counts[item.own[variant]]), int(counts.sum()), unknown, tuple(int(c) for c in counts))
         )
-    return sorted(found, key=lambda m: (m.share, -m.votes, m.item.item_no))
+    return sorted(missed, key=lambda m: (m.share, -m.votes, m.item.item_no))

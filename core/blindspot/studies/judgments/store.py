@@ -132,14 +132,14 @@ class Judgments:
     def named(self, beginning: str) -> SetSummary:
         """A stored set by the beginning of its id; ``InputError`` unless exactly one begins so."""
         sets = self.sets()
-        found = [one for one in sets if beginning and one.set_id.startswith(beginning)]
-        if len(found) == 1:
-            return found[0]
-        listed = ", ".join(f"{s.set_id} ({s.task}: {s.title})" for s in (found or sets)[:LISTED])
-        more = f" and {len(found or sets) - LISTED} more" if len(found or sets) > LISTED else ""
-        if found:
+        matching = [summary for summary in sets if beginning and summary.set_id.startswith(beginning)]
+        if len(matching) == 1:
+            return matching[0]
+        listed = ", ".join(f"{s.set_id} ({s.task}: {s.title})" for s in (matching or sets)[:LISTED])
+        more = f" and {len(matching or sets) - LISTED} more" if len(matching or sets) > LISTED else ""
+        if matching:
             raise InputError(
-                f"{len(found)} sets of items begin with '{beginning}': {listed}{more}",
+                f"{len(matching)} sets of items begin with '{beginning}': {listed}{more}",
                 expected="the beginning of one of them",
                 remedy="give more characters of its id",
             )
@@ -286,8 +286,8 @@ class Judgments:
 
     def _sessions(self, name: str | None) -> list[Session]:
         return [
-            Session(found, {Task(task): set_id for task, set_id in sets.items()}, revealed, _utc(created))
-            for found, revealed, created, sets in self._rows(query("sessions"), {"name": name})
+            Session(session_id, {Task(task): set_id for task, set_id in sets.items()}, revealed, _utc(created))
+            for session_id, revealed, created, sets in self._rows(query("sessions"), {"name": name})
         ]
 
     def reveal(self, name: str, revealed: bool) -> None:

@@ -58,8 +58,8 @@ def _guessing(score: VariantScore) -> str:
     return f"Guessing gives {score.chance:.0%}." if score.chance is not None else ""
 
 
-def _test(one: VariantScore, other: VariantScore, tests: Sequence[PairTest]) -> PairTest | None:
-    return next((t for t in tests if {t.first, t.second} == {one.variant, other.variant}), None)
+def _test(score: VariantScore, other: VariantScore, tests: Sequence[PairTest]) -> PairTest | None:
+    return next((t for t in tests if {t.first, t.second} == {score.variant, other.variant}), None)
 
 
 def _is_behind(score: VariantScore, best: VariantScore, tests: Sequence[PairTest]) -> bool:
@@ -69,9 +69,9 @@ def _is_behind(score: VariantScore, best: VariantScore, tests: Sequence[PairTest
     return (test.difference > 0) == (test.first == best.variant)
 
 
-def _listed(found: Sequence[VariantScore], best: VariantScore, tests: Sequence[PairTest], name: _Name) -> str:
+def _listed(scores: Sequence[VariantScore], best: VariantScore, tests: Sequence[PairTest], name: _Name) -> str:
     parts = []
-    for score in found:
+    for score in scores:
         test = _test(score, best, tests)
         if test is None or test.p_corrected is None:
             p = "nothing to compare" if test is None else test.refusal
@@ -101,11 +101,11 @@ def speaks_of(scores: Scores) -> str:
     return only if scores.tests is Population.THESE else f"{only} Tests generalize to other raters."
 
 
-def agreement_in_words(found: Agreement | None) -> str:
-    if found is None:
+def agreement_in_words(agreement: Agreement | None) -> str:
+    if agreement is None:
         return "No agreement yet: no question has votes of two raters."
     return (
-        f"Two raters choose the same option {found.observed:.0%} of the time (guessing: {found.by_chance:.0%}; "
-        f"{counted(found.items, 'question')} with two or more votes): "
-        f"kappa {number(found.kappa)}{ci(found.interval)}."
+        f"Two raters choose the same option {agreement.observed:.0%} of the time (guessing: {agreement.by_chance:.0%}; "
+        f"{counted(agreement.items, 'question')} with two or more votes): "
+        f"kappa {number(agreement.kappa)}{ci(agreement.interval)}."
     )

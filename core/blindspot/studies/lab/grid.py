@@ -239,8 +239,10 @@ def usual_tasks(dataset: DatasetRef, available: Sequence[DatasetRef]) -> tuple[T
         wanted = entry.dataset_kind
         if wanted is kind:
             out.append(Task(entry.id, dataset))
-        elif found := own.get(wanted) or next((name for name in _FALLBACKS.get(wanted, ()) if name in available), ""):
-            out.append(Task(entry.id, DatasetRef(found)))
+        elif task_name := own.get(wanted) or next(
+            (name for name in _FALLBACKS.get(wanted, ()) if name in available), ""
+        ):
+            out.append(Task(entry.id, DatasetRef(task_name)))
     return tuple(out)
 
 
@@ -277,11 +279,11 @@ def stored_runs(requests: Sequence[RunRequest], repository: Repository) -> dict[
                 covers_all.add((plan.variant.encoder, plan.dataset))
     out: dict[RunRequest, RunRecord] = {}
     for request in requests:
-        found = exact.get(request)
-        if found is None and all((other, request.dataset) in covers_all for other in request.covered_by):
-            found = over_all.get(RunRequest(request.diagnostic, request.variant, request.dataset, request.params))
-        if found is not None:
-            out[request] = found
+        stored = exact.get(request)
+        if stored is None and all((other, request.dataset) in covers_all for other in request.covered_by):
+            stored = over_all.get(RunRequest(request.diagnostic, request.variant, request.dataset, request.params))
+        if stored is not None:
+            out[request] = stored
     return out
 
 

@@ -102,10 +102,10 @@ def pairs_of(models: Sequence[str], settings: Settings) -> tuple[Pair, ...]:
     """
     dimension = cache(lambda model: encoder_of(model, settings).info.dimension)
     sized = [(model, dimension(model)) for model in dict.fromkeys(map(model_alone, models))]
-    parts = sorted(sized, key=lambda one: place_of(one[0]))  # own models first, baselines last
+    parts = sorted(sized, key=lambda pair: place_of(pair[0]))  # own models first, baselines last
     pairs = tuple(
         Pair(small, large, (d, k), (_own(small, large), *_matches(small, large, d, k, parts, dimension)))
-        for (small, d), (large, k) in combinations(sorted(sized, key=lambda one: one[1]), 2)
+        for (small, d), (large, k) in combinations(sorted(sized, key=lambda pair: pair[1]), 2)
         if d < k
     )
     if not pairs:
@@ -157,11 +157,11 @@ def _joined(
     """A model joined with as many others as it needs; None if there are too few or they cannot be joined."""
     for many in range(1, len(others) + 1):
         try:
-            found = _cut(concatenation_of([model, *others[:many]]), k, dimension)
+            joined = _cut(concatenation_of([model, *others[:many]]), k, dimension)
         except InputError:  # word vectors with a model of whole texts
             return None
-        if found is not None and set(found.encoder.models) != set(large.models):  # which it would be compared with
-            return found
+        if joined is not None and set(joined.encoder.models) != set(large.models):  # which it would be compared with
+            return joined
     return None
 
 
@@ -229,12 +229,12 @@ class PairView:
     @property
     def reversed(self) -> tuple[Compared, ...]:
         """The matches in which the other model is ahead."""
-        return tuple(one for one in self.matched if one.ahead * self.own.ahead < 0)
+        return tuple(comparison for comparison in self.matched if comparison.ahead * self.own.ahead < 0)
 
     @property
     def is_reversed_for_sure(self) -> bool:
         """Whether one model is significantly better at their own sizes, and the other one at a matched size."""
-        return self.own.is_significant and any(one.is_significant for one in self.reversed)
+        return self.own.is_significant and any(comparison.is_significant for comparison in self.reversed)
 
     def name(self, side: int) -> str:
         """The name of the model on one side: 1 for the smaller one."""
@@ -248,11 +248,11 @@ class PairView:
     def in_words(self) -> str:
         first = self.own.ahead or -1
         small, large = (f"{self.name(side)} ({size:,})" for side, size in zip((1, -1), self.pair.sizes, strict=True))
-        one, other = (small, large) if first > 0 else (large, small)
+        winner, other = (small, large) if first > 0 else (large, small)
         scores = (self.own.test.a, self.own.test.b)[:: first or 1]
         written = " and ".join(number(score, ".4f") for score in scores)
         verb = "is ahead of" if self.own.ahead else "is level with"
-        text = f"{one} {verb} {other} at their own sizes, {self.own.test.label} {written} ({self.own.sure})."
+        text = f"{winner} {verb} {other} at their own sizes, {self.own.test.label} {written} ({self.own.sure})."
         if not self.matched:
             return f"{text} No matched size is computed yet."
         many = len(self.matched)
@@ -306,7 +306,7 @@ class MatchedView:
         if rows:
             after = self.p_of_all
             p = [after[pair.small, pair.large, row.match.way] for pair, row in rows]
-            hold = sum(one is not None and one < ALPHA for one in p)
+            hold = sum(p_value is not None and p_value < ALPHA for p_value in p)
             which = f"{hold} of {counted(len(rows), 'significant difference')} also hold{'s' * (hold == 1)}"
             out.append(f"{which} after correction (Holm) for {counted(len(after), 'comparison')}.")
         return tuple(out)
@@ -370,9 +370,9 @@ def matched_view(
     """
     able = [(p, m) for p in pairs for m in p.matches if {m.small, m.large} <= runs.keys()]
     tests = headline_tests(entry, [(runs[match.small], runs[match.large]) for _, match in able], repository)
-    found: dict[Pair, list[Compared]] = {}
+    by_pair: dict[Pair, list[Compared]] = {}
     for (pair, match), test in zip(able, tests, strict=True):
-        found.setdefault(pair, []).append(Compared(match, runs[match.small], runs[match.large], test))
-    views = [PairView(p, rows[0], tuple(rows[1:])) for p, rows in found.items() if rows[0].match.way is Way.OWN]
+        by_pair.setdefault(pair, []).append(Compared(match, runs[match.small], runs[match.large], test))
+    views = [PairView(p, rows[0], tuple(rows[1:])) for p, rows in by_pair.items() if rows[0].match.way is Way.OWN]
     views.sort(key=lambda view: (not view.is_reversed_for_sure, not view.reversed))
     return MatchedView(entry, tests[0].score if tests else entry.headline, tuple(views))

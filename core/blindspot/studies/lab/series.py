@@ -121,7 +121,7 @@ def requests_of(
     """The diagnostic (the first that fits if none is named) and the runs of all models, in order; raises
     ``InputError``."""
     entry = entry_of(dataset, diagnostic)
-    references = list(dict.fromkeys(member.reference for one in every for member in one.members))
+    references = list(dict.fromkeys(member.reference for models in every for member in models.members))
     return entry, tuple(
         requesting.request(entry.id, reference, "none", dataset, dict(params), settings) for reference in references
     )
@@ -198,17 +198,17 @@ class SeriesView:
         """The score for people."""
         return self.entry.title_of(self.score)
 
-    def places(self, one: Series) -> Places:
+    def places(self, series: Series) -> Places:
         """Where a model can come among all by the choice of prompts alone."""
-        others = [other for other in self.series if other is not one]
+        others = [other for other in self.series if other is not series]
 
         def place(value: float, of: Sequence[float]) -> int:
-            return 1 + sum(one.direction * other > one.direction * value for other in of)
+            return 1 + sum(series.direction * other > series.direction * value for other in of)
 
         return Places(
-            place(one.itself.value, [other.itself.value for other in others]),
-            place(one.best.value, [other.worst.value for other in others]),
-            place(one.worst.value, [other.best.value for other in others]),
+            place(series.itself.value, [other.itself.value for other in others]),
+            place(series.best.value, [other.worst.value for other in others]),
+            place(series.worst.value, [other.best.value for other in others]),
         )
 
     @property
@@ -216,48 +216,48 @@ class SeriesView:
         """A row per point, for tables."""
         return [
             {
-                "model": one.name,
+                "model": series.name,
                 self.by.value: point.member.label,
                 self.title: point.value,
                 **ends(point.interval),
-                "difference": None if point.test is None else point.value - one.itself.value,
-                "p (corrected)": p_of_one(point.test, len(one.points) - 1),
+                "difference": None if point.test is None else point.value - series.itself.value,
+                "p (corrected)": p_of_one(point.test, len(series.points) - 1),
             }
-            for one in self.series
-            for point in one.points
+            for series in self.series
+            for point in series.points
         ]
 
     @property
     def in_words(self) -> tuple[str, ...]:
         """A sentence per model, and in a series of prompts one about its place."""
-        return tuple(sentence for one in self.series for sentence in self._sentences(one))
+        return tuple(sentence for series in self.series for sentence in self._sentences(series))
 
-    def _sentences(self, one: Series) -> list[str]:
-        best, tried = one.best, len(one.points) - 1
-        changed = sum(is_significant(point.test, tried) for point in one.points)
+    def _sentences(self, series: Series) -> list[str]:
+        best, tried = series.best, len(series.points) - 1
+        changed = sum(is_significant(point.test, tried) for point in series.points)
         if not tried:
-            return [f"{one.name}: nothing to compare with is computed yet."]
+            return [f"{series.name}: nothing to compare with is computed yet."]
         if self.by is By.LAYER:
-            end = "highest" if one.direction > 0 else "lowest"
+            end = "highest" if series.direction > 0 else "lowest"
             if best.test is not None and best.test.interval is None:  # the best of many without a name
                 said = (
-                    f"{one.name}: the {end} {self.title} of {tried + 1} layers is {number(best.value, '.4f')}, that of"
+                    f"{series.name}: the {end} {self.title} of {tried + 1} layers is {number(best.value, '.4f')}, that"
                 )
-                own = f"the last layer, the model itself, {number(one.itself.value, '.4f')}"
+                own = f"of the last layer, the model itself, {number(series.itself.value, '.4f')}"
                 return [f"{said} {own}; {sure(best.test, tried)}."]
-            what = f"{one.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, '.4f')}"
+            what = f"{series.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, '.4f')}"
             if best.test is None:
                 others = f"{changed} of {counted(tried, 'other layer')} differ{'s' * (changed == 1)} significantly"
                 text = f"{what}, the last one, which is the model itself; {others} from it"
                 return [f"{text}{f' after correction for {tried}' * (tried > 1)}."]
-            gain = number(best.value - one.itself.value, "+.4f")
+            gain = number(best.value - series.itself.value, "+.4f")
             return [f"{what}: {gain} over the last layer, the model itself ({sure(best.test, tried)})."]
-        least, most = (_end(point, one.itself) for point in (one.worst, best))
-        text = f"{one.name}: {self.title} is from {least} to {most}, a spread of {number(one.spread, '.4f')}"
+        least, most = (_end(point, series.itself) for point in (series.worst, best))
+        text = f"{series.name}: {self.title} is from {least} to {most}, a spread of {number(series.spread, '.4f')}"
         text = f"{text}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
         out = [f"{text} after correction for {tried}."]
         if len(self.series) > 1:
-            place = self.places(one)
+            place = self.places(series)
             out.append(
                 f"Among {len(self.series)} models it is in place {place.own} where each is as it is, {place.highest} "
                 f"with its best prompt and the others' worst, {place.lowest} with its worst and the others' best; "
@@ -273,12 +273,12 @@ class SeriesView:
             "answer": list(self.in_words),
             "models": [
                 {
-                    "model": one.model,
-                    "itself": one.itself.member.reference,
-                    "best": one.best.member.reference,
-                    "worst": one.worst.member.reference,
-                    "spread": one.spread,
-                    **({"places": vars(self.places(one))} if self.by is By.PROMPT and len(self.series) > 1 else {}),
+                    "model": series.model,
+                    "itself": series.itself.member.reference,
+                    "best": series.best.member.reference,
+                    "worst": series.worst.member.reference,
+                    "spread": series.spread,
+                    **({"places": vars(self.places(series))} if self.by is By.PROMPT and len(self.series) > 1 else {}),
                     "points": [
                         {
                             self.by.value: point.member.label,
@@ -286,13 +286,13 @@ class SeriesView:
                             "run_id": point.run.run_id,
                             "value": point.value,
                             **ends(point.interval),
-                            "difference": point.value - one.itself.value,
-                            "p_corrected": corrected(point.test, len(one.points) - 1),
+                            "difference": point.value - series.itself.value,
+                            "p_corrected": corrected(point.test, len(series.points) - 1),
                         }
-                        for point in one.points
+                        for point in series.points
                     ],
                 }
-                for one in self.series
+                for series in self.series
             ],
         }
 
@@ -305,28 +305,28 @@ def series_view(
     Args:
         runs: finished ones by reference, on the same items.
     """
-    found, score = [], entry.headline
-    for one in every:
-        if one.members[one.itself].reference not in runs:
+    lines, score = [], entry.headline
+    for members_of in every:
+        if members_of.members[members_of.itself].reference not in runs:
             continue
-        base = runs[one.members[one.itself].reference]
+        base = runs[members_of.members[members_of.itself].reference]
         score = entry.headline_of(base.metrics)
-        others = [m for place, m in enumerate(one.members) if place != one.itself and m.reference in runs]
+        others = [m for place, m in enumerate(members_of.members) if place != members_of.itself and m.reference in runs]
         pairs = [(runs[member.reference], base) for member in others]
         tests = headline_tests(entry, pairs, repository, at_once=max(1, len(pairs)))
         by_reference = {member.reference: test for member, test in zip(others, tests, strict=True)}
         points = []
-        for place, member in enumerate(one.members):
+        for place, member in enumerate(members_of.members):
             test = by_reference.get(member.reference)
             if test is not None:
                 points.append(Point(member, runs[member.reference], test.a, test.a_interval, test))
-            elif place == one.itself:
+            elif place == members_of.itself:
                 interval = tests[0].b_interval if tests else None
                 points.append(Point(member, base, base.metrics[score], interval, None))
         declared = entry.declared(score)
         direction = -1 if declared is not None and declared.higher_is_better is False else 1
-        found.append(Series(one.model, tuple(points), next(p for p in points if p.test is None), direction))
-    return SeriesView(by, entry, score, tuple(found))
+        lines.append(Series(members_of.model, tuple(points), next(p for p in points if p.test is None), direction))
+    return SeriesView(by, entry, score, tuple(lines))
 
 
 def _end(point: Point, itself: Point) -> str:

@@ -20,14 +20,14 @@ from blindspot.studies.languages.scores import FROM, TO, Score, scores_of_runs
 LEAST = 8  # wrong nearest candidates that a test takes
 
 
-def evidence(found: Sequence[Bias], scores: Sequence[Score]) -> list[Evidence]:
+def evidence(language_biases: Sequence[Bias], scores: Sequence[Score]) -> list[Evidence]:
     """Evidence per language of a pool with enough mistakes: how often its own language wins over the meaning.
 
     The test is whether wrong nearest candidates are in the query's language more often than all wrong candidates.
     """
     out = []
     pooled = len({score.language.code for score in scores})
-    for bias in found:
+    for bias in language_biases:
         way = TO if bias.language == ENGLISH else FROM
         runs = [s.run for s in scores if s.direction == way and bias.language in (ENGLISH, s.language.code)]
         if bias.wrong < LEAST or not runs:
@@ -79,11 +79,11 @@ def pools_of(runs: Iterable[RunRecord]) -> list[tuple[RunRecord, ...]]:
         if place and variant.transform == "none" and variant.encoder.has_vectors:
             key = (str(variant), place[0].family.id, *(f"{k}={v}" for k, v in sorted(run.plan.params.items())))
             newest.setdefault(key, {}).setdefault(run.plan.dataset, run)
-    found = []
+    pools = []
     for own in newest.values():
         codes = best_of(list(own.values()))
-        found.append(tuple(run for name, run in own.items() if (at := place_of(name)) and at[1].code in codes))
-    return [pool for pool in found if pool]
+        pools.append(tuple(run for name, run in own.items() if (at := place_of(name)) and at[1].code in codes))
+    return [pool for pool in pools if pool]
 
 
 def of_pool(runs: Sequence[RunRecord], repository: Repository, settings: Settings) -> list[Evidence]:
@@ -94,17 +94,17 @@ def of_pool(runs: Sequence[RunRecord], repository: Repository, settings: Setting
     """
     scores = scores_of_runs(runs, repository)
     metric = Similarity(runs[0].plan.params["metric"])
-    found = biases(pool_of(scores, settings, repository), metric, most_products=PRODUCTS)
-    tested = evidence(found, scores)
+    language_biases = biases(pool_of(scores, settings, repository), metric, most_products=PRODUCTS)
+    tested = evidence(language_biases, scores)
     if not tested:
         return []
-    least, worst = min(tested, key=lambda one: one["value"]), max(tested, key=lambda one: one["value"])
-    p = min(1.0, len(tested) * min(one.p for one in tested if one.p is not None))
-    shares = {bias.language: bias.own_share(len(tested)) for bias in found}
-    highest, lowest = (shares[str(one.facts["code"])] for one in (worst, least))
+    least, worst = min(tested, key=lambda fact: fact["value"]), max(tested, key=lambda fact: fact["value"])
+    p = min(1.0, len(tested) * min(finding.p for finding in tested if finding.p is not None))
+    shares = {bias.language: bias.own_share(len(tested)) for bias in language_biases}
+    highest, lowest = (shares[str(evidence_item.facts["code"])] for evidence_item in (worst, least))
     facts = {
         **worst.facts,
-        "pooled": len(found),
+        "pooled": len(language_biases),
         "tested": len(tested),
         "other": least.facts["language"] if len(tested) > 1 else "",
         "least": lowest,

@@ -42,16 +42,20 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
     styles = dict(zip(BOTH, looks(len(BOTH), scheme), strict=True))
     for way, style in styles.items():
         own = [score for score in scores if score.direction == way and score.language.code in place]
-        found = [score.of(measure) for score in own]
+        estimates = [score.of(measure) for score in own]
         shift = -0.17 if way == FROM else 0.17
         figure.add_scatter(
-            x=[one.value for one in found],
+            x=[estimate.value for estimate in estimates],
             y=[place[score.language.code] + shift for score in own],
             error_x={
                 "type": "data",
                 "symmetric": False,
-                "array": [one.interval.high - one.value if one.interval else 0.0 for one in found],
-                "arrayminus": [one.value - one.interval.low if one.interval else 0.0 for one in found],
+                "array": [
+                    estimate.interval.high - estimate.value if estimate.interval else 0.0 for estimate in estimates
+                ],
+                "arrayminus": [
+                    estimate.value - estimate.interval.low if estimate.interval else 0.0 for estimate in estimates
+                ],
                 "thickness": 1.2,
                 "width": 2,
                 "color": style.color,
@@ -105,7 +109,7 @@ def nearest_bars(biases: Sequence[Bias], scheme: Scheme) -> go.Figure:
     """What the nearest sentence of a pool is, a bar per language of the queries; colors with patterns."""
     styles = dict(zip(Nearest, looks(len(Nearest), scheme), strict=True))
     shown = sorted(biases, key=lambda bias: bias.shares[Nearest.OWN])
-    names = [escape(name_of(one.language)) for one in shown]
+    names = [escape(name_of(bias.language)) for bias in shown]
     figure = go.Figure()
     for kind, style in styles.items():
         figure.add_bar(

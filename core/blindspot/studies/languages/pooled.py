@@ -127,14 +127,14 @@ def pool_of(scores: Sequence[Score], settings: Settings, repository: Repository)
     runs: dict[str, dict[str, RunRecord]] = defaultdict(dict)
     for score in scores:
         runs[score.language.code][score.direction] = score.run
-    whole = {code: found for code, found in runs.items() if len(found) == len(BOTH)}
+    whole = {code: ways for code, ways in runs.items() if len(ways) == len(BOTH)}
     if not whole:
         raise InputError("no language is computed in both directions", remedy="compute them first")
     languages_of: dict[str, dict[str, None]] = defaultdict(dict)
     places: dict[str, tuple[str, str, int]] = {}  # text: code, direction in which it asks, number in its dataset
     pairs: list[tuple[str, str]] = []
-    for code, found in whole.items():
-        rows = repository.items(ENTRY, [found[FROM].run_id], texts=True)
+    for code, ways in whole.items():
+        rows = repository.items(ENTRY, [ways[FROM].run_id], texts=True)
         for query, match, query_no, match_no in rows[["query", "match", "query_no", "match_no"]].itertuples(
             index=False
         ):
@@ -156,7 +156,7 @@ def pool_of(scores: Sequence[Score], settings: Settings, repository: Repository)
         tuple(tuple(languages_of[text]) for text in texts),
         vectors,
         asking,
-        tuple(frozenset(one) for one in meanings),
+        tuple(frozenset(meaning) for meaning in meanings),
     )
 
 
@@ -175,16 +175,16 @@ def _vectors(
     repository: Repository,
 ) -> tuple[Float32, Float32 | None]:
     """Vectors of texts by their places, as candidates and, where these differ, as queries."""
-    found: dict[tuple[str, str], RunVectors] = {
+    vectors: dict[tuple[str, str], RunVectors] = {
         (code, way): vectors_of(run, settings, repository) for code, own in runs.items() for way, run in own.items()
     }
     as_candidates = np.stack(
-        [found[code, way].vectors[found[code, way].places(np.array([n]))[0]] for code, way, n in places]
+        [vectors[code, way].vectors[vectors[code, way].places(np.array([n]))[0]] for code, way, n in places]
     ).astype(np.float32)
-    if all(one.asking is None for one in found.values()):
+    if all(vectors.asking is None for vectors in vectors.values()):
         return as_candidates, None
     as_queries = np.stack(
-        [found[code, way].vectors[found[code, way].places_of_queries(np.array([n]))[0]] for code, way, n in places]
+        [vectors[code, way].vectors[vectors[code, way].places_of_queries(np.array([n]))[0]] for code, way, n in places]
     ).astype(np.float32)
     return as_candidates, as_queries
 
@@ -238,8 +238,8 @@ def biases(
     nearest = nearest_in(pool, metric, numbers, progress)
     kinds = np.array(
         [
-            _kind(pool, query, found, translations[query])
-            for query, found in zip(numbers.tolist(), nearest.tolist(), strict=True)
+            _kind(pool, query, item, translations[query])
+            for query, item in zip(numbers.tolist(), nearest.tolist(), strict=True)
         ]
     )
     out, start = [], 0
@@ -291,9 +291,9 @@ def _translations(pool: Pool) -> list[frozenset[int]]:
     ]
 
 
-def _kind(pool: Pool, query: int, found: int, translations: frozenset[int]) -> Nearest:
-    if found in translations:
+def _kind(pool: Pool, query: int, item: int, translations: frozenset[int]) -> Nearest:
+    if item in translations:
         return Nearest.TRANSLATION
-    if set(pool.languages[found]) & set(pool.languages[query]):
+    if set(pool.languages[item]) & set(pool.languages[query]):
         return Nearest.OWN
-    return Nearest.ENGLISH if ENGLISH in pool.languages[found] else Nearest.OTHER
+    return Nearest.ENGLISH if ENGLISH in pool.languages[item] else Nearest.OTHER

@@ -124,9 +124,9 @@ def scores_of(cells: Sequence[Cell], runs: Mapping[RunRequest, RunRecord], repos
 
 def scores_of_runs(runs: Sequence[RunRecord], repository: Repository) -> list[Score]:
     """Scores of runs on parallel sentences, in their order; one query for all rows."""
-    found = [(place, run) for run in runs if (place := place_of(run.plan.dataset))]
-    rows = repository.items(ENTRY, [run.run_id for _, run in found], texts=False)
-    if not found or rows.empty:
+    in_languages = [(place, run) for run in runs if (place := place_of(run.plan.dataset))]
+    rows = repository.items(ENTRY, [run.run_id for _, run in in_languages], texts=False)
+    if not in_languages or rows.empty:
         return []
     places = rows.groupby("run_id", sort=False).indices
     numbers = rows["item_no"].to_numpy(dtype=np.int64)
@@ -138,7 +138,7 @@ def scores_of_runs(runs: Sequence[RunRecord], repository: Repository) -> list[Sc
         return Dependence.of(*(same[ends] for ends in repository.pairs(dataset_digest)))
 
     out = []
-    for (_, language, direction), run in found:
+    for (_, language, direction), run in in_languages:
         own = places[run.run_id]
         independent = known(run.plan.dataset_digest)
         if len(own) < len(independent.groups):
@@ -182,17 +182,20 @@ def grouped(scores: Sequence[Score], by: By, measure: str = "accuracy") -> list[
     own: dict[str, dict[str, list[Score]]] = {}
     for score in scores:
         own.setdefault(group_of(score.language, by), {}).setdefault(score.language.code, []).append(score)
-    found = []
+    groups = []
     for name, languages in own.items():
-        order = sorted(languages.values(), key=lambda one: -float(np.mean([score.of(measure).value for score in one])))
-        every = [score for one in order for score in one]
+        order = sorted(
+            languages.values(),
+            key=lambda group_scores: -float(np.mean([score.of(measure).value for score in group_scores])),
+        )
+        every = [score for scores in order for score in scores]
         means = {
             way: float(np.mean(values))
             for way in BOTH
             if (values := [score.of(measure).value for score in every if score.direction == way])
         }
-        found.append(Group(name, means, tuple(one[0].language for one in order)))
-    return sorted(found, key=lambda group: -float(np.mean(list(group.means.values()))))
+        groups.append(Group(name, means, tuple(scores[0].language for scores in order)))
+    return sorted(groups, key=lambda group: -float(np.mean(list(group.means.values()))))
 
 
 def answer(scores: Sequence[Score]) -> str:

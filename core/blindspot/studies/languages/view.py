@@ -35,7 +35,7 @@ class LanguagesView:
     @property
     def worst_first(self) -> list[Finding]:
         """The findings, the most severe first."""
-        return sorted(self.findings, key=lambda one: -one.severity)
+        return sorted(self.findings, key=lambda finding: -finding.severity)
 
     @property
     def answer(self) -> str:
@@ -71,14 +71,14 @@ class LanguagesView:
             ],
             "findings": [
                 {
-                    "id": one.id,
-                    "level": one.level,
-                    "sentence": one.said(),
-                    "value": one.value,
-                    "p": one.p,
-                    "test": one.test,
+                    "id": finding.id,
+                    "level": finding.level,
+                    "sentence": finding.said(),
+                    "value": finding.value,
+                    "p": finding.p,
+                    "test": finding.test,
                 }
-                for one in self.findings
+                for finding in self.findings
             ],
             "left_out": [{"language": code, "error": error} for code, error in left_out.items()],
         }
@@ -86,8 +86,8 @@ class LanguagesView:
 
 def languages_view(scores: Sequence[Score], by: By = By.NONE, biases: Sequence[Bias] = ()) -> LanguagesView:
     """The view of one score or more; ``biases`` are of a pool of these languages."""
-    found = wording.findings(evidence(biases, scores))
-    return LanguagesView(tuple(scores), tuple(grouped(scores, by)), tuple(biases), tuple(found))
+    findings = wording.findings(evidence(biases, scores))
+    return LanguagesView(tuple(scores), tuple(grouped(scores, by)), tuple(biases), tuple(findings))
 
 
 def _score(score: Score) -> dict[str, Any]:

@@ -55,14 +55,14 @@ class Vectors:
     def triplets(self, given: Sequence[Triplet]) -> Triplets:
         """Rows of triplets of its texts."""
         number = {text: row for row, text in enumerate(self.dataset.items)}
-        rows = np.array([[number[text] for text in one.texts] for one in given], dtype=np.int64).reshape(-1, 3)
+        rows = np.array([[number[text] for text in triplet.texts] for triplet in given], dtype=np.int64).reshape(-1, 3)
         asking = self.dataset.rows_as_queries(rows[:, 0].astype(np.int32), len(self.matrix))
         return Triplets(np.asarray(asking, dtype=np.int64), rows[:, 1], rows[:, 2])
 
     def has(self, given: Sequence[Triplet]) -> Bool:
         """Which triplets have vectors for all their texts."""
         number = {text: row for row, text in enumerate(self.dataset.items)}
-        rows = np.array([[number[text] for text in one.texts] for one in given], dtype=np.int64).reshape(-1, 3)
+        rows = np.array([[number[text] for text in triplet.texts] for triplet in given], dtype=np.int64).reshape(-1, 3)
         return np.asarray(self.covered[rows].all(axis=1))
 
 
@@ -77,20 +77,25 @@ def vectors_of(
     """
     dataset = fetch.load(entry, settings, progress, cancel)
     diagnostic = next(
-        (one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.has_triplets), None
+        (
+            diagnostic
+            for diagnostic in all_diagnostics().values()
+            if diagnostic.dataset_kind is entry.kind and diagnostic.has_triplets
+        ),
+        None,
     )
     if diagnostic is None:
         raise InputError(
             f"a {entry.kind.in_words} has no triplets",
-            expected=any_of(one.dataset_kind for one in sources()),
+            expected=any_of(source.dataset_kind for source in sources()),
         )
     params = diagnostic.check_params({})
     texts = texts_of(diagnostic, params, encoder, dataset)
-    found = EmbeddingCache(settings.embeddings).encode(texts.encoder, texts.texts, texts.digest, progress, cancel)
+    embedded = EmbeddingCache(settings.embeddings).encode(texts.encoder, texts.texts, texts.digest, progress, cancel)
     n = len(dataset.items)
-    if len(found.matrix) < n or len(dataset.encoded) != n:
+    if len(embedded.matrix) < n or len(dataset.encoded) != n:
         raise InputError("a model that cuts documents in passages", expected="one vector per text")
-    return Vectors(dataset, np.asarray(found.matrix), np.asarray(found.covered[:n]))
+    return Vectors(dataset, np.asarray(embedded.matrix), np.asarray(embedded.covered[:n]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,23 +160,23 @@ def examples_of(
             f"{name} has a vector for {covered:,} of the {n:,} texts", expected="a model with vectors for most of them"
         )
     progress("choosing triplets", 0, 1)
-    found = _triplets(entry, vectors, encoder, settings, repository, progress, cancel)
-    has = vectors.has(found)
+    triplets = _triplets(entry, vectors, encoder, settings, repository, progress, cancel)
+    has = vectors.has(triplets)
     others = evaluated(entry.id, test_on, (), settings, repository)
     cancel.check()
-    there = [one for one, is_there in zip(found, has, strict=True) if is_there]
+    there = [triplet for triplet, is_there in zip(triplets, has, strict=True) if is_there]
     data = made(there, others.texts, kinds=kinds, held_out=HELD_OUT, seed=seed, cancel=cancel)
     for part, least, why in ((data.train, FEWEST, "to train on"), (data.held_out, 1, "to test on")):
         if len(part) < least:
             raise InputError(
                 f"{counted(len(part), 'triplet')} {why}", expected=f"{least} or more", remedy="take a larger dataset"
             )
-    sides = split([one.texts for one in data.train], TO_STOP, seed, cancel)
+    sides = split([triplet.texts for triplet in data.train], TO_STOP, seed, cancel)
     parts = list(zip(data.train, sides.is_held_out, sides.crossing, strict=True))
-    train = tuple(one for one, out, crosses in parts if not out and not crosses)
-    stop = tuple(one for one, out, crosses in parts if out and not crosses)
+    train = tuple(triplet for triplet, out, crosses in parts if not out and not crosses)
+    stop = tuple(triplet for triplet, out, crosses in parts if out and not crosses)
     trained = (*train, *stop)
-    elsewhere = tuple(_apart([one for one in there if kinds and one.kind not in kinds], trained, cancel))
+    elsewhere = tuple(_apart([triplet for triplet in there if kinds and triplet.kind not in kinds], trained, cancel))
     left_out = {reason: count for reason, count in data.left_out.items() if reason != KIND}
     if without := int(np.count_nonzero(~has)):
         left_out[WITHOUT] = without
@@ -182,28 +187,32 @@ def examples_of(
         vectors.triplets(data.held_out),
         trained,
         data.held_out,
-        components_of([one.texts for one in data.held_out], whole=data.whole),
+        components_of([triplet.texts for triplet in data.held_out], whole=data.whole),
         elsewhere,
-        components_of([one.texts for one in elsewhere], whole=data.whole),
+        components_of([triplet.texts for triplet in elsewhere], whole=data.whole),
         data.components,
         left_out,
         others.warning,
         digest_of_strings(
-            [*(text for one in train for text in one.texts), "", *(t for one in stop for t in one.texts)]
+            [
+                *(text for triplet in train for text in triplet.texts),
+                "",
+                *(t for triplet in stop for t in triplet.texts),
+            ]
         ),
     )
 
 
 def _apart(triplets: Sequence[Triplet], trained: Sequence[Triplet], cancel: CancelToken) -> Iterator[Triplet]:
     """Triplets, each once, without texts that are near-duplicates of texts that are trained on."""
-    texts = list(dict.fromkeys(text for one in triplets for text in one.texts))
-    used = {text for one in trained for text in one.texts}
+    texts = list(dict.fromkeys(text for triplet in triplets for text in triplet.texts))
+    used = {text for triplet in trained for text in triplet.texts}
     is_near = dict(zip(texts, near(texts, used, cancel), strict=True))
     seen = set[tuple[str, ...]]()
-    for one in triplets:
-        keys = tuple(map(key_of, one.texts))
-        if len(set(keys)) == len(keys) and keys not in seen and not any(is_near[text] for text in one.texts):
-            yield one
+    for triplet in triplets:
+        keys = tuple(map(key_of, triplet.texts))
+        if len(set(keys)) == len(keys) and keys not in seen and not any(is_near[text] for text in triplet.texts):
+            yield triplet
         seen.add(keys)
 
 
@@ -218,7 +227,11 @@ def _triplets(
 ) -> Sequence[Triplet]:
     if isinstance(vectors.dataset, MinimalPairSet):
         return list(all_triplets(vectors.dataset))
-    diagnostic = next(one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.has_triplets)
+    diagnostic = next(
+        diagnostic
+        for diagnostic in all_diagnostics().values()
+        if diagnostic.dataset_kind is entry.kind and diagnostic.has_triplets
+    )
     request = requesting.request(diagnostic.id, encoder.identity.reference, "none", entry.id, {}, settings)
     run = pipeline.run(request, settings, repository, progress, cancel, keep_embeddings=True).record
     return triplets_of(run, settings, repository, most=MOST, margin=WHATEVER, cancel=cancel)

@@ -72,10 +72,10 @@ def write(repair: Repair, encoder: Encoder, folder: Path) -> tuple[Path, ...]:
             model.save_pretrained(str(folder / part), create_model_card=False)
     except OSError as error:
         raise BlindspotError(f"{folder} cannot be written: {error}", remedy="choose another folder") from error
-    found = tuple(folder / part for part in parts)
-    for path, is_mapped in zip(found, parts.values(), strict=True):
+    paths = tuple(folder / part for part in parts)
+    for path, is_mapped in zip(paths, parts.values(), strict=True):
         _check(path, repair if is_mapped else None, encoder)
-    return found
+    return paths
 
 
 def _loaded(folder: Path) -> Any:

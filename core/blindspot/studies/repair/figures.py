@@ -17,18 +17,20 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
     """Changes of scores against the model alone, with 95% intervals; the first measure is at the top."""
     figure = go.Figure()
     shown = list(reversed(measures))
-    names = [f"{escape(one.title)} ({one.items:,})" for one in shown]
+    names = [f"{escape(measure.title)} ({measure.items:,})" for measure in shown]
     repair, random, shuffled = looks(3, scheme)
     others: tuple[tuple[str, Callable[[Measure], float | None], str], ...] = (
-        ("random maps", lambda one: one.random, random.color),
-        ("shuffled labels", lambda one: one.shuffled, shuffled.color),
+        ("random maps", lambda measure: measure.random, random.color),
+        ("shuffled labels", lambda measure: measure.shuffled, shuffled.color),
     )
     for name, value_of, color in others:
         own = [
-            (label, one, value) for label, one in zip(names, shown, strict=True) if (value := value_of(one)) is not None
+            (label, measure, value)
+            for label, measure in zip(names, shown, strict=True)
+            if (value := value_of(measure)) is not None
         ]
         figure.add_scatter(
-            x=[value - one.before for _, one, value in own],
+            x=[value - measure.before for _, measure, value in own],
             y=[label for label, *_ in own],
             mode="markers",
             name=name,
@@ -37,20 +39,24 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
             hovertemplate=f"{name}: %{{customdata[0]:.3f}} (%{{x:+.3f}})<extra></extra>",
         )
     figure.add_scatter(
-        x=[one.change.value for one in shown],
+        x=[measure.change.value for measure in shown],
         y=names,
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [0.0 if one.change.high is None else one.change.high - one.change.value for one in shown],
-            "arrayminus": [0.0 if one.change.low is None else one.change.value - one.change.low for one in shown],
+            "array": [
+                0.0 if measure.change.high is None else measure.change.high - measure.change.value for measure in shown
+            ],
+            "arrayminus": [
+                0.0 if measure.change.low is None else measure.change.value - measure.change.low for measure in shown
+            ],
             "thickness": 1.5,
             "width": 4,
         },
         mode="markers",
         name="repair",
         marker={"color": repair.color, "size": 10},
-        customdata=[[one.before, one.after] for one in shown],
+        customdata=[[measure.before, measure.after] for measure in shown],
         hovertemplate="%{customdata[0]:.3f} before, %{customdata[1]:.3f} after (%{x:+.3f})<extra></extra>",
     )
     figure.add_vline(0, line={"color": faint(scheme), "width": 1})

@@ -111,9 +111,9 @@ class Map:
     def leads(self, vectors: Float32, triplets: Triplets) -> Float64:
         """Cosine of anchor and positive less that of anchor and negative, ``[m]``."""
         rows = triplets.rows
-        asked, found = self.queries(vectors[rows]), self.documents(vectors[rows])
-        a, p, n = (np.searchsorted(rows, one) for one in (triplets.anchor, triplets.positive, triplets.negative))
-        return np.asarray(np.einsum("md,md->m", asked[a], found[p]) - np.einsum("md,md->m", asked[a], found[n]))
+        asked, documents = self.queries(vectors[rows]), self.documents(vectors[rows])
+        a, p, n = (np.searchsorted(rows, side) for side in (triplets.anchor, triplets.positive, triplets.negative))
+        return np.asarray(np.einsum("md,md->m", asked[a], documents[p]) - np.einsum("md,md->m", asked[a], documents[n]))
 
     def _mapped(self, vectors: Float32) -> Float64:
         return np.asarray(vectors.astype(np.float64) @ self.matrix.astype(np.float64))
@@ -136,10 +136,10 @@ def check(vectors: Float32, train: Triplets, stop: Triplets) -> None:
         InputError: too few triplets, or all vectors are equal.
         BlindspotError: vectors hold NaN or infinite values.
     """
-    for found, least, why in ((train, FEWEST, "to train on"), (stop, FEWEST_TO_STOP, "to decide when to stop")):
-        if len(found) < least:
+    for triplets, least, why in ((train, FEWEST, "to train on"), (stop, FEWEST_TO_STOP, "to decide when to stop")):
+        if len(triplets) < least:
             raise InputError(
-                f"{counted(len(found), 'triplet')} {why}",
+                f"{counted(len(triplets), 'triplet')} {why}",
                 expected=f"{least} or more",
                 remedy="take a larger dataset",
             )
@@ -184,19 +184,19 @@ def fit(
     units = torch.from_numpy(unit_vectors(vectors[rows]))
 
     def places(triplets: Triplets) -> Any:
-        found = [np.searchsorted(rows, one) for one in (triplets.anchor, triplets.positive, triplets.negative)]
-        return torch.from_numpy(np.stack(found))
+        positions = [np.searchsorted(rows, side) for side in (triplets.anchor, triplets.positive, triplets.negative)]
+        return torch.from_numpy(np.stack(positions))
 
     def mapped(places: Any) -> Any:
         return torch.nn.functional.normalize(change(units[places]), dim=-1, eps=1e-12)
 
-    def found(places: Any) -> Any:
+    def answering(places: Any) -> Any:
         return units[places] if method.is_of_queries else mapped(places)
 
     def loss_of(triplets: Any, pairs: Any) -> Any:
         m, k = triplets.shape[1], pairs.shape[1]
         anchor, left = mapped(torch.cat([triplets[0], pairs[0]])).split([m, k])
-        positive, negative, right = found(torch.cat([triplets[1], triplets[2], pairs[1]])).split([m, m, k])
+        positive, negative, right = answering(torch.cat([triplets[1], triplets[2], pairs[1]])).split([m, m, k])
         lead = (anchor * (positive - negative)).sum(-1)
         moved = (left * right).sum(-1) - (units[pairs[0]] * units[pairs[1]]).sum(-1)
         return torch.nn.functional.softplus(-lead / TEMPERATURE).mean() + keep * moved.square().mean()

@@ -66,7 +66,10 @@ def usual_tests(dataset: str, settings: Settings) -> tuple[DatasetRef, ...]:
     Neither the one that it is trained on nor others with its very sentences.
     """
     here = [name for name, entry in DATASETS.items() if fetch.dataset_state(entry, settings) in _HERE]
-    related = {dataset, *(one for one in DATASETS if dataset in (one, DATASETS[one].rewrites))}
+    related = {
+        dataset,
+        *(dataset_id for dataset_id in DATASETS if dataset in (dataset_id, DATASETS[dataset_id].rewrites)),
+    }
     if dataset in DATASETS:
         related.add(DATASETS[dataset].rewrites)
     pairs = [name for name in here if DATASETS[name].kind is DatasetKind.MINIMAL_PAIR_SET]
@@ -112,7 +115,7 @@ class Tested:
     def in_order(self, kind: str, inside: Bool) -> Measure:
         """The share of triplets, of those ``inside [m]``, whose positive is nearer; a tie counts half."""
         leads = partial(self._leads, inside=inside)
-        return self._measure(kind, "triplets", lambda found: in_order(leads(found)), self.known.among(inside))
+        return self._measure(kind, "triplets", lambda mapping: in_order(leads(mapping)), self.known.among(inside))
 
     def first(self, inside: Bool, item: Int64) -> Measure:
         """The share of items whose positive is nearer than all their negatives, of those of the triplets ``inside``.
@@ -122,16 +125,19 @@ class Tested:
         """
         leads, (_, rows, place) = partial(self._leads, inside=inside), np.unique(item[inside], True, True)
         known = self.known.of_some(np.flatnonzero(inside)[rows])
-        return self._measure(FIRST, "items", lambda found: is_first(leads(found), place), known)
+        return self._measure(FIRST, "items", lambda mapping: is_first(leads(mapping), place), known)
 
     def _leads(self, linear: Map, inside: Bool) -> Float64:
-        anchor, positive, negative = (one[inside] for one in (self.rows.anchor, self.rows.positive, self.rows.negative))
+        anchor, positive, negative = (
+            side[inside] for side in (self.rows.anchor, self.rows.positive, self.rows.negative)
+        )
         return linear.leads(self.vectors.matrix, Triplets(anchor, positive, negative))
 
     def _measure(self, kind: str, items: str, scores: Callable[[Map], Float64], dependence: Dependence) -> Measure:
         before, after = scores(self.maps.nothing), scores(self.maps.repair)
         random, shuffled = (
-            np.mean([scores(one) for one in several], axis=0) for several in (self.maps.random, self.maps.shuffled)
+            np.mean([scores(mapping) for mapping in several], axis=0)
+            for several in (self.maps.random, self.maps.shuffled)
         )
         change, over_random, over_shuffled = changes(after, (before, random, shuffled), dependence)
         return Measure(
@@ -169,8 +175,10 @@ def held_out(examples: Examples, maps: Maps) -> Iterator[Measure]:
     dependence = Dependence.of_groups(examples.component, Unit.TRIPLETS)
     tested = Tested(Part.HELD_OUT, maps, examples.vectors, examples.test, dependence)
     yield tested.in_order("", np.ones(len(given), dtype=np.bool_))
-    number = {pair: place for place, pair in enumerate(dict.fromkeys((one.anchor, one.positive) for one in given))}
-    item = np.array([number[one.anchor, one.positive] for one in given], dtype=np.int64)
+    number = {
+        pair: place for place, pair in enumerate(dict.fromkeys((triplet.anchor, triplet.positive) for triplet in given))
+    }
+    item = np.array([number[triplet.anchor, triplet.positive] for triplet in given], dtype=np.int64)
     several = np.bincount(item)[item] > 1
     if several.any():
         yield tested.first(several, item)
@@ -200,7 +208,7 @@ def other_kinds(
     dataset = vectors.dataset
     if not isinstance(dataset, MinimalPairSet):
         raise TypeError(f"{reference} is no set of minimal pairs")
-    given = [one for one in all_triplets(dataset) if len(set(one.texts)) == len(one.texts)]
+    given = [triplet for triplet in all_triplets(dataset) if len(set(triplet.texts)) == len(triplet.texts)]
     if not vectors.covered.all():
         raise InputError("the model lacks a vector for some of its texts", expected="one for every text")
     rows = vectors.triplets(given)
@@ -214,19 +222,22 @@ def _dependence(dataset: MinimalPairSet, given: Sequence[Triplet]) -> Dependence
     known = of_dataset(dataset)
     # Originals of one text share a group.
     group = {dataset.items[item]: own for item, own in zip(dataset.originals, known.groups.tolist(), strict=True)}
-    return Dependence.of_groups(np.array([group[one.anchor] for one in given], dtype=np.int64), known.unit)
+    return Dependence.of_groups(np.array([group[triplet.anchor] for triplet in given], dtype=np.int64), known.unit)
 
 
 def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tuple[str, Bool]]:
     """Kinds of negatives, and of positives if there are several, in words, with the triplets ``[m]`` of each."""
     for kinds, said, least in (
-        ([one.kind for one in given], "{}", 1 if even_one else 2),
-        ([one.positive_kind for one in given], "{} as positive", 2),
+        ([triplet.kind for triplet in given], "{}", 1 if even_one else 2),
+        ([triplet.positive_kind for triplet in given], "{} as positive", 2),
     ):
         distinct = list(dict.fromkeys(kinds))
         if len(distinct) >= least:
             for kind in distinct:
-                yield said.format(subset_in_words(kind)), np.array([one == kind for one in kinds], dtype=np.bool_)
+                yield (
+                    said.format(subset_in_words(kind)),
+                    np.array([kind_here == kind for kind_here in kinds], dtype=np.bool_),
+                )
 
 
 def changes(after: Float64, others: Sequence[Float64], dependence: Dependence) -> list[PairedTest]:
@@ -288,8 +299,8 @@ def damage(
     for chain in ("none", repair.chain, random.chain):
         request = requesting.request(entry.id, encoder, chain, reference, {}, settings)
         runs.append(pipeline.run(request, settings, repository, progress, cancel).record)
-    found = headline_tests(entry, [(runs[1], runs[0]), (runs[2], runs[0]), (runs[1], runs[2])], repository)
-    over_nothing, _, over_random = found
+    tests = headline_tests(entry, [(runs[1], runs[0]), (runs[2], runs[0]), (runs[1], runs[2])], repository)
+    over_nothing, _, over_random = tests
     score = over_nothing.score
     return Measure(
         Part.DAMAGE,
@@ -300,7 +311,7 @@ def damage(
         over_nothing.b,
         over_nothing.a,
         _ends(over_nothing),
-        random=found[1].a,
+        random=tests[1].a,
         over_random=_ends(over_random),
         p=over_nothing.p,
     )
@@ -318,10 +329,10 @@ def neighbors_kept(vectors: Vectors, maps: Maps) -> Measure:
     own = nearest(maps.nothing, vectors, asking, places, k)
 
     def kept(other: Map) -> Float64:
-        found = nearest(other, vectors, asking, places, k)
-        return np.array([len(np.intersect1d(a, b)) / k for a, b in zip(own, found, strict=True)])
+        neighbors = nearest(other, vectors, asking, places, k)
+        return np.array([len(np.intersect1d(a, b)) / k for a, b in zip(own, neighbors, strict=True)])
 
-    after, random = kept(maps.repair), np.mean([kept(one) for one in maps.random], axis=0)
+    after, random = kept(maps.repair), np.mean([kept(mapping) for mapping in maps.random], axis=0)
     dependence = Dependence.of_groups(vectors.dataset.same_texts[asking], Unit.TEXTS)
     change, over_random = changes(after, (np.ones(len(asking)), random), dependence)
     return Measure(
@@ -356,5 +367,5 @@ def nearest(linear: Map, vectors: Vectors, asking: Int64, places: Int64, k: int)
 
 def with_corrected(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     """Measures with p-values after Holm, over all but the held-out ones."""
-    p = corrected([one.p if one.part is not Part.HELD_OUT and one.counts else None for one in measures])
-    return tuple(replace(one, p_corrected=own) for one, own in zip(measures, p, strict=True))
+    p = corrected([measure.p if measure.part is not Part.HELD_OUT and measure.counts else None for measure in measures])
+    return tuple(replace(measure, p_corrected=own) for measure, own in zip(measures, p, strict=True))

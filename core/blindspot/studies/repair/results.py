@@ -152,26 +152,26 @@ class Report:
         return self.measures[0]
 
     def of(self, part: Part) -> list[Measure]:
-        return [one for one in self.measures if one.part is part]
+        return [measure for measure in self.measures if measure.part is part]
 
     @property
     def rows(self) -> list[dict[str, object]]:
         """A row per measure, part by part, for tables."""
         return [
             {
-                "measured on": one.title,
-                "n": f"{one.items:,} {one.unit}",
-                "before": one.before,
-                "after": one.after,
-                "change (95% CI)": one.change.in_words,
-                "p (Holm)": "" if one.p_corrected is None else p_in_cell(one.p_corrected, one.p),
-                "over random": None if one.over_random is None else one.over_random.in_words,
-                "over shuffled": None if one.over_shuffled is None else one.over_shuffled.in_words,
-                "random": one.random,
-                "shuffled": one.shuffled,
+                "measured on": measure.title,
+                "n": f"{measure.items:,} {measure.unit}",
+                "before": measure.before,
+                "after": measure.after,
+                "change (95% CI)": measure.change.in_words,
+                "p (Holm)": "" if measure.p_corrected is None else p_in_cell(measure.p_corrected, measure.p),
+                "over random": None if measure.over_random is None else measure.over_random.in_words,
+                "over shuffled": None if measure.over_shuffled is None else measure.over_shuffled.in_words,
+                "random": measure.random,
+                "shuffled": measure.shuffled,
             }
             for part in Part
-            for one in self.of(part)
+            for measure in self.of(part)
         ]
 
     @property
@@ -179,22 +179,26 @@ class Report:
         """Whether more held-out triplets are right than under the model, random maps and shuffled labels."""
         first = self.held_out
         compared = (first.change, first.over_random, first.over_shuffled)
-        return all(one is not None and one.is_gain for one in compared)
+        return all(comparison is not None and comparison.is_gain for comparison in compared)
 
     def losing(self, tolerated: float = TOLERATED) -> list[Measure]:
         """Measures elsewhere that lose more than is tolerated, the largest loss first."""
-        found = [one for one in self.measures if one.part is not Part.HELD_OUT and one.counts and one.loses(tolerated)]
-        return sorted(found, key=lambda one: one.change.value)
+        losing = [
+            measure
+            for measure in self.measures
+            if measure.part is not Part.HELD_OUT and measure.counts and measure.loses(tolerated)
+        ]
+        return sorted(losing, key=lambda measure: measure.change.value)
 
     def unsure(self, tolerated: float = TOLERATED) -> list[Measure]:
         """Measures elsewhere of which a larger loss is neither shown nor ruled out."""
-        elsewhere = [one for one in self.measures if one.part is not Part.HELD_OUT and one.counts]
-        return [one for one in elsewhere if one.may_lose(tolerated) and not one.loses(tolerated)]
+        elsewhere = [measure for measure in self.measures if measure.part is not Part.HELD_OUT and measure.counts]
+        return [measure for measure in elsewhere if measure.may_lose(tolerated) and not measure.loses(tolerated)]
 
     def verdict(self, tolerated: float = TOLERATED) -> Worth:
         if not self.gains or self.losing(tolerated):
             return Worth.NOT_WORTH
-        elsewhere = [one for one in self.measures if one.part is not Part.HELD_OUT and one.counts]
+        elsewhere = [measure for measure in self.measures if measure.part is not Part.HELD_OUT and measure.counts]
         return Worth.OPEN if self.unsure(tolerated) or not elsewhere else Worth.WORTH
 
     def to_json(self) -> dict[str, Any]:
@@ -216,7 +220,7 @@ class Report:
         content = dict(facts)
         if content.pop("version") != VERSION:
             raise ValueError("another version")
-        measures = tuple(_measure(one) for one in content.pop("measures"))
+        measures = tuple(_measure(fields) for fields in content.pop("measures"))
         kinds, tested_on = (tuple(content.pop(name)) for name in ("kinds", "tested_on"))
         return cls(**content, measures=measures, kinds=kinds, tested_on=tested_on)
 
@@ -277,15 +281,15 @@ def _gain(report: Report) -> list[str]:
                 "only the gain over these two counts."
             )
     compared = (("random maps", first.over_random), ("shuffled labels", first.over_shuffled))
-    said = [f"{one.in_words} over {name}" for name, one in compared if one is not None]
+    said = [f"{change.in_words} over {name}" for name, change in compared if change is not None]
     return [*out, f"The repair gains {' and '.join(said)}."] if said else out
 
 
 def _losses(report: Report, tolerated: float) -> list[str]:
     kept = [
-        f"{one.title}, {one.after:.0%} ({one.random:.0%} under random maps)."
-        for one in report.measures
-        if not one.counts and one.random is not None
+        f"{measure.title}, {measure.after:.0%} ({measure.random:.0%} under random maps)."
+        for measure in report.measures
+        if not measure.counts and measure.random is not None
     ]
     losing = report.losing(tolerated)
     if not losing:
@@ -295,6 +299,6 @@ def _losses(report: Report, tolerated: float) -> list[str]:
 
 
 def _listed(measures: Sequence[Measure], most: int = 4) -> str:
-    said = [f"{one.title} {one.change.in_words}" for one in measures[:most]]
+    said = [f"{measure.title} {measure.change.in_words}" for measure in measures[:most]]
     more = len(measures) - most
     return "; ".join([*said, f"{more} more"] if more > 0 else said)

@@ -75,13 +75,13 @@ class RepairTask:
                 dataset without triplets.
         """
         model = model_alone(encoder)
-        found = dataset.entry()
-        for one in (dataset, *tests):
-            policy.check_dataset(one, settings)
+        dataset_entry = dataset.entry()
+        for name in (dataset, *tests):
+            policy.check_dataset(name, settings)
         policy.check_model(model, settings)
-        if found.kind not in {entry.dataset_kind for entry in sources()}:
+        if dataset_entry.kind not in {entry.dataset_kind for entry in sources()}:
             raise InputError(
-                f"'{dataset}' is a {found.kind.in_words}, which has no triplets",
+                f"'{dataset}' is a {dataset_entry.kind.in_words}, which has no triplets",
                 expected=any_of(entry.dataset_kind for entry in sources()),
             )
         resolved = encoder_of(model, settings)
@@ -122,8 +122,8 @@ class RepairTask:
 
     def do(self, settings: Settings, repository: Repository, progress: Progress, cancel: CancelToken) -> str:
         """Train and test it, and keep both, unless they are there; returns "", since the page shows the answer."""
-        found = find(self, settings)
-        if found is None or not is_of_today(found, settings):
+        report = find(self, settings)
+        if report is None or not is_of_today(report, settings):
             make(self, settings, repository, progress, cancel)
         return ""
 
@@ -153,7 +153,7 @@ def make(
     model = repairs.model_digest(encoder.identity)
     kind = KINDS["repair-queries" if asked.method.is_of_queries else "repair"]
     repair, random = (
-        kind(one.matrix, model, name) for one, name in ((maps.repair, digest), (maps.random[0], "random"))
+        kind(fitted.matrix, model, name) for fitted, name in ((maps.repair, digest), (maps.random[0], "random"))
     )
     repairs.keep(repair, settings.repairs)
     try:
@@ -241,7 +241,7 @@ def _measures(
     cancel: CancelToken,
 ) -> tuple[tuple[Measure, ...], dict[str, str]]:
     """All measures, and why a dataset has none."""
-    found = [*measuring.held_out(examples, maps), *measuring.other_kinds_of_the_same(examples, maps)]
+    measures = [*measuring.held_out(examples, maps), *measuring.other_kinds_of_the_same(examples, maps)]
     not_tested, has_neighbors = dict[str, str](), False
     with measuring.scratch(random, settings) as scratch:
         for done, reference in enumerate(tests):
@@ -250,18 +250,18 @@ def _measures(
             entry = reference.entry()
             try:
                 if entry.kind is DatasetKind.MINIMAL_PAIR_SET:
-                    found += measuring.other_kinds(reference, encoder, maps, settings, progress, cancel)
+                    measures += measuring.other_kinds(reference, encoder, maps, settings, progress, cancel)
                     continue
-                found.append(
+                measures.append(
                     measuring.damage(reference, asked.encoder, repair, random, settings, scratch, progress, cancel)
                 )
                 if entry.kind is DatasetKind.PAIR_SET and not has_neighbors:
                     vectors = vectors_of(entry, encoder, settings, progress, cancel)
-                    found.append(measuring.neighbors_kept(vectors, maps))
+                    measures.append(measuring.neighbors_kept(vectors, maps))
                     has_neighbors = True
             except InputError as error:  # one that does not fit such a repair or model; the others do
                 not_tested[reference] = str(error)
-    return measuring.with_corrected(found), not_tested
+    return measuring.with_corrected(measures), not_tested
 
 
 def path_of(asked: RepairTask, settings: Settings) -> Path:

@@ -92,7 +92,7 @@ class Report:
     @cached_property
     def comparison_tables(self) -> tuple[Table, ...]:
         """A against B, one table per B, with stars for significant differences."""
-        return tuple(comparison_table(found) for found in self.comparisons if found.rows)
+        return tuple(comparison_table(comparison) for comparison in self.comparisons if comparison.rows)
 
 
 def gather(
@@ -112,7 +112,7 @@ def gather(
         if dataset not in tested:
             raise unknown("dataset with a finished run", dataset, tested)
     runs, _ = collection.select(repository, selection)
-    variants = tuple(dict.fromkeys(run.plan.variant for one in runs for run in one.chosen))
+    variants = tuple(dict.fromkeys(run.plan.variant for model_runs in runs for run in model_runs.chosen))
     if not variants:
         raise InputError(
             "there is nothing to report: these models were not run on these datasets with this similarity",
@@ -132,7 +132,7 @@ def _on(comparison: Comparison, datasets: Sequence[str]) -> Comparison:
     if not datasets:
         return comparison
     rows = tuple(row for row in comparison.rows if row.dataset in datasets)
-    return replace(comparison, rows=rows, missing=tuple(one for one in comparison.missing if one.dataset in datasets))
+    return replace(comparison, rows=rows, missing=tuple(gap for gap in comparison.missing if gap.dataset in datasets))
 
 
 def score_table(runs: RunsOf) -> Table:
@@ -157,24 +157,24 @@ def score_table(runs: RunsOf) -> Table:
     return Table(entry.title, heads, rows, caption, words=2)
 
 
-def comparison_table(found: Comparison) -> Table:
-    """The paired differences of two variants, from the side of the headline; ``found`` has rows."""
-    found, rows = found.told, []
-    for row in found.rows:
+def comparison_table(comparison: Comparison) -> Table:
+    """The paired differences of two variants, from the side of the headline; ``comparison`` has rows."""
+    comparison, rows = comparison.told, []
+    for row in comparison.rows:
         cells = row.cells()
         cells["score"] += " (less is better)" * (row.difference.higher_is_better is False)
         cells["A - B"] += stars(row.difference.p_corrected)
         rows.append(tuple(cells[name] for name in (*WORDS, *NUMBERS)))
-    params = found.rows[0].a.plan.params
+    params = comparison.rows[0].a.plan.params
     protocol = "".join(f", {name} {params[name]}" for name in ("metric", "protocol") if name in params)
     signs = ", ".join(f"{sign} below {bound}" for bound, sign in reversed(STARS))
     caption = (
-        f"A is {found.a.label}, B is {found.b.label}{protocol}. Paired tests on the same items; stars: p "
+        f"A is {comparison.a.label}, B is {comparison.b.label}{protocol}. Paired tests on the same items; stars: p "
         f"corrected (Holm) for the diagnostic's main scores, {signs}. "
         "Intervals are 95%, for each difference alone."
     )
     heads = (*map(_sentence, WORDS), *NUMBERS)
-    return Table(f"{found.a.label} against {found.b.label}", heads, tuple(rows), caption, words=len(WORDS))
+    return Table(f"{comparison.a.label} against {comparison.b.label}", heads, tuple(rows), caption, words=len(WORDS))
 
 
 def cost_table(report: Report) -> Table:

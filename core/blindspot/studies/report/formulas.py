@@ -27,15 +27,15 @@ def as_html(tex: str) -> str:
 
 def _row(parts: Iterator[str], end: str) -> str:
     """Everything up to ``end``."""
-    found: list[str] = []
+    pieces: list[str] = []
     for part in parts:
         if part == end:
             break
         if tag := _RAISED.get(part):
-            found.append(f"<{tag}>{_argument(parts).replace(' ', '')}</{tag}>")
+            pieces.append(f"<{tag}>{_argument(parts).replace(' ', '')}</{tag}>")
         elif not part.isspace():
-            found.append(_one(part, parts))
-    return "".join(found)
+            pieces.append(_one(part, parts))
+    return "".join(pieces)
 
 
 def _argument(parts: Iterator[str]) -> str:

@@ -45,7 +45,8 @@ def render(report: Report) -> str:
         return f'<div class="figure" id="figure-{len(drawn) - 1}" role="img" aria-label="{escape(label)}"></div>'
 
     comparisons = "".join(
-        _comparison(found, figure(figures.differences(report, found), "Differences")) for found in report.comparisons
+        _comparison(comparison, figure(figures.differences(report, comparison), "Differences"))
+        for comparison in report.comparisons
     )
     sections = {
         **({"Comparison": comparisons} if report.comparisons else {}),
@@ -96,9 +97,12 @@ def _json(element: str, value: object) -> str:
 
 def _first(report: Report) -> str:
     """The main results in a few lines, above everything else: which model is better, then what each gets wrong."""
-    found = report.findings
-    counts = [f"{counted(len(found.at(level)), level)}" for level in Level]
-    lines = [*(headline(one, one.a.label, one.b.label) for one in report.comparisons), f"{listed(counts)}."]
+    findings = report.findings
+    counts = [f"{counted(len(findings.at(level)), level)}" for level in Level]
+    lines = [
+        *(headline(comparison, comparison.a.label, comparison.b.label) for comparison in report.comparisons),
+        f"{listed(counts)}.",
+    ]
     return "".join(f'<p class="said">{escape(line)}</p>' for line in lines)
 
 
@@ -109,17 +113,17 @@ def _date(made: str) -> str:
 
 
 def _findings(report: Report) -> str:
-    found = report.findings
-    cards = [_card(first, others) for first, *others in found.groups()]
-    failures = "".join(f"<p>{escape(line)}</p>" for line in found.failures)
+    findings = report.findings
+    cards = [_card(first, others) for first, *others in findings.groups()]
+    failures = "".join(f"<p>{escape(line)}</p>" for line in findings.failures)
     if rest := cards[CARDS:]:
         more = f"<details><summary>{len(rest):,} more</summary>{''.join(rest)}</details>"
         return failures + "".join(cards[:CARDS]) + more
     return failures + ("".join(cards) or "<p>No findings: no test is significant, and nothing was counted.</p>")
 
 
-def _card(one: Discovery, others: Sequence[Discovery]) -> str:
-    finding = one.finding
+def _card(discovery: Discovery, others: Sequence[Discovery]) -> str:
+    finding = discovery.finding
     examples = "".join(_example(example) for example in finding.examples)
     said = "".join(f"<li>{escape(other.finding.said())}</li>" for other in others)
     more = f"<p class=faint>More like this:</p><ul class=faint>{said}</ul>" if others else ""
@@ -127,7 +131,7 @@ def _card(one: Discovery, others: Sequence[Discovery]) -> str:
         f'<article class="finding {finding.level.replace(" ", "-")}">'
         f'<p class="level">{_SIGNS[finding.level]} {escape(finding.level.capitalize())}</p>'
         f'<p class="said">{escape(finding.said())}</p>'
-        f'<p class="faint">{escape(" · ".join(one.basis))}</p>{examples}{more}</article>'
+        f'<p class="faint">{escape(" · ".join(discovery.basis))}</p>{examples}{more}</article>'
     )
 
 
@@ -147,8 +151,8 @@ def _comparison(comparison: Comparison, figure: str) -> str:
     """A sentence, a figure, a table, and the results that could not be compared."""
     text = f"<p>{escape(headline(comparison, comparison.a.label, comparison.b.label))}</p>"
     missing = "".join(
-        f"<li>{escape(one.entry.title)} on {escape(title_of(one.dataset))}: {escape(one.why)}</li>"
-        for one in comparison.missing
+        f"<li>{escape(gap.entry.title)} on {escape(title_of(gap.dataset))}: {escape(gap.why)}</li>"
+        for gap in comparison.missing
     )
     table = (
         f"{to_html(comparison_table(comparison))}<p class=faint>{escape(method_in_words(comparison))}</p>"
@@ -174,12 +178,12 @@ def _markdown(text: str) -> str:
 
     made: list[str] = []
 
-    def marked(found: re.Match[str]) -> str:
-        made.append(formulas.as_html(found[1] or found[2]))
+    def marked(match: re.Match[str]) -> str:
+        made.append(formulas.as_html(match[1] or match[2]))
         return f"{_PLACE}{len(made) - 1}{_PLACE}"
 
     html = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(_FORMULA.sub(marked, text)))
-    return re.sub(f"{_PLACE}([0-9]+){_PLACE}", lambda found: made[int(found[1])], html)
+    return re.sub(f"{_PLACE}([0-9]+){_PLACE}", lambda match: made[int(match[1])], html)
 
 
 def _manifest(runs: Sequence[RunRecord]) -> str:

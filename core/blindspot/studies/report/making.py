@@ -18,7 +18,7 @@ def as_html(report: Report) -> str:
 
 def as_markdown(report: Report) -> str:
     parts = [f"# {report.title}", summary(report)]
-    parts += [f"- {one.finding.level}: {one.finding.said()}" for one in report.findings.discoveries]
+    parts += [f"- {discovery.finding.level}: {discovery.finding.said()}" for discovery in report.findings.discoveries]
     return "\n\n".join([*parts, *(to_markdown(table) for table in report.every_table)]) + "\n"
 
 

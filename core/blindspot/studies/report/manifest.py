@@ -30,7 +30,7 @@ _CIRCUMSTANCES = ("finished", "machine", "embeddings encoded_now")
 def portable(value: Any) -> Any:
     """A JSON value without folders of this machine: only the last part of a path stays."""
     if isinstance(value, str):
-        return _PATH.sub(lambda found: f"{found['scheme'] or ''}{found['last']}{found['rest'] or ''}", value)
+        return _PATH.sub(lambda match: f"{match['scheme'] or ''}{match['last']}{match['rest'] or ''}", value)
     if isinstance(value, Mapping):
         return {portable(name): portable(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -108,9 +108,9 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         InputError: no such file, or it is no report.
     """
-    found = _IN_HTML.search(read_limited(path, LARGEST))
+    match = _IN_HTML.search(read_limited(path, LARGEST))
     try:
-        manifest = json.loads(found[1]) if found else None
+        manifest = json.loads(match[1]) if match else None
     except ValueError:
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "runs" not in manifest:
@@ -144,9 +144,9 @@ def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
     both = [name for name in left if name in right]
     unlike = []
     for name in both:
-        one, other = _facts(left[name]), _facts(right[name])
-        for fact in dict.fromkeys([*one, *other]):
-            a, b = one.get(fact, "–"), other.get(fact, "–")
+        left_facts, other = _facts(left[name]), _facts(right[name])
+        for fact in dict.fromkeys([*left_facts, *other]):
+            a, b = left_facts.get(fact, "–"), other.get(fact, "–")
             if a != b and not fact.startswith(_CIRCUMSTANCES):
                 unlike.append(Unlike(name, fact, a, b))
     return Compared(
@@ -166,6 +166,6 @@ def _by_name(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _facts(run: Mapping[str, Any]) -> dict[str, str]:
-    found = {"diagnostic version": str(run["version"])}
-    found |= {f"score {name}": f"{value:.6g}" for name, value in run["scores"].items()}
-    return found | dict(leaves(run["manifest"]))
+    facts = {"diagnostic version": str(run["version"])}
+    facts |= {f"score {name}": f"{value:.6g}" for name, value in run["scores"].items()}
+    return facts | dict(leaves(run["manifest"]))

@@ -65,11 +65,13 @@ def try_sentence(
     check_models(variants)
     if len(lines) == 1:
         made = making.rewrites(lines, seed=seed)
-        return sentence_view(made, [answer(texts_of(made), one, settings, token) for one in variants])
-    answers = [answer(lines, one, settings, token) for one in variants]
+        return sentence_view(made, [answer(texts_of(made), variant, settings, token) for variant in variants])
+    answers = [answer(lines, variant, settings, token) for variant in variants]
     if len(lines) > 2:
         return lines_view(lines, answers)
-    return lines_view(lines, answers, [explained((lines[0], lines[1]), one, settings, token) for one in variants])
+    return lines_view(
+        lines, answers, [explained((lines[0], lines[1]), variant, settings, token) for variant in variants]
+    )
 
 
 def answer(texts: Sequence[str], variant: Variant, settings: Settings, cancel: CancelToken) -> Answer:
@@ -82,12 +84,12 @@ def answer(texts: Sequence[str], variant: Variant, settings: Settings, cancel: C
     ground = own_scale.ground_of(variant, settings, cancel)
     encoder = encoder_of(variant.encoder, settings)
     encoded = free_text.encode(texts, encoder, own_scale.sentences(), cancel)
-    vectors: Float32 = np.stack([one.vector for one in encoded])
+    vectors: Float32 = np.stack([encoding.vector for encoding in encoded])
     has_one = ~np.isnan(vectors).any(axis=1)
     units = np.full((len(texts), ground.chain.d_out), np.nan)
     if has_one.any():
         units[has_one] = own_scale.units(ground.chain.apply(vectors[has_one]))
-    cut, unknown = tuple(one.truncated for one in encoded), tuple(one.unknown for one in encoded)
+    cut, unknown = tuple(encoding.truncated for encoding in encoded), tuple(encoding.unknown for encoding in encoded)
     return Answer(variant, units, cut, ground.scale, unknown)
 
 

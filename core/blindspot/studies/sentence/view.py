@@ -48,9 +48,9 @@ class Answer:
 
     def similarities(self) -> Float64:
         """``[n, n]`` cosines, the diagonal 1."""
-        found: Float64 = np.clip(self.units @ self.units.T, -1.0, 1.0)
-        np.fill_diagonal(found, np.where(np.isnan(found.diagonal()), np.nan, 1.0))
-        return found
+        similarities: Float64 = np.clip(self.units @ self.units.T, -1.0, 1.0)
+        np.fill_diagonal(similarities, np.where(np.isnan(similarities.diagonal()), np.nan, 1.0))
+        return similarities
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,11 @@ class SentenceView:
     passed_over: tuple[PassedOver, ...] = field(repr=False)
 
     def group(self, *, keeps: bool, is_counted: bool = True) -> list[Rewrite]:
-        return [one for one in self.rewrites if one.is_counted is is_counted and (not is_counted or one.keeps is keeps)]
+        return [
+            rewrite
+            for rewrite in self.rewrites
+            if rewrite.is_counted is is_counted and (not is_counted or rewrite.keeps is keeps)
+        ]
 
     def passed_in_words(self) -> str:
         """Which rules do not apply and why, in one line; "" where all do."""
@@ -189,21 +193,21 @@ class LinesView:
     def as_json(self) -> dict[str, Any]:
         models = [
             {
-                "model": one.model,
-                "transform": one.transform,
-                "similarities": one.similarities,
-                "scale": None if one.scale is None else asdict(one.scale),
-                "notes": one.notes,
-                "contributions": None if one.contributions is None else _contributions(one.contributions),
-                "why_no_contributions": one.why_not,
+                "model": model.model,
+                "transform": model.transform,
+                "similarities": model.similarities,
+                "scale": None if model.scale is None else asdict(model.scale),
+                "notes": model.notes,
+                "contributions": None if model.contributions is None else _contributions(model.contributions),
+                "why_no_contributions": model.why_not,
             }
-            for one in self.models
+            for model in self.models
         ]
         return {
             "kind": "lines",
             "lines": self.lines,
             "models": models,
-            "disagreements": [asdict(one) for one in self.disagreements],
+            "disagreements": [asdict(disagreement) for disagreement in self.disagreements],
         }
 
 
@@ -240,7 +244,7 @@ def sentence_view(made: Made, answers: Sequence[Answer]) -> SentenceView:
                 rule.name, rule.kind, rule.keeps, counted_[row], proposal.rewrite, proposal.said, values, above, cut
             )
         )
-    rewrites.sort(key=lambda one: (not one.is_counted, not one.keeps, -_first(one.similarities)))
+    rewrites.sort(key=lambda rewrite: (not rewrite.is_counted, not rewrite.keeps, -_first(rewrite.similarities)))
     judged = [_judged(i, answer, lowest[i], rewrites) for i, answer in enumerate(answers)]
     return SentenceView(made.texts[0], made.seed, tuple(judged), tuple(rewrites), _passed_over(made))
 
@@ -248,12 +252,12 @@ def sentence_view(made: Made, answers: Sequence[Answer]) -> SentenceView:
 def _lowest(
     column: Float64, proposals: Sequence[making.Proposal], counted_: Sequence[bool]
 ) -> tuple[float, str] | None:
-    found = [
+    rejected_values = [
         (float(value), proposal.rule.name)
         for value, proposal, counts in zip(column, proposals, counted_, strict=True)
         if counts and proposal.rule.keeps and not math.isnan(value)
     ]
-    return min(found, default=None)
+    return min(rejected_values, default=None)
 
 
 def _is_above(value: float | None, lowest: float | None) -> bool:
@@ -269,13 +273,17 @@ def _known(value: float) -> float | None:
 
 
 def _judged(number: int, answer: Answer, lowest: tuple[float, str] | None, rewrites: Sequence[Rewrite]) -> Judged:
-    changing = [one for one in rewrites if one.is_counted and not one.keeps and one.similarities[number] is not None]
-    above = [one for one in changing if one.above[number]]
+    changing = [
+        rewrite
+        for rewrite in rewrites
+        if rewrite.is_counted and not rewrite.keeps and rewrite.similarities[number] is not None
+    ]
+    above = [rewrite for rewrite in changing if rewrite.above[number]]
     low, rule = lowest or (None, "")
     said = _said(number, changing, above, low, rule.replace("_", " "))
     variant = answer.variant
     notes = ["The sentence is longer than the model reads; the rest does not count."] * answer.cut[0]
-    notes += _of_unknown(answer.unknown[: 1 + sum(one.is_counted for one in rewrites)])
+    notes += _of_unknown(answer.unknown[: 1 + sum(rewrite.is_counted for rewrite in rewrites)])
     if np.isnan(answer.units[0]).any():
         said, notes = "It has no vector for this sentence: it knows none of its words.", []
     return Judged(
@@ -293,7 +301,7 @@ def _said(number: int, changing: Sequence[Rewrite], above: Sequence[Rewrite], lo
         if len(changing) == 1:
             return f"The one rewrite that changes the meaning is not more similar to the sentence than {least}."
         return f"None of {len(changing)} rewrites that change the meaning is more similar to the sentence than {least}."
-    best = max(above, key=lambda one: one.similarities[number] or 0.0)
+    best = max(above, key=lambda rewrite: rewrite.similarities[number] or 0.0)
     what = f"{len(above)} of {counted(len(changing), 'rewrite')} that {'changes' if len(changing) == 1 else 'change'}"
     verb = "is" if len(above) == 1 else "are"
     upto = f"{best.name}, {best.similarities[number]:.3f}"
@@ -355,22 +363,22 @@ def _of_unknown(of_texts: Iterable[Sequence[str]]) -> list[str]:
 def _disagreements(matrices: Sequence[Float64], answers: Sequence[Answer]) -> tuple[Disagreement, ...]:
     if len(answers) < 2 or len(matrices[0]) < 3:
         return ()
-    found = []
+    disagreements = []
     for i, j in combinations(range(len(matrices[0])), 2):
         places = [
             (answer.scale.place(float(matrix[i, j])), number)
             for number, (matrix, answer) in enumerate(zip(matrices, answers, strict=True))
             if answer.scale is not None and not math.isnan(matrix[i, j])
         ]
-        places = [one for one in places if not math.isnan(one[0])]
+        places = [place for place in places if not math.isnan(place[0])]
         if len(places) < 2:
             continue
         (low, a), (high, b) = min(places), max(places)
         if high - low > TOLERANCE:
             values = float(matrices[b][i, j]), float(matrices[a][i, j])
-            found.append(Disagreement((i, j), (b, a), values, (high, low)))
-    found.sort(key=lambda one: one.places[1] - one.places[0])
-    return tuple(found[:MOST_DISAGREED])
+            disagreements.append(Disagreement((i, j), (b, a), values, (high, low)))
+    disagreements.sort(key=lambda disagreement: disagreement.places[1] - disagreement.places[0])
+    return tuple(disagreements[:MOST_DISAGREED])
 
 
 def _contributions(contributions: Contributions) -> dict[str, Any]:

@@ -32,8 +32,8 @@ def sentence(view: SentenceView, scheme: Scheme) -> str:
 
     One piece of HTML, not an element of Streamlit's for each part: a browser draws it in half the time.
     """
-    judged = [_judged(view, number, one, scheme) for number, one in enumerate(view.models)]
-    has_scales = any(one.scale for one in view.models) and view.rewrites
+    judged = [_judged(view, number, model, scheme) for number, model in enumerate(view.models)]
+    has_scales = any(model.scale for model in view.models) and view.rewrites
     legend = f'<p class="try-note">{LEGEND}</p>' if has_scales else ""
     groups = (
         ("Keeps the meaning", view.group(keeps=True)),
@@ -100,17 +100,17 @@ def _table(view: SentenceView, rewrites: Sequence[Rewrite], label: str, scheme: 
 
     Where there is little room, the numbers of a row are below its text.
     """
-    rows = [_row("rewrite", [escape(model_name(one.label)) for one in view.models], "columnheader")]
-    for one in rewrites:
-        text = marked(_worth_marking(word_changes(view.text, one.text)), scheme)
-        what = escape(f"{one.name}: {' '.join(one.change.split())}")
-        rows.append(_row(f"<span>{what}</span>{text}", [_number(one, i) for i in range(len(view.models))], "cell"))
+    rows = [_row("rewrite", [escape(model_name(model.label)) for model in view.models], "columnheader")]
+    for rewrite in rewrites:
+        text = marked(_worth_marking(word_changes(view.text, rewrite.text)), scheme)
+        what = escape(f"{rewrite.name}: {' '.join(rewrite.change.split())}")
+        rows.append(_row(f"<span>{what}</span>{text}", [_number(rewrite, i) for i in range(len(view.models))], "cell"))
     return f'<div role="table" aria-label="{escape(label)}">{"".join(rows)}</div>'
 
 
 def _row(text: str, numbers: Sequence[str], role: str) -> str:
     """Of HTML."""
-    cells = "".join(f'<div role="{role}">{one}</div>' for one in numbers)
+    cells = "".join(f'<div role="{role}">{cell}</div>' for cell in numbers)
     return (
         f'<div role="row"><div role="{role}" class="try-text">{text}</div>'
         f'<div role="presentation" class="try-numbers">{cells}</div></div>'
@@ -146,7 +146,11 @@ def _number(rewrite: Rewrite, model: int) -> str:
 def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
     """The counted rewrites on a model's own scale, as one line from its least similar to 1."""
     judged = view.models[model]
-    shown = [(value, one) for one in view.rewrites if one.is_counted and (value := one.similarities[model]) is not None]
+    shown = [
+        (value, rewrite)
+        for rewrite in view.rewrites
+        if rewrite.is_counted and (value := rewrite.similarities[model]) is not None
+    ]
     if judged.scale is None or not shown:
         return ""
     scale = judged.scale
@@ -161,8 +165,10 @@ def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
         _band(spread, place, color)
         for spread, color in zip(spreads, (_UNRELATED[scheme], _PARAPHRASES[scheme]), strict=True)
     )
-    names = [f"{name} {number(one.median)}" for name, one in zip(("unrelated", "paraphrases"), spreads, strict=True)]
-    at = [place(one.median) for one in spreads]
+    names = [
+        f"{name} {number(spread.median)}" for name, spread in zip(("unrelated", "paraphrases"), spreads, strict=True)
+    ]
+    at = [place(spread.median) for spread in spreads]
     if at[1] - at[0] < CLOSE:  # one label, so that two do not run into each other
         names, at = [" · ".join(names)], [sum(at) / 2]
     labels = "".join(
@@ -170,11 +176,13 @@ def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
         for name, where in zip(names, at, strict=True)
     )
     marks = "".join(
-        f'<b class="{"try-keeps" if one.keeps else ""}" title="{escape(one.name)} {number(value, ".3f")}" '
-        f'style="left:{place(value):.2f}%">{_KEEPS if one.keeps else _CHANGES}</b>'
-        for value, one in shown
+        f'<b class="{"try-keeps" if rewrite.keeps else ""}" title="{escape(rewrite.name)} {number(value, ".3f")}" '
+        f'style="left:{place(value):.2f}%">{_KEEPS if rewrite.keeps else _CHANGES}</b>'
+        for value, rewrite in shown
     )
-    said = f"{scale.in_words()} Rewrites: " + ", ".join(f"{one.name} {number(value, '.3f')}" for value, one in shown)
+    said = f"{scale.in_words()} Rewrites: " + ", ".join(
+        f"{rewrite.name} {number(value, '.3f')}" for value, rewrite in shown
+    )
     return (
         f'<div role="img" aria-label="{escape(said)}" class="try-scale"><div class="try-line"></div>'
         f"{bands}{labels}{marks}</div>"
@@ -190,7 +198,7 @@ def _band(spread: Spread, place: Callable[[float], float], color: str) -> str:
 
 def matrix(view: LinesView, model: int, scheme: Scheme) -> str:
     """All lines against all in a model, colored from unrelated sentences to paraphrases on its own scale."""
-    one = view.models[model]
+    compared = view.models[model]
     edge = f"border:1px solid {LINE[scheme]}"
     side = f"color:{faint(scheme)};font-weight:400"
     head = "".join(
@@ -198,8 +206,8 @@ def matrix(view: LinesView, model: int, scheme: Scheme) -> str:
         for place, line in enumerate(view.lines, 1)
     )
     rows = []
-    for place, (line, values) in enumerate(zip(view.lines, one.similarities, strict=True), 1):
-        cells = "".join(_cell(one, value, column == place, scheme) for column, value in enumerate(values, 1))
+    for place, (line, values) in enumerate(zip(view.lines, compared.similarities, strict=True), 1):
+        cells = "".join(_cell(compared, value, column == place, scheme) for column, value in enumerate(values, 1))
         shown = line if len(line) <= LINE_WIDTH else f"{line[: LINE_WIDTH - 1]}…"
         rows.append(
             f'<tr><th scope="row" title="{escape(line)}" style="text-align:left;font-weight:400;padding:2px 8px;'
@@ -207,7 +215,7 @@ def matrix(view: LinesView, model: int, scheme: Scheme) -> str:
             f'min-width:8rem;max-width:18rem;overflow-wrap:anywhere">{quiet(str(place), scheme)} {escape(shown)}</th>'
             f"{cells}</tr>"
         )
-    label = f"Similarities of the lines in {one.label}"
+    label = f"Similarities of the lines in {compared.label}"
     return (
         f'<div style="overflow-x:auto"><table aria-label="{escape(label)}" style="border-collapse:collapse;'
         f'font-size:0.82rem;font-variant-numeric:tabular-nums;color:{ink(scheme)}"><thead><tr><th></th>{head}</tr>'
@@ -215,12 +223,12 @@ def matrix(view: LinesView, model: int, scheme: Scheme) -> str:
     )
 
 
-def _cell(one: Compared, value: float | None, is_itself: bool, scheme: Scheme) -> str:
+def _cell(compared: Compared, value: float | None, is_itself: bool, scheme: Scheme) -> str:
     style = "padding:3px 4px;text-align:center;min-width:40px"
     if is_itself or value is None:
         return f'<td style="{style};color:{faint(scheme)}">{"·" if is_itself else "–"}</td>'
     color = ""
-    if one.scale is not None and (place := one.scale.place(value)) == place:
+    if compared.scale is not None and (place := compared.scale.place(value)) == place:
         color = f";background:{shade(SEQUENTIAL[scheme], place)}"
     return f'<td style="{style}{color}">{number(value)}</td>'
 
@@ -228,14 +236,14 @@ def _cell(one: Compared, value: float | None, is_itself: bool, scheme: Scheme) -
 def disagreements_table(view: LinesView, scheme: Scheme) -> str:
     """The pairs of lines that two models place most differently."""
     rows = []
-    for found in view.disagreements:
-        first, second = (f"{place + 1} {view.lines[place]}" for place in found.lines)
-        near, far = (_side(view, found, side) for side in (0, 1))
+    for disagreement in view.disagreements:
+        first, second = (f"{place + 1} {view.lines[place]}" for place in disagreement.lines)
+        near, far = (_side(view, disagreement, side) for side in (0, 1))
         rows.append((Html(f"{escape(first)}<br>{escape(second)}"), near, far))
     columns = (Column("lines", style="overflow-wrap:anywhere;min-width:9rem"), Column("nearer in"), Column("than in"))
     return html_table(columns, rows, scheme, "Pairs of lines that two models see most differently")
 
 
-def _side(view: LinesView, found: Disagreement, side: int) -> str:
-    label = model_name(view.models[found.models[side]].label)
-    return f"{label}: {number(found.similarities[side], '.3f')}, {found.places[side]:.0%} of the way"
+def _side(view: LinesView, disagreement: Disagreement, side: int) -> str:
+    label = model_name(view.models[disagreement.models[side]].label)
+    return f"{label}: {number(disagreement.similarities[side], '.3f')}, {disagreement.places[side]:.0%} of the way"

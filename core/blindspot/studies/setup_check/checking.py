@@ -50,14 +50,14 @@ def check(
         BlindspotError: a model failed.
     """
     began = perf_counter()
-    found = _Check(model, settings, reference, quick)
-    results = found.results()
+    run_of_checks = _Check(model, settings, reference, quick)
+    results = run_of_checks.results()
     order = list(TITLES)
     return Report(
         encoder=name,
         reference=reference_name,
         results=tuple(sorted(results, key=lambda r: order.index(r.check))),
-        worst=found.worst,
+        worst=run_of_checks.worst,
         texts=model.texts,
         requests=model.requests,
         seconds=perf_counter() - began,
@@ -123,7 +123,7 @@ class _Check:
         their_limit = reading.limit_of(reference, longest) if reference else None
         results.append(reading.limit(limit, model.max_length, their_limit))
         # --- all probes, lengths mixed within a batch; alone where a batch changes vectors
-        limits = [one.reads for one in (limit, their_limit) if one and not one.is_stale]
+        limits = [reading.reads for reading in (limit, their_limit) if reading and not reading.is_stale]
         read = max(limits, default=longest)
         asked = tuple(p for p in probes(min(read, longest // 2)) if not limit.refused or p.words <= limit.tried)
         shown = np.random.default_rng(SHUFFLE).permutation(len(asked))
@@ -175,21 +175,21 @@ class _Check:
         others use as well is met at uneven intervals.
         """
         random = np.random.default_rng(SHUFFLE)
-        one, text = [], plain[REPEATED]
+        repeats, text = [], plain[REPEATED]
         requests: list[int] = []
-        found: dict[int, Float32] = {}
+        by_row: dict[int, Float32] = {}
 
         def ask(times: int) -> None:
             for _ in range(times):
                 requests.append(self.model.requests)
-                one.append(self.model.encode([text])[0])
+                repeats.append(self.model.encode([text])[0])
 
         for row in random.permutation(len(plain)).tolist():
             ask(int(random.integers(MOST_BETWEEN)))
-            found[row] = self.model.encode([plain[row]])[0]
+            by_row[row] = self.model.encode([plain[row]])[0]
         ask(IN_A_ROW)
-        rows = sorted(found)
-        return _Again([plain[r] for r in rows], np.stack([found[r] for r in rows]), np.stack(one), requests, text)
+        rows = sorted(by_row)
+        return _Again([plain[r] for r in rows], np.stack([by_row[r] for r in rows]), np.stack(repeats), requests, text)
 
     def _as_run(self, plain: Sequence[str], alone: Float32) -> Result:
         """Texts asked for as a run asks: in the cache's chunks, the longest first; then once more, in another order."""
@@ -222,8 +222,8 @@ class _Check:
         for cure, (batch, parallel) in tried.items():
             if (batch, parallel) == (asking.batch, asking.parallel):
                 continue
-            found = self._in_chunks(partial(self.model.counted, asking.otherwise(batch, parallel)), texts, order)
-            if not (stability.moved(found[rows], known) > stability.MOVED).any():
+            otherwise = self._in_chunks(partial(self.model.counted, asking.otherwise(batch, parallel)), texts, order)
+            if not (stability.moved(otherwise[rows], known) > stability.MOVED).any():
                 return cure
         return ""
 
@@ -232,8 +232,8 @@ class _Check:
         """``[n, d]`` in the order of the texts, which are asked for in another."""
         asked = [texts[row] for row in order]
         parts = [encode(asked[start : start + TEXTS_PER_CHUNK]) for start in range(0, len(asked), TEXTS_PER_CHUNK)]
-        found = np.concatenate(parts)
-        return found[np.argsort(order)]
+        joined = np.concatenate(parts)
+        return joined[np.argsort(order)]
 
     def _ranked(self, reference: Reference) -> demo.Ranked | None:
         sentences, pairs = demo.pairs_of(self.settings)
@@ -270,14 +270,14 @@ class _Check:
         else:
             of_space = space.space(own, theirs[:, :d])
             results.append(of_space)
-            found = fitting.fit(kept, made)
+            fitted = fitting.fit(kept, made)
             if of_space.verdict is State.WRONG:
                 why = "Axes or origin differ."
                 results += [Result(aspect, State.UNCHECKED, why) for aspect in causes]
             else:
-                results += [fitting.result(aspect, found) for aspect in causes]
-                if found.is_explained:
-                    best, what = found.candidates[found.best].vectors, found.candidates[found.best].name
+                results += [fitting.result(aspect, fitted) for aspect in causes]
+                if fitted.is_explained:
+                    best, what = fitted.candidates[fitted.best].vectors, fitted.candidates[fitted.best].name
         results.append(vectors.precision(kept, best, layers, what))
         wrong = {r.check for r in (*before, *results) if r.verdict in {State.WRONG, State.LOOK}}
         results.append(demo.agreement(own, theirs, ranked, [p.kind.value for p in asked], wrong))

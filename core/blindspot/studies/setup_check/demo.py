@@ -46,20 +46,20 @@ WORST = 20  # texts kept
 
 def pairs_of(settings: Settings) -> tuple[list[str], int]:
     """Texts and the number of pairs among them: 2i and 2i + 1 are a pair, and wrong rewrites follow."""
-    found = fetch.load(DATASETS[PAIRS], settings)
-    if not isinstance(found, PairSet):
+    data = fetch.load(DATASETS[PAIRS], settings)
+    if not isinstance(data, PairSet):
         raise TypeError(f"{PAIRS} is no set of pairs")
-    match = dict(zip(found.queries.tolist(), found.matches.tolist(), strict=True))
+    match = dict(zip(data.queries.tolist(), data.matches.tolist(), strict=True))
     pairs = [item for query, other in match.items() if query < other for item in (query, other)][: 2 * SENTENCES]
-    wrong = [item for item in range(len(found.items)) if item not in match][:REWRITES]
-    return [found.items[item] for item in (*pairs, *wrong)], len(pairs) // 2
+    wrong = [item for item in range(len(data.items)) if item not in match][:REWRITES]
+    return [data.items[item] for item in (*pairs, *wrong)], len(pairs) // 2
 
 
 def retrieval_of(settings: Settings) -> RetrievalDataset:
-    found = fetch.load(DATASETS[RETRIEVAL], settings)
-    if not isinstance(found, RetrievalDataset):
+    data = fetch.load(DATASETS[RETRIEVAL], settings)
+    if not isinstance(data, RetrievalDataset):
         raise TypeError(f"{RETRIEVAL} is no retrieval dataset")
-    return found
+    return data
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class Ranked:
 
 def _ranks(vectors: Float32, pairs: int) -> Float64:
     queries = np.arange(2 * pairs, dtype=np.int32)
-    found = rank_pairs(vectors, queries, queries ^ 1, Similarity.COS, no_progress, CancelToken())
-    return found.shown
+    ranks = rank_pairs(vectors, queries, queries ^ 1, Similarity.COS, no_progress, CancelToken())
+    return ranks.shown
 
 
 def _shared(own: Float32, theirs: Float32) -> float:
@@ -169,16 +169,16 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
     vectors = model.encode_all(wanted, size)
     if not np.isfinite(vectors).all():
         return Result("prefixes", State.UNCHECKED, "The model has no vector for some of the demo texts.")
-    found = judged.Judged(dataset.offsets, dataset.judged)
+    judgments = judged.Judged(dataset.offsets, dataset.judged)
     scores = {}
     for name, (query, document) in SCHEMES.items():
         rows = [row[document + t] for t in documents] + [row[query + t] for t in queries]
-        places = judged.places(vectors[rows], found, Similarity.COS, no_progress, CancelToken())
-        scores[name] = graded.score(found, places, dataset.grades)[SCORE]
+        places = judged.places(vectors[rows], judgments, Similarity.COS, no_progress, CancelToken())
+        scores[name] = graded.score(judgments, places, dataset.grades)[SCORE]
     dependence = Dependence.of_groups(_groups(dataset), Unit.QUERIES)
     items = {name: share_by_item(SCORE, values, dependence) for name, values in scores.items()}
     none = items.pop("none")
-    tests = dict(zip(items, decide(compare([(one, none) for one in items.values()], len(items))), strict=True))
+    tests = dict(zip(items, decide(compare([(item, none) for item in items.values()], len(items))), strict=True))
     figures = {
         "none": none.value,
         "queries": len(none.parts),

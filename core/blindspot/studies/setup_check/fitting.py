@@ -90,10 +90,10 @@ class Fit:
 def candidates(reference: Reference, texts: Sequence[str]) -> tuple[list[Candidate], int, frozenset[str]]:
     """All candidates for these texts, the number of layers, and the aspects that could be tried."""
     published = reference.encode(texts)
-    found = [Candidate("", "the published set-up", published)]
+    tried = [Candidate("", "the published set-up", published)]
     aspects = {"prompt", "tokens"}
-    found += _prompts(reference, texts)
-    found += [
+    tried += _prompts(reference, texts)
+    tried += [
         Candidate(
             "tokens", f"the reference with {suffix!r} after each text", reference.encode([t + suffix for t in texts])
         )
@@ -101,7 +101,7 @@ def candidates(reference: Reference, texts: Sequence[str]) -> tuple[list[Candida
     ]
     lowered = reference.encode([text.lower() for text in texts])
     if np.median(cosines(lowered, published)) < FITS:
-        found.append(Candidate("case", "the reference with lower-cased texts", lowered))
+        tried.append(Candidate("case", "the reference with lower-cased texts", lowered))
     layers = 0
     if reference.readings is not None:
         by_reading = {r: v for r, v in reference.readings(texts, Edit.NONE).items() if v.shape == published.shape}
@@ -110,19 +110,19 @@ def candidates(reference: Reference, texts: Sequence[str]) -> tuple[list[Candida
         layers = max((r.layer or 0 for r in by_reading), default=0)
         if own is not None and fits[own] >= OWN:  # else something follows the pooling
             aspects |= {"pooling", "layer"}
-            found += [
+            tried += [
                 Candidate("tokens", f"the reference with {edit}", reference.readings(texts, edit)[own])
                 for edit in Edit
                 if edit is not Edit.NONE
             ]
-            found += [
+            tried += [
                 Candidate(_aspect(reading, own), str(reading), vectors)
                 for reading, vectors in by_reading.items()
                 if fits[reading] < OWN
             ]
     # A suffix that the tokenizer removes, such as a space, changes nothing.
-    others = [c for c in found[1:] if np.median(cosines(c.vectors, published)) < SAME]
-    return [found[0], *others], layers, frozenset(aspects)
+    others = [c for c in tried[1:] if np.median(cosines(c.vectors, published)) < SAME]
+    return [tried[0], *others], layers, frozenset(aspects)
 
 
 def _aspect(reading: Reading, own: Reading) -> str:
@@ -133,31 +133,31 @@ def _prompts(reference: Reference, texts: Sequence[str]) -> list[Candidate]:
     """The reference without its prompt, with it twice, and with other prompts."""
     own = reference.prompt
     known = {prompt for pair in SCHEMES.values() for prompt in pair} | set(reference.declared.values()) - {own, ""}
-    found = []
+    tried = []
 
     def encoded(prompt: str, before: Model) -> Float32:
         return before.encode([prompt + text for text in texts])
 
     if own:
-        found.append(Candidate("prompt", f"the reference with its prompt {own!r} twice", encoded(own, reference)))
+        tried.append(Candidate("prompt", f"the reference with its prompt {own!r} twice", encoded(own, reference)))
         if reference.prompted is None:
-            return found
+            return tried
         bare = Model(reference.prompted(""))
-        found.append(Candidate("prompt", f"the reference without its prompt {own!r}", bare.encode(texts)))
+        tried.append(Candidate("prompt", f"the reference without its prompt {own!r}", bare.encode(texts)))
     else:
         bare = reference
-    found += [
+    tried += [
         Candidate("prompt", f"the reference with the prompt {prompt!r}", encoded(prompt, bare))
         for prompt in sorted(known - {own, ""})
     ]
-    return found
+    return tried
 
 
 def fit(vectors: Float32, made: tuple[list[Candidate], int, frozenset[str]]) -> Fit:
     """Compare ``vectors [n, d]`` with every candidate; of larger ones, with the first d dimensions."""
-    found, layers, aspects = made
+    tried, layers, aspects = made
     d = vectors.shape[1]
-    kept = [c for c in found if c.vectors.shape[1] >= d]
+    kept = [c for c in tried if c.vectors.shape[1] >= d]
     cut = [Candidate(c.aspect, c.name, c.vectors[:, :d]) for c in kept]
     medians = tuple(float(np.nanmedian(cosines(vectors, c.vectors))) for c in cut)
     return Fit(tuple(cut), medians, layers, aspects)
@@ -172,27 +172,27 @@ ADVICE = {
 }
 
 
-def result(aspect: str, found: Fit) -> Result:
+def result(aspect: str, fitted: Fit) -> Result:
     """The result of a fit for one aspect."""
-    published, best = found.medians[0], found.best
+    published, best = fitted.medians[0], fitted.best
     figures = {
         "published": published,
-        "best": found.candidates[best].name,
-        "best_median": found.medians[best],
+        "best": fitted.candidates[best].name,
+        "best_median": fitted.medians[best],
         "candidates": {
-            c.name: round(m, 6) for c, m in zip(found.candidates, found.medians, strict=True) if c.aspect == aspect
+            c.name: round(m, 6) for c, m in zip(fitted.candidates, fitted.medians, strict=True) if c.aspect == aspect
         },
     }
-    if aspect not in found.aspects:
+    if aspect not in fitted.aspects:
         return Result(aspect, State.UNCHECKED, "The reference does not show its layers.", "", figures)
-    named = found.candidates[best]
+    named = fitted.candidates[best]
     if named.aspect == aspect:
         text = (
-            f"Fits {named.name} (median cosine {found.medians[best]:.4f}), not the published set-up ({published:.4f})."
+            f"Fits {named.name} (median cosine {fitted.medians[best]:.4f}), not the published set-up ({published:.4f})."
         )
         return Result(aspect, State.WRONG, text, ADVICE[aspect], figures)
-    others = [m for c, m in zip(found.candidates, found.medians, strict=True) if c.aspect == aspect]
-    if not found.is_explained:
+    others = [m for c, m in zip(fitted.candidates, fitted.medians, strict=True) if c.aspect == aspect]
+    if not fitted.is_explained:
         text = (
             f"Nothing fits: the published set-up has a median cosine of {published:.3f}"
             + (f", the best other one {max(others):.3f}." if others else ".")

@@ -59,16 +59,16 @@ class Model:
 
     def counted(self, batch: Batch, texts: Sequence[str]) -> Float32:
         """As ``encode``, by another function."""
-        found = np.asarray(batch(list(texts)), dtype=np.float32)
-        if found.ndim != 2 or len(found) != len(texts):
+        vectors = np.asarray(batch(list(texts)), dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts):
             raise BlindspotError(
-                f"{len(texts)} texts gave an array of {found.shape}", expected=f"{len(texts)} vectors of one length"
+                f"{len(texts)} texts gave an array of {vectors.shape}", expected=f"{len(texts)} vectors of one length"
             )
         self.texts += len(texts)
         self.requests += 1
         if self.heard is not None:
             self.heard(self.texts)
-        return found
+        return vectors
 
     def encode_all(self, texts: Sequence[str], size: int) -> Float32:
         """As ``encode``, in batches of ``size``."""

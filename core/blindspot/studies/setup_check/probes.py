@@ -148,15 +148,15 @@ TINY = ("a", ".", "?", "7", "-", "ok", "I", "…")
 def probes(limit: int) -> tuple[Probe, ...]:
     """The probes for a model that is thought to read so many words; lengths go to twice that, at most ``LONGEST``."""
     rng = np.random.default_rng(SEED)
-    found = [Probe(text, Kind.PLAIN) for text in WRITTEN]
-    found += [Probe(_sentences(rng, int(n)), Kind.PLAIN) for n in np.linspace(1, 6, 16)]
+    out = [Probe(text, Kind.PLAIN) for text in WRITTEN]
+    out += [Probe(_sentences(rng, int(n)), Kind.PLAIN) for n in np.linspace(1, 6, 16)]
     number = 0
     for length in (0, 0, 1, 2, 4, 6, 9, 12):
         start = _sentences(rng, length)
         adjective, noun, other = rng.choice(len(NOUNS.split()), 3, replace=False)
         nouns = NOUNS.split()
         for end in (nouns[noun], nouns[other]):
-            found.append(Probe(f"{start} The {nouns[adjective]} belongs to the {end}".strip(), Kind.TWIN, number))
+            out.append(Probe(f"{start} The {nouns[adjective]} belongs to the {end}".strip(), Kind.TWIN, number))
         number += 1
     for kind, pairs in (
         (Kind.CASE, CASED),
@@ -166,11 +166,11 @@ def probes(limit: int) -> tuple[Probe, ...]:
         (Kind.COMPOSITION, COMPOSED),
     ):
         for pair in pairs:
-            found += [Probe(text, kind, number) for text in pair]
+            out += [Probe(text, kind, number) for text in pair]
             number += 1
     longest = min(2 * limit, LONGEST)
     for n in np.unique(np.geomspace(1, longest, LENGTHS).round()).astype(int):
-        found.append(Probe(words(int(n), seed=int(n)), Kind.LENGTH))
+        out.append(Probe(words(int(n), seed=int(n)), Kind.LENGTH))
     for kind, texts in (
         (Kind.EMOJI, EMOJI),
         (Kind.CJK, CJK),
@@ -178,14 +178,14 @@ def probes(limit: int) -> tuple[Probe, ...]:
         (Kind.REPEATED, REPEATED),
         (Kind.TINY, TINY),
     ):
-        found += [Probe(text, kind) for text in texts]
-    known = {probe.text for probe in found}
-    while len(found) < NUMBER:
+        out += [Probe(text, kind) for text in texts]
+    known = {probe.text for probe in out}
+    while len(out) < NUMBER:
         text = _sentences(rng, 1)
         if text not in known:
             known.add(text)
-            found.append(Probe(text, Kind.SENTENCE))
-    return tuple(found)
+            out.append(Probe(text, Kind.SENTENCE))
+    return tuple(out)
 
 
 def words(n: int, seed: int = 0) -> str:
@@ -197,12 +197,12 @@ def words(n: int, seed: int = 0) -> str:
 def _sentences(rng: np.random.Generator, n: int) -> str:
     """``n`` made-up sentences of about ten words."""
 
-    def one(among: str, separator: str | None = None) -> str:
+    def drawn(among: str, separator: str | None = None) -> str:
         choices = among.split(separator)
         return choices[int(rng.integers(len(choices)))]
 
     made = []
     for _ in range(n):
-        first = f"The {one(ADJECTIVES)} {one(NOUNS)} {one(VERBS)} the {one(ADJECTIVES)} {one(NOUNS)}"
-        made.append(f"{first} {one(ENDS, '|')}.")
+        first = f"The {drawn(ADJECTIVES)} {drawn(NOUNS)} {drawn(VERBS)} the {drawn(ADJECTIVES)} {drawn(NOUNS)}"
+        made.append(f"{first} {drawn(ENDS, '|')}.")
     return " ".join(made)

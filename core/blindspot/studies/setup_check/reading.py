@@ -147,32 +147,32 @@ def longest_of(*max_lengths: int) -> int:
     return min(LONGEST, max([2 * n for n in max_lengths if n] or [2 * 512]))
 
 
-def limit(found: Limit, declared: int, theirs: Limit | None) -> Result:
+def limit(own_limit: Limit, declared: int, theirs: Limit | None) -> Result:
     """The limit, compared with the reference's, or with the declared one in tokens (0: unknown)."""
     figures = {
-        "words": found.words,
-        "tried": found.tried,
-        "refused": found.refused or None,
-        "part": found.part,
+        "words": own_limit.words,
+        "tried": own_limit.tried,
+        "refused": own_limit.refused or None,
+        "part": own_limit.part,
         "declared_tokens": declared or None,
         "reference_words": theirs.words if theirs else None,
     }
-    if found.is_stale:
+    if own_limit.is_stale:
         why = (
-            f"After {found.words:,} words, adding more does not change the vector, but the end of a text counts when "
-            "it is new: the vector is that of another text with the same beginning."
+            f"After {own_limit.words:,} words, adding more does not change the vector, but the end of a text counts "
+            "when it is new: the vector is that of another text with the same beginning."
         )
         return Result("limit", State.UNCHECKED, why, "", figures)
-    if found.refused:
-        text = f"Texts of more than {found.tried:,} frequent words are refused: {found.refused}"
-    elif found.part != BEGINNING:
-        text = f"Of longer texts, about {found.words:,} words are read, at their {found.part}."
-    elif found.words is None:
-        text = f"Adding words still changes the vector at {found.tried:,} words."
+    if own_limit.refused:
+        text = f"Texts of more than {own_limit.tried:,} frequent words are refused: {own_limit.refused}"
+    elif own_limit.part != BEGINNING:
+        text = f"Of longer texts, about {own_limit.words:,} words are read, at their {own_limit.part}."
+    elif own_limit.words is None:
+        text = f"Adding words still changes the vector at {own_limit.tried:,} words."
     else:
-        text = f"After {found.words:,} frequent words, adding more does not change the vector."
-    verdict, compared = _compared(found, declared, theirs)
-    if found.part != BEGINNING and verdict in {State.WRONG, State.LOOK}:
+        text = f"After {own_limit.words:,} frequent words, adding more does not change the vector."
+    verdict, compared = _compared(own_limit, declared, theirs)
+    if own_limit.part != BEGINNING and verdict in {State.WRONG, State.LOOK}:
         return Result("limit", verdict, f"{text} {compared}".strip(), OTHER_PART, figures)
     advice = {State.WRONG: CUT, State.LOOK: f"Compare with the model's card. {CUT}"}.get(verdict, "")
     return Result("limit", verdict, f"{text} {compared}".strip(), advice, figures)
@@ -184,21 +184,21 @@ def _by_part(theirs: Limit | None) -> tuple[State, str]:
     return State.WRONG, f"The reference reads {'all of ' if theirs.words is None else ''}the {theirs.part}."
 
 
-def _compared(found: Limit, declared: int, theirs: Limit | None) -> tuple[State, str]:
+def _compared(own_limit: Limit, declared: int, theirs: Limit | None) -> tuple[State, str]:
     """The verdict, and what the limit was compared with."""
-    reads = found.reads
-    if found.part != (theirs.part if theirs else BEGINNING):
+    reads = own_limit.reads
+    if own_limit.part != (theirs.part if theirs else BEGINNING):
         return _by_part(theirs)
     if theirs is None:
-        is_cut = bool(declared) and reads < min(SHORT * declared / TOKENS_PER_WORD, found.tried)
+        is_cut = bool(declared) and reads < min(SHORT * declared / TOKENS_PER_WORD, own_limit.tried)
         if declared:
             return State.WRONG if is_cut else State.OK, f"The model declares {declared:,} tokens."
         return (State.LOOK, "That is little.") if reads < USUAL else (State.OK, "")
     if reads < SHORT * theirs.reads:
         return State.WRONG, f"The reference reads {'all of ' if theirs.words is None else ''}{theirs.reads:,}."
-    if found.words is not None and theirs.words is not None and found.words > theirs.words / SHORT:
+    if own_limit.words is not None and theirs.words is not None and own_limit.words > theirs.words / SHORT:
         return State.LOOK, f"The reference reads {theirs.words:,}: long texts get other vectors."
-    return State.OK, f"The reference reads {'as much' if found.words == theirs.words else f'{theirs.reads:,}'}."
+    return State.OK, f"The reference reads {'as much' if own_limit.words == theirs.words else f'{theirs.reads:,}'}."
 
 
 KINDS = {

@@ -105,11 +105,11 @@ class Report:
         return f"{text}{'' if self.reference else ', without a reference'}."
 
     def to_json(self) -> dict[str, Any]:
-        found = asdict(self)
-        found["results"] = [{**asdict(r), "title": r.title, "verdict": r.verdict.value} for r in self.results]
-        found["worst"] = [{"text": t, "kind": k, "cosine": c} for t, k, c in self.worst]
-        found["headline"] = self.headline
-        return found
+        content = asdict(self)
+        content["results"] = [{**asdict(r), "title": r.title, "verdict": r.verdict.value} for r in self.results]
+        content["worst"] = [{"text": t, "kind": k, "cosine": c} for t, k, c in self.worst]
+        content["headline"] = self.headline
+        return content
 
     @classmethod
     def of_json(cls, facts: Mapping[str, Any]) -> Report:

@@ -46,15 +46,15 @@ def space(own: Float32, theirs: Float32) -> Result:
         return Result("space", State.WRONG, text, advice, figures)
     plain = float(np.median(apart(unit(own), unit(theirs))))
     for with_scales in (False, True):
-        found = _shifted(own, theirs, with_scales=with_scales)
-        if found.residual > min(SHIFTED, plain / 3):
+        fitted = _shifted(own, theirs, with_scales=with_scales)
+        if fitted.residual > min(SHIFTED, plain / 3):
             continue
-        figures |= {"residual": found.residual, "shift": found.shift}
+        figures |= {"residual": fitted.residual, "shift": fitted.shift}
         if with_scales:
-            text = f"Each of the reference's dimensions has another scale and origin (residual {found.residual:.1e})"
+            text = f"Each of the reference's dimensions has another scale and origin (residual {fitted.residual:.1e})"
             advice = "The vectors were standardized: turn that off, or use the transform zscore here."
         else:
-            text = f"The reference's less one vector of length {found.shift:.2g} (residual {found.residual:.1e})"
+            text = f"The reference's less one vector of length {fitted.shift:.2g} (residual {fitted.residual:.1e})"
             advice = "The vectors were centered: turn that off, or use the transform center here."
         return Result("space", State.WRONG, f"{text}, not the published ones.", advice, figures)
     text = "No other axes, origin or scale of the reference's dimensions explains the difference."
@@ -67,15 +67,15 @@ def _axes(own: Float32, theirs: Float32, figures: dict[str, object]) -> str:
 
     alike = unit(own.T) @ unit(theirs.T).T
     ours, places = linear_sum_assignment(-np.abs(alike))
-    found = alike[ours, places]
-    if float(np.median(np.abs(found))) < SAME_COLUMN:
+    cosine = alike[ours, places]
+    if float(np.median(np.abs(cosine))) < SAME_COLUMN:
         return "Cosines between texts are the reference's, but the axes are others: the vectors were rotated."
-    moved, negated = int((ours != places).sum()), int((found < 0).sum())
+    moved, negated = int((ours != places).sum()), int((cosine < 0).sum())
     figures |= {"moved": moved, "negated": negated}
     what = [f"{moved:,} are in other places" if moved else "", f"{negated:,} are negated" if negated else ""]
     return (
         "Cosines between texts are the reference's, but the axes are others: of "
-        f"{len(found):,} dimensions {' and '.join(filter(None, what))}."
+        f"{len(cosine):,} dimensions {' and '.join(filter(None, what))}."
     )
 
 

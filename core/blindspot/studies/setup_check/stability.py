@@ -46,31 +46,31 @@ def finite(vectors: Float32, probes: Sequence[Probe], *, is_partial: bool) -> Re
     return Result("finite", State.OK, text + (f" {missing} texts have no vector." if missing else ""), "", figures)
 
 
-def repeat(first: Float32, again: Float32, one: Float32, requests: Sequence[int], text: str) -> Result:
+def repeat(first: Float32, again: Float32, vectors: Float32, requests: Sequence[int], text: str) -> Result:
     """Texts encoded alone more than once.
 
     Args:
         first, again: the same texts twice, ``[n, d]``.
         one: one text many times, ``[k, d]``; ``requests``: the number of each of its requests, ascending.
     """
-    moved = np.concatenate([1 - cosines(first, again), 1 - cosines(one, one[:1].repeat(len(one), axis=0))])
-    groups = _groups(one)
+    moved = np.concatenate([1 - cosines(first, again), 1 - cosines(vectors, vectors[:1].repeat(len(vectors), axis=0))])
+    groups = _groups(vectors)
     sizes = np.bincount(groups)
     figures: dict[str, object] = {
         "texts": len(first),
-        "asked": len(one),
+        "asked": len(vectors),
         "most": float(moved.max()),
         "median": float(np.median(moved)),
         "vectors": len(sizes),
     }
     said = (
-        f"{len(first)} texts encoded twice, and one {len(one)} times at uneven intervals, moved by at most "
+        f"{len(first)} texts encoded twice, and one {len(vectors)} times at uneven intervals, moved by at most "
         f"{moved.max():.1e} (1 - cosine)."
     )
     verdict = _graded(float(moved.max()))
     if verdict is State.OK:
         return Result("repeat", verdict, said, "", figures)
-    if 1 < len(sizes) <= len(one) // 3:
+    if 1 < len(sizes) <= len(vectors) // 3:
         times = ", ".join(f"{size}" for size in sorted(sizes.tolist(), reverse=True))
         rare = np.array(requests)[groups == int(sizes.argmin())]
         every = int(np.gcd.reduce(np.diff(rare))) if len(rare) > 3 else 1
@@ -135,16 +135,18 @@ def matched(batch: Float32, own: Float32) -> Matched:
     return Matched(rows.astype(np.int64), moved)
 
 
-def order(found: Matched, texts: Sequence[str], against: str) -> Result:
+def order(elsewhere: Matched, texts: Sequence[str], against: str) -> Result:
     """Order of the vectors in a batch; ``against``: what the batch was compared with."""
-    figures = {"texts": len(texts), "elsewhere": found.count}
-    if not found.count:
+    figures = {"texts": len(texts), "elsewhere": elsewhere.count}
+    if not elsewhere.count:
         text = f"Each of {len(texts)} texts in a batch is most like its own vector, by {against}."
         return Result("order", State.OK, text, "", figures)
-    places = [f"{row + 1} → {int(found.rows[row]) + 1}" for row in np.flatnonzero(found.moved)[:PLACES_SHOWN].tolist()]
-    more = " …" if found.count > PLACES_SHOWN else ""
+    places = [
+        f"{row + 1} → {int(elsewhere.rows[row]) + 1}" for row in np.flatnonzero(elsewhere.moved)[:PLACES_SHOWN].tolist()
+    ]
+    more = " …" if elsewhere.count > PLACES_SHOWN else ""
     text = (
-        f"{found.count} of {len(texts)} vectors of a batch belong to another text, by {against} "
+        f"{elsewhere.count} of {len(texts)} vectors of a batch belong to another text, by {against} "
         f"(text → place: {', '.join(places)}{more})."
     )
     advice = (

@@ -83,11 +83,11 @@ def make(asked: SetupCheck, settings: Settings, progress: Progress, cancel: Canc
     other = resolve_encoder(asked.reference, settings) if asked.reference else None
     model = model_of(encoder, cancel)
     reference = reference_of(other, cancel) if other is not None else None
-    for stage, one in (("loading the model", encoder), ("loading the reference", other)):
-        if one is not None:
+    for stage, side in (("loading the model", encoder), ("loading the reference", other)):
+        if side is not None:
             cancel.check()
             progress(stage, 0, 1)
-            one.load()
+            side.load()
     model.heard = _counting(progress, cancel, ABOUT[asked.quick])
     report = check(asked.encoder, model, settings, reference, asked.reference, quick=asked.quick)
     report = replace(report, identity=_identity(encoder, other), made=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -107,7 +107,7 @@ def _counting(progress: Progress, cancel: CancelToken, about: int) -> Callable[[
 
 def _identity(encoder: Encoder, other: Encoder | None) -> str:
     """Digest of what decides the vectors of both."""
-    return digest_of_strings([one.identity.embedding_digest("") for one in (encoder, other) if one is not None])[:16]
+    return digest_of_strings([side.identity.embedding_digest("") for side in (encoder, other) if side is not None])[:16]
 
 
 def path_of(asked: SetupCheck, settings: Settings) -> Path:
@@ -127,15 +127,15 @@ def find(encoder: str, reference: str, settings: Settings) -> Report | None:
 
 def references_of(encoder: str, settings: Settings) -> list[str]:
     """References that a model was checked against, "" for without one; the last one first."""
-    found = []
+    dated = []
     for path in settings.checks.glob("*.json"):
         try:
             report = Report.of_json(json.loads(path.read_text("utf-8")))
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if report.encoder == encoder:
-            found.append((report.made, report.reference))
-    return list(dict.fromkeys(reference for _, reference in sorted(found, reverse=True)))
+            dated.append((report.made, report.reference))
+    return list(dict.fromkeys(reference for _, reference in sorted(dated, reverse=True)))
 
 
 def is_of_today(report: Report, settings: Settings) -> bool:

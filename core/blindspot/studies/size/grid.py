@@ -105,7 +105,7 @@ def settings_of(
             expected=f"at most {full}",
         )
     every = [(d, precision, m) for d in kept for precision in precisions for m in (0, *sorted(rescored))]
-    made = dict.fromkeys([(full, FLOAT, 0), *(one for one in every if one[1] != FLOAT or not one[2])])
+    made = dict.fromkeys([(full, FLOAT, 0), *(setting for setting in every if setting[1] != FLOAT or not setting[2])])
     if len(made) > MOST_SETTINGS:
         raise InputError(f"a grid of {counted(len(made), 'setting')}", expected=f"at most {MOST_SETTINGS}")
     return tuple(Setting(d, precision, chain_of(d, precision, full, by, m), m) for d, precision, m in made)
@@ -130,15 +130,15 @@ def entry_of(dataset: DatasetRef, diagnostic: str = "") -> Diagnostic:
     """
     able = measured_by_item()
     if diagnostic:
-        found = next((entry for entry in able if entry is find_diagnostic(diagnostic)), None)
+        entry = next((entry for entry in able if entry is find_diagnostic(diagnostic)), None)
         what = f"the scores of {diagnostic} are not made of items"
     else:
         kind = dataset.entry().kind
-        found = next((entry for entry in able if entry.dataset_kind is kind), None)
+        entry = next((entry for entry in able if entry.dataset_kind is kind), None)
         what = f"no diagnostic of a {kind.in_words} has scores that are made of items"
-    if found is None:
+    if entry is None:
         raise InputError(what, expected=f"one of {', '.join(entry.id for entry in able)}, and data that it runs on")
-    return found
+    return entry
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def _processor() -> str:
 
 def measure(settings: Iterable[Setting], progress: Progress, cancel: CancelToken, vectors: int = VECTORS) -> Measured:
     """Time the search of every setting; raises ``Cancelled`` between two."""
-    wanted = list(dict.fromkeys((one.dimension, one.precision, one.rescored) for one in settings))
+    wanted = list(dict.fromkeys((setting.dimension, setting.precision, setting.rescored) for setting in settings))
     own: dict[tuple[int, int], float] = {}
     out = []
 
@@ -113,10 +113,10 @@ def measure(settings: Iterable[Setting], progress: Progress, cancel: CancelToken
         if (dimension, rescored) not in own:
             search = own_search(documents, queries, nearest)
             own[dimension, rescored] = _milliseconds(_again(search, documents, queries) if rescored else search)
-        found = _faiss(precision, documents, queries, nearest)
-        if found is not None and rescored:
-            found = _again(found, documents, queries)
-        faiss_ms = None if found is None else _milliseconds(found)
+        timing = _faiss(precision, documents, queries, nearest)
+        if timing is not None and rescored:
+            timing = _again(timing, documents, queries)
+        faiss_ms = None if timing is None else _milliseconds(timing)
         out.append(Timing(dimension, precision, faiss_ms, own[dimension, rescored], rescored))
     return Measured(machine_here(), vectors, QUERIES, NEAREST, tuple(out))
 
@@ -173,13 +173,13 @@ def path_of(settings: Settings) -> Path:
     return settings.cache / "search-times.json"
 
 
-def keep(found: Measured, settings: Settings) -> Measured:
+def keep(timings: Measured, settings: Settings) -> Measured:
     """Store timings, and keep earlier ones of this machine and number of vectors that were not measured again."""
     before = read(settings)
-    new = {t.key: t for t in found.timings}
-    old = before.timings if before and (before.machine, before.vectors) == (found.machine, found.vectors) else ()
+    new = {t.key: t for t in timings.timings}
+    old = before.timings if before and (before.machine, before.vectors) == (timings.machine, timings.vectors) else ()
     merged = {t.key: t for t in old} | new
-    kept = Measured(found.machine, found.vectors, found.queries, found.nearest, tuple(merged.values()))
+    kept = Measured(timings.machine, timings.vectors, timings.queries, timings.nearest, tuple(merged.values()))
     data = json.dumps(asdict(kept), indent=1).encode()
     write_atomically(path_of(settings), lambda file: file.write(data))
     return kept
@@ -196,7 +196,7 @@ def read(settings: Settings) -> Measured | None:
         return None
     try:
         content: dict[str, Any] = json.loads(read_limited(path, MOST_BYTES))
-        timings = tuple(Timing(**one) for one in content.pop("timings"))
+        timings = tuple(Timing(**fields) for fields in content.pop("timings"))
         return Measured(**content, timings=timings)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BlindspotError(f"{path} is damaged: {error}", remedy="delete it and measure again") from error

@@ -245,23 +245,23 @@ def _smallest(cells: Sequence[Cell]) -> Cell | None:
     return min(cells, key=lambda cell: (cell.setting.bytes_per_text, -cell.value), default=None)
 
 
-def size_view(entry: Diagnostic, found: Sequence[tuple[Setting, RunRecord]], repository: Repository) -> SizeView:
+def size_view(entry: Diagnostic, by_setting: Sequence[tuple[Setting, RunRecord]], repository: Repository) -> SizeView:
     """The settings that are computed, against full size, which is the first.
 
     Raises:
         InputError: the score is not made of items, or lower is better.
     """
-    runs = [run for _, run in found]
+    runs = [run for _, run in by_setting]
     score = entry.headline_of(runs[0].metrics)
     scores = [own.get(score) for run in runs for own in entry.item_scores([run], repository)]
     first = scores[0]
     if first is None or not (declared := entry.declared(score)) or not declared.higher_is_better:
         raise InputError(f"{score} of {entry.id} is not made of items", expected="EvalRank, HEROS or retrieval")
     tests = headline_tests(entry, [(run, runs[0]) for run in runs[1:]], repository) if len(runs) > 1 else []
-    cells = [Cell(found[0][0], runs[0], first.value, tests[0].b_interval if tests else None)]
+    cells = [Cell(by_setting[0][0], runs[0], first.value, tests[0].b_interval if tests else None)]
     parts, gains = [first.parts], [np.zeros(len(first.parts))]
     for place, (test, own) in enumerate(zip(tests, scores[1:], strict=True)):
-        setting, run = found[place + 1]
+        setting, run = by_setting[place + 1]
         if own is None or not np.array_equal(own.numbers, first.numbers):
             raise InputError(f"run {run.run_id} is on other items", expected="the items of full size")
         parts.append(own.parts)
@@ -295,8 +295,10 @@ def size_view(entry: Diagnostic, found: Sequence[tuple[Setting, RunRecord]], rep
 def _drop(full: ItemScores, own: ItemScores, settings: int, most: float) -> Drop | None:
     if own.known.refusal:
         return None
-    found = drop(full.value - own.value, full.parts - own.parts, own.known, 0.0, ALPHA / settings, most, own.is_mean)
-    return None if found.high is None or not math.isfinite(found.high) else found
+    drop_found = drop(
+        full.value - own.value, full.parts - own.parts, own.known, 0.0, ALPHA / settings, most, own.is_mean
+    )
+    return None if drop_found.high is None or not math.isfinite(drop_found.high) else drop_found
 
 
 # --- which items are lost first
@@ -320,30 +322,30 @@ class KindLost:
 def words_column(texts: Sequence[str]) -> OwnColumn:
     """A column that every dataset has: thirds of the items by their number of words."""
     counts = np.array([len(text.split()) for text in texts])
-    low, high = (int(one) for one in np.quantile(counts, [1 / 3, 2 / 3]))
+    low, high = (int(value) for value in np.quantile(counts, [1 / 3, 2 / 3]))
     codes = (counts > low).astype(np.uint8) + (counts > high)
     values = (f"up to {low} words", f"{low + 1} to {high} words", f"more than {high} words")
     return OwnColumn("length", values, codes.astype(np.uint8))
 
 
-def lost_by_kind(found: SizeView, place: int, columns: Sequence[OwnColumn]) -> list[KindLost]:
+def lost_by_kind(view: SizeView, place: int, columns: Sequence[OwnColumn]) -> list[KindLost]:
     """What the setting at ``place`` loses of each kind, column by column, the largest share first.
 
     Args:
         columns: of the dataset, with an entry per row.
     """
-    lost = found.lost[:, place]
+    lost = view.lost[:, place]
     out: list[KindLost] = []
-    every = [(name, column.groups(found.numbers)) for name, column in choices_of(columns).items()]
-    every.append(("length", words_column(found.texts).groups(np.arange(len(found.texts)))))
+    every = [(name, column.groups(view.numbers)) for name, column in choices_of(columns).items()]
+    every.append(("length", words_column(view.texts).groups(np.arange(len(view.texts)))))
     for name, groups in every:
         own = []
         enough = [(kind, inside) for kind, inside in groups if int(inside.sum()) >= FEWEST_OF_A_KIND]
         level = level_of_each(len(enough))
         for kind, inside in enough:
-            sure = exact_share(lost[inside].astype(np.float64), found.known.among(inside), level)
+            sure = exact_share(lost[inside].astype(np.float64), view.known.among(inside), level)
             own.append(KindLost(name, kind, int(inside.sum()), int((inside & lost).sum()), sure))
-        out += sorted(own, key=lambda one: -one.share.value) if len(own) > 1 else []
+        out += sorted(own, key=lambda group: -group.share.value) if len(own) > 1 else []
     return out
 
 
@@ -356,30 +358,30 @@ def megabytes(setting: Setting) -> str:
     return f"{setting.bytes_per_text:,} MB{besides}"
 
 
-def answer(found: SizeView, tolerance: float) -> tuple[str, ...]:
+def answer(view: SizeView, tolerance: float) -> tuple[str, ...]:
     """Sentences: the smallest setting that is not significantly worse, and the smallest that loses at most the
     tolerance."""
-    if len(found.cells) < 2:
+    if len(view.cells) < 2:
         return ("No smaller setting is computed yet.",)
-    title, full = found.title, found.full
+    title, full = view.title, view.full
     out = []
-    if not any(cell.is_tested for cell in found.cells):
-        why = next((cell.difference.refusal for cell in found.cells if cell.difference), "")
+    if not any(cell.is_tested for cell in view.cells):
+        why = next((cell.difference.refusal for cell in view.cells if cell.difference), "")
         return (f"No setting can be tested against full size: {why}.",)
-    if (smallest := found.not_worse) is None:
+    if (smallest := view.not_worse) is None:
         out.append(f"Every smaller setting has a significantly lower {title} than full size ({full.value:.3f}).")
     else:
         limit = smallest.loses_at_most
         bound = "how much it loses at most is not known" if limit is None else f"it loses at most {limit:.3f}"
         if limit is not None and smallest.changed == 0:
-            bound = f"none of {counted(len(found.numbers), 'item')} changed, so {bound}"
+            bound = f"none of {counted(len(view.numbers), 'item')} changed, so {bound}"
         out += [
             f"The smallest setting without a significant loss of {title}: {smallest.setting.label}, "
             f"{megabytes(smallest.setting)} per million texts instead of {megabytes(full.setting)}.",
             f"{title} is {smallest.value:.3f} instead of {full.value:.3f}; {bound} (95% confidence for all settings at "
             "once).",
         ]
-    if (within := found.within(tolerance)) is None:
+    if (within := view.within(tolerance)) is None:
         out.append(f"No smaller setting is shown to lose at most {tolerance:g}.")
     elif within is smallest:
         out.append(f"It is also the smallest that is shown to lose at most {tolerance:g}.")

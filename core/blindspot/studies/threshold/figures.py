@@ -49,13 +49,13 @@ class Curves:
 def curves_of_two(models: Sequence[Curves], scheme: Scheme) -> go.Figure:
     """``curves`` of two models, each in its color: precision as a line, recall dotted, without bands."""
     figure = go.Figure()
-    for one in models:
-        x = np.array([point.threshold for point in one.points])
-        name = escape(one.label, quote=False)
+    for model in models:
+        x = np.array([point.threshold for point in model.points])
+        name = escape(model.label, quote=False)
         for measure, dash in (("precision", "solid"), ("recall", "dot")):
-            estimates = [getattr(point, measure) for point in one.points]
-            _line(figure, x, estimates, f"{name}: {measure}", replace(one.style, dash=dash), has_band=False)
-        _mark(figure, one.found.point, one.style.color)
+            estimates = [getattr(point, measure) for point in model.points]
+            _line(figure, x, estimates, f"{name}: {measure}", replace(model.style, dash=dash), has_band=False)
+        _mark(figure, model.found.point, model.style.color)
     figure.add_hline(models[0].found.precision, line={"color": faint(scheme), "width": 1, "dash": "dot"})
     return _layout(figure, scheme, 380)
 
@@ -84,8 +84,8 @@ def _line(
     has_band: bool = True,
 ) -> None:
     """A line, with a band if there are intervals."""
-    known = [(at, one) for at, one in zip(x.tolist(), estimates, strict=True) if one is not None]
-    banded = [(at, one.interval) for at, one in known if one.interval is not None]
+    known = [(at, estimate) for at, estimate in zip(x.tolist(), estimates, strict=True) if estimate is not None]
+    banded = [(at, estimate.interval) for at, estimate in known if estimate.interval is not None]
     if banded and has_band:
         ends = [at for at, _ in banded]
         figure.add_scatter(
@@ -101,11 +101,11 @@ def _line(
         )
     figure.add_scatter(
         x=[at for at, _ in known],
-        y=[one.value for _, one in known],
+        y=[estimate.value for _, estimate in known],
         mode="lines",
         name=name,
         line={"color": style.color, "dash": style.dash, "width": 2},
-        customdata=[ci(one, ".3f") for _, one in known],
+        customdata=[ci(estimate, ".3f") for _, estimate in known],
         hovertemplate="from %{x:.3f} on: %{y:.3f}%{customdata}<extra>%{fullData.name}</extra>",
     )
 
@@ -142,23 +142,23 @@ def reliability(calibrations: Mapping[str, Calibration], scheme: Scheme) -> go.F
         line={"color": faint(scheme), "width": 1, "dash": "dot"},
         hoverinfo="skip",
     )
-    for (way, one), style in zip(calibrations.items(), looks(len(calibrations), scheme), strict=True):
-        value = [b.same.value for b in one.bins]
+    for (way, calibration), style in zip(calibrations.items(), looks(len(calibrations), scheme), strict=True):
+        value = [b.same.value for b in calibration.bins]
         figure.add_scatter(
-            x=[b.predicted for b in one.bins],
+            x=[b.predicted for b in calibration.bins],
             y=value,
             error_y={
                 "type": "data",
                 "symmetric": False,
-                "array": [b.same.high - b.same.value if b.same.high is not None else 0.0 for b in one.bins],
-                "arrayminus": [b.same.value - b.same.low if b.same.low is not None else 0.0 for b in one.bins],
+                "array": [b.same.high - b.same.value if b.same.high is not None else 0.0 for b in calibration.bins],
+                "arrayminus": [b.same.value - b.same.low if b.same.low is not None else 0.0 for b in calibration.bins],
                 "thickness": 1.5,
                 "width": 3,
             },
             mode="markers",
             name=way,
             marker={"color": style.color, "symbol": style.symbol, "size": 9},
-            customdata=[f"{b.pairs:,}" for b in one.bins],
+            customdata=[f"{b.pairs:,}" for b in calibration.bins],
             hovertemplate="predicted %{x:.3f}, same %{y:.3f} of %{customdata} pairs<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title="predicted probability that two texts are the same", range=[-0.02, 1.02])
@@ -171,10 +171,10 @@ def probabilities(calibrations: Mapping[str, Calibration], low: float, high: flo
     """Probability by similarity, a line per way."""
     figure = go.Figure()
     x = np.linspace(low, high, 400)
-    for (way, one), style in zip(calibrations.items(), looks(len(calibrations), scheme), strict=True):
+    for (way, calibration), style in zip(calibrations.items(), looks(len(calibrations), scheme), strict=True):
         figure.add_scatter(
             x=x,
-            y=one.fitted.probability(x),
+            y=calibration.fitted.probability(x),
             mode="lines",
             name=way,
             line={"color": style.color, "dash": style.dash, "width": 2},
@@ -195,9 +195,9 @@ def of_groups(groups: Sequence[OfGroup], wished: Wished, top: float, axis: str, 
     """
     figure = go.Figure()
     (style,) = looks(1, scheme)
-    names = [f"{escape(one.label, quote=False)} ({one.pairs:,})" for one in groups]
-    for place, one in enumerate(groups):
-        own = one.own
+    names = [f"{escape(group.label, quote=False)} ({group.pairs:,})" for group in groups]
+    for place, group in enumerate(groups):
+        own = group.own
         if own is None or own.low is None:
             continue
         end = top if own.high is None else own.high
@@ -214,7 +214,7 @@ def of_groups(groups: Sequence[OfGroup], wished: Wished, top: float, axis: str, 
             },
             hoverinfo="skip",
         )
-    here = [(place, one.own.point) for place, one in enumerate(groups) if one.own is not None and one.own.point]
+    here = [(place, group.own.point) for place, group in enumerate(groups) if group.own is not None and group.own.point]
     figure.add_scatter(
         x=[point.threshold for _, point in here],
         y=[place for place, _ in here],

@@ -135,7 +135,7 @@ class Measured:
     def groupings(self) -> dict[str, Grouping]:
         """Ways to group the pairs, by name."""
         words = np.array([(length(a) + length(b)) / 2 for a, b in zip(self.firsts, self.seconds, strict=True)])
-        found = {
+        groupings = {
             LENGTH: Grouping({"pair": "mean words of a text"}, True, binned("pair", words, up_to(*WORDS))),
             OVERLAP: Grouping(
                 {"pair": "share of common words"},
@@ -144,16 +144,16 @@ class Measured:
             ),
         }
         if len(set(self.domains)) > 1:
-            found[DOMAIN] = _of_values(self.domains)
+            groupings[DOMAIN] = _of_values(self.domains)
         if self.is_sampled:
             kinds = np.array(self.labels)
             groups = (
                 Group("pair", name.split(", ")[1], kinds != other) for name, other in ((RANDOM, HARD), (HARD, RANDOM))
             )
-            found[KIND] = Grouping({"pair": "different pairs that are"}, False, tuple(groups))
-        for name, column in choices_of(self.own, list(found)).items():
-            found[name] = _of_values([column.values[code] for code in column.codes.tolist()])
-        return found
+            groupings[KIND] = Grouping({"pair": "different pairs that are"}, False, tuple(groups))
+        for name, column in choices_of(self.own, list(groupings)).items():
+            groupings[name] = _of_values([column.values[code] for code in column.codes.tolist()])
+        return groupings
 
 
 def _of_values(values: Sequence[str]) -> Grouping:

@@ -72,12 +72,12 @@ def _hard(texts: Sequence[str], label: Int32 | Int64, used: np.ndarray, most: in
 
     number: dict[str, int] = {}
     sets = [sorted({number.setdefault(word, len(number)) for word in words(text)}) for text in texts]
-    sizes = np.array([len(one) for one in sets], dtype=np.int64)
+    sizes = np.array([len(texts) for texts in sets], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     has = csr_matrix((np.ones(starts[-1]), np.concatenate([*map(np.array, sets), []]).astype(np.int64), starts))
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for row in range(len(texts)):
-        if len(found) == most:
+        if len(pairs) == most:
             break
         if used[row] or not sizes[row]:
             continue
@@ -87,36 +87,36 @@ def _hard(texts: Sequence[str], label: Int32 | Int64, used: np.ndarray, most: in
         best = int(np.argmax(overlap))
         if overlap[best] > 0:
             used[[row, best]] = True
-            found.append((row, best))
-    return found
+            pairs.append((row, best))
+    return pairs
 
 
 def _same(label: Int32 | Int64, used: np.ndarray, most: int) -> list[tuple[int, int]]:
     """Unused texts, which are in random order: each with the next one of its class."""
     waiting: dict[int, int] = {}
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for row in np.flatnonzero(~used).tolist():
-        if len(found) == most:
+        if len(pairs) == most:
             break
         other = waiting.pop(int(label[row]), None)
         if other is None:
             waiting[int(label[row])] = row
         else:
             used[[row, other]] = True
-            found.append((other, row))
-    return found
+            pairs.append((other, row))
+    return pairs
 
 
 def _different(label: Int32 | Int64, used: np.ndarray, most: int) -> list[tuple[int, int]]:
     """Unused texts of different classes: each with the next one of another class."""
     waiting: list[int] = []
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for row in np.flatnonzero(~used).tolist():
-        if len(found) == most:
+        if len(pairs) == most:
             break
         if waiting and label[waiting[0]] != label[row]:  # those that wait are of one class
-            found.append((waiting.pop(0), row))
+            pairs.append((waiting.pop(0), row))
         else:
             waiting.append(row)
-    used[np.array(found, dtype=np.int64).ravel()] = True
-    return found
+    used[np.array(pairs, dtype=np.int64).ravel()] = True
+    return pairs

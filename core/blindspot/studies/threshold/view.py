@@ -48,7 +48,7 @@ class ThresholdView:
 
     def as_json(self) -> dict[str, Any]:
         """The threshold and both calibrations for a program; no texts are in it."""
-        measured, found, same = self.measured, self.found, self.measured.same(self.rule)
+        measured, wished_point, same = self.measured, self.found, self.measured.same(self.rule)
         return {
             "format": "blindspot-threshold",
             "version": VERSION,
@@ -62,15 +62,15 @@ class ThresholdView:
             "pairs_left_out": measured.left_out,
             "is_sampled": measured.is_sampled,
             "pairs_by_label": dict(Counter(measured.labels or ())),
-            "wished_precision": found.precision,
+            "wished_precision": wished_point.precision,
             "call_same_if": "similarity >= threshold",
-            "threshold": None if found.point is None else found.point.threshold,
-            "threshold_low": found.low,
-            "threshold_high": found.high,
-            "at_threshold": None if found.point is None else _point_fields(found.point),
-            "precision_held_out": _estimate_fields(found.held_out),
-            "highest_precision": _point_fields(found.best),
-            "calibration": {name: _calibration_fields(one) for name, one in self.calibrations.items()},
+            "threshold": None if wished_point.point is None else wished_point.point.threshold,
+            "threshold_low": wished_point.low,
+            "threshold_high": wished_point.high,
+            "at_threshold": None if wished_point.point is None else _point_fields(wished_point.point),
+            "precision_held_out": _estimate_fields(wished_point.held_out),
+            "highest_precision": _point_fields(wished_point.best),
+            "calibration": {name: _calibration_fields(calibration) for name, calibration in self.calibrations.items()},
         }
 
 
@@ -105,46 +105,46 @@ def carried(measured: Measured, a: Variant, b: Variant, rule: Rule, threshold: f
     return carried_over(measured.labeled(a, rule), measured.labeled(b, rule), threshold)
 
 
-def in_words(found: Wished) -> str:
+def in_words(wish: Wished) -> str:
     """The answer in a sentence, as Markdown."""
-    if found.point is None:
-        best = found.best.precision
-        where = f", from {found.best.threshold:.3f} on" if best and best.interval else ""  # without one, no name
+    if wish.point is None:
+        best = wish.best.precision
+        where = f", from {wish.best.threshold:.3f} on" if best and best.interval else ""  # without one, no name
         most = f"the highest on these pairs is {ends(best)}{where}"
-        return f"**No threshold reaches a precision of {found.precision:g}** with eight pairs or more; {most}."
-    point = found.point
+        return f"**No threshold reaches a precision of {wish.precision:g}** with eight pairs or more; {most}."
+    point = wish.point
     of_these = "–" if point.precision is None else f"{point.precision.value:.3f}"
     return (
         f"Call two texts the same **from {point.threshold:.3f} on**: precision {of_these} on these pairs, on which the "
-        f"threshold was chosen, and {ends(found.held_out)} on pairs held out; recall {ends(point.recall)}."
+        f"threshold was chosen, and {ends(wish.held_out)} on pairs held out; recall {ends(point.recall)}."
     )
 
 
-def of_two(found: Mapping[str, Wished], precision: float) -> str:
+def of_two(answers: Mapping[str, Wished], precision: float) -> str:
     """The answers for two models in a sentence, by their names, as Markdown."""
     parts = []
-    for name, one in found.items():
-        if one.point is None:
+    for name, wish in answers.items():
+        if wish.point is None:
             parts.append(f"**with {name} at no threshold**")
         else:
-            held_out = f"precision {ends(one.held_out)} on pairs held out"
+            held_out = f"precision {ends(wish.held_out)} on pairs held out"
             parts.append(
-                f"**with {name} from {one.point.threshold:.3f} on** (recall {ends(one.point.recall)}, {held_out})"
+                f"**with {name} from {wish.point.threshold:.3f} on** (recall {ends(wish.point.recall)}, {held_out})"
             )
     return f"For a precision of {precision:g} on these pairs, call two texts the same {' and '.join(parts)}."
 
 
-def certainty(found: Wished) -> str:
+def certainty(wish_of: Wished) -> str:
     """How sure the threshold is, in a sentence."""
-    wish = f"a precision of {found.precision:g}"
-    if found.low is None:
+    wish = f"a precision of {wish_of.precision:g}"
+    if wish_of.low is None:
         return f"With these pairs, {wish} is ruled out at every threshold (95%)."
-    if found.high is None:
+    if wish_of.high is None:
         return (
-            f"The 95% interval of the threshold begins at {found.low:.3f} and has no upper end: with these pairs, no "
+            f"The 95% interval of the threshold begins at {wish_of.low:.3f} and has no upper end: with these pairs, no "
             f"threshold is sure to reach {wish}."
         )
-    between = interval(Interval(found.low, found.high), ".3f")
+    between = interval(Interval(wish_of.low, wish_of.high), ".3f")
     return (
         f"The 95% interval of the threshold is {between}; at its upper end, {wish} is safe: this confidence is for all "
         "thresholds at once."
@@ -182,18 +182,18 @@ def flipped(measured: Measured, a: Variant, b: Variant, called: Bool, most: int)
     return rows[np.argsort(-apart, kind="stable")][:most]
 
 
-def by_group(pairs: LabeledPairs, grouping: Grouping, found: Wished) -> list[OfGroup]:
+def by_group(pairs: LabeledPairs, grouping: Grouping, wish: Wished) -> list[OfGroup]:
     """The threshold for the same wish in every group, and what the threshold of all pairs does there."""
     out = []
     for group in grouping.groups:
         own, refusal, at = None, "", None
         try:
-            own = wished(pairs.within(group.inside), found.precision, len(grouping.groups))
+            own = wished(pairs.within(group.inside), wish.precision, len(grouping.groups))
         except InputError as error:
             refusal = error.what
         same = int((group.inside & pairs.same).sum())
-        if found.point is not None and same:
-            at = pairs.point(found.point.threshold, group.inside)
+        if wish.point is not None and same:
+            at = pairs.point(wish.point.threshold, group.inside)
         out.append(OfGroup(group.label, int(group.inside.sum()), same, own, refusal, at))
     return out
 
@@ -205,9 +205,9 @@ def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
     Of many groups, the lowest and the highest are named only if their intervals do not overlap; a table lists all.
     """
     out = []
-    own = [(one.own.point.threshold, one.own, one.label) for one in groups if one.own and one.own.point]
+    own = [(group.own.point.threshold, group.own, group.label) for group in groups if group.own and group.own.point]
     if len(own) > 1:
-        low, high = min(own, key=lambda one: one[0]), max(own, key=lambda one: one[0])
+        low, high = min(own, key=lambda threshold: threshold[0]), max(own, key=lambda threshold: threshold[0])
         apart = low[1].high is not None and high[1].low is not None and low[1].high < high[1].low
         sure = "do not overlap" if apart else "overlap, so this can be chance"
         names = [f" in “{label}”" if apart else "" for _, _, label in (low, high)]
@@ -215,7 +215,7 @@ def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
             f"Of {len(own)} groups with a threshold of their own, the same precision needs from {low[0]:.3f}{names[0]} "
             f"to {high[0]:.3f}{names[1]}; the intervals of these two, of all {len(groups)} at once (95%), {sure}."
         )
-    at = [one.at.precision.value for one in groups if one.at and one.at.precision]
+    at = [group.at.precision.value for group in groups if group.at and group.at.precision]
     if len(at) > 1:
         out.append(f"One threshold for all pairs has a precision from {min(at):.3f} to {max(at):.3f}, by group.")
     return tuple(out)
@@ -266,8 +266,8 @@ def _estimate_fields(estimate: Estimate | None) -> dict[str, Any] | None:
     }
 
 
-def _calibration_fields(found: Calibration) -> dict[str, Any]:
-    fitted = found.fitted
+def _calibration_fields(calibration: Calibration) -> dict[str, Any]:
+    fitted = calibration.fitted
     how: dict[str, Any] = (
         {"similarity": fitted.knots[:, 0].tolist(), "probability": fitted.knots[:, 1].tolist()}
         if fitted.knots is not None
@@ -275,8 +275,8 @@ def _calibration_fields(found: Calibration) -> dict[str, Any]:
     )
     return {
         **how,
-        "brier": _estimate_fields(found.brier),
-        "gain_over_base_rate": _estimate_fields(found.gain),
-        "ece": found.ece,
-        "ece_by_chance": found.ece_by_chance,
+        "brier": _estimate_fields(calibration.brier),
+        "gain_over_base_rate": _estimate_fields(calibration.gain),
+        "ece": calibration.ece,
+        "ece_by_chance": calibration.ece_by_chance,
     }

@@ -34,8 +34,13 @@ def score_over_steps(evaluated: Evaluated, scheme: Scheme, marked: Sequence[str]
         error_y={
             "type": "data",
             "symmetric": False,
-            "array": [one.interval.high - one.value if one.interval else 0.0 for one in evaluated.estimates],
-            "arrayminus": [one.value - one.interval.low if one.interval else 0.0 for one in evaluated.estimates],
+            "array": [
+                estimate.interval.high - estimate.value if estimate.interval else 0.0
+                for estimate in evaluated.estimates
+            ],
+            "arrayminus": [
+                estimate.value - estimate.interval.low if estimate.interval else 0.0 for estimate in evaluated.estimates
+            ],
             "thickness": 1.5,
             "width": 4,
         },
@@ -44,7 +49,8 @@ def score_over_steps(evaluated: Evaluated, scheme: Scheme, marked: Sequence[str]
         line={"color": look.color, "width": 2},
         marker={"color": look.color, "size": 8},
         customdata=[
-            [title_of(label), ci(one, ".4f")] for label, one in zip(series.labels, evaluated.estimates, strict=True)
+            [title_of(label), ci(estimate, ".4f")]
+            for label, estimate in zip(series.labels, evaluated.estimates, strict=True)
         ],
         hovertemplate="%{customdata[0]}: %{y:.4f}%{customdata[1]}<extra></extra>",
     )

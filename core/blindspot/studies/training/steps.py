@@ -73,9 +73,9 @@ class Series:
     @property
     def numbers(self) -> tuple[int, ...] | None:
         """Numbers of the steps; None if some are epochs or calls, or if the numbers do not ascend."""
-        found = [_NUMBERED.fullmatch(label) for label in self.labels]
-        numbers = tuple(int(one[1]) for one in found if one)
-        return numbers if len(numbers) == len(found) and all(a < b for a, b in pairwise(numbers)) else None
+        matches = [_NUMBERED.fullmatch(label) for label in self.labels]
+        numbers = tuple(int(match[1]) for match in matches if match)
+        return numbers if len(numbers) == len(matches) and all(a < b for a, b in pairwise(numbers)) else None
 
     def place(self, label: str) -> int:
         """Index of a step among all; raises ``InputError`` if there is no such step."""
@@ -86,8 +86,8 @@ class Series:
 
 def trainings(repository: Repository) -> list[str]:
     """Names of the trainings that have finished runs, the newest first."""
-    found = (step_of(variant.encoder)[0] for variant in reversed(repository.variants()))
-    return [name for name in dict.fromkeys(found) if name]
+    names = (step_of(variant.encoder)[0] for variant in reversed(repository.variants()))
+    return [name for name in dict.fromkeys(names) if name]
 
 
 def series_of(training: str, repository: Repository) -> list[Series]:
@@ -100,7 +100,7 @@ def series_of(training: str, repository: Repository) -> list[Series]:
         key = (plan.diagnostic, plan.diagnostic_version, plan.dataset_digest, tuple(plan.params.items()))
         label = step_of(plan.variant.encoder)[1]
         steps.setdefault((*key, plan.variant.transform, plan.covered_digest), {})[label] = Step(label, run)
-    return [Series(training, tuple(found.values())) for found in steps.values()]
+    return [Series(training, tuple(steps_of.values())) for steps_of in steps.values()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class Evaluated:
     @property
     def values(self) -> Float64:
         """The score, ``[s]``."""
-        return np.array([one.value for one in self.estimates])
+        return np.array([estimate.value for estimate in self.estimates])
 
     def frame(self) -> pd.DataFrame:
         """A row per item: ``item_no``, ``text``, and ``shown`` in a column per step, named by its label."""
@@ -171,19 +171,19 @@ def evaluated(series: Series, repository: Repository) -> Evaluated:
         InputError: the score is not a mean over items.
     """
     entry, score = series.entry, series.score
-    found = [of_step.get(score) for step in series.steps for of_step in entry.item_scores([step.run], repository)]
-    known = [one for one in found if one is not None and one.is_mean]
+    by_step = [of_step.get(score) for step in series.steps for of_step in entry.item_scores([step.run], repository)]
+    known = [score for score in by_step if score is not None and score.is_mean]
     if len(known) < len(series.steps):
         raise InputError(f"{score} of {entry.title} is no mean over items", expected="EvalRank, HEROS or retrieval")
-    numbers = np.unique(np.concatenate([one.numbers for one in known]))
-    texts = {n: text for one in known for n, text in zip(one.numbers.tolist(), one.texts, strict=True)}
+    numbers = np.unique(np.concatenate([score.numbers for score in known]))
+    texts = {n: text for score in known for n, text in zip(score.numbers.tolist(), score.texts, strict=True)}
     scores = np.full((len(numbers), len(known)), np.nan)
-    for place, one in enumerate(known):
-        scores[np.searchsorted(numbers, one.numbers), place] = one.parts
+    for place, item_scores in enumerate(known):
+        scores[np.searchsorted(numbers, item_scores.numbers), place] = item_scores.parts
     shown = _ranks(series, numbers, repository)
     return Evaluated(
         series,
-        tuple(one.estimate for one in known),
+        tuple(score.estimate for score in known),
         numbers,
         tuple(texts[n] for n in numbers.tolist()),
         scores,
@@ -197,7 +197,7 @@ def _ranks(series: Series, numbers: Int64, repository: Repository) -> Float64 | 
     rows = repository.items(series.entry, [step.run.run_id for step in series.steps], texts=True)
     if "rank" not in rows:
         return None
-    found = np.full((len(numbers), len(series.steps)), np.nan)
+    ranks = np.full((len(numbers), len(series.steps)), np.nan)
     places = {step.run.run_id: place for place, step in enumerate(series.steps)}
-    found[np.searchsorted(numbers, rows["item_no"].to_numpy(dtype=np.int64)), rows["run_id"].map(places)] = rows["rank"]
-    return found
+    ranks[np.searchsorted(numbers, rows["item_no"].to_numpy(dtype=np.int64)), rows["run_id"].map(places)] = rows["rank"]
+    return ranks

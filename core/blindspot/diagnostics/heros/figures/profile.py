@@ -46,15 +46,15 @@ def profile(
         go.Heatmap(
             x=[label(subset) for subset in subsets],
             y=[variant.label for variant in values],
-            z=[[one.value for one in row] for row in cells],
-            text=[[_printed(one) for one in row] for row in cells],
+            z=[[measured.value for measured in row] for row in cells],
+            text=[[_printed(measured) for measured in row] for row in cells],
             texttemplate="%{text}",
             textfont={"size": 13, "color": ink(scheme)},
             colorscale=SEQUENTIAL[scheme],
             showscale=False,
             xgap=2,
             ygap=2,
-            hovertext=[[with_ci(one, ".4f") for one in row] for row in cells],
+            hovertext=[[with_ci(measured, ".4f") for measured in row] for row in cells],
             hovertemplate="%{y}, %{x}: %{hovertext}<extra></extra>",
         )
     )
@@ -65,12 +65,12 @@ def profile(
     return apply_layout(figure, scheme, height=110 + (ROW_HEIGHT_INTERVALS if intervals else ROW_HEIGHT) * len(values))
 
 
-def _printed(one: Measured) -> str:
+def _printed(measured: Measured) -> str:
     """A value, with its interval on two lines below: on one line it would not fit a narrow column."""
-    if one.interval is None:
-        return f"{one.value:.3f}"
-    low, high = one.interval.low, one.interval.high
-    return f"{one.value:.3f}<br><span style='font-size:10px'>{low:.3f} –<br>{high:.3f}</span>"
+    if measured.interval is None:
+        return f"{measured.value:.3f}"
+    low, high = measured.interval.low, measured.interval.high
+    return f"{measured.value:.3f}<br><span style='font-size:10px'>{low:.3f} –<br>{high:.3f}</span>"
 
 
 @dataclass(frozen=True)

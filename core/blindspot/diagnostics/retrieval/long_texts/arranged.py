@@ -63,18 +63,20 @@ class Arrangement:
     @classmethod
     def of(cls, dataset: RetrievalDataset) -> Arrangement:
         """One query a passage, at most ``MOST``, drawn where there are more."""
-        found, short = _passages(dataset)
-        if len(found) > MOST:
-            drawn = np.random.default_rng(SEED).choice(len(found), MOST, replace=False)
-            found = [found[i] for i in sorted(drawn.tolist())]
-        places = _answers([dataset.query_texts[one.query] for one in found], [one.sentences for one in found])
+        passages, short = _passages(dataset)
+        if len(passages) > MOST:
+            drawn = np.random.default_rng(SEED).choice(len(passages), MOST, replace=False)
+            passages = [passages[i] for i in sorted(drawn.tolist())]
+        places = _answers(
+            [dataset.query_texts[passage.query] for passage in passages], [passage.sentences for passage in passages]
+        )
         number: dict[str, int] = {}
-        kept = [(one, place) for one, place in zip(found, places, strict=True) if place is not None]
+        kept = [(passage, place) for passage, place in zip(passages, places, strict=True) if place is not None]
         moved, starts, words = [], [], []
-        for one, answer in kept:
-            texts = [one.titled(arranged(one.sentences, answer, place)) for place in PLACES]
+        for passage, answer in kept:
+            texts = [passage.titled(arranged(passage.sentences, answer, place)) for place in PLACES]
             moved.append([NONE if text is None else number.setdefault(text, len(number)) for text in texts])
-            first = [one.sentences[:n] if len(one.sentences) >= n else () for n in LENGTHS]
+            first = [passage.sentences[:n] if len(passage.sentences) >= n else () for n in LENGTHS]
             starts.append([number.setdefault(" ".join(some), len(number)) if some else NONE for some in first])
             words.append([len(" ".join(some).split()) for some in first])
 
@@ -84,15 +86,15 @@ class Arrangement:
 
         return cls(
             tuple(number),
-            whole([one.query for one, _ in kept]),
-            whole([one.document for one, _ in kept]),
+            whole([passage.query for passage, _ in kept]),
+            whole([passage.document for passage, _ in kept]),
             whole([answer for _, answer in kept]),
-            whole([len(one.sentences) for one, _ in kept]),
+            whole([len(passage.sentences) for passage, _ in kept]),
             whole(moved, len(PLACES)),
             whole(starts, len(LENGTHS)),
             whole(words, len(LENGTHS)),
             short,
-            len(found) - len(kept),
+            len(passages) - len(kept),
         )
 
 
@@ -154,7 +156,9 @@ def _answers(queries: Sequence[str], passages: Sequence[Sequence[str]]) -> list[
     """Place of the sentence in each passage that shares most with its query: the highest sum of log(1 + n / df) over
     common words, which are in df of the n passages. The first of equals; None without a common word."""
     ends = [0, *accumulate(map(len, passages))]
-    every = [set(one) for one in terms([sentence for passage in passages for sentence in passage])] if passages else []
+    every = (
+        [set(words) for words in terms([sentence for passage in passages for sentence in passage])] if passages else []
+    )
     of_passage = [every[a:b] for a, b in pairwise(ends)]
     n, df = len(passages), Counter(word for of in of_passage for word in set().union(*of))
     out: list[int | None] = []
@@ -174,25 +178,27 @@ class ArrangedDataset(RetrievalDataset):
 
     @classmethod
     def of(cls, dataset: RetrievalDataset, encoder: Encoder) -> ArrangedDataset:
-        found = cls(**{one.name: getattr(dataset, one.name) for one in fields(dataset)}, encoder=encoder)
-        vars(found).update(texts_digest=dataset.texts_digest, content_digest=dataset.content_digest)
-        return found
+        arranged_dataset = cls(
+            **{field.name: getattr(dataset, field.name) for field in fields(dataset)}, encoder=encoder
+        )
+        vars(arranged_dataset).update(texts_digest=dataset.texts_digest, content_digest=dataset.content_digest)
+        return arranged_dataset
 
     @property
     def whole(self) -> RetrievalDataset:
-        return RetrievalDataset(**{one.name: getattr(self, one.name) for one in fields(RetrievalDataset)})
+        return RetrievalDataset(**{field.name: getattr(self, field.name) for field in fields(RetrievalDataset)})
 
     @cached_property
     def arrangement(self) -> Arrangement:
         """Its passages; raises ``InputError`` if no query has one of several sentences."""
-        found = Arrangement.of(self)
-        if not len(found.queries):
+        arrangement = Arrangement.of(self)
+        if not len(arrangement.queries):
             raise InputError(
                 f"'{self.id}' has no query that shares a word with a relevant document of {FEWEST} sentences or more: "
                 "there is no sentence to move",
                 expected="documents of several sentences, judged relevant to queries in the same language",
             )
-        return found
+        return arrangement
 
     @cached_property
     def _row_of(self) -> Mapping[str, int]:
@@ -215,22 +221,22 @@ class ArrangedDataset(RetrievalDataset):
             return None
         parts = self.encoder.encoders if isinstance(self.encoder, JoinedEncoder) else (self.encoder,)
         lost = [self._unread_by(encoder) for encoder in parts]
-        known = [one for one in lost if one is not None]
+        known = [count for count in lost if count is not None]
         return np.max(known, axis=0) if len(known) == len(lost) else None
 
     def _unread_by(self, encoder: Encoder) -> Int64 | None:
         if encoder.info.served_by:
             return None
-        found, most = self.arrangement, encoder.identity.max_length
+        arrangement, most = self.arrangement, encoder.identity.max_length
         if not most:
-            return np.zeros(len(found.moved), dtype=np.int64)
+            return np.zeros(len(arrangement.moved), dtype=np.int64)
         tokenizer = whole_tokenizer(encoder)
         if tokenizer is None:
             return None
         with_roles = by_role(encoder, self.asked)
         prompt = with_roles.document if isinstance(with_roles, RoleEncoder) else encoder.identity.prompt
-        of_texts = tokens_unread(tokenizer, found.texts, most, prompt)
-        lost: Int64 = np.where(found.moved == NONE, 0, of_texts[found.moved]).max(axis=1)
+        of_texts = tokens_unread(tokenizer, arrangement.texts, most, prompt)
+        lost: Int64 = np.where(arrangement.moved == NONE, 0, of_texts[arrangement.moved]).max(axis=1)
         return lost
 
     def rows_of(self, texts: Int64) -> Int64:
@@ -241,11 +247,11 @@ class ArrangedDataset(RetrievalDataset):
     def excluded(self) -> list[Int64]:
         """For each passage the documents that it is not ranked among, ascending: itself, others that answer its query,
         and any with the same text as one of these or as the query."""
-        found = self.arrangement
+        arrangement = self.arrangement
         order = np.argsort(self.documents, kind="stable")
         items = self.documents[order]
         out = []
-        for query, document in zip(found.queries.tolist(), found.documents.tolist(), strict=True):
+        for query, document in zip(arrangement.queries.tolist(), arrangement.documents.tolist(), strict=True):
             judged, grades = self.judgments_of(query)
             same = {*self.documents[judged[grades >= RELEVANT]].tolist(), self.documents[document], self.queries[query]}
             some = np.array(sorted(same), dtype=items.dtype)

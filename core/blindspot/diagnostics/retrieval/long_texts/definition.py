@@ -88,10 +88,10 @@ def change(name: str, values: Float64) -> tuple[Estimate, float]:
     The change for unrelated passages is a mean over pairs, so each passage's influence counts twice (Hoeffding 1948).
     """
     mean, known = float(values.mean()), Dependence.of_groups(np.arange(len(values)), Unit.PASSAGES)
-    found, p = change_against(mean, (2 if name.startswith("unrelated") else 1) * (values - mean), known)
-    if found.interval is not None and len(values) < FEW:
-        return replace(found, interval=None, refusal=f"fewer than {FEW} passages do not say how sure it is"), np.nan
-    return found, p
+    estimate, p = change_against(mean, (2 if name.startswith("unrelated") else 1) * (values - mean), known)
+    if estimate.interval is not None and len(values) < FEW:
+        return replace(estimate, interval=None, refusal=f"fewer than {FEW} passages do not say how sure it is"), np.nan
+    return estimate, p
 
 
 def compute(
@@ -237,10 +237,10 @@ def _scores(passages: Passages, words: Int64) -> dict[str, float]:
     for name, values in passages.changes().items():
         if not len(values):
             continue
-        found, _ = change(name, values)
-        out |= {name: found.value, name.replace("_change", "_passages"): float(len(values))}
-        if found.interval is not None:
-            out |= {f"{name}_low": found.interval.low, f"{name}_high": found.interval.high}
+        estimate, _ = change(name, values)
+        out |= {name: estimate.value, name.replace("_change", "_passages"): float(len(values))}
+        if estimate.interval is not None:
+            out |= {f"{name}_low": estimate.interval.low, f"{name}_high": estimate.interval.high}
     for at, n in enumerate(LONGER):
         here = ~np.isnan(passages.unrelated[:, at])
         if here.any():

@@ -25,7 +25,7 @@ def passages_of(rows: pd.DataFrame) -> Passages:
     """The measured passages of a run, from its rows."""
 
     def columns(name: str, of: tuple[object, ...]) -> Float64:
-        values = rows[[f"{name}_{one}" for one in of]].to_numpy(dtype=np.float64)
+        values = rows[[f"{name}_{place}" for place in of]].to_numpy(dtype=np.float64)
         return np.where(values == LACKING, np.nan, values)
 
     return Passages(
@@ -58,11 +58,11 @@ def evidence(material: Material) -> Iterator[Evidence]:
 
 def moved(values: Float64) -> tuple[Estimate, float]:
     """The mean change of the cosine ``[m]`` when the answer is last, and p of ``TEST``; NaN without a test."""
-    found, p = change(LAST, values)
+    estimate, p = change(LAST, values)
     if np.isnan(p):
-        return found, p
+        return estimate, p
     dependence = Dependence.of_groups(np.arange(len(values)), Unit.PASSAGES)
-    return found, max(p, float(p_values(values[:, np.newaxis], dependence, np.inf)[0]))
+    return estimate, max(p, float(p_values(values[:, np.newaxis], dependence, np.inf)[0]))
 
 
 def _place(run: RunRecord, rows: pd.DataFrame, changes: Mapping[str, Float64]) -> Iterator[Evidence]:

@@ -47,16 +47,16 @@ def as_found(rows: pd.DataFrame) -> pd.DataFrame:
     """
     out = []
     for row in rows.itertuples():
-        words, given, found = str(row.sentence).split(" "), str(row.tags).split(), str(row.predicted).split()
-        ours, theirs = set(chunks_of(given)), set(chunks_of(found))
+        words, given, predicted = str(row.sentence).split(" "), str(row.tags).split(), str(row.predicted).split()
+        ours, theirs = set(chunks_of(given)), set(chunks_of(predicted))
         missed, wrong = sorted(ours - theirs), sorted(theirs - ours)
         out.append(
             {
                 "item_no": row.Index,
                 "given": bracketed(words, given),
-                "found": bracketed(words, found),
-                "missed": "; ".join(_phrase(words, one) for one in missed),
-                "wrong": "; ".join(_phrase(words, one) for one in wrong),
+                "found": bracketed(words, predicted),
+                "missed": "; ".join(_phrase(words, chunk) for chunk in missed),
+                "wrong": "; ".join(_phrase(words, chunk) for chunk in wrong),
                 "kinds": " ".join(sorted({kind for *_, kind in (*missed, *wrong)})),
                 "errors": len(missed) + len(wrong),
             }

@@ -268,7 +268,7 @@ def fit(
         if report:
             report(done)
 
-    found = minimize(  # type: ignore[call-overload]
+    solution = minimize(  # type: ignore[call-overload]
         penalized,
         begin.flat,
         jac=True,
@@ -276,8 +276,8 @@ def fit(
         callback=count,
         options={"maxiter": most_steps, "maxfun": 2 * most_steps, "ftol": GAIN, "gtol": LEAST_SLOPE},
     )
-    last = weights_of(found.x)
-    return Fit(Weights(basis @ last.window, last.transitions), int(found.nit), bool(found.success))
+    last = weights_of(solution.x)
+    return Fit(Weights(basis @ last.window, last.transitions), int(solution.nit), bool(solution.success))
 
 
 def _coordinates(problem: Problem) -> tuple[Float64, Float64]:

@@ -61,7 +61,7 @@ def compute(
     given = [dataset.tags_of(int(i)) for i in tested]
     counts = Counts.of(given, said)
     sums = counts.sentences
-    right, found, wanted = (float(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
+    right, phrases_found, wanted = (float(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
     estimate = counts.estimate(dependence_of(" ".join(dataset.tokens(int(i))) for i in tested))
     known = _known(dataset, tested)
     metrics = {"f1": estimate.value}
@@ -70,7 +70,7 @@ def compute(
     of_kinds = dict(zip(counts.kinds, f1(counts.of_kinds).tolist(), strict=True))
     metrics |= {f"f1@{kind}": value for kind, value in of_kinds.items() if not np.isnan(value)}
     metrics |= {
-        "precision": right / found if found else 0.0,
+        "precision": right / phrases_found if phrases_found else 0.0,
         "recall": right / wanted,
         "tag_accuracy": float(
             np.mean([a == b for x, y in zip(given, said, strict=True) for a, b in zip(x, y, strict=True)])
@@ -171,15 +171,15 @@ def _learn(task: _Chunking, progress: Progress, cancel: CancelToken) -> _Learned
     unconverged = 0
     for stage, strength in enumerate(STRENGTHS):
         report(stage)
-        found = crf.fit(
+        fitted = crf.fit(
             fit,
             _penalty(strength, fit),
             cancel,
             weights,
             lambda done, stage=stage: within(stage, done),  # type: ignore[misc]
         )
-        weights = found.weights
-        unconverged += not found.converged
+        weights = fitted.weights
+        unconverged += not fitted.converged
         if (score := _f1(dev, weights, task.tag_names)) > best[0]:  # ties: the stronger penalty
             best = (score, strength, weights)
     every = task.problem(task.train)

@@ -47,8 +47,8 @@ def _noun_phrases(run: RunRecord, material: Material) -> Iterator[Evidence]:
 
 def _examples(rows: pd.DataFrame, kind: str) -> tuple[Example, ...]:
     """The first sentences with a wrong phrase of a kind."""
-    found = as_found(rows.head(200))
-    wrong = found[found["kinds"].str.split().map(lambda kinds: kind in kinds)].head(MOST_EXAMPLES)
+    chunked = as_found(rows.head(200))
+    wrong = chunked[chunked["kinds"].str.split().map(lambda kinds: kind in kinds)].head(MOST_EXAMPLES)
     return tuple(Example((("phrases", str(row.given)), ("found", str(row.found)))) for row in wrong.itertuples())
 
 
@@ -61,7 +61,7 @@ def _against(group: Together, material: Material) -> Iterator[Evidence]:
             continue
         sums, known = sums_of(rows[run.run_id]), dependence_of(rows[run.run_id]["sentence"])
         difference, p = difference_of(sums, sums_of(rows[best.run_id]), known)
-        own, reached = (one.metrics[ENTRY.headline] for one in (run, best))
+        own, reached = (run_or_best.metrics[ENTRY.headline] for run_or_best in (run, best))
         dealt, p_of_dealt = difference_of(sums, sums_by_chance(rows[run.run_id]), known)
         chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
         p = for_choice(p, len(group.baselines))

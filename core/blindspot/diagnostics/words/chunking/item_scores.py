@@ -51,9 +51,9 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     known = dependence_of(first["sentence"])
 
     def item(own: pd.DataFrame, index: int) -> Item:
-        found = as_found(own.iloc[[index]]).iloc[0]
-        texts = (("sentence", str(own["sentence"].iloc[index])), ("phrases", str(found["given"])))
-        return Item(texts, str(found["found"]))
+        answer = as_found(own.iloc[[index]]).iloc[0]
+        texts = (("sentence", str(own["sentence"].iloc[index])), ("phrases", str(answer["given"])))
+        return Item(texts, str(answer["found"]))
 
     def score(run: RunRecord) -> ItemScores:
         own = rows[run.run_id]

@@ -29,9 +29,9 @@ class Published:
 def table_4() -> tuple[Published, ...]:
     """The rows in the table's order."""
     rows = {(row["model"], row["part"]): row for row in reference_rows("schnabel_tasks.csv") if row["table"] == "4"}
-    found = []
+    table = []
     for model in dict.fromkeys(model for model, _ in rows):
         dev, test = rows[model, "dev"], rows[model, "test"]
         p = float(test["p_value"]) if test["p_value"] else None
-        found.append(Published(model, float(dev["f1_100"]) / 100, float(test["f1_100"]) / 100, p))
-    return tuple(found)
+        table.append(Published(model, float(dev["f1_100"]) / 100, float(test["f1_100"]) / 100, p))
+    return tuple(table)

@@ -38,9 +38,9 @@ class Counts:
     values: Int64
 
     @classmethod
-    def of(cls, given: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> Counts:
+    def of(cls, given: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Counts:
         """Count phrases in the tags of sentences, as people gave them and as they were predicted."""
-        own, said = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in found]
+        own, said = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in predicted]
         kinds = tuple(sorted({kind for some in (own, said) for sentence in some for *_, kind in sentence}))
         place = {kind: i for i, kind in enumerate(kinds)}
         values = np.zeros((len(own), len(kinds), 3), dtype=np.int64)
@@ -106,8 +106,8 @@ def difference_of(
     def apart(sums: Float64) -> Float64:
         return f1(sums[..., :3]) - f1(sums[..., 3:])
 
-    found = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), dependence, among)
-    return found, swap_p_value(own, other, f1)
+    estimate = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), dependence, among)
+    return estimate, swap_p_value(own, other, f1)
 
 
 def _estimate(value: float, drawn: Float64, dependence: Dependence, among: int) -> Estimate:

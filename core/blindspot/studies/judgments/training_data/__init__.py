@@ -52,8 +52,8 @@ def _odd(item: Item, counts: np.ndarray, variants: tuple[Variant, ...]) -> Itera
 
 
 def _of(item: Item, option: int, variants: tuple[Variant, ...]) -> str:
-    found = [variant.label for variant, own in zip(variants, item.own, strict=True) if own == option]
-    return f"neighbor by {' and '.join(found)}"
+    labels = [variant.label for variant, own in zip(variants, item.own, strict=True) if own == option]
+    return f"neighbor by {' and '.join(labels)}"
 
 
 def _triplet(item: Item, positive: int, negative: int, kind: str, lead: float) -> Triplet:
@@ -71,7 +71,7 @@ def make(
     Raises:
         InputError: nothing is left to train on, or a wish cannot be granted.
     """
-    found = [one for one in triplets(tally) if -one.lead >= least]
+    chosen = [triplet for triplet in triplets(tally) if -triplet.lead >= least]
     manifest = items.manifest
     facts = {
         "models": [variant.label for variant in items.variants],
@@ -82,4 +82,4 @@ def make(
         "raters": len(tally.raters),
         "least_lead": least,
     }
-    return of_triplets(found, str(manifest.get("dataset", "")), facts, wishes, settings, repository)
+    return of_triplets(chosen, str(manifest.get("dataset", "")), facts, wishes, settings, repository)
