@@ -95,12 +95,12 @@ def how(*texts: str, source: str = "") -> None:
 def how_computed(entry: Diagnostic, *of_views: Diagnostic) -> None:
     """``how`` of a page's diagnostic, and of others that views of the page show."""
     with _how_expander():
-        for one in (entry, *of_views):
+        for explained in (entry, *of_views):
             if of_views:
-                st.subheader(one.title, anchor=False)
-            st.markdown(one.explained)
-            st.markdown(f"**How to read it**\n{one.how_to_read}\n**Limits**\n{one.limits}")
-            st.caption(f"Source: {one.citation}. Diagnostic `{one.id}`, version {one.version}.")
+                st.subheader(explained.title, anchor=False)
+            st.markdown(explained.explained)
+            st.markdown(f"**How to read it**\n{explained.how_to_read}\n**Limits**\n{explained.limits}")
+            st.caption(f"Source: {explained.citation}. Diagnostic `{explained.id}`, version {explained.version}.")
 
 
 def _how_expander() -> DeltaGenerator:

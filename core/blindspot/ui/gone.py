@@ -31,16 +31,16 @@ _NAMES_SHOWN = 5
 
 def readable_datasets(*, warn: bool = False) -> dict[DatasetRef, DatasetEntry]:
     """``known_datasets`` that can be read, by reference; ``warn`` says on the page which were left out."""
-    found: dict[DatasetRef, DatasetEntry] = {}
+    readable: dict[DatasetRef, DatasetEntry] = {}
     left_out = []
     for reference in known_datasets():
         try:
-            found[reference] = reference.entry()
+            readable[reference] = reference.entry()
         except BlindspotError:
             left_out.append(path_of(reference).name if is_own(reference) else reference)
     if left_out and warn:
         _named(left_out, "Not offered, since the file is gone or was changed", "Data")
-    return found
+    return readable
 
 
 def _named(left_out: Sequence[str], why: str, page: str) -> None:

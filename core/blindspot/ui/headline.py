@@ -78,9 +78,9 @@ def _named(rival: Rival) -> str:
     return f"**{as_text(rival.label)}** {rival.score}{f' ({rival.apart})' if is_open else ''}"
 
 
-def sure(found: Estimate, spec: str, more: str = "") -> str:
+def sure(estimate: Estimate, spec: str, more: str = "") -> str:
     """The interval of a headline's score, in brackets; where there is none, why: a number alone says too much."""
-    return ci(found, spec, more=more) or f" (no interval: {found.refusal})"
+    return ci(estimate, spec, more=more) or f" (no interval: {estimate.refusal})"
 
 
 @cached(64, "Comparing with the baseline …")
@@ -100,8 +100,8 @@ def rivals(entry: Diagnostic, runs: Sequence[RunRecord], form: str, score: str =
         form: how a score is written.
         score: the family's headline score if left out.
     """
-    found = against_first(entry, tuple(runs), family) if len(runs) > 1 else None
-    chosen = [next((test for test in own if test.score == score), own[0]) for own in found or ()]
+    comparisons = against_first(entry, tuple(runs), family) if len(runs) > 1 else None
+    chosen = [next((test for test in own if test.score == score), own[0]) for own in comparisons or ()]
     return [
         Rival(run.plan.variant.label, number(test.a, form), test, ci_in_words(test.turned, f"+{form}", of=DIFFERENCE))
         for run, test in zip(runs[1:], chosen, strict=False)

@@ -144,7 +144,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
 @cache
 def sections() -> Mapping[str, tuple[PageEntry, ...]]:
     """All pages by section, as the navigation lists them; pages of diagnostics come first in their own section."""
-    found: dict[str, tuple[PageEntry, ...]] = {}
+    by_section: dict[str, tuple[PageEntry, ...]] = {}
     of_diagnostics = list(dict.fromkeys(entry.page for entry in all_diagnostics().values() if entry.page))
     for section, fixed in _FIXED.items():
         own = [page for page in of_diagnostics if page.section == section]
@@ -153,8 +153,8 @@ def sections() -> Mapping[str, tuple[PageEntry, ...]]:
             replace(entry, parts=tuple(_entry(page) for page in own if page.part_of == entry.stem) or entry.parts)
             for entry in fixed
         ]
-        found[section] = (*alone, *held) if section == DIAGNOSE else (*held, *alone)
-    return found
+        by_section[section] = (*alone, *held) if section == DIAGNOSE else (*held, *alone)
+    return by_section
 
 
 def _entry(page: DiagnosticPage) -> PageEntry:
@@ -170,11 +170,11 @@ def pages() -> dict[str, list[Page]]:
     """
     first = next(iter(sections().values()))[0]
     home = st.Page(_file(first), title=first.title, url_path="home", default=True, visibility="hidden")
-    found = {
+    by_section = {
         section: [st.Page(_file(entry), title=entry.title, icon=entry.icon, url_path=entry.stem) for entry in entries]
         for section, entries in sections().items()
     }
-    return {section: [home, *entries] if section == "" else entries for section, entries in found.items()}
+    return {section: [home, *entries] if section == "" else entries for section, entries in by_section.items()}
 
 
 def navigate() -> Page:

@@ -27,16 +27,16 @@ def begin_row() -> None:
 
 def row() -> DeltaGenerator:
     """This page's row; its elements are as wide as their content."""
-    found: DeltaGenerator | None = st.session_state.get(_ROW)
-    return found if found is not None else st.container(horizontal=True)
+    container: DeltaGenerator | None = st.session_state.get(_ROW)
+    return container if container is not None else st.container(horizontal=True)
 
 
 def options() -> DeltaGenerator:
     """The popover with options that nobody needs at first sight; all parts of a page add to the same one."""
     if _OPTIONS not in st.session_state:
         st.session_state[_OPTIONS] = row().popover("Options", icon=":material/tune:", key="options", width="content")
-    found: DeltaGenerator = st.session_state[_OPTIONS]
-    return found
+    popover: DeltaGenerator = st.session_state[_OPTIONS]
+    return popover
 
 
 def choose_protocol(picks: Picks) -> Picks:

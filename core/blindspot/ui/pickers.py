@@ -520,7 +520,7 @@ def _is_taken(name: str, value: str) -> bool:
     if held is None or value in st.session_state.get(f"{UNREAD}{name}", ()):
         return False
     several = held if isinstance(held, list | tuple) else [held]
-    return value in st.query_params.get_all(name) or any(_means(value, one) for one in several)
+    return value in st.query_params.get_all(name) or any(_means(value, picked) for picked in several)
 
 
 def _means(value: str, held: object) -> bool:

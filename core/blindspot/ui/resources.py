@@ -86,7 +86,7 @@ KEYS: Keys = {
     SourceFile: _source,
     DatasetEntry: lambda entry: (entry.id, entry.revision, entry.own and entry.own.sha256, entry.files),
     UploadedFile: lambda file: file.file_id,
-    Frequencies: lambda found: (found.source, found.digest),
+    Frequencies: lambda run: (run.source, run.digest),
     **dict.fromkeys(KINDS.values(), _content),
     **dict.fromkeys((np.ndarray, np.memmap, pd.DataFrame, pd.Series), _refuse),
 }
@@ -122,11 +122,11 @@ def load(entry: DatasetEntry) -> Dataset:
 @st.cache_resource(show_spinner=False)
 def shared_settings() -> Settings:
     """The server's settings."""
-    found = Settings.from_environment()
-    if not policy.of(found).changes:
-        visitors.clear_left_over(found)
+    settings_now = Settings.from_environment()
+    if not policy.of(settings_now).changes:
+        visitors.clear_left_over(settings_now)
         visitors.keep_out_of_logs()
-    return found
+    return settings_now
 
 
 @st.cache_resource(show_spinner=False)
@@ -159,7 +159,7 @@ class _Arrival:
 
 
 # Streamlit releases it as soon as the connection ends, and asks again when the browser is back.
-@st.cache_resource(show_spinner=False, scope="session", on_release=lambda one: one.visitors.leaves(one.session))
+@st.cache_resource(show_spinner=False, scope="session", on_release=lambda visit: visit.visitors.leaves(visit.session))
 def _arrival() -> _Arrival:
     context = get_script_run_ctx()
     session = "" if context is None else context.session_id

@@ -111,7 +111,12 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
     offered = _offered()
     _begin_with_computed(offered)
     name = one_named(
-        "Sentences", offered, index=0, key="lang_set", name=lambda one: PARALLEL[one].family.title, container=left
+        "Sentences",
+        offered,
+        index=0,
+        key="lang_set",
+        name=lambda family_id: PARALLEL[family_id].family.title,
+        container=left,
     )
     sets = PARALLEL[name or offered[0]]
     encoder = choose_model("lang_enc", middle)
@@ -150,13 +155,13 @@ def _offered() -> list[str]:
     if allowed().downloads or settings().mirror:
         return list(PARALLEL)
     stored = set(repository().datasets())
-    found = []
+    available = []
     for name, sets in PARALLEL.items():
         members = [sets.member(code, FROM) for code in USUAL[name]]
         here = fetch.dataset_state(DatasetRef(members[0]).entry(), settings()) is not fetch.DataState.MISSING
         if here or not stored.isdisjoint(members):
-            found.append(name)
-    return found or [DEFAULT]
+            available.append(name)
+    return available or [DEFAULT]
 
 
 @cached(16, "Reading scores …")
@@ -173,9 +178,9 @@ def _scores(
 
 def _dots(scores: Sequence[Score]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        by = By(tab_named("Group by", [one.value for one in By], key="lang_by", name=str.capitalize))
+        by = By(tab_named("Group by", [by.value for by in By], key="lang_by", name=str.capitalize))
         measure = tab_named(
-            "Score", list(figures.MEASURES), key="lang_score", name=lambda one: figures.MEASURES.get(one, one)
+            "Score", list(figures.MEASURES), key="lang_score", name=lambda value: figures.MEASURES.get(value, value)
         )
         search = st.text_input(
             "Search",
@@ -314,16 +319,18 @@ def _pool(scores: Sequence[Score]) -> None:
         st.info("Choose at least one language.", icon=":material/info:")
         return
     try:
-        found = _biases(tuple(score.run.run_id for score in own), _scores=own)
+        language_biases = _biases(tuple(score.run.run_id for score in own), _scores=own)
     except BlindspotError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return
-    st.plotly_chart(figures.nearest_bars(found, scheme()), key="lang_nearest", config={"displayModeBar": False})
-    looked = sum(bias.queries for bias in found)
-    st.caption(f"{looked:,} of {sum(bias.of for bias in found):,} sentences as queries.")
-    for one in languages_view(own, biases=found).worst_first[:3]:
-        tested = f"{one.test}, {p_in_words(one.p)}" if one.p is not None else one.test
-        st.markdown(as_text(one.said()))
+    st.plotly_chart(
+        figures.nearest_bars(language_biases, scheme()), key="lang_nearest", config={"displayModeBar": False}
+    )
+    looked = sum(bias.queries for bias in language_biases)
+    st.caption(f"{looked:,} of {sum(bias.of for bias in language_biases):,} sentences as queries.")
+    for finding in languages_view(own, biases=language_biases).worst_first[:3]:
+        tested = f"{finding.test}, {p_in_words(finding.p)}" if finding.p is not None else finding.test
+        st.markdown(as_text(finding.said()))
         st.caption(as_text(f"{tested}."))
     examples = [
         {
@@ -332,7 +339,7 @@ def _pool(scores: Sequence[Score]) -> None:
             "nearest": nearest,
             "a translation": match,
         }
-        for bias in found
+        for bias in language_biases
         for query, nearest, match in bias.examples
     ]
     if examples:

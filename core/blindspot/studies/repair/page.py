@@ -101,8 +101,8 @@ def _kinds(picks: Picks) -> Sequence[str]:
     entry = picks.dataset.entry()
     try:
         is_here = entry.kind is DatasetKind.MINIMAL_PAIR_SET and _state(entry) is not DataState.MISSING
-        found = load(entry) if is_here else None
-        kinds = sides(found.subsets)[1] if isinstance(found, MinimalPairSet) else []
+        minimal_set = load(entry) if is_here else None
+        kinds = sides(minimal_set.subsets)[1] if isinstance(minimal_set, MinimalPairSet) else []
     except BlindspotError:  # training says what is wrong
         return ()
     if len(kinds) < 2:
@@ -138,7 +138,7 @@ def _study(asked: RepairTask, top: st.delta_generator.DeltaGenerator) -> None:
     with top:
         first, *rest = answer(report, tolerated("repair_drop"))
         headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
-    shown = [one for one in report.measures if one.counts]
+    shown = [measure for measure in report.measures if measure.counts]
     st.plotly_chart(
         figures.changes(shown, tolerated("repair_drop"), scheme()),
         key="repair_changes",
@@ -155,13 +155,13 @@ def _study(asked: RepairTask, top: st.delta_generator.DeltaGenerator) -> None:
 
 def _is_of_today(report: Report) -> bool:
     try:
-        found = task.is_of_today(report, settings())
+        is_current = task.is_of_today(report, settings())
     except BlindspotError as error:
         st.caption(as_text(f"The model cannot be used now: {explained(error)}"))
         return True
-    if not found:
+    if not is_current:
         st.warning("The model has changed since this repair was trained. Train it again.")
-    return found
+    return is_current
 
 
 def _table(report: Report) -> None:

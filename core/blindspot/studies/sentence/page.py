@@ -171,14 +171,14 @@ class Offered:
 
 
 def _offered() -> Offered:
-    known = [str(Variant(one, "none")) for one in known_references(shared_settings(), repository())]
+    known = [str(Variant(reference, "none")) for reference in known_references(shared_settings(), repository())]
     stored = tuple(str(variant) for variant in repository().variants())
-    found = dict.fromkeys([*DEFAULT, *known, *stored])
-    return Offered(tuple(one for one in found if Variant.parse(one).encoder.has_vectors), stored)
+    references = dict.fromkeys([*DEFAULT, *known, *stored])
+    return Offered(tuple(reference for reference in references if Variant.parse(reference).encoder.has_vectors), stored)
 
 
 def _models(offered: Offered) -> list[Variant]:
-    begin_with("try_models", lambda: [str(Variant(one, "none")) for one in own_at_first(2)])
+    begin_with("try_models", lambda: [str(Variant(reference, "none")) for reference in own_at_first(2)])
     chosen = some_named(
         "Models",
         offered.models,
@@ -191,9 +191,11 @@ def _models(offered: Offered) -> list[Variant]:
     )
     if not chosen:
         st.info("Choose a model.", icon=":material/info:")
-    variants = [Variant.parse(one) for one in chosen[:MOST_MODELS]]
+    variants = [Variant.parse(name) for name in chosen[:MOST_MODELS]]
     references = dict.fromkeys(variant.encoder for variant in variants)
-    for sending in sendings([EncodeRequest(one, own_scale.DATASET) for one in references], shared_settings()):
+    for sending in sendings(
+        [EncodeRequest(reference, own_scale.DATASET) for reference in references], shared_settings()
+    ):
         st.caption(as_text(f"{sending.in_words}, and your text."))
     return variants
 
@@ -239,14 +241,14 @@ class Asked:
 
 def _ask(texts: tuple[str, ...], variants: Sequence[Variant]) -> list[Asked]:
     """The models that can be asked; the page says what is wrong with the others."""
-    found = []
+    answers = []
     for variant in variants:
         try:
             revision = _revision(variant)
-            found.append(Asked(variant, revision, _answer(texts, variant, revision)))
+            answers.append(Asked(variant, revision, _answer(texts, variant, revision)))
         except BlindspotError as error:
             st.error(as_text(f"{variant.label}: {explained(error)}"), icon=":material/error:")
-    return found
+    return answers
 
 
 def _is_refused(lines: Sequence[str]) -> bool:
@@ -296,7 +298,7 @@ def _written(
     _made: Made,
 ) -> tuple[str, str]:
     """HTML of what is counted, and of padding and position; "" if these are not asked for."""
-    view = sentence_view(_made, [one.answer for one in asked])
+    view = sentence_view(_made, [model_asked.answer for model_asked in asked])
     return written.sentence(view, seen_in), written.not_counted(view, seen_in)
 
 
@@ -311,8 +313,8 @@ def _show_lines(lines: tuple[str, ...], variants: Sequence[Variant], offered: Of
         return
     why: list[Explained] = []
     if len(lines) == 2:
-        why = [_explained((lines[0], lines[1]), one.variant, one.revision) for one in asked]
-    view = lines_view(lines, [one.answer for one in asked], why)
+        why = [_explained((lines[0], lines[1]), model_asked.variant, model_asked.revision) for model_asked in asked]
+    view = lines_view(lines, [model_asked.answer for model_asked in asked], why)
     if len(lines) == 2:
         _two(view)
     else:
@@ -321,31 +323,31 @@ def _show_lines(lines: tuple[str, ...], variants: Sequence[Variant], offered: Of
 
 
 def _two(view: LinesView) -> None:
-    for one in view.models:
-        value = one.similarities[0][1]
+    for model in view.models:
+        value = model.similarities[0][1]
         said = "it has no vector for one of the lines." if value is None else f"similarity **{number(value, '.4f')}**."
-        st.markdown(f"**{as_text(one.label)}**: {said}")
-        _scale_and_notes(one)
-    asked = [_asked(view, one, number) for number, one in enumerate(view.models)]
+        st.markdown(f"**{as_text(model.label)}**: {said}")
+        _scale_and_notes(model)
+    asked = [_asked(view, model, number) for number, model in enumerate(view.models)]
     why_similar.show(asked, ("first line", "second line"), most=MOST_MODELS)
 
 
-def _asked(view: LinesView, one: Compared, number: int) -> why_similar.Asked:
-    def found(_cancel: CancelToken) -> Contributions:
-        if one.contributions is None:
-            raise CannotExplain(one.why_not)
-        return one.contributions
+def _asked(view: LinesView, model: Compared, number: int) -> why_similar.Asked:
+    def contributions(_cancel: CancelToken) -> Contributions:
+        if model.contributions is None:
+            raise CannotExplain(model.why_not)
+        return model.contributions
 
     texts = view.lines[0], view.lines[1]
-    value = None if one.contributions is None else one.contributions.cosine
-    key = digest_of_strings(["try", one.model, one.transform, repr(value), one.why_not, str(number)])
-    return why_similar.Asked(Variant(one.model, one.transform), key, texts, found)
+    value = None if model.contributions is None else model.contributions.cosine
+    key = digest_of_strings(["try", model.model, model.transform, repr(value), model.why_not, str(number)])
+    return why_similar.Asked(Variant(model.model, model.transform), key, texts, contributions)
 
 
-def _scale_and_notes(one: Compared) -> None:
-    if one.scale is not None:
-        st.caption(one.scale.in_words())
-    for note in one.notes:
+def _scale_and_notes(model: Compared) -> None:
+    if model.scale is not None:
+        st.caption(model.scale.in_words())
+    for note in model.notes:
         st.caption(as_text(note))
 
 
@@ -354,11 +356,11 @@ def _many(view: LinesView) -> None:
         st.markdown(f"**{counted(len(view.disagreements), 'pair')} that two models see most differently**")
         st.html(written.disagreements_table(view, scheme()))
         st.caption("Of the way from unrelated sentences (0%) to paraphrases (100%) on each model's own scale.")
-    for place, one in enumerate(view.models):
+    for place, model in enumerate(view.models):
         with st.container(key=f"try_matrix_{place}", gap="small"):
-            st.markdown(f"**{as_text(one.label)}**")
+            st.markdown(f"**{as_text(model.label)}**")
             st.html(written.matrix(view, place, scheme()))
-            _scale_and_notes(one)
+            _scale_and_notes(model)
 
 
 # --- ways on
@@ -375,7 +377,9 @@ def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant], offered: Offer
             help="Keeps your text with its rewrites as minimal pairs, a dataset of your own for HEROS.",
         )
         picks = Picks.current()
-        address = link_to(picks.dataset, picks.metric, [one for one in variants if str(one) in offered.stored])
+        address = link_to(
+            picks.dataset, picks.metric, [variant for variant in variants if str(variant) in offered.stored]
+        )
         page_link(
             "neighbors",
             label="Find it in a dataset",

@@ -158,7 +158,7 @@ def _rescored(picks: Picks) -> Sequence[int]:
         help="Search with codes, then compare so many best of every query again in float32. The floats are read for "
         "these alone, so they can be on disk.",
     )
-    return [int(one) for one in chosen]
+    return [int(factor) for factor in chosen]
 
 
 def _grid(
@@ -182,12 +182,12 @@ def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
     offer(possible, runs, "size_study", TITLE)
     if left_out := len(grid.requests) - len(possible):
         st.caption(f"{counted(left_out, 'setting')} left out: more dimensions than the dataset's items allow.")
-    found = [(s, runs[r]) for s, r in zip(grid.settings, grid.requests, strict=True) if r in runs]
-    if not found or found[0][0] != grid.full:
+    measured = [(s, runs[r]) for s, r in zip(grid.settings, grid.requests, strict=True) if r in runs]
+    if not measured or measured[0][0] != grid.full:
         st.caption("Every setting is compared with full size, which is not computed yet.")
         _bytes(grid)
         return
-    result = _judged(grid.dataset, tuple((s.chain, run.run_id) for s, run in found), grid, found)
+    result = _judged(grid.dataset, tuple((s.chain, run.run_id) for s, run in measured), grid, measured)
     with top:
         _headline(result)
     if len(result.cells) < 2:
@@ -220,8 +220,8 @@ def _judged(
     return size_view(_grid.entry, _found, repository())
 
 
-def _headline(found: SizeView) -> None:
-    first, *rest = answer(found, tolerated("size_drop"))
+def _headline(view: SizeView) -> None:
+    first, *rest = answer(view, tolerated("size_drop"))
     headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
 
 
@@ -247,11 +247,11 @@ def _bytes(grid: Grid) -> None:
     )
 
 
-def _table(grid: Grid, found: SizeView) -> None:
+def _table(grid: Grid, view: SizeView) -> None:
     measured = speed.read(settings())
     number = st.column_config.NumberColumn
     tables.draw(
-        found.rows(measured),
+        view.rows(measured),
         key="size_table",
         placeholder="–",
         column_config={
@@ -290,29 +290,29 @@ def _table(grid: Grid, found: SizeView) -> None:
 
 
 @fragment  # what is above is not drawn again
-def _lost(found: SizeView) -> None:
+def _lost(view: SizeView) -> None:
     """What a setting loses: by kind, and item by item, starting with items that most settings lose."""
     st.subheader("What is lost first?", anchor=False)
-    smaller = {cell.setting.chain: cell for cell in found.cells[1:]}
-    usual = found.not_worse or found.cells[-1]
+    smaller = {cell.setting.chain: cell for cell in view.cells[1:]}
+    usual = view.not_worse or view.cells[-1]
     chains = list(smaller)
     chain = one_named(
         "Setting",
         chains,
         index=chains.index(usual.setting.chain) if usual.setting.chain in smaller else 0,
         key="size_setting",
-        name=lambda one: smaller[one].setting.label if one in smaller else one,
+        name=lambda label: smaller[label].setting.label if label in smaller else label,
         width=320,
         on_change=TABLE.to_first_page,
     )
-    cell = smaller.get(str(chain)) or found.cells[1]
-    place = found.cells.index(cell)
+    cell = smaller.get(str(chain)) or view.cells[1]
+    place = view.cells.index(cell)
     columns = repository().own_columns(cell.run.plan.dataset, cell.run.plan.dataset_digest)
-    kinds = lost_by_kind(found, place, columns)
-    lost = found.lost_items(place)
+    kinds = lost_by_kind(view, place, columns)
+    lost = view.lost_items(place)
     st.markdown(
         as_text(
-            f"{cell.setting.label} loses {counted(len(lost), 'item')} of {len(found.numbers):,} ({cell.lost:.1%}), and "
+            f"{cell.setting.label} loses {counted(len(lost), 'item')} of {len(view.numbers):,} ({cell.lost:.1%}), and "
             f"does better on {cell.won:.1%}."
         )
     )
@@ -327,10 +327,10 @@ def _lost(found: SizeView) -> None:
         st.caption("No item is lost.")
         return
     rows = pd.DataFrame(map(vars, lost)).rename(columns=COLUMNS)
-    if found.parts is None:
+    if view.parts is None:
         rows = rows.drop(columns=["full size", "here"])
     number = st.column_config.NumberColumn
-    as_change = "Of the item's part in the score." if found.parts is not None else CHANGE_OF_ERROR
+    as_change = "Of the item's part in the score." if view.parts is not None else CHANGE_OF_ERROR
     about = f"{cell.run.plan.dataset} {chain}"
     TABLE.show(
         rows,
@@ -341,20 +341,20 @@ def _lost(found: SizeView) -> None:
             "full size": number(format="%.3f", width="small", help="The item's part in the score."),
             "here": number(format="%.3f", width="small"),
             "change": number(format="%+.3f", width="small", help=as_change),
-            "lost in settings": number(width="small", help=f"Of {len(found.cells) - 1:,} smaller settings."),
+            "lost in settings": number(width="small", help=f"Of {len(view.cells) - 1:,} smaller settings."),
         },
         hint="Those that most settings lose come first.",
     )
-    chosen = TABLE.chosen(rows, about, found.numbers.tolist(), "is not lost at this setting")
+    chosen = TABLE.chosen(rows, about, view.numbers.tolist(), "is not lost at this setting")
     if chosen is not None:
-        _item(chosen, cell, found)
+        _item(chosen, cell, view)
 
 
-def _item(number: int, cell: Cell, found: SizeView) -> None:
+def _item(number: int, cell: Cell, view: SizeView) -> None:
     """Draw the whole text of an item, and a link to it on its diagnostic's page, both sizes side by side."""
-    st.text(found.texts[found.numbers.tolist().index(number)])
-    plan, full = cell.run.plan, found.full.run
-    page, address = found.entry.place
+    st.text(view.texts[view.numbers.tolist().index(number)])
+    plan, full = cell.run.plan, view.full.run
+    page, address = view.entry.place
     own = next((dict(change.address) for change in _changes(cell.run, full).rows if change.item_no == number), {})
     page_link(
         page,

@@ -66,7 +66,7 @@ def show() -> None:
 def _training() -> None:
     names = trainings(repository())
     shown = known_datasets()
-    by_name = {name: [one for one in series_of(name, repository()) if one.dataset in shown] for name in names}
+    by_name = {name: [series for series in series_of(name, repository()) if series.dataset in shown] for name in names}
     by_name = {name: series for name, series in by_name.items() if series}
     if not by_name:
         st.session_state.setdefault("training", None)  # there is no picker: what a link names is not here
@@ -76,21 +76,21 @@ def _training() -> None:
         name = one_named("Training", list(by_name), index=0, key="training", name=str, width=280) or next(iter(by_name))
         series = _series(by_name[name])
         container = st.container(horizontal=True, vertical_alignment="bottom")
-    found = _read(series.training, tuple(step.run.run_id for step in series.steps), series)
+    scores = _read(series.training, tuple(step.run.run_id for step in series.steps), series)
     labels = series.labels
     with container:
         before = one_named("From", labels, index=0, key="training_from", name=title_of, width=180)
         after = one_named("To", labels, index=len(labels) - 1, key="training_to", name=title_of, width=180)
     first, last = (series.steps[series.place(label or labels[0])] for label in (before, after))
-    one = steps_view(found, first, last, None if first == last else _difference(last.run, first.run))
-    headline.show(one.in_words(as_text(figures.score_title(found))))
-    marked = () if one.before == one.after else (one.before.label, one.after.label)
-    figure = figures.score_over_steps(found, scheme(), marked)
+    steps = steps_view(scores, first, last, None if first == last else _difference(last.run, first.run))
+    headline.show(steps.in_words(as_text(figures.score_title(scores))))
+    marked = () if steps.before == steps.after else (steps.before.label, steps.after.label)
+    figure = figures.score_over_steps(scores, scheme(), marked)
     st.plotly_chart(figure, key="training_score", config={"displayModeBar": False})
-    if one.before == one.after:
+    if steps.before == steps.after:
         st.caption("Choose two different steps to see what changed between them.")
     else:
-        _items(one)
+        _items(steps)
     tables.show_limits([series.dataset])
 
 
@@ -116,8 +116,10 @@ def _series(among: list[Series]) -> Series:
     by_id = {series.id: series for series in among}
     if len(by_id) == 1:
         return among[0]
-    titles = {one.id: f"{one.entry.title}, {title_of_dataset(one.dataset)}" for one in among}
-    chosen = one_named("Evaluated on", list(by_id), index=0, key="training_on", name=lambda one: titles[one], width=320)
+    titles = {series.id: f"{series.entry.title}, {title_of_dataset(series.dataset)}" for series in among}
+    chosen = one_named(
+        "Evaluated on", list(by_id), index=0, key="training_on", name=lambda series_id: titles[series_id], width=320
+    )
     return by_id[chosen or among[0].id]
 
 
@@ -140,7 +142,7 @@ def _items(shown: StepsView) -> None:
         shown.unit.capitalize(),
         list(sides),
         key="training_side",
-        name=lambda one: titles[one],
+        name=lambda series_id: titles[series_id],
         on_change=TABLE.to_first_page,
     )
     listed = sides[side].rename(columns={"item_no": "no."}).reset_index(drop=True)
@@ -185,13 +187,13 @@ def _columns(shown: StepsView) -> dict[str, object]:
 
 def _item(number: int, shown: StepsView) -> None:
     """Draw the chosen item at every step, with a link to its diagnostic's page."""
-    found, series, theme = shown.evaluated, shown.series, scheme()
-    place = found.numbers.tolist().index(number)
-    rows = [(quiet("text", theme), found.texts[place])]
-    word = "rank " if found.is_rank else ""
+    scores, series, theme = shown.evaluated, shown.series, scheme()
+    place = scores.numbers.tolist().index(number)
+    rows = [(quiet("text", theme), scores.texts[place])]
+    word = "rank " if scores.is_rank else ""
     rows += [
         (quiet(step.title, theme), "–" if math.isnan(value) else f"{word}{value:,.6g}")
-        for step, value in zip(series.steps, found.shown[place].tolist(), strict=True)
+        for step, value in zip(series.steps, scores.shown[place].tolist(), strict=True)
     ]
     columns = (
         Column("", style="width:11rem", names_rows=True),

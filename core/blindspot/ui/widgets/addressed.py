@@ -80,7 +80,7 @@ def leave_out_unread_chains(key: str, otherwise: list[str] | None) -> None:
     flag = f"{UNREAD}{key}"
     if flag in st.session_state:
         refused, held = st.session_state.pop(flag), st.session_state.get(key)
-        kept = [one for one in held if one not in refused] if isinstance(held, list) else []
+        kept = [chain for chain in held if chain not in refused] if isinstance(held, list) else []
         st.session_state[key] = kept or otherwise
     elif key not in st.session_state and (refused := [v for v in st.query_params.get_all(key) if not _is_chain(v)]):
         st.session_state[flag] = refused
@@ -96,12 +96,12 @@ def _is_chain(text: str) -> bool:
 
 def names_of_variants(variants: Iterable[str], width: int | None = None) -> Callable[[str], str]:
     """A function from variants' ids to their labels, cut to ``width`` where they stay different."""
-    labels = {one: Variant.parse(one).label for one in variants}
+    labels = {variant: Variant.parse(variant).label for variant in variants}
     if width is not None:
-        short = {one: Variant.parse(one).label_within(width) for one in labels}
+        short = {variant: Variant.parse(variant).label_within(width) for variant in labels}
         often = Counter(short.values())
-        labels = {one: short[one] if often[short[one]] == 1 else label for one, label in labels.items()}
-    return lambda one: labels.get(one) or Variant.parse(one).label
+        labels = {variant: short[variant] if often[short[variant]] == 1 else label for variant, label in labels.items()}
+    return lambda variant: labels.get(variant) or Variant.parse(variant).label
 
 
 def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[str], str], **look: Any) -> str:
@@ -174,12 +174,12 @@ def _take(
     if not now and not (context and context.is_history_navigation):
         return  # lost on the way to another page
     by_address = _by_address(options, address)
-    found = [by_address[value] for value in dict.fromkeys(now) if value in by_address]
+    values = [by_address[value] for value in dict.fromkeys(now) if value in by_address]
     if several:
         # An empty value says that none is chosen, where the default is some.
-        state[key] = found if found or now == [""] else list(default)
+        state[key] = values if values or now == [""] else list(default)
     else:
-        state[key] = found[0] if found else next(iter(default), None)
+        state[key] = values[0] if values else next(iter(default), None)
 
 
 def take_option(key: str, options: Sequence[str]) -> None:

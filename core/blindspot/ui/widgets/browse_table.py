@@ -162,7 +162,7 @@ class BrowseTable:
 
     def show(
         self,
-        found: pd.DataFrame,
+        table: pd.DataFrame,
         dataset: str,
         config: Mapping[str, Any],
         *,
@@ -178,9 +178,9 @@ class BrowseTable:
             view: turns a page's rows into the shown frame.
         """
         wanted = self.wanted(dataset)
-        self._turn_to(found, wanted)
-        pages = Pages.of(f"{self.name}_page", len(found), ROWS_PER_PAGE)
-        rows = found.iloc[pages.rows]
+        self._turn_to(table, wanted)
+        pages = Pages.of(f"{self.name}_page", len(table), ROWS_PER_PAGE)
+        rows = table.iloc[pages.rows]
         frame = view(rows)
         with st.container(key=f"{self.name}_browse"):
             choose_row(

@@ -49,7 +49,7 @@ def scored_pairs(entry: DatasetEntry) -> ScoredPairs | None:
 
 @cached(4, "Reading the source sets …", shared=True)
 def _scored(entry: DatasetEntry) -> ScoredPairs:
-    found = fetch.load(entry, settings())
-    if not isinstance(found, ScoredPairs):
+    data = fetch.load(entry, settings())
+    if not isinstance(data, ScoredPairs):
         raise TypeError(f"{entry.id} is no set of scored pairs")
-    return found
+    return data

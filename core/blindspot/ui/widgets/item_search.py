@@ -74,12 +74,12 @@ def found_items(dataset: Dataset, wanted: str) -> Found:
     return _found(dataset, wanted)
 
 
-def title_of(found: Found) -> str:
+def title_of(items_found: Found) -> str:
     """How many there are and how they match, for above them."""
-    if found.way is Way.SPELLED:
-        return f"No text contains this; {len(found.numbers)} with a similar spelling"
-    title = f"{found.total:,} texts contain this" if found.total > 1 else "1 text contains this"
-    return f"{title}; the first {len(found.numbers)}" if found.total > len(found.numbers) else title
+    if items_found.way is Way.SPELLED:
+        return f"No text contains this; {len(items_found.numbers)} with a similar spelling"
+    title = f"{items_found.total:,} texts contain this" if items_found.total > 1 else "1 text contains this"
+    return f"{title}; the first {len(items_found.numbers)}" if items_found.total > len(items_found.numbers) else title
 
 
 @cached(3, shared=True)

@@ -101,9 +101,9 @@ def say_gains(
         st.markdown(f"No kind of {unit} has enough {plural} to tell **{b}** (B) from **{a}** (A) on it.")
         return
     said = [
-        f"{verb} most on {_in_words(one, unit, plural, sides or {})}"
-        for verb, one in (("gains", gains.gain), ("loses", gains.loss))
-        if one is not None
+        f"{verb} most on {_in_words(gain, unit, plural, sides or {})}"
+        for verb, gain in (("gains", gains.gain), ("loses", gains.loss))
+        if gain is not None
     ]
     if said:
         st.markdown(f"**{b}** (B) {' and '.join(said)} against **{a}** (A).")
@@ -118,23 +118,23 @@ def say_gains(
         _table_of_gains(gains, plural, score, key, sides or {})
 
 
-def _in_words(one: Gain, unit: str, plural: str, sides: Mapping[str, str]) -> str:
-    sure = f"{interval(one.test.interval, '+.3f')}, " if one.test.interval else ""
-    name = f"{as_text(one.by)}{sides.get(one.group.side, '')}: **{as_text(one.group.label)}**"
-    return f"{name} ({number(one.test.value, '+.3f')}, {sure}{counted(one.rows, unit, plural)})"
+def _in_words(gain: Gain, unit: str, plural: str, sides: Mapping[str, str]) -> str:
+    sure = f"{interval(gain.test.interval, '+.3f')}, " if gain.test.interval else ""
+    name = f"{as_text(gain.by)}{sides.get(gain.group.side, '')}: **{as_text(gain.group.label)}**"
+    return f"{name} ({number(gain.test.value, '+.3f')}, {sure}{counted(gain.rows, unit, plural)})"
 
 
 def _table_of_gains(gains: Gains, plural: str, score: str, key: str, sides: Mapping[str, str]) -> None:
     rows = [
         {
-            "by": f"{one.by}{sides.get(one.group.side, '')}",
-            "kind": one.group.label,
-            plural: one.rows,
-            "B − A": one.test.value,
-            "95% CI": "" if one.test.interval is None else interval(one.test.interval, "+.4f"),
-            "p (Holm)": p_in_cell(one.test.p_corrected, one.test.p),
+            "by": f"{gain.by}{sides.get(gain.group.side, '')}",
+            "kind": gain.group.label,
+            plural: gain.rows,
+            "B − A": gain.test.value,
+            "95% CI": "" if gain.test.interval is None else interval(gain.test.interval, "+.4f"),
+            "p (Holm)": p_in_cell(gain.test.p_corrected, gain.test.p),
         }
-        for one in gains.tested
+        for gain in gains.tested
     ]
     numbers = st.column_config.NumberColumn
     config = {"B − A": numbers(format="%+.4f", help=score)}

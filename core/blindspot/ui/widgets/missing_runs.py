@@ -44,11 +44,11 @@ def dataset_shown(entries: Sequence[Diagnostic], picks: Picks, usual: str = "") 
     if any(fits(entry, picks.dataset) for entry in entries):
         return picks.dataset
     newest = [run for entry in entries for run in repository().finished(entry, metrics=[], limit=1)]
-    if found := max(newest, key=lambda run: run.started_at).plan.dataset if newest else DatasetRef(usual):
+    if dataset := max(newest, key=lambda run: run.started_at).plan.dataset if newest else DatasetRef(usual):
         kinds = any_of(entry.dataset_kind for entry in entries)
         text = f"{tables.dataset_title(picks.dataset)} (sidebar) is not {kinds}. Shown: "
-        offer_switch(f"{text}{tables.dataset_title(found)}.", found)
-    return found
+        offer_switch(f"{text}{tables.dataset_title(dataset)}.", dataset)
+    return dataset
 
 
 def readable(entries: Sequence[Diagnostic], picks: Picks) -> Picks | None:

@@ -47,7 +47,7 @@ def run_form(entry: Diagnostic, dataset: str, params: Mapping[str, str]) -> None
     reference = encoder.selectbox(
         "Model",
         known,
-        next((place for place, one in enumerate(known) if can_encode(one, settings())), 0),
+        next((place for place, model in enumerate(known) if can_encode(model, settings())), 0),
         format_func=names_of_models(known),
         key="new_encoder",
         persist_state="session",

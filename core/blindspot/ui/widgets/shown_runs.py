@@ -40,8 +40,8 @@ def picks_that_fit(
 
 def newest(entry: Diagnostic, picks: Picks, dataset: DatasetRef, params: Mapping[str, str]) -> list[RunRecord]:
     """The newest finished run of each model asked for, the best by its headline first."""
-    found = {run.plan.variant: run for run in reversed(missing_runs.stored(entry, picks, dataset, params))}
-    return sorted(found.values(), key=lambda run: -run.metrics.get(entry.headline_of(run.metrics), -inf))
+    newest_runs = {run.plan.variant: run for run in reversed(missing_runs.stored(entry, picks, dataset, params))}
+    return sorted(newest_runs.values(), key=lambda run: -run.metrics.get(entry.headline_of(run.metrics), -inf))
 
 
 def first_of(runs: Sequence[RunRecord], most: int, how: str = "the best") -> list[RunRecord]:

@@ -67,8 +67,8 @@ def draw(
         st.dataframe(rows, hide_index=True, column_config=config, **look)
         return
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-    found = {name: _spec_of_negative(frame[name], config.get(name)) for name in frame.columns}
-    specs = {name: spec for name, spec in found.items() if spec is not None}
+    columns = {name: _spec_of_negative(frame[name], config.get(name)) for name in frame.columns}
+    specs = {name: spec for name, spec in columns.items() if spec is not None}
     if not specs:
         st.dataframe(frame, hide_index=True, column_config=config, **look)
         return
@@ -189,11 +189,11 @@ def _written(styler: Styler, frame: pd.DataFrame, texts: Mapping[str, Sequence[s
     formatters: dict[Any, str | Callable[[Any], str] | None] = {}
     apart: list[tuple[int, str, str]] = []
     for title, cells in texts.items():
-        found: dict[float, str] = {}
+        written_as: dict[float, str] = {}
         for row, (value, text) in enumerate(zip(frame[title], cells, strict=True)):
-            if found.setdefault(float(value), text) != text:
+            if written_as.setdefault(float(value), text) != text:
                 apart.append((row, title, text))
-        formatters[title] = found.__getitem__
+        formatters[title] = written_as.__getitem__
     formatters |= {c: "{:,.0f}" for c in ("dimension", "parameters", "memory, MB") if c in frame}
     styler = styler.format(formatters, na_rep="–")
     for row, title, text in apart:

@@ -79,9 +79,9 @@ def two_names(
     order = [name for name in ([*others, baseline] if is_of_own else [baseline, *others]) if name]
     given, has_b = _named(B, names), b_at_first or _named(B, names) is not None
     partners = [given] if given else names
-    able = [one for one in order if any(other != one and compare(one, other) for other in partners)]
+    able = [name for name in order if any(other != name and compare(name, other) for other in partners)]
     first = _valid(A, names, _other_than(given, able or order))
-    able = [one for one in (*others, baseline) if one and one != first and compare(first, one)]
+    able = [name for name in (*others, baseline) if name and name != first and compare(first, name)]
     second = _valid(B, names, _other_than(first, able or [*others, baseline])) if has_b else None
     if second is None and B in st.session_state:
         st.session_state[B] = None

@@ -54,10 +54,10 @@ def show() -> None:
     picks = replace(picks, dataset=missing_runs.dataset_shown([entry], picks) or picks.dataset)
     with ui.options():
         params = choose_candidates(picks)
-    found = missing_runs.stored(entry, picks, picks.dataset, params)
+    stored = missing_runs.stored(entry, picks, picks.dataset, params)
     with ui.errors_shown():
-        _missing(entry, picks, found, params)
-    runs: Sequence[RunRecord] = comparability.comparable_runs(found, picks)
+        _missing(entry, picks, stored, params)
+    runs: Sequence[RunRecord] = comparability.comparable_runs(stored, picks)
     runs = shown_runs.first_of(runs, MAX_SHOWN)
     if runs:
         comparability.protocol_note(entry, runs, picks)

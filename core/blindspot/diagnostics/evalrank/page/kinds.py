@@ -95,9 +95,9 @@ def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
     if sides.b is None:
         return
     digests = tuple(column.digest for column in own.values())
-    found = _gains(shown.pairs, sides.a.run_id, sides.b.run_id, digests, own, shown.filtered)
+    group_gains = _gains(shown.pairs, sides.a.run_id, sides.b.run_id, digests, own, shown.filtered)
     a, b = (run.plan.variant.label for run in (sides.a, sides.b))
-    widget.say_gains(found, a, b, "pair", "pairs", MEASURES["mrr"], key="kind_gains", sides=OF)
+    widget.say_gains(group_gains, a, b, "pair", "pairs", MEASURES["mrr"], key="kind_gains", sides=OF)
 
 
 @cached(32, "Comparing kinds of pair …", keys=BY_RUNS)

@@ -26,12 +26,12 @@ def note(shown: EvalRankView) -> None:
         return
     run = headline.subject_first(shown.runs, shown.picks)[0]
     text = "Other queries are candidates too"
-    if (found := _counted(run, shown.pairs)) is not None:
-        if not found.above:
+    if (close := _counted(run, shown.pairs)) is not None:
+        if not close.above:
             return
-        pairs = "the pairs" if found.pairs == run.metrics["pairs"] else f"{found.pairs:,} evenly spaced pairs"
+        pairs = "the pairs" if close.pairs == run.metrics["pairs"] else f"{close.pairs:,} evenly spaced pairs"
         model = as_text(run.plan.variant.label)
-        text += f": in {percent(found.above / found.pairs, 1)} of {pairs}, {model} ranks another query above the match"
+        text += f": in {percent(close.above / close.pairs, 1)} of {pairs}, {model} ranks another query above the match"
     st.caption(f"{text}. *Trust*, below, shows the score among matches only.")
 
 

@@ -108,13 +108,13 @@ def show(shown: EvalRankView) -> None:
     if sides.b is not None:
         of_tab = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
         of_figure = of_tab if of_figure is None else of_tab & of_figure
-    found = _table(shown, sides, described, of_figure, own)
+    table = _table(shown, sides, described, of_figure, own)
     none_covers = "is left out: no model shown has vectors for both texts"
-    selected = TABLE.chosen(found, shown.picks.dataset, set(numbers.tolist()), none_covers)
+    selected = TABLE.chosen(table, shown.picks.dataset, set(numbers.tolist()), none_covers)
     if selected is not None:
         _drill(shown, sides, selected)
-    if not found.empty:
-        _downloads(found, shown, own)
+    if not table.empty:
+        _downloads(table, shown, own)
     training_data.offer(sides.a)
 
 
@@ -182,8 +182,8 @@ def _table(
     mask = browsing.kept(described, which) & browsing.containing(described, wanted or "") & of_file
     if in_figure is not None:
         mask &= in_figure
-    found = browsing.in_order(described[mask], order, descending=descending)
-    if found.empty:
+    table = browsing.in_order(described[mask], order, descending=descending)
+    if table.empty:
         st.info(
             "No pair contains this. Shorten the search or remove a filter."
             if wanted
@@ -192,13 +192,13 @@ def _table(
     else:
         names = _columns(shown, sides, [order, *extra])
         TABLE.show(
-            found,
+            table,
             shown.picks.dataset,
             _config(sides, names),
-            hint=f"{len(found):,} pairs. Choose a row to see what outranks the match.",
+            hint=f"{len(table):,} pairs. Choose a row to see what outranks the match.",
             view=lambda rows: _from_changes(rows)[list(names)].rename(columns=names),
         )
-    return found
+    return table
 
 
 def _from_changes(rows: pd.DataFrame) -> pd.DataFrame:
@@ -308,16 +308,16 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
     return out
 
 
-def _downloads(found: pd.DataFrame, shown: EvalRankView, own: Sequence[OwnColumn]) -> None:
+def _downloads(table: pd.DataFrame, shown: EvalRankView, own: Sequence[OwnColumn]) -> None:
     variants = {run.run_id: run.plan.variant for run in shown.runs}
     names = [*features(shown.pairs).columns, *(f"{ADDED}{name}" for name in choices_of(own))]
     dataset = shown.runs[0].plan.dataset
     downloads.tables(
-        lambda: browsing.for_export(found, shown.pairs, variants, names),
+        lambda: browsing.for_export(table, shown.pairs, variants, names),
         downloads.Holds(dataset, tuple(variants)),
         stem=downloads.stem_of("evalrank", dataset, "pairs"),
         key="download",
-        help=f"All {len(found):,} pairs in the table's order, with ranks, similarities and ties in every model shown.",
+        help=f"All {len(table):,} pairs in the table's order, with ranks, similarities and ties in every model shown.",
     )
 
 
@@ -370,12 +370,12 @@ def _gold(shown: EvalRankView, selected: int) -> None:
     if not dataset_offer.is_here(entry):
         st.caption(f"Its gold score comes from {entry.title}, which the view *kinds of pair* can download.")
         return
-    found = sources_of(shown.pairs, entry)
-    if found is None:
+    sources = sources_of(shown.pairs, entry)
+    if sources is None:
         return
     place = int(np.searchsorted(shown.pairs.numbers, selected))
-    highest = dict(zip(found.names, found.highest, strict=True))
-    scores = [f"{s.score:.4g} of {highest[s.source]:.4g} in {as_text(s.source)}" for s in found.of(place)]
+    highest = dict(zip(sources.names, sources.highest, strict=True))
+    scores = [f"{s.score:.4g} of {highest[s.source]:.4g} in {as_text(s.source)}" for s in sources.of(place)]
     st.caption(f"Gold score: {', '.join(scores)}." if scores else "Gold score: not in the known source sets.")
 
 
@@ -431,9 +431,9 @@ def draw_ranking(
             item.text,
             item.left_out,
             item.relation is Relation.MATCH,
-            " · ".join(found),
+            " · ".join(reasons),
         )
-        for item, found in zip(items, why or [()] * len(items), strict=True)
+        for item, reasons in zip(items, why or [()] * len(items), strict=True)
     ]
     st.html(ranking_table(pair["query"], rows, scheme(), f"Ranking by {how}"))
 

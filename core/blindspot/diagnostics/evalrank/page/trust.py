@@ -55,14 +55,14 @@ UPLOADED, ON_SERVER = "upload a file", "a file on the server"
 def show(shown: EvalRankView) -> None:
     run = _run(shown)
     others = Others.of(run, repository())
-    found = _stored(run, shown.pairs, shown.filtered, others)
+    view = _stored(run, shown.pairs, shown.filtered, others)
     try:
-        found = found.with_choices(_ranked_again(run, shown.filtered))
+        view = view.with_choices(_ranked_again(run, shown.filtered))
     except EmbeddingsGone as gone:
         encode_again(gone, run, key="trust_again")
-    st.html(choices_table(found.choices, scheme(), "What each choice does to the score"))
+    st.html(choices_table(view.choices, scheme(), "What each choice does to the score"))
     st.caption("Δ: difference from the first row, the score shown above.")
-    _both_candidates(shown, found)
+    _both_candidates(shown, view)
     comparability.coverage_notes([run])
     _not_computed(shown, run, others)
     _why_published_numbers_differ(run, others.protocol)
@@ -88,8 +88,8 @@ def _ranked_again(run: RunRecord, filtered: bool) -> list[Choice]:
     return ranked_again(run, settings(), repository(), filtered=filtered)
 
 
-def _both_candidates(shown: EvalRankView, found: TrustView) -> None:
-    own, other = found.choices[0].score, found.of(CANDIDATES.name)
+def _both_candidates(shown: EvalRankView, view: TrustView) -> None:
+    own, other = view.choices[0].score, view.of(CANDIDATES.name)
     if other is not None:
         every, matches = (other.score, own) if shown.among_matches else (own, other.score)
         st.markdown(
@@ -166,9 +166,9 @@ def _training(shown: EvalRankView) -> None:
     training = _training_set(shown)
     if training is None:
         return
-    found = _overlap(shown.pairs, training)
-    _remember(shown, training, found)
-    m, both, any_text = found.pairs, found.both, found.any_text
+    overlap = _overlap(shown.pairs, training)
+    _remember(shown, training, overlap)
+    m, both, any_text = overlap.pairs, overlap.both, overlap.any_text
     st.markdown(
         f"**{both:,} of {m:,} pairs** ({both / m:.1%}) occur in {as_text(training.name)} ({training.rows:,} rows) with "
         f"both texts in one row; {any_text:,} ({any_text / m:.1%}) with at least one text in any row."
@@ -182,14 +182,14 @@ def _training(shown: EvalRankView) -> None:
             icon=":material/block:",
         )
         return
-    _scores(shown, found)
+    _scores(shown, overlap)
     st.caption(
         "Texts are compared without case, Unicode form, spaces and punctuation. The candidates stay the same; the mean "
         "is over fewer pairs."
     )
 
 
-def _remember(shown: EvalRankView, training: TrainingSet, found: OverlapView) -> None:
+def _remember(shown: EvalRankView, training: TrainingSet, overlap: OverlapView) -> None:
     """Keep the overlap with a training set that the reader named, and warn of it at the score."""
     if not allowed().changes or training.name == STS_BENCHMARK:
         return
@@ -197,12 +197,12 @@ def _remember(shown: EvalRankView, training: TrainingSet, found: OverlapView) ->
     known = training.digest in {kept.digest for kept in training_overlap.remembered(folder, digest)}
     if not known and training.digest != st.session_state.get(_FORGOTTEN):
         try:
-            training_overlap.remember(folder, digest, training, found.found)
+            training_overlap.remember(folder, digest, training, overlap.found)
         except BlindspotError as error:
             st.error(as_text(explained(error)), icon=":material/error:")
             return
         st.rerun()  # the score above says it too
-    if found.both:
+    if overlap.both:
         forget = "Forget this training set" if known else "Remember it at the score"
         st.button(forget, key="training_forget", on_click=_forget, args=(folder, digest, training.digest, known))
 
@@ -297,9 +297,9 @@ PARTS = {
 }
 
 
-def _scores(shown: EvalRankView, found: OverlapView) -> None:
+def _scores(shown: EvalRankView, overlap: OverlapView) -> None:
     """A row per variant: the score on all pairs, on those in the training set, and on the rest."""
-    scores = [{n: part.by(shown.filtered) for n, part in found.scores[run.run_id].items()} for run in shown.runs]
+    scores = [{n: part.by(shown.filtered) for n, part in overlap.scores[run.run_id].items()} for run in shown.runs]
     number = st.column_config.NumberColumn
     columns: dict[str, list[Any]] = {"model": [run.plan.variant.label for run in shown.runs]}
     config: dict[str, ColumnConfig] = {}

@@ -35,20 +35,20 @@ def estimated(pairs: PairTable) -> tuple[Estimated, ...]:
 
 
 def _all_estimates(estimates: Sequence[Estimated]) -> Mapping[str, Mapping[str, Estimate]]:
-    return {run_id: rows for one in estimates for run_id, rows in one.estimates.items()}
+    return {run_id: rows for estimate in estimates for run_id, rows in estimate.estimates.items()}
 
 
-def by_variant(found: Sequence[Estimated], runs: Sequence[RunRecord], suffix: str) -> Scores:
+def by_variant(groups: Sequence[Estimated], runs: Sequence[RunRecord], suffix: str) -> Scores:
     """Scores for ``figures.score_dots``; ``suffix`` selects raw or filtered scores."""
-    estimates = _all_estimates(found)
+    estimates = _all_estimates(groups)
     return {run.plan.variant: {name: estimates[run.run_id][f"{name}{suffix}"] for name in SHOWN} for run in runs}
 
 
 def with_intervals(
-    found: Sequence[Estimated], runs: Sequence[RunRecord], metrics: Sequence[str]
+    groups: Sequence[Estimated], runs: Sequence[RunRecord], metrics: Sequence[str]
 ) -> Mapping[tuple[int, str], str]:
     """Cells for ``tables.mark_best``: ``value (low to high)`` by row and metric."""
-    estimates = _all_estimates(found)
+    estimates = _all_estimates(groups)
     return {
         (row, metric): numbers.in_cell(metric, e)
         for row, run in enumerate(runs)
@@ -58,7 +58,7 @@ def with_intervals(
 
 
 def note(estimates: Sequence[Estimated]) -> None:
-    for said in dict.fromkeys(one.method for one in estimates):
+    for said in dict.fromkeys(estimate.method for estimate in estimates):
         st.caption(said)
 
 
@@ -80,7 +80,7 @@ def show_headline(shown: EvalRankView, estimates: Sequence[Estimated]) -> None:
     """A model's Hits@1 with its interval, and how the other models differ from it; MRR where every Hits@1 is 0, which
     does not tell the models apart."""
     runs = headline.subject_first(shown.runs, shown.picks)
-    own = next(one for one in estimates if runs[0].run_id in one.estimates)
+    own = next(estimate for estimate in estimates if runs[0].run_id in estimate.estimates)
     suffix, first = "_filtered" if shown.filtered else "", as_text(runs[0].plan.variant.label)
     hits, mrr = (own.estimates[runs[0].run_id][f"{score}{suffix}"] for score in ("hits@1", "mrr"))
     if any(run.metrics[f"hits@1{suffix}"] > 0 for run in runs):
@@ -102,8 +102,8 @@ def show_versus(shown: EvalRankView) -> None:
     if len(shown.runs) < 2:
         st.info("Only one model is shown. Pick or run another one to compare.", icon=":material/info:")
         return
-    found = estimated(shown.pairs)
-    if len(found) > 1:
+    groups = estimated(shown.pairs)
+    if len(groups) > 1:
         st.warning(
             "These models are not comparable: each was ranked on the texts that it covers itself. Choose *common* "
             "under *Options*, *Texts ranked*.",
@@ -130,14 +130,14 @@ def show_versus(shown: EvalRankView) -> None:
         f"corrected p < {ALPHA:g}. Detectable: the smallest difference that this test would find with 80% probability. "
         "The median rank is not tested, since the test compares means."
     )
-    st.caption(found[0].method)
+    st.caption(groups[0].method)
 
 
 def _baseline(shown: EvalRankView) -> RunRecord:
     """The run of the picked baseline; without one, the best."""
     wanted = shown.picks.baseline
-    if found := [run for run in shown.runs if run.plan.variant == wanted]:
-        return found[0]
+    if baselines := [run for run in shown.runs if run.plan.variant == wanted]:
+        return baselines[0]
     if wanted is not None:
         st.caption(f"The baseline, {as_text(wanted.label)}, has no run here. Instead: the model with the highest MRR.")
     return shown.runs[0]

@@ -115,8 +115,8 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
 
 def _sliders(chain: TransformChain, dimension: int | None) -> None:
     """Sliders for the arguments of the chain's steps; moving one sets the chain, and with it the address."""
-    found = what_if.sliders(chain, dimension) if dimension else ()
-    for slider, column in zip(found, st.columns(max(len(found), 2)), strict=False):
+    sliders = what_if.sliders(chain, dimension) if dimension else ()
+    for slider, column in zip(sliders, st.columns(max(len(sliders), 2)), strict=False):
         key = f"if_argument_{slider.step}_{slider.name}"
         st.session_state[key] = slider.value
         column.slider(
@@ -145,17 +145,17 @@ def _result(base: Basis, chain: TransformChain, metric: Similarity) -> WhatIf:
 
 
 def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, metric: Similarity) -> None:
-    found = result.filtered if shown.filtered else result.raw
+    change = result.filtered if shown.filtered else result.raw
     n = len(base.sample)
     way = "filtered" if shown.filtered else "raw"
     whole = "all" if base.is_whole else "a random sample of"
     st.markdown(
-        f"**{found.gained:,}** of {n:,} pairs move up, **{found.lost:,}** move down, "
-        f"{n - found.gained - found.lost:,} stay. By {way} ranks among all {len(base.items):,} texts."
+        f"**{change.gained:,}** of {n:,} pairs move up, **{change.lost:,}** move down, "
+        f"{n - change.gained - change.lost:,} stay. By {way} ranks among all {len(base.items):,} texts."
     )
     table, note = st.columns([3, 2], vertical_alignment="center")
     with table:
-        tables.draw(_score_table(found), key="if_scores", column_config=_SCORE_COLUMNS)
+        tables.draw(_score_table(change), key="if_scores", column_config=_SCORE_COLUMNS)
     with note:
         if base.is_whole:
             st.caption(f"On {whole} {n:,} pairs: a run would store these scores.")
@@ -164,26 +164,28 @@ def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, m
                 f"On {whole} {n:,} of {len(base.pairs):,} pairs, always the same sample: estimates of the change in a "
                 "full run."
             )
-        st.caption(f"95% CI of the paired difference. {_independent(found)} An interval that contains 0 may be chance.")
+        st.caption(
+            f"95% CI of the paired difference. {_independent(change)} An interval that contains 0 may be chance."
+        )
         _on_all_pairs(base, shown, transform, metric)
     numbers = base.pairs["item_no"].to_numpy()[base.sample]
     scatter, bars = st.columns(2)
     with scatter:
         st.markdown("**Rank of the match before and after.** Below the diagonal: improved.")
         items = len(base.items)
-        figure = rank_scatter(found.before.shown, found.after.shown, numbers, items, scheme())
+        figure = rank_scatter(change.before.shown, change.after.shown, numbers, items, scheme())
         st.plotly_chart(figure, key="if_scatter")
     with bars:
         st.markdown("**How far do matches move?**")
-        st.plotly_chart(change_bars(found.factors, scheme()), key="if_bars")
-    _most_changed(base, found)
+        st.plotly_chart(change_bars(change.factors, scheme()), key="if_bars")
+    _most_changed(base, change)
     _drill(base, transform, metric)
 
 
 _SCORE_COLUMNS = dict.fromkeys(("before", "after"), "%.4f") | {"change": "%+.4f"}
 
 
-def _score_table(found: Change) -> list[dict[str, object]]:
+def _score_table(change: Change) -> list[dict[str, object]]:
     return [
         {
             "score": what_if.SHOWN[change.name],
@@ -192,7 +194,7 @@ def _score_table(found: Change) -> list[dict[str, object]]:
             "change": change.difference.value,
             "95% CI": interval(change.difference.interval, "+.4f"),
         }
-        for change in found.changes()
+        for change in change.changes()
     ]
 
 

@@ -67,8 +67,8 @@ def show(shown: FrequencyView) -> None:
         st.caption(f"k is {longest} here: an item has no more neighbors.")
     k = longest
     figure = occurrence_tails(
-        {one.variant: one.tail for one in models},
-        {one.space.vectors.shape[1]: one.random_tail for one in models},
+        {model.variant: model.tail for model in models},
+        {model.space.vectors.shape[1]: model.random_tail for model in models},
         k,
         HUB,
         shown.styles,
@@ -87,19 +87,19 @@ def show(shown: FrequencyView) -> None:
 
 def _lists(shown: FrequencyView, metric: Similarity) -> list[tuple[Space, Lists, Lists]]:
     """Per space its lists and the random ones, if they are stored or quickly made; the others are offered as work."""
-    found: list[tuple[Space, Lists, Lists]] = []
+    spaces: list[tuple[Space, Lists, Lists]] = []
     missing: list[Space] = []
     for space in shown.spaces:
         try:
             if lists := _find(space, metric):
-                found.append((space, *lists))
+                spaces.append((space, *lists))
             else:
                 missing.append(space)
         except BlindspotError as error:
             st.warning(f"**{as_text(space.variant.label)}**: {as_text(explained(error))}.", icon=":material/block:")
     if missing:
         _offer(shown, missing, metric)
-    return found
+    return spaces
 
 
 def _find(space: Space, metric: Similarity) -> tuple[Lists, Lists] | None:
@@ -138,19 +138,19 @@ def _offer(shown: FrequencyView, missing: Sequence[Space], metric: Similarity) -
 def _table(shown: FrequencyView, models: Sequence[Hubs]) -> None:
     rows = [
         {
-            "model": one.variant.label,
-            "skewness": one.hubness.skewness,
-            "random: skewness": one.random.skewness,
-            "ρ with frequency": one.with_frequency(shown.frequencies.zipf).text,
-            "never listed": one.hubness.never,
-            "random: never listed": one.random.never,
-            "hubs": one.hubness.hubs,
-            "places taken by hubs": one.hubness.in_hubs,
-            "most": one.hubness.most,
-            "tied lists": one.tied,
-            "zero vectors": one.zero_vectors,
+            "model": model.variant.label,
+            "skewness": model.hubness.skewness,
+            "random: skewness": model.random.skewness,
+            "ρ with frequency": model.with_frequency(shown.frequencies.zipf).text,
+            "never listed": model.hubness.never,
+            "random: never listed": model.random.never,
+            "hubs": model.hubness.hubs,
+            "places taken by hubs": model.hubness.in_hubs,
+            "most": model.hubness.most,
+            "tied lists": model.tied,
+            "zero vectors": model.zero_vectors,
         }
-        for one in models
+        for model in models
     ]
     number = st.column_config.NumberColumn
     percent = "percent"
@@ -181,23 +181,23 @@ def _items(shown: FrequencyView, models: Sequence[Hubs]) -> None:
     """The hubs of a model, or the items in no list, and the lists around the chosen one."""
     st.markdown("**Which items are they?**")
     left, right = st.columns([3, 2])
-    by_id = {str(one.variant): one for one in models}
-    one = by_id[
+    by_id = {str(model.variant): model for model in models}
+    model = by_id[
         str(one_named("Model", list(by_id), key="hubs_of", name=names_of_variants(by_id), index=0, container=left))
     ]
     zipf = shown.frequencies.zipf
     if one_of("Items", [HUBS, NEVER], "hub_list", container=right) == HUBS:
-        items = one.largest(LISTED)
+        items = model.largest(LISTED)
     else:
-        never = int(np.count_nonzero(one.counts == 0))
+        never = int(np.count_nonzero(model.counts == 0))
         st.caption(f"{never:,} items are in no list; shown are the {min(never, LISTED)} most frequent.")
-        items = one.never_listed(zipf, LISTED)
+        items = model.never_listed(zipf, LISTED)
     listed = pd.DataFrame(
         {
             "no.": [item.item_no for item in items],
             "in lists": [item.occurrences for item in items],
             "times average": [item.times_average for item in items],
-            "Zipf frequency": [zipf[one.space.place_of(item.item_no)] for item in items],
+            "Zipf frequency": [zipf[model.space.place_of(item.item_no)] for item in items],
             shown.entry.unit: [item.text for item in items],
         }
     )
@@ -205,7 +205,7 @@ def _items(shown: FrequencyView, models: Sequence[Hubs]) -> None:
         number = st.column_config.NumberColumn
         config = {
             "no.": number(width="small", help="Number of the item in the dataset"),
-            "in lists": number(format="localized", help=f"How many items have it among their {one.k} nearest"),
+            "in lists": number(format="localized", help=f"How many items have it among their {model.k} nearest"),
             "times average": number(format="%.1f", help=f"From {HUB:g} on it is called a hub"),
             "Zipf frequency": number(format="%.2f", help="3 is one occurrence per million words, 5 a hundred"),
         }
@@ -214,38 +214,38 @@ def _items(shown: FrequencyView, models: Sequence[Hubs]) -> None:
     else:
         st.info("Every item is among the neighbors of some other.")
     left_out = "has no vector that can be compared in all of the shown variants"
-    numbers = set(one.numbers.tolist())
+    numbers = set(model.numbers.tolist())
     item_no = TABLE.chosen(listed, shown.dataset.id, numbers, left_out, last=len(shown.dataset.items) - 1)
-    if item_no is not None and (item := one.item(item_no)) is not None:
-        _drill(shown, one, item)
+    if item_no is not None and (item := model.item(item_no)) is not None:
+        _drill(shown, model, item)
 
 
-def _drill(shown: FrequencyView, one: Hubs, item: int) -> None:
+def _drill(shown: FrequencyView, hubs: Hubs, item: int) -> None:
     """An item's own list, and the lists that it is in."""
-    chosen = one.listed(item)
+    chosen = hubs.listed(item)
     with st.container(border=True, key="hub_drill"):
         with st.container(horizontal=True, gap="small"):
             st.markdown(f"**{as_text(shown.entry.unit.capitalize())}**", width="content")
             st.text(chosen.text)
         st.markdown(
-            f"By {as_text(one.variant.label)} it is in **{chosen.occurrences:,}** lists of {one.k}, "
+            f"By {as_text(hubs.variant.label)} it is in **{chosen.occurrences:,}** lists of {hubs.k}, "
             f"**{chosen.times_average:.1f}** times the average."
         )
         left, right = st.columns(2)
         with left:
             st.markdown("**Its own nearest**")
-            _neighbors(shown, one, one.neighbors(item), "own")
+            _neighbors(shown, hubs, hubs.neighbors(item), "own")
         with right:
             st.markdown("**Whose nearest it is**")
             if not chosen.occurrences:
                 st.caption("Nobody's.")
                 return
-            _neighbors(shown, one, one.listed_by(item, MOST_ASKERS), "askers")
+            _neighbors(shown, hubs, hubs.listed_by(item, MOST_ASKERS), "askers")
             if chosen.occurrences > MOST_ASKERS:
                 st.caption(f"The first {MOST_ASKERS} of {chosen.occurrences:,}, those that rank it highest.")
 
 
-def _neighbors(shown: FrequencyView, one: Hubs, neighbors: Sequence[Neighbor], key: str) -> None:
+def _neighbors(shown: FrequencyView, hubs: Hubs, neighbors: Sequence[Neighbor], key: str) -> None:
     number = st.column_config.NumberColumn
     about = "Rank in this item's list" if key == "own" else "Rank of this item in the list of that one"
     tables.draw(
@@ -258,6 +258,6 @@ def _neighbors(shown: FrequencyView, one: Hubs, neighbors: Sequence[Neighbor], k
         column_config={
             "rank": number(width="small", help=about),
             "similarity": "%.4f",
-            "in lists": number(format="localized", help=f"How many lists of {one.k} it is in itself"),
+            "in lists": number(format="localized", help=f"How many lists of {hubs.k} it is in itself"),
         },
     )

@@ -36,18 +36,18 @@ def show(shown: FrequencyView) -> None:
     """Accuracy by threshold and variant, from a vocabulary's stored runs or computed here for other datasets."""
     try:
         if isinstance(shown.dataset, Vocabulary) and shown.frequencies.source == shown.dataset.id:
-            found = _stored(shown, shown.dataset)
+            by_variant = _stored(shown, shown.dataset)
         else:
-            found = _computed(shown)
+            by_variant = _computed(shown)
     except BlindspotError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return
-    if not found:
+    if not by_variant:
         return
-    per_class = int(next(iter(found.values()))["words_per_class"].iloc[0])
+    per_class = int(next(iter(by_variant.values()))["words_per_class"].iloc[0])
     axis = f"Frequency threshold ({'occurrences' if shown.dataset.of_words else 'per billion words'})"
     few = classes.strays(per_class) if per_class < classes.ENOUGH else None
-    _verdict(found, shown, few)
+    _verdict(by_variant, shown, few)
     if few is not None:
         stray = classes.strays(classes.ENOUGH)
         st.caption(
@@ -55,7 +55,7 @@ def show(shown: FrequencyView) -> None:
             f"threshold, guessing reaches {CHANCE - few:.0%} to {CHANCE + few:.0%} (gray) in 95% of cases. "
             f"{classes.ENOUGH:,} of each would narrow that to {CHANCE - stray:.0%} to {CHANCE + stray:.0%}."
         )
-    figure = figures.accuracy_lines(found, axis, shown.styles, shown.scheme, guessing=few)
+    figure = figures.accuracy_lines(by_variant, axis, shown.styles, shown.scheme, guessing=few)
     st.plotly_chart(figure, key="accuracy_lines")
     bands = "Bands: standard deviation over the draws. " if few is None else ""
     of_texts = "" if shown.dataset.of_words else f"A {shown.entry.unit}'s frequency is the mean of its words'. "
@@ -69,27 +69,28 @@ def show(shown: FrequencyView) -> None:
         names = ", ".join(f"{v.label}: {n:,}" for v, n in zero.items() if n)
         st.caption(as_text(f"Zero vectors stay zero ({names})."))
     with st.expander("The numbers", icon=":material/table:"):
-        _table(found)
+        _table(by_variant)
 
 
-def _verdict(found: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: float | None) -> None:
+def _verdict(by_variant: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: float | None) -> None:
     """A sentence on the first model, one on the others, and how to read them.
 
     Args:
         few: how far guessing strays from chance; with so few items, less than that is no verdict.
     """
     unit = shown.entry.unit
-    (variant, rows), *others = found.items()
-    one = told(rows)
-    if few is not None and one.mean.value - CHANCE <= few:
+    (variant, rows), *others = by_variant.items()
+    outcome = told(rows)
+    if few is not None and outcome.mean.value - CHANCE <= few:
         does = "may or may not show"  # too few
     else:
-        does = "show" if one.mean.value - one.control >= CLEARLY else "hardly show"
+        does = "show" if outcome.mean.value - outcome.control >= CLEARLY else "hardly show"
     which = f"which {unit}s are frequent" if shown.dataset.of_words else f"which {unit}s use frequent words"
     text = (
         f"In {as_text(shown.entry.title)}, vectors of **{as_text(variant.label)}** {does} {which}: a linear classifier "
-        f"is right on **{one.mean.value:.1%}**{ci(one.mean, '.1%')}, the mean over thresholds, of which none is below "
-        f"{one.least:.1%} or above {one.most:.1%}; with shuffled labels it is right on {one.control:.1%}"
+        f"is right on **{outcome.mean.value:.1%}**{ci(outcome.mean, '.1%')}, the mean over thresholds, of which none "
+        f"is below {outcome.least:.1%} or above {outcome.most:.1%}; with shuffled labels it is "
+        f"right on {outcome.control:.1%}"
     )
     also = [f"**{as_text(v.label)}** {told(other).mean.value:.1%}" for v, other in others]
     st.markdown(f"{text}{'; ' if also else ''}{', '.join(also)}.")
@@ -98,7 +99,7 @@ def _verdict(found: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: f
         "Differences between models are not tested."
     )
     if not shown.dataset.of_words:
-        _instead(shown, list(found))
+        _instead(shown, list(by_variant))
 
 
 def _instead(shown: FrequencyView, variants: Sequence[Variant]) -> None:
@@ -113,14 +114,14 @@ def _instead(shown: FrequencyView, variants: Sequence[Variant]) -> None:
     offer_switch(as_text(f"{text}words, on {title_of(newest)}: {', '.join(scores)}."), newest)
 
 
-def _table(found: Mapping[Variant, pd.DataFrame]) -> None:
-    first = next(iter(found.values()))
+def _table(by_variant: Mapping[Variant, pd.DataFrame]) -> None:
+    first = next(iter(by_variant.values()))
     columns: dict[str, Sequence[object]] = {
         "threshold": first["threshold"].tolist(),
         "from": first["count"].tolist(),
         "rare": first["rare_share"].tolist(),
     }
-    for variant, rows in found.items():
+    for variant, rows in by_variant.items():
         columns[variant.label] = _with_sd(rows, "accuracy")
         columns[f"{variant.label}, shuffled"] = _with_sd(rows, "control")
     tables.draw(
@@ -140,8 +141,8 @@ def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.Da
     covered[shown.spaces[0].items] = True
     digests = (vocabulary.part(covered).digest, vocabulary.content_digest)
     wanted = [space.variant for space in shown.spaces]
-    found = repository().finished(ENTRY, dataset=vocabulary.id, params={}, metrics=[])  # fitted on its own words
-    plans = {run.run_id: run.plan for run in reversed(found)}  # the newest last
+    stored = repository().finished(ENTRY, dataset=vocabulary.id, params={}, metrics=[])  # fitted on its own words
+    plans = {run.run_id: run.plan for run in reversed(stored)}  # the newest last
     runs = {p.variant: run for run, p in plans.items() if (p.covered_digest, p.dataset_digest) == digests}
     if lacking := [v for v in wanted if v not in runs]:
         names = ", ".join(v.label for v in lacking)

@@ -40,18 +40,18 @@ def show(shown: FrequencyView) -> None:
     known = int(np.count_nonzero(shown.frequencies.known))
     if not known:
         st.info("None of these texts has a known frequency, so vector lengths cannot be plotted against it.")
-    found = {space.variant: _norms(space, shown.frequencies) for space in shown.spaces}
-    drawn = [space for space in shown.spaces if not found[space.variant].alike]
-    for variant, one in found.items():
-        if one.alike:
-            _say_alike(variant, one)
+    by_variant = {space.variant: _norms(space, shown.frequencies) for space in shown.spaces}
+    drawn = [space for space in shown.spaces if not by_variant[space.variant].alike]
+    for variant, of_model in by_variant.items():
+        if of_model.alike:
+            _say_alike(variant, of_model)
     if known and drawn:
-        _charts(shown, drawn[:MOST_CHARTS], found)
+        _charts(shown, drawn[:MOST_CHARTS], by_variant)
     if len(drawn) > MOST_CHARTS:
         st.caption(f"The first {MOST_CHARTS} of {len(drawn)} charts; the table has all. Pick others under Models.")
-    _table(found)
+    _table(by_variant)
     if drawn:
-        _extremes(shown, drawn, found)
+        _extremes(shown, drawn, by_variant)
     with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
 
@@ -61,31 +61,31 @@ def _norms(space: Space, frequencies: Frequencies) -> Norms:
     return norms.against_frequency(space.vectors, frequencies.zipf)
 
 
-def _say_alike(variant: Variant, one: Norms) -> None:
+def _say_alike(variant: Variant, of_model: Norms) -> None:
     name = f"**{as_text(variant.label)}**"
-    if one.zeros == len(one.norms):
-        st.info(f"{name}: all {one.zeros:,} vectors are zero.")
+    if of_model.zeros == len(of_model.norms):
+        st.info(f"{name}: all {of_model.zeros:,} vectors are zero.")
         return
     st.info(
-        f"{name}: all vectors have the same length, {one.longest:.4g}: the model or its post-processing normalizes "
-        "them, or they do not differ. Length says nothing about frequency here.",
+        f"{name}: all vectors have the same length, {of_model.longest:.4g}: the model or its post-processing "
+        "normalizes them, or they do not differ. Length says nothing about frequency here.",
         icon=":material/straighten:",
     )
 
 
-def _charts(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Variant, Norms]) -> None:
+def _charts(shown: FrequencyView, spaces: Sequence[Space], by_variant: Mapping[Variant, Norms]) -> None:
     zipf = shown.frequencies.zipf
     rows = norms.sample(zipf, len(spaces))
     known = int(np.count_nonzero(shown.frequencies.known))
     ends = (float(np.nanmin(zipf)) - 0.2, float(np.nanmax(zipf)) + 0.2)
     columns = st.columns(2) if len(spaces) > 1 else [st.container()]
     for number, space in enumerate(spaces):
-        one = found[space.variant]
-        here = rows[one.norms[rows] > 0]
+        of_model = by_variant[space.variant]
+        here = rows[of_model.norms[rows] > 0]
         with columns[number % len(columns)]:
-            st.markdown(f"**{as_text(space.variant.label)}** · ρ = {one.correlation.text}")
-            dots, style = (zipf[here], one.norms[here], space.items[here]), shown.styles[space.variant]
-            figure = norm_scatter(*dots, one.medians, ends, style, shown.scheme)
+            st.markdown(f"**{as_text(space.variant.label)}** · ρ = {of_model.correlation.text}")
+            dots, style = (zipf[here], of_model.norms[here], space.items[here]), shown.styles[space.variant]
+            figure = norm_scatter(*dots, of_model.medians, ends, style, shown.scheme)
             st.plotly_chart(figure, key=f"norms_{number}", config={"displaylogo": False})
     st.caption(
         f"Dots: a random sample of {len(rows):,} of the {known:,} items, the same in every chart. Line, ρ: all items."
@@ -94,18 +94,18 @@ def _charts(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Varian
     )
 
 
-def _table(found: Mapping[Variant, Norms]) -> None:
+def _table(by_variant: Mapping[Variant, Norms]) -> None:
     rows = [
         {
             "model": variant.label,
-            "ρ of length and frequency": "–" if one.alike else one.correlation.text,
-            "items": one.correlation.n,
-            "shortest": one.shortest,
-            "median": one.median,
-            "longest": one.longest,
-            "zero vectors": one.zeros,
+            "ρ of length and frequency": "–" if norms.alike else norms.correlation.text,
+            "items": norms.correlation.n,
+            "shortest": norms.shortest,
+            "median": norms.median,
+            "longest": norms.longest,
+            "zero vectors": norms.zeros,
         }
-        for variant, one in found.items()
+        for variant, norms in by_variant.items()
     ]
     tables.draw(
         rows,
@@ -115,7 +115,7 @@ def _table(found: Mapping[Variant, Norms]) -> None:
     )
 
 
-def _extremes(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Variant, Norms]) -> None:
+def _extremes(shown: FrequencyView, spaces: Sequence[Space], by_variant: Mapping[Variant, Norms]) -> None:
     """The longest or shortest vectors of a variant."""
     st.markdown("**Which items are they?**")
     left, right = st.columns([3, 2])
@@ -125,7 +125,7 @@ def _extremes(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Vari
         "Lengths", ORDERS, default=ORDERS[0], required=True, key="norms_order", persist_state="session"
     )
     space = names[str(label)]
-    lengths = found[space.variant].norms
+    lengths = by_variant[space.variant].norms
     ranked = np.argsort(lengths, kind="stable")
     ranked = ranked[lengths[ranked] > 0]
     rows = (ranked[::-1] if order == ORDERS[0] else ranked)[:LISTED]

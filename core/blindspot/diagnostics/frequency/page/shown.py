@@ -87,7 +87,7 @@ def gather(picks: Picks) -> FrequencyView | None:
                 ":material/warning: These texts seem not to be English, but the frequencies are those of English "
                 "words: choose other counts under *Options*."
             )
-        found = open_spaces(list(dict.fromkeys([*variants, *after.values()])), dataset, settings())
+        spaces = open_spaces(list(dict.fromkeys([*variants, *after.values()])), dataset, settings())
     except NotEncoded as missing:
         st.info(as_text(f"Not encoded yet: {entry.size} by {', '.join(missing.encoders)}."))
         encode_button("Encode", missing.encoders, entry.id, key="frequency_encode")
@@ -95,18 +95,18 @@ def gather(picks: Picks) -> FrequencyView | None:
     except BlindspotError as error:
         st.error(as_text(explained(error)))
         return None
-    items = found[0].items
+    items = spaces[0].items
     own = frequencies.of(items)
     parts = [frequencies.about]
     if len(items) < len(dataset.items):
-        whose = "all these models have" if len({s.variant.encoder for s in found}) > 1 else "the model has"
+        whose = "all these models have" if len({s.variant.encoder for s in spaces}) > 1 else "the model has"
         parts.append(f"Only the {len(items):,} of {len(dataset.items):,} items that {whose} a vector for.")
     if unknown := int((~own.known).sum()):
         parts.append(f"Left out, without a known frequency: {unknown:,} {entry.unit}s.")
     with options():
         st.caption(as_text(" ".join(parts)))
-    styles = variant_styles(space.variant for space in found)
-    return FrequencyView(picks, entry, dataset, found, own, after, styles, scheme())
+    styles = variant_styles(space.variant for space in spaces)
+    return FrequencyView(picks, entry, dataset, spaces, own, after, styles, scheme())
 
 
 def _has_files(entry: DatasetEntry) -> bool:
@@ -119,8 +119,8 @@ def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
     that is gone are left out, so there may be none."""
     if picks.variants:
         return list(gone.encoded(picks.variants, dataset, are_picked=True))
-    found = gone.encoded(repository().variants(), dataset, are_picked=False)
-    encoded = picks.subject_first(asked_for(picks, (variant for variant, is_here in found.items() if is_here)))
+    references = gone.encoded(repository().variants(), dataset, are_picked=False)
+    encoded = picks.subject_first(asked_for(picks, (variant for variant, is_here in references.items() if is_here)))
     if len(encoded) > MOST_VARIANTS:
         st.caption(f"The first {MOST_VARIANTS} of {len(encoded):,} models. Pick others under Models.")
     return encoded[:MOST_VARIANTS] or [FIRST_VARIANT]
@@ -172,7 +172,7 @@ def _frequencies(dataset: Dataset, entry: DatasetEntry, source: str) -> Frequenc
     if isinstance(dataset, Vocabulary) and source in (AUTO, entry.id):
         return _of_vocabulary(dataset, f"Frequencies are the dataset's own. {entry.description}")
     if source in (AUTO, WORDFREQ):
-        found = _by_wordfreq(dataset)
+        frequencies = _by_wordfreq(dataset)
     else:
         counted = DatasetRef(source).entry()
         if not _has_files(counted):
@@ -182,12 +182,12 @@ def _frequencies(dataset: Dataset, entry: DatasetEntry, source: str) -> Frequenc
         vocabulary = load(counted)
         if not isinstance(vocabulary, Vocabulary):
             raise BlindspotError(f"'{counted.id}' has no counts", expected=f"a {DatasetKind.VOCABULARY}")
-        found = _by_vocabulary(dataset, vocabulary, counted)
-    if not found.known.any():
+        frequencies = _by_vocabulary(dataset, vocabulary, counted)
+    if not frequencies.known.any():
         raise BlindspotError(
             f"none of the {len(dataset.items):,} items has a frequency by these counts", remedy="choose other counts"
         )
-    return found
+    return frequencies
 
 
 _of_vocabulary = cached(4, shared=True)(of_vocabulary)

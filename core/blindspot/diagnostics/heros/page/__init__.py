@@ -35,14 +35,14 @@ def show() -> None:
     entry = find_diagnostic("heros")
     picks = ui.page("HEROS", entry.question)
     dataset = missing_runs.dataset_shown([entry], picks, runs.DEFAULT)
-    found = runs.finished_runs(entry, dataset, picks)
+    finished = runs.finished_runs(entry, dataset, picks)
     with ui.errors_shown():
-        runs.offer(entry, dataset, picks, found)
-    if found:
-        rows = runs.rows(entry, tuple(run.run_id for run in found))
-        subsets = runs.subsets_of(entry, found, rows)
-        styles = ui.variant_styles(run.plan.variant for run in found)
-        shown = HerosView(entry, dataset, found, subsets, rows, styles, ui.scheme())
+        runs.offer(entry, dataset, picks, finished)
+    if finished:
+        rows = runs.rows(entry, tuple(run.run_id for run in finished))
+        subsets = runs.subsets_of(entry, finished, rows)
+        styles = ui.variant_styles(run.plan.variant for run in finished)
+        shown = HerosView(entry, dataset, finished, subsets, rows, styles, ui.scheme())
         profile.show(shown)
         choose_view(shown, VIEWS)
     ui.how_computed(entry)

@@ -26,11 +26,11 @@ ROWS_UNSCROLLED = 30
 
 def show(shown: HerosView) -> None:
     """The overlap per subset, then the overlap in data that models are usually tested on, measured and published."""
-    found, others = _own(shown), _others()
-    mean = mean_of(list(found.values()))
-    st.markdown(_reading(found, mean, others.get("STS-B", PUBLISHED["STS-B"])))
-    all_subsets = {"all subsets": mean} if len(found) > 1 else {}
-    rows = [(label(name), "measured here", o) for name, o in (found | all_subsets).items()]
+    overlaps, others = _own(shown), _others()
+    mean = mean_of(list(overlaps.values()))
+    st.markdown(_reading(overlaps, mean, others.get("STS-B", PUBLISHED["STS-B"])))
+    all_subsets = {"all subsets": mean} if len(overlaps) > 1 else {}
+    rows = [(label(name), "measured here", o) for name, o in (overlaps | all_subsets).items()]
     rows += [(f"{name} test", "measured here", o) for name, o in others.items()]
     rows += [(name, "published", o) for name, o in PUBLISHED.items()]
     st.plotly_chart(figures.overlap_dots(rows, shown.scheme), key="heros_overlap")
@@ -41,7 +41,7 @@ def show(shown: HerosView) -> None:
     _how()
 
 
-def _reading(found: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str:
+def _reading(overlaps: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str:
     """Sentences on how close rewrites are, compared with the pairs of STS-B, and whether subsets differ in this."""
     text = (
         f"A rewrite changes **{mean.levenshtein:.0%}** of the word pieces of its original; the sentences of a pair of "
@@ -52,7 +52,7 @@ def _reading(found: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str
             "A model that only compares words finds all rewrites similar, so look at the order of the rewrites, not at "
             "how high their similarities are."
         )
-    by_words = sorted((o.rouge_1, name) for name, o in found.items() if not math.isnan(o.rouge_1))
+    by_words = sorted((o.rouge_1, name) for name, o in overlaps.items() if not math.isnan(o.rouge_1))
     if by_words and by_words[-1][0] - by_words[0][0] > DIFFERENT:
         (least, low), (most, high) = by_words[0], by_words[-1]
         text += (
@@ -95,20 +95,20 @@ def _known() -> dict[str, Overlap]:
 def _once(key: str, name: str, firsts: list[str], seconds: list[str]) -> Overlap:
     """The overlap, computed the first time under a progress bar; a click elsewhere ends it."""
     known = _known()
-    found = known.get(key)
-    if found is None:
+    result = known.get(key)
+    if result is None:
         bar = st.progress(0.0, text=f"Comparing words: {as_text(name)}")
 
         def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
             bar.progress(done / total, text=f"Comparing words: {as_text(name)}, {done:,} of {total:,} pairs")
 
         with turn() as cancel:  # longest common parts of long texts, which may be a reader's, take long
-            found = overlap(firsts, seconds, bert_uncased, progress, cancel)
+            result = overlap(firsts, seconds, bert_uncased, progress, cancel)
         bar.empty()
         while len(known) >= KEPT:
             known.pop(next(iter(known)), None)
-        known[key] = found
-    return found
+        known[key] = result
+    return result
 
 
 def _table(rows: list[tuple[str, str, Overlap]]) -> None:

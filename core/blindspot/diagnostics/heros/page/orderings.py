@@ -74,21 +74,25 @@ def show(shown: HerosView) -> None:
 
 def _findings(shown: HerosView, views: Mapping[str, OrderingsView]) -> None:
     """A line for each model except the headline's, or why there is no headline."""
-    found = [(run, views[run.run_id].worst) for run in shown.runs]
+    worst_orders = [(run, views[run.run_id].worst) for run in shown.runs]
     meanings = {meaning_of(subset) for subset in shown.subsets}
     if meanings in ({Meaning.KEPT}, {Meaning.CHANGED}):
         (meaning,) = meanings
         st.caption(f"No headline: the meaning is {meaning} in all rewrites, so no order of them is right or wrong.")
-    elif not any(worst for _, worst in found):
+    elif not any(worst for _, worst in worst_orders):
         kept, changed = (", ".join(f"`{p}`" for p in MEANINGS[m]) for m in (Meaning.KEPT, Meaning.CHANGED))
         st.caption(
             "No headline: the names of the columns do not say which rewrites keep the meaning. Names "
             f"that do: {kept} keep it, {changed} change it (* is any ending)."
         )
-    lines = [f"- {named(run)}: {orderings.share_in_words(worst, subset_in_words)}" for run, worst in found[1:] if worst]
+    lines = [
+        f"- {named(run)}: {orderings.share_in_words(worst, subset_in_words)}"
+        for run, worst in worst_orders[1:]
+        if worst
+    ]
     if lines:
         st.markdown("\n".join(["**The weakest ordering of each other model**", "", *lines]))
-        most = max(worst.out_of for _, worst in found[1:] if worst)
+        most = max(worst.out_of for _, worst in worst_orders[1:] if worst)
         if most > 1:  # each ordering's own interval is narrower
             st.caption(
                 f"In brackets: 95% CI, corrected for the choice of the weakest of {most} orderings, so wider than in "
@@ -117,9 +121,9 @@ def _matrices(sides: Sides, views: Mapping[str, OrderingsView], shown: HerosView
     if which != DIFFERENCE:
         _matrix(runs[which], views, shown)
         return
-    one, other = (views[run.run_id].matrix for run in runs.values())
+    matrix, other = (views[run.run_id].matrix for run in runs.values())
     names = [label(subset) for subset in shown.subsets]
-    st.plotly_chart(figures.win_rate_differences(one - other, names, shown.scheme), key="win_rate_differences")
+    st.plotly_chart(figures.win_rate_differences(matrix - other, names, shown.scheme), key="win_rate_differences")
     labels = " minus ".join(as_text(run.plan.variant.label) for run in runs.values())
     st.caption(
         f"{labels}, in percentage points: how much more often A has the row's rewrite closer than the column's. "

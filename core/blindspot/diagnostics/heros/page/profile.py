@@ -128,36 +128,38 @@ def _intervals(runs: Sequence[RunRecord], subsets: Sequence[str]) -> Mapping[Var
     )
     if not wanted:
         return None
-    found = {
-        r.plan.variant: {s: one for s in subsets if (one := ENTRY.measured(r.metrics, s)) and one.interval}
+    by_variant = {
+        r.plan.variant: {
+            s: measured for s in subsets if (measured := ENTRY.measured(r.metrics, s)) and measured.interval
+        }
         for r in runs
     }
-    if lacking := [as_text(variant.label) for variant, ends in found.items() if not ends]:
+    if lacking := [as_text(variant.label) for variant, ends in by_variant.items() if not ends]:
         st.caption(
             f"No interval for {', '.join(lacking)}: fewer than eight sentences that share no text do not say how sure "
             "a mean is."
         )
-    return found
+    return by_variant
 
 
 def _accuracies(runs: Sequence[RunRecord], right: str) -> None:
     """How often each model picks the right one among the rewrites, the best first."""
-    found = sorted((r for r in runs if ACCURACY in r.metrics), key=lambda r: -r.metrics[ACCURACY])
-    if not found:
+    ranked_runs = sorted((r for r in runs if ACCURACY in r.metrics), key=lambda r: -r.metrics[ACCURACY])
+    if not ranked_runs:
         return
-    chance = found[0].metrics[f"{ACCURACY}_chance"]
+    chance = ranked_runs[0].metrics[f"{ACCURACY}_chance"]
     st.markdown(
         f"**Does it find the {_after_the(right)}?** Share of sentences for which it is more similar than "
-        f"every other. Chance: {chance:.0%}{_verdict(found, chance)}"
+        f"every other. Chance: {chance:.0%}{_verdict(ranked_runs, chance)}"
     )
     columns = {
         "accuracy": ("", "Ties for the first place share the point"),
         "from": ("_low", "Lower end of the 95% interval (Wilson)"),
         "to": ("_high", "Upper end of the 95% interval (Wilson)"),
     }
-    percents = [{name: 100 * r.metrics[ACCURACY + end] for name, (end, _) in columns.items()} for r in found]
+    percents = [{name: 100 * r.metrics[ACCURACY + end] for name, (end, _) in columns.items()} for r in ranked_runs]
     tables.draw(
-        [{"model": r.plan.variant.label} | row for r, row in zip(found, percents, strict=True)],
+        [{"model": r.plan.variant.label} | row for r, row in zip(ranked_runs, percents, strict=True)],
         key="heros_accuracy",
         column_config={
             name: st.column_config.NumberColumn(format="%.1f%%", help=text) for name, (_, text) in columns.items()

@@ -139,13 +139,13 @@ def show(shown: HerosView) -> None:
         _offer_heros()
         return
     try:
-        found = {run.plan.variant: resemblance.of_run(run, repository()) for run in shown.runs}
+        by_variant = {run.plan.variant: resemblance.of_run(run, repository()) for run in shown.runs}
     except BlindspotError as error:
         st.warning(as_text(explained(error)), icon=":material/report:")
         return
-    by_name = {str(variant): variant for variant in found}
+    by_name = {str(variant): variant for variant in by_variant}
     variant = by_name[st.selectbox("Model", list(by_name), key="heros_like", persist_state="session")]
-    own = found[variant]
+    own = by_variant[variant]
     _guess(own, variant)
     lines, places = st.columns([2, 3])
     with lines:
@@ -156,7 +156,7 @@ def show(shown: HerosView) -> None:
         st.plotly_chart(figure, key="nearest_profiles")
     with places:
         st.markdown("**Map of all profiles**")
-        _map({v: r.means for v, r in found.items()}, variant, shown)
+        _map({v: r.means for v, r in by_variant.items()}, variant, shown)
     st.markdown("**The nearest published models**")
     _table(own)
     st.caption(
@@ -182,9 +182,9 @@ def _offer_heros() -> None:
     st.caption(f"Or on the command line: `blindspot data fetch {entry.id}`. Then pick it under Dataset.")
 
 
-def _guess(found: Resemblance, variant: Variant) -> None:
-    first, *rest = resemblance.in_words(found, variant.label)
-    if found.vote is None:
+def _guess(resembled: Resemblance, variant: Variant) -> None:
+    first, *rest = resemblance.in_words(resembled, variant.label)
+    if resembled.vote is None:
         st.warning(as_text(first), icon=":material/help:")
         st.caption(as_text(" ".join(rest)))
         return
@@ -204,7 +204,7 @@ def _map(measured: Mapping[Variant, Float64], chosen: Variant, shown: HerosView)
     )
 
 
-def _table(found: Resemblance) -> None:
+def _table(resembled: Resemblance) -> None:
     rows = [
         {
             "published model": n.profile.model,
@@ -215,7 +215,7 @@ def _table(found: Resemblance) -> None:
             "trained on": n.profile.training_data,
             "note": n.profile.note,
         }
-        for n in found.neighbors[:NEAREST]
+        for n in resembled.neighbors[:NEAREST]
     ]
     number = st.column_config.NumberColumn
     config = {

@@ -46,26 +46,26 @@ TABLE = BrowseTable("sentences", unit="sentence", number=browsing.NUMBER)
 @fragment  # nothing above is drawn again
 def show(shown: HerosView) -> None:
     """Controls for the variants, the originals and their order; then the table and the chosen original."""
-    found = runs.sentences(shown)
+    sentences = runs.sentences(shown)
     sides = two_variants(shown.runs, b_at_first=False, on_change=TABLE.to_first_page)
-    in_tab = _tabs(found, shown, sides)
+    in_tab = _tabs(sentences, shown, sides)
     _pick_preset(shown.subsets, b=sides.b is not None)
     wish = _pick_filter(shown.subsets, b=sides.b is not None)
-    of_file = _pick_by_own_columns(shown, found)
-    view = sentences_view(found, list(sides.by_letter.values()), wish, in_tab & of_file)
+    of_file = _pick_by_own_columns(shown, sentences)
+    view = sentences_view(sentences, list(sides.by_letter.values()), wish, in_tab & of_file)
     order, descending = _pick_order(browsing.orders(view.rows))
     listed = view.sorted_by(order, descending=descending).rows
-    _headline(len(listed), len(found.numbers), _in_words(wish, sides))
+    _headline(len(listed), len(sentences.numbers), _in_words(wish, sides))
     if listed.empty:
         st.info("No sentences match. Remove a filter or shorten the search.")
     else:
         _table(listed, shown, sides, _columns(wish, order, shown.subsets, b=sides.b is not None))
     left_out = "is not among the sentences that all shown models cover"
-    number = TABLE.chosen(listed, shown.dataset, set(found.numbers.tolist()), left_out)
-    if number is not None and (place := found.place(number)) is not None:
-        sentence_drill.show(shown, found, sides, place)
+    number = TABLE.chosen(listed, shown.dataset, set(sentences.numbers.tolist()), left_out)
+    if number is not None and (place := sentences.place(number)) is not None:
+        sentence_drill.show(shown, sentences, sides, place)
     if not listed.empty:
-        _files(listed, found, shown)
+        _files(listed, sentences, shown)
     training_data.offer(sides.a)
 
 
@@ -142,7 +142,7 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
         "Which rewrite is closer",
         list(known),
         key="sent_above",
-        name=lambda one: f"{label(known[one].nearer)} above {label(known[one].farther)}",
+        name=lambda name: f"{label(known[name].nearer)} above {label(known[name].farther)}",
         container=middle,
         on_change=TABLE.to_first_page,
         placeholder="for example negated clause above synonym"
@@ -256,12 +256,12 @@ def _in_words(wish: Filter, sides: Sides) -> list[str]:
 # --- the table
 
 
-def _headline(found: int, total: int, conditions: Sequence[str]) -> None:
+def _headline(count: int, total: int, conditions: Sequence[str]) -> None:
     if not conditions:
         st.markdown(f"All **{total:,}** sentences.")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        share = f"**{found:,} of {total:,} sentences ({found / total:.1%})**"
+        share = f"**{count:,} of {total:,} sentences ({count / total:.1%})**"
         st.markdown(f"{share}: {'; '.join(conditions)}.", width="stretch")
         st.button("Clear filters", key="sent_clear", on_click=_clear, icon=":material/filter_alt_off:")
 
@@ -286,7 +286,7 @@ def _columns(wish: Filter, order: str, subsets: Sequence[str], *, b: bool) -> li
     return [*([order] if order not in {*usual, browsing.LARGEST, browsing.NUMBER, browsing.ORIGINAL} else []), *usual]
 
 
-def _table(found: pd.DataFrame, shown: HerosView, sides: Sides, columns: Sequence[str]) -> None:
+def _table(table: pd.DataFrame, shown: HerosView, sides: Sides, columns: Sequence[str]) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config: dict[str, ColumnConfig | str | None] = {
         browsing.NUMBER: number(width="small", help="Number of the sentence in the dataset"),
@@ -319,7 +319,7 @@ def _table(found: pd.DataFrame, shown: HerosView, sides: Sides, columns: Sequenc
             out[browsing.DIFFERS_IN] = out[browsing.DIFFERS_IN].map(label)
         return out
 
-    TABLE.show(found, shown.dataset, config, hint="Select a row to read its rewrites.", view=view)
+    TABLE.show(table, shown.dataset, config, hint="Select a row to read its rewrites.", view=view)
 
 
 def _files(rows: pd.DataFrame, sentences: Sentences, shown: HerosView) -> None:

@@ -90,7 +90,7 @@ def cosines(shown: HerosView) -> Mapping[str, Cosines]:
 @cached(16, "Comparing rewrites …", keys=BY_RUNS)
 def orderings_of(shown: HerosView) -> Mapping[str, OrderingsView]:
     """How often one rewrite is nearer than another, by run id; raises ``BlindspotError`` if stored rows are missing."""
-    return {run_id: orderings_view(one) for run_id, one in cosines(shown).items()}
+    return {run_id: orderings_view(cosines_of_run) for run_id, cosines_of_run in cosines(shown).items()}
 
 
 def shared_texts(shown: HerosView) -> str:

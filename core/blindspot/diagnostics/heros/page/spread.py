@@ -98,8 +98,8 @@ def _transforms(shown: HerosView) -> None:
     st.subheader("What does post-processing change?", anchor=False)
     encoder = _encoder(shown.runs)
     # Without parameters: transforms are fitted on the dataset's own sentences.
-    found = repository().finished(shown.entry, encoder=encoder, dataset=shown.dataset, params={})
-    runs = newest_by_chain(found)
+    finished = repository().finished(shown.entry, encoder=encoder, dataset=shown.dataset, params={})
+    runs = newest_by_chain(finished)
     if len(runs) > 1:
         try:
             _draw(_profiles(shown.entry, list(runs.values())), shown, encoder)

@@ -49,11 +49,11 @@ def show(shown: HerosView) -> None:
         st.markdown(f"- {in_words(_against(shown, run.run_id)[0], named(run), score_in_words(shown.subsets))}")
     column = _column(own_columns.columns_of(shown.runs[0]))
     key = column.digest if column else ""
-    found = {run.run_id: _against(shown, run.run_id, key, column) for run in shown.runs}
-    _figure(shown, column, found)
+    by_run = {run.run_id: _against(shown, run.run_id, key, column) for run in shown.runs}
+    _figure(shown, column, by_run)
     measures = "; ".join(f"**{words}**: {MEANING[words]}" for words in Words)
     st.caption(f"Share of {words_alone.judged(shown.subsets)} right; bars: 95% CI. {measures}. {TOKENS}")
-    _table(shown.runs, found)
+    _table(shown.runs, by_run)
 
 
 def _column(own: Sequence[OwnColumn]) -> OwnColumn | None:
@@ -82,8 +82,12 @@ def _against(
     return corrected([words_alone.against(outcomes, alone, kind, inside) for kind, inside in kinds])
 
 
-def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequence[AgainstWords]]) -> None:
-    rows = [dot(run.plan.variant, one.kind, one.score) for run in shown.runs for one in found[run.run_id]]
+def _figure(shown: HerosView, column: OwnColumn | None, by_run: Mapping[str, Sequence[AgainstWords]]) -> None:
+    rows = [
+        dot(run.plan.variant, comparison.kind, comparison.score)
+        for run in shown.runs
+        for comparison in by_run[run.run_id]
+    ]
     for kind, inside in words_alone.kinds_of(sentences(shown).numbers, column):
         rows += [dot(VARIANTS[words], kind, score) for words, score in _alone(shown).scores(inside).items()]
     styles = {**shown.styles, **of_no_model(list(VARIANTS.values()), shown.scheme)}
@@ -98,22 +102,22 @@ def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequ
     st.plotly_chart(figure, key="heros_words")
 
 
-def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[AgainstWords]]) -> None:
+def _table(runs: Sequence[RunRecord], by_run: Mapping[str, Sequence[AgainstWords]]) -> None:
     rows = [
         {
             "model": run.plan.variant.label,
-            "kind": one.kind,
-            "sentences": one.items,
-            "right": 100 * one.score.value,
-            "words alone": 100 * one.reached.value,
-            "best measure": str(one.best),
-            "difference": 100 * one.difference.value,
-            "95% CI": interval(one.difference.interval, "+.1f", 100),
-            "p": p_in_cell(one.p, one.before),
-            "verdict": f"model {one.verdict}",
+            "kind": comparison.kind,
+            "sentences": comparison.items,
+            "right": 100 * comparison.score.value,
+            "words alone": 100 * comparison.reached.value,
+            "best measure": str(comparison.best),
+            "difference": 100 * comparison.difference.value,
+            "95% CI": interval(comparison.difference.interval, "+.1f", 100),
+            "p": p_in_cell(comparison.p, comparison.before),
+            "verdict": f"model {comparison.verdict}",
         }
         for run in runs
-        for one in found[run.run_id]
+        for comparison in by_run[run.run_id]
     ]
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     tables.draw(

@@ -20,9 +20,9 @@ from blindspot.ui.widgets import shown_runs, tables
 
 def show(shown: TransferView) -> None:
     """The figure, and a row per probing task with the published mean beside the measured one."""
-    found = with_transfer(_scores(shown, shown.runs), _scores(shown, _transfer_runs(shown)))
-    if np.isnan(found.rho).all():
-        most = int(found.models.max(initial=0))
+    correlation = with_transfer(_scores(shown, shown.runs), _scores(shown, _transfer_runs(shown)))
+    if np.isnan(correlation.rho).all():
+        most = int(correlation.models.max(initial=0))
         st.info(
             f"A correlation takes {FEWEST} models with both a probing and a transfer score by `{shown.classifier}`; "
             f"there {'is' if most == 1 else 'are'} {most}. Run more tasks here and under *Transfer*. Below: what "
@@ -31,8 +31,8 @@ def show(shown: TransferView) -> None:
         )
         page_link("transfer", label="To Transfer", icon=":material/category:")
     else:
-        _figure(shown, found)
-    _table(shown, found)
+        _figure(shown, correlation)
+    _table(shown, correlation)
 
 
 def _transfer_runs(shown: TransferView) -> Runs:
@@ -49,37 +49,41 @@ def _scores(shown: TransferView, runs: Runs) -> Scores:
     """Scores by task and model, for the models that are shown."""
     out = {}
     for task, by_variant in runs.items():
-        found = {v: score(run, shown.measure, overlap=shown.overlap) for v, run in by_variant.items()}
-        out[task] = {v: one.value for v, one in found.items() if one is not None and v in shown.variants}
+        scores_of_task = {v: score(run, shown.measure, overlap=shown.overlap) for v, run in by_variant.items()}
+        out[task] = {
+            v: estimate.value for v, estimate in scores_of_task.items() if estimate is not None and v in shown.variants
+        }
     return out
 
 
-def _figure(shown: TransferView, found: WithTransfer) -> None:
-    probes = [shown.page.titled(task) for task in found.probes]
-    tasks = [TRANSFER_PAGE.titled(task) for task in found.tasks]
-    figure = figures.correlations(found.rho, found.models, probes, tasks, shown.scheme)
+def _figure(shown: TransferView, correlation: WithTransfer) -> None:
+    probes = [shown.page.titled(task) for task in correlation.probes]
+    tasks = [TRANSFER_PAGE.titled(task) for task in correlation.tasks]
+    figure = figures.correlations(correlation.rho, correlation.models, probes, tasks, shown.scheme)
     st.plotly_chart(figure, key="probing_correlations")
 
 
-def _table(shown: TransferView, found: WithTransfer) -> None:
+def _table(shown: TransferView, correlation: WithTransfer) -> None:
     """Measured tasks first, then published ones that were not run, then the means."""
-    printed = {one.task: one for one in published()}
+    printed = {printed_row.task: printed_row for printed_row in published()}
     rows = []
-    for task, rho, mean in zip(found.probes, found.rho, found.means, strict=True):
+    for task, rho, mean in zip(correlation.probes, correlation.rho, correlation.means, strict=True):
         probe = probe_asked(task)
         beside = printed.get(probe.id) if probe and task not in shown.page.demos else None
         rows.append((shown.page.titled(task), int(np.count_nonzero(~np.isnan(rho))), mean, beside))
-    there = {probe.id for task in found.probes if task not in shown.page.demos and (probe := probe_asked(task))}
+    there = {probe.id for task in correlation.probes if task not in shown.page.demos and (probe := probe_asked(task))}
     rows += [
-        (PROBES[name].title, 0, float("nan"), one) for name, one in printed.items() if name in PROBES.keys() - there
+        (PROBES[name].title, 0, float("nan"), printed_row)
+        for name, printed_row in printed.items()
+        if name in PROBES.keys() - there
     ]
-    counted = found.of([task not in shown.page.demos for task in found.probes])
+    counted = correlation.of([task not in shown.page.demos for task in correlation.probes])
     rows.append(("mean", int(np.count_nonzero(~np.isnan(counted.rho))), counted.mean, printed.get(OF_ALL)))
     frame = {
         "probing task": [name for name, *_ in rows],
         "correlations": [count for _, count, *_ in rows],
         "measured": [mean for *_, mean, _ in rows],
-        "published": [float("nan") if one is None else one.spearman for *_, one in rows],
+        "published": [float("nan") if printed_row is None else printed_row.spearman for *_, printed_row in rows],
     }
     number = st.column_config.NumberColumn
     tables.draw(
@@ -92,10 +96,10 @@ def _table(shown: TransferView, found: WithTransfer) -> None:
             "published": number("published", format="%.2f"),
         },
     )
-    one = printed[OF_ALL]
+    of_all = printed[OF_ALL]
     st.caption(
-        f"Published: {one.source}, over {one.encoders} encoders and {one.transfer_tasks} transfer tasks; its text "
-        f"prints these three numbers. Measured: over the models shown, by {shown.axis}; the mean leaves out the demos. "
-        "Correlations over few models are uncertain, and models of one family are not independent: *Do scores "
+        f"Published: {of_all.source}, over {of_all.encoders} encoders and {of_all.transfer_tasks} transfer tasks; its "
+        f"text prints these three numbers. Measured: over the models shown, by {shown.axis}; the mean leaves out the "
+        "demos. Correlations over few models are uncertain, and models of one family are not independent: *Do scores "
         "predict tasks?* on *Lab* has intervals."
     )

@@ -59,8 +59,8 @@ def _selected(picks: Picks) -> RetrievalView | None:
     with options():
         ties, judged = (one_of(p.label, p.choices, p.name, p.help) for p in (TIES, JUDGED))
     params = ENTRY.check_params({"metric": picks.metric, TIES.name: ties, JUDGED.name: judged})
-    found = missing_runs.stored(ENTRY, picks, dataset, params)
-    runs = sorted(on_same_items(found, own=False), key=lambda run: -run.metrics[ENTRY.headline])
+    stored = missing_runs.stored(ENTRY, picks, dataset, params)
+    runs = sorted(on_same_items(stored, own=False), key=lambda run: -run.metrics[ENTRY.headline])
     missing_runs.offer(ENTRY, picks, runs, dataset, params, "retrieval scores")
     if not runs:
         return None

@@ -35,9 +35,9 @@ def show(shown: RetrievalView, dataset: RetrievalDataset, letter: str, name: str
         help="The highest-ranked documents above the first relevant one that are unjudged or judged irrelevant: to "
         "train a model with. An unjudged one may be relevant: the column *judged* tells.",
     )
-    found = _count(shown.table, side, dataset, int(most))
-    st.caption(f"{counted(found[0], 'hard negative')} for {counted(found[1], 'query', 'queries')}.")
-    if found[0]:
+    counts = _count(shown.table, side, dataset, int(most))
+    st.caption(f"{counted(counts[0], 'hard negative')} for {counted(counts[1], 'query', 'queries')}.")
+    if counts[0]:
         downloads.tables(
             partial(exports.hard_negatives, shown.table, side, dataset, int(most)),
             holds,

@@ -88,9 +88,9 @@ def _most_changed(shown: RetrievalView, features: Callable[[], Features], own: M
     """A sentence with the kinds of query on which B gains most and loses most against A, and a table of all kinds."""
     compared = compared_sides(shown)
     digests = tuple(column.digest for column in own.values())
-    found = _gains(shown.table, compared.sides["A"], compared.sides["B"], digests, features, own)
+    group_gains = _gains(shown.table, compared.sides["A"], compared.sides["B"], digests, features, own)
     names = compared.names
-    widget.say_gains(found, names["A"], names["B"], "query", UNIT, TITLES[HEAD], key="retrieval_kind_gains")
+    widget.say_gains(group_gains, names["A"], names["B"], "query", UNIT, TITLES[HEAD], key="retrieval_kind_gains")
 
 
 @cached(32, "Comparing kinds of query …", keys=BY_RUNS)

@@ -48,8 +48,8 @@ def show_alone(picks: Picks, scheme: Scheme) -> None:
 
 def _show(variants: Sequence[Variant], dataset: str, scheme: Scheme) -> None:
     """Both changes of every model with intervals, what it does not read, and the numbers."""
-    found = repository().finished(ENTRY, dataset=dataset, metrics=[*COUNTS, *BY_LENGTH, *ENDS])
-    of_variant = {run.plan.variant: run for run in on_same_items(found, own=True)}
+    stored = repository().finished(ENTRY, dataset=dataset, metrics=[*COUNTS, *BY_LENGTH, *ENDS])
+    of_variant = {run.plan.variant: run for run in on_same_items(stored, own=True)}
     wanted = [v for v in variants if v.encoder.has_vectors and passages_of(v.encoder) is None]
     if runs := [of_variant[variant] for variant in wanted if variant in of_variant]:
         _changes(runs, scheme)

@@ -124,12 +124,12 @@ def compared_sides(shown: RetrievalView) -> Compared:
     ways = list(With) if len(shown.runs) > 1 else [With.BM25]
     way = one_of("Compare with", ways, "with", "another model, or keyword search (BM25)")
     if way is With.MODEL:
-        found = two_variants(shown.runs)
-        if found.b is not None:
-            runs = {"A": found.a, "B": found.b}
+        variants = two_variants(shown.runs)
+        if variants.b is not None:
+            runs = {"A": variants.a, "B": variants.b}
             names = {side: run.plan.variant.label for side, run in runs.items()}
             return Compared(names, {side: Side(run.run_id) for side, run in runs.items()}, runs)
-        run = found.a
+        run = variants.a
     else:
         by_name = {str(run.plan.variant): run for run in shown.runs}
         options = [str(run.plan.variant) for run in subject_first(shown.runs, shown.picks)]
@@ -207,14 +207,14 @@ def _filtered(rows: pd.DataFrame, keep: Bool) -> pd.DataFrame:
     if wanted:
         folded_wanted = same_text(wanted)
         keep = keep & np.array([folded_wanted in same_text(text) for text in rows[TEXT]], dtype=np.bool_)
-    found = rows[keep]
+    selected = rows[keep]
     by = {
-        Order.LOST: -found[DIFFERENCE],
-        Order.WON: found[DIFFERENCE],
-        Order.WORST: found["A"],
-        Order.NUMBER: found[QUERY],
+        Order.LOST: -selected[DIFFERENCE],
+        Order.WON: selected[DIFFERENCE],
+        Order.WORST: selected["A"],
+        Order.NUMBER: selected[QUERY],
     }
-    return found.loc[by[order].sort_values(kind="stable").index]
+    return selected.loc[by[order].sort_values(kind="stable").index]
 
 
 def _list(listed: pd.DataFrame, shown: RetrievalView) -> None:
@@ -263,8 +263,8 @@ def _dataset(shown: RetrievalView) -> RetrievalDataset:
 def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
     dataset = _dataset(shown)
     numbers, about = _numbers(dataset), shown.table.about.iloc[row]
-    judged = {one.document: one for one in shown.table.judged(compared.runs["A"].run_id, row)}
-    relevant = sum(one.grade >= 1 for one in judged.values())
+    judged = {judgment.document: judgment for judgment in shown.table.judged(compared.runs["A"].run_id, row)}
+    relevant = sum(judgment.grade >= 1 for judgment in judged.values())
     with st.container(border=True, key="retrieval_query"):
         long_texts.show(str(about["query"]))
         st.caption(f"Query {as_text(str(about['query_id']))}: relevant documents {relevant:,}, judged {len(judged):,}.")
@@ -352,12 +352,14 @@ def _missing(
     table: QueryTable, side: Side, row: int, top: list[tuple[str, float]], judged: Mapping[str, Judgment]
 ) -> None:
     """Say where the relevant documents are that are missing from the top ten."""
-    relevant = [document for document, one in judged.items() if one.grade >= 1]
+    relevant = [document for document, judgment in judged.items() if judgment.grade >= 1]
     ranks: dict[str, int] = {document: rank for rank, (document, _) in enumerate(top, start=1)}
     if not side.is_bm25:
-        ranks = {one.document: one.rank for one in table.judged(side.run_id, row) if one.rank}
-    below = [f"{rank:,}" for rank in sorted(ranks[one] for one in relevant if one in ranks) if rank > SHOWN]
-    lost = sum(one not in ranks for one in relevant)
+        ranks = {judgment.document: judgment.rank for judgment in table.judged(side.run_id, row) if judgment.rank}
+    below = [
+        f"{rank:,}" for rank in sorted(ranks[document] for document in relevant if document in ranks) if rank > SHOWN
+    ]
+    lost = sum(document not in ranks for document in relevant)
     if lost and len(top) >= TOP:
         below += [f"beyond {len(top):,}"] * lost
     if below:

@@ -40,7 +40,7 @@ def lines(
         numbers: of the documents by their ids.
         top: the query's whole list.
     """
-    relevant = [document for document, one in judged.items() if one.grade >= RELEVANT]
+    relevant = [document for document, judgment in judged.items() if judgment.grade >= RELEVANT]
     above = [document for document, _ in outranking(top, relevant)]
     if not above:
         return {}
@@ -101,7 +101,7 @@ def show(
         st.session_state["why_document"] = known[0]
     texts = {document: dataset.document_texts[numbers[document]] for document in known}
     chosen = one_named(
-        "Document", known, key="why_document", name=lambda one: f"{one}: {texts[one][:CHARACTERS]}", index=0
+        "Document", known, key="why_document", name=lambda text_id: f"{text_id}: {texts[text_id][:CHARACTERS]}", index=0
     )
     document = chosen or known[0]
     items = int(dataset.queries[number]), int(dataset.documents[numbers[document]])

@@ -32,9 +32,9 @@ def show(shown: SimilarityView) -> None:
         return
     table = table_of(runs)
     kind = one_of("Correlation in a band", KINDS, "sim_band_kind", default="spearman")
-    found = [(run.plan.variant, band) for run in runs for band in _in_bands(table, run.run_id)]
-    lines = [dot(variant, band.label, band.estimates.get(kind, float("nan"))) for variant, band in found]
-    boxes = [{"variant": variant, "name": band.label, **band.quantiles} for variant, band in found]
+    bands = [(run.plan.variant, band) for run in runs for band in _in_bands(table, run.run_id)]
+    lines = [dot(variant, band.label, band.estimates.get(kind, float("nan"))) for variant, band in bands]
+    boxes = [{"variant": variant, "name": band.label, **band.quantiles} for variant, band in bands]
     left, right = st.columns(2)
     with left:
         st.markdown("**Correlation within each band**")

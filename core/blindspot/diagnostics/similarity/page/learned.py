@@ -23,7 +23,7 @@ from blindspot.variants import Variant
 
 def show(shown: SimilarityView) -> None:
     """Every variant's cosine and learned similarities on the test part; a button for those not learned yet."""
-    found: dict[Variant, Learned] = {}
+    by_variant: dict[Variant, Learned] = {}
     wanted: list[LearnRequest] = []
     not_encoded: list[str] = []
     for run in shown.runs:
@@ -39,13 +39,13 @@ def show(shown: SimilarityView) -> None:
         if done is None:
             wanted.append(request)
         else:
-            found[run.plan.variant] = done
+            by_variant[run.plan.variant] = done
     if not_encoded:
         bands.offer(shown)
     if wanted:
         _offer(wanted)
-    if found:
-        _results(found, shown)
+    if by_variant:
+        _results(by_variant, shown)
 
 
 def _offer(wanted: list[LearnRequest]) -> None:
@@ -57,21 +57,23 @@ def _offer(wanted: list[LearnRequest]) -> None:
         task_button("Learn them", "Learning …", title, wanted, key="learn")
 
 
-@cached(64, "Computing intervals …", keys={Learned: lambda found: found.digest})
-def _row(found: Learned, model: str) -> Row:
-    ends = found.firsts, found.seconds
-    return rows_of(found.predicted[model], found.gold, [learned.TEST] * len(found.gold), ends)[0]
+@cached(64, "Computing intervals …", keys={Learned: lambda learned_model: learned_model.digest})
+def _row(learned_model: Learned, model: str) -> Row:
+    ends = learned_model.firsts, learned_model.seconds
+    return rows_of(learned_model.predicted[model], learned_model.gold, [learned.TEST] * len(learned_model.gold), ends)[
+        0
+    ]
 
 
-def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:
+def _results(by_variant: dict[Variant, Learned], shown: SimilarityView) -> None:
     about = "The paper's table 2 has Pearson's."
     kind = one_of("Correlation on the test part", KINDS, "sim_learned_kind", about, default="pearson")
     lines, rows = [], []
-    for variant, one in found.items():
+    for variant, learned_model in by_variant.items():
         for model in MODELS:
-            estimates = _row(one, model).estimates
+            estimates = _row(learned_model, model).estimates
             values = {name: estimates[k].value if k in estimates else None for k, name in figures.NAMES.items()}
-            error = one.squared_error(model)
+            error = learned_model.squared_error(model)
             rows.append({"model": variant.label, "similarity": model, **values, "squared error": error})
             if kind in estimates:
                 lines.append(dot(variant, model, estimates[kind]))
@@ -91,7 +93,7 @@ def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:
             )
         },
     )
-    sizes = next(iter(found.values())).pairs
+    sizes = next(iter(by_variant.values())).pairs
     st.caption(
         f"Trained on the {sizes[learned.TRAIN]:,} pairs of STS-Benchmark's train part, chosen by the "
         f"{sizes[learned.DEV]:,} of dev, tested on the {sizes[learned.TEST]:,} of test; transforms and feature scales "

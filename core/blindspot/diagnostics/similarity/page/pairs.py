@@ -89,14 +89,14 @@ def show(shown: SimilarityView) -> None:
         "- **misjudges most**: the largest residuals of either sign\n- **too alike**, **too different**: of "
         "one sign\n- **disagree**: the predicted scores are furthest apart",
     )
-    found = pairs.ordered(listed, order)
-    if found.empty:
+    rows_shown = pairs.ordered(listed, order)
+    if rows_shown.empty:
         st.info("No pairs here. Choose another tab above.")
     else:
-        _table(found, shown)
-    _look_into(rows, found, shown, sides)
-    if not found.empty:
-        _downloads(found, shown, sides)
+        _table(rows_shown, shown)
+    _look_into(rows, rows_shown, shown, sides)
+    if not rows_shown.empty:
+        _downloads(rows_shown, shown, sides)
 
 
 def _set(shown: SimilarityView) -> str:
@@ -132,8 +132,8 @@ def _table(rows: pd.DataFrame, shown: SimilarityView) -> None:
     TABLE.show(rows, shown.picks.dataset, config, hint=hint)
 
 
-def _downloads(found: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:
-    rows = found.rename(
+def _downloads(table: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:
+    rows = table.rename(
         columns={
             f"{what} in {side}": f"{what} of {run.plan.variant}"
             for side, run in sides.items()
@@ -145,13 +145,13 @@ def _downloads(found: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunR
         Holds(shown.picks.dataset, tuple(run.run_id for run in sides.values())),
         stem=downloads.stem_of("similarity", shown.picks.dataset, "pairs"),
         key="sim_download",
-        help=f"All {len(found):,} pairs in the table's order.",
+        help=f"All {len(table):,} pairs in the table's order.",
     )
 
 
-def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:
+def _look_into(rows: pd.DataFrame, table: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:
     left_out = f"is not among the {len(rows):,} pairs shown: pairs that a model has no vector for are left out"
-    number = TABLE.chosen(found, shown.picks.dataset, set(rows[PAIR].tolist()), left_out)
+    number = TABLE.chosen(table, shown.picks.dataset, set(rows[PAIR].tolist()), left_out)
     if number is None:
         return
     row = rows[rows[PAIR] == number].iloc[0]

@@ -121,8 +121,8 @@ def _styles(shown: SimilarityView) -> Mapping[Variant, Style]:
 
 def _ceiling(shown: SimilarityView) -> str:
     """The correlation of raters with each other, where it is published."""
-    found = CEILINGS.get(shown.runs[0].plan.dataset, {})
-    said = ", ".join(f"{value:.2f} over {pairs}" for pairs, value in found.items())
+    ceilings = CEILINGS.get(shown.runs[0].plan.dataset, {})
+    said = ", ".join(f"{value:.2f} over {pairs}" for pairs, value in ceilings.items())
     return f" Ceiling: two halves of the raters agree at Pearson's r = {said}." if said else ""
 
 
@@ -144,33 +144,39 @@ def _disagreements(table: ScoredTable) -> tuple[Disagreement, ...]:
 
 
 def _say_whether_they_agree(shown: SimilarityView) -> None:
-    found = _disagreements(shown.table)
+    differences = _disagreements(shown.table)
     n = len(shown.runs)
-    if not found:
+    if not differences:
         st.caption(f"Pearson, Spearman and Kendall rank the {n} models in the same order.")
         return
     variants = {run.run_id: as_text(run.plan.variant.label) for run in shown.runs}
     total = n * (n - 1) // 2
-    clear = [one for one in found if one.beyond_chance]
-    some = f"The correlations rank {len(found)} of {total} pairs of models in different orders"
+    clear = [disagreement for disagreement in differences if disagreement.beyond_chance]
+    some = f"The correlations rank {len(differences)} of {total} pairs of models in different orders"
     if clear:
         st.warning(
             f"{some}; for {len(clear)} of them the better one **depends significantly on the correlation**:\n\n"
-            + "\n".join(_in_words(one, variants) for one in clear),
+            + "\n".join(_in_words(disagreement, variants) for disagreement in clear),
             icon=":material/swap_vert:",
         )
     else:
         st.info(f"{some}, none of them significantly.", icon=":material/swap_vert:")
-    if len(clear) < len(found):
+    if len(clear) < len(differences):
         with st.expander("Different orders, not significant", icon=":material/swap_vert:"):
-            st.markdown("\n".join(_in_words(one, variants) for one in found if not one.beyond_chance))
+            st.markdown(
+                "\n".join(
+                    _in_words(disagreement, variants) for disagreement in differences if not disagreement.beyond_chance
+                )
+            )
     st.caption(f"In parentheses: 95% CI, of all {len(KINDS) * total:,} differences at once.")
 
 
-def _in_words(one: Disagreement, variants: Mapping[str, str]) -> str:
-    said = [(kind, number(d.value, "+.4f"), interval(d.interval, "+.4f")) for kind, d in one.differences.items()]
+def _in_words(disagreement: Disagreement, variants: Mapping[str, str]) -> str:
+    said = [
+        (kind, number(d.value, "+.4f"), interval(d.interval, "+.4f")) for kind, d in disagreement.differences.items()
+    ]
     differences = ", ".join(f"{figures.NAMES[kind]} {value} ({ends})" for kind, value, ends in said)
-    return f"- **{variants[one.first]}** minus **{variants[one.second]}**: {differences}"
+    return f"- **{variants[disagreement.first]}** minus **{variants[disagreement.second]}**: {differences}"
 
 
 # --- per set, or per value of an own column

@@ -82,14 +82,14 @@ def _curves_alone(page: TaskPage) -> list[RunRecord]:
 
 
 def _selected(page: TaskPage, picks: Picks, curves: Sequence[RunRecord]) -> TransferView | None:
-    found = repository().finished(page.entry, metrics=[*SCORES, *COUNTS, *CHOICES])
-    if not found and not curves:
+    runs = repository().finished(page.entry, metrics=[*SCORES, *COUNTS, *CHOICES])
+    if not runs and not curves:
         offer.nothing_yet(page, picks)
         return None
-    classifier, seed, measure, overlap, own = _controls(any(r.plan.covered_digest for r in found))
+    classifier, seed, measure, overlap, own = _controls(any(r.plan.covered_digest for r in runs))
     every: dict[str, dict[str, list[RunRecord]]] = {}
     with_runs = {run.plan.variant for run in curves}
-    of_seed = [r for r in found if dict(r.plan.params) == {"classifier": _kind(r), "seed": seed}]
+    of_seed = [r for r in runs if dict(r.plan.params) == {"classifier": _kind(r), "seed": seed}]
     for run in runs_asked_for(picks, of_seed):
         every.setdefault(_kind(run), {}).setdefault(run.plan.dataset, []).append(run)
         with_runs.add(run.plan.variant)

@@ -23,18 +23,18 @@ from blindspot.ui.widgets import tables
 def show(shown: TransferView) -> None:
     """A row per task, then the ranks by one task or the mean, and the models whose order changes."""
     tasks = dict.fromkeys(task for by_task in shown.every.values() for task in by_task)
-    found = {task: one for task in tasks if (one := _crossed(shown, task))}
-    if not found:
+    by_task = {task: crossing for task in tasks if (crossing := _crossed(shown, task))}
+    if not by_task:
         _offer(shown)
         return
-    mean = mean_of([one for task, one in found.items() if task not in shown.page.demos])
-    _agreements(shown, found, mean)
-    chosen = _choose(shown, found, mean)
-    one = mean if mean and chosen == MEAN else found[chosen]
-    _places(shown, one)
-    _flips(shown, one, list(found.values()) if one is mean else [one])
-    if one is not mean and (lacking := [c for c in CLASSIFIERS if c not in one.classifiers]):
-        offer.classifiers(shown, chosen, lacking, one.variants)
+    mean = mean_of([crossed for task, crossed in by_task.items() if task not in shown.page.demos])
+    _agreements(shown, by_task, mean)
+    chosen = _choose(shown, by_task, mean)
+    crossing = mean if mean and chosen == MEAN else by_task[chosen]
+    _places(shown, crossing)
+    _flips(shown, crossing, list(by_task.values()) if crossing is mean else [crossing])
+    if crossing is not mean and (lacking := [c for c in CLASSIFIERS if c not in crossing.classifiers]):
+        offer.classifiers(shown, chosen, lacking, crossing.variants)
 
 
 def _crossed(shown: TransferView, task: str) -> Crossed | None:
@@ -45,24 +45,24 @@ def _crossed(shown: TransferView, task: str) -> Crossed | None:
     return crossed(task, by_classifier, among, shown.measure, overlap=shown.overlap)
 
 
-def _title(shown: TransferView, of: str, found: Mapping[str, Crossed]) -> str:
-    counted = sum(task not in shown.page.demos for task in found)
+def _title(shown: TransferView, of: str, by_task: Mapping[str, Crossed]) -> str:
+    counted = sum(task not in shown.page.demos for task in by_task)
     return f"mean of {counted} tasks" if of == MEAN else shown.page.titled(of)
 
 
-def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | None) -> None:
+def _agreements(shown: TransferView, by_task: Mapping[str, Crossed], mean: Crossed | None) -> None:
     rows = [
         {
-            "task": _title(shown, one.task, found),
-            "models": one.agreement.encoders,
-            "classifiers": len(one.classifiers),
-            "same ranking": f"{one.agreement.same} of {one.agreement.pairs}",
-            "Kendall": one.agreement.kendall,
-            "least Kendall": one.agreement.least_kendall,
-            "Spearman": one.agreement.spearman,
-            "changed pairs": f"{one.turned} of {one.pairs}",
+            "task": _title(shown, crossed.task, by_task),
+            "models": crossed.agreement.encoders,
+            "classifiers": len(crossed.classifiers),
+            "same ranking": f"{crossed.agreement.same} of {crossed.agreement.pairs}",
+            "Kendall": crossed.agreement.kendall,
+            "least Kendall": crossed.agreement.least_kendall,
+            "Spearman": crossed.agreement.spearman,
+            "changed pairs": f"{crossed.turned} of {crossed.pairs}",
         }
-        for one in [*([mean] if mean else []), *found.values()]
+        for crossed in [*([mean] if mean else []), *by_task.values()]
     ]
     number = st.column_config.NumberColumn
     tables.draw(
@@ -77,16 +77,16 @@ def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed
             "changed pairs": st.column_config.TextColumn(help="Pairs of models whose order depends on the classifier"),
         },
     )
-    few = min(len(one.variants) for one in found.values())
+    few = min(len(crossed.variants) for crossed in by_task.values())
     st.caption(
         f"Rankings by {shown.axis}, compared between every two classifiers: 1 same order, -1 opposite order."
         + (f" With {few} models these numbers move in large steps." if few < 6 else "")
     )
 
 
-def _choose(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | None) -> str:
-    names = [*([MEAN] if mean else []), *found]
-    default = shown.picks.dataset if shown.picks.dataset in found else names[0]
+def _choose(shown: TransferView, by_task: Mapping[str, Crossed], mean: Crossed | None) -> str:
+    names = [*([MEAN] if mean else []), *by_task]
+    default = shown.picks.dataset if shown.picks.dataset in by_task else names[0]
     if st.session_state.get("ranking_of") not in (None, *names):  # of other variants
         st.session_state["ranking_of"] = None
     chosen = st.selectbox(
@@ -95,50 +95,50 @@ def _choose(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | N
         index=None,
         key="ranking_of",
         bind="query-params",
-        placeholder=_title(shown, default, found),
+        placeholder=_title(shown, default, by_task),
         width=280,
         help="A task, or the mean over the tasks that were run, with equal weights.",
     )
     return str(chosen or default)
 
 
-def _places(shown: TransferView, one: Crossed) -> None:
-    looks = variant_styles(one.variants)
-    styles = {v.label: looks[v] for v in one.variants}
-    labels = [v.label for v in one.variants]
-    figure = grids.place_lines(one.places, one.values, labels, one.classifiers, styles, shown.scheme)
+def _places(shown: TransferView, crossing: Crossed) -> None:
+    looks = variant_styles(crossing.variants)
+    styles = {v.label: looks[v] for v in crossing.variants}
+    labels = [v.label for v in crossing.variants]
+    figure = grids.place_lines(crossing.places, crossing.values, labels, crossing.classifiers, styles, shown.scheme)
     st.plotly_chart(figure, key="transfer_places")
     tables.draw(
-        {"model": labels, **dict(zip(one.classifiers, 100 * one.values.T, strict=True))},
+        {"model": labels, **dict(zip(crossing.classifiers, 100 * crossing.values.T, strict=True))},
         key="transfer_by_classifier",
-        column_config=dict.fromkeys(one.classifiers, "%.1f"),
+        column_config=dict.fromkeys(crossing.classifiers, "%.1f"),
     )
     st.caption(
         "A row per classifier. Where lines cross, the order of two models depends on the classifier. Table: "
         f"{shown.axis} × 100."
     )
-    if rows := choices(one):
+    if rows := choices(crossing):
         st.markdown("**What dev chose**")
         about = st.column_config.NumberColumn(format="percent", help="Share of the folds with z-norm")
         tables.draw(rows, key="transfer_chosen", placeholder="–", column_config={"z-norm": about})
         st.caption("C: strength of the regression, median over the folds. Both are chosen on training data alone.")
 
 
-def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
-    if not one.turned:
+def _flips(shown: TransferView, crossing: Crossed, tasks: Sequence[Crossed]) -> None:
+    if not crossing.turned:
         st.success(
-            f"The {len(one.classifiers)} classifiers rank the {len(one.variants)} models in the same order, ties "
-            "aside.",
+            f"The {len(crossing.classifiers)} classifiers rank the {len(crossing.variants)} models in the same order, "
+            "ties aside.",
             icon=":material/check_circle:",
         )
         return
     counted = [t for t in tasks if t.task not in shown.page.demos or len(tasks) == 1]
-    found = _tested(one, counted, shown.measure, overlap=shown.overlap)
-    encoders = [f"**{as_text(v.label)}**" for v in one.variants]
-    classifiers = [f"`{name}`" for name in one.classifiers]
-    clear = [flip for flip in found if flip.is_clear]
-    chance = [flip for flip in found if not flip.is_clear]
-    some = f"The order of {len(found)} of {one.pairs} pairs of models depends on the classifier"
+    flips = _tested(crossing, counted, shown.measure, overlap=shown.overlap)
+    encoders = [f"**{as_text(v.label)}**" for v in crossing.variants]
+    classifiers = [f"`{name}`" for name in crossing.classifiers]
+    clear = [flip for flip in flips if flip.is_clear]
+    chance = [flip for flip in flips if not flip.is_clear]
+    some = f"The order of {len(flips)} of {crossing.pairs} pairs of models depends on the classifier"
     if clear:
         said = "\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in clear)
         st.warning(f"{some}, **significantly** for {len(clear)} of them:\n\n{said}", icon=":material/swap_vert:")
@@ -163,10 +163,10 @@ def _key_of(crossed: Crossed) -> object:
 
 
 @cached(32, "Are these flips chance? …", keys={Crossed: _key_of})
-def _tested(one: Crossed, tasks: Sequence[Crossed], measure: Measure, *, overlap: bool) -> list[Flip]:
-    run_ids = [task.run_ids(one.variants, one.classifiers) for task in tasks]
+def _tested(crossing: Crossed, tasks: Sequence[Crossed], measure: Measure, *, overlap: bool) -> list[Flip]:
+    run_ids = [task.run_ids(crossing.variants, crossing.classifiers) for task in tasks]
     outcomes = [outcomes_of([run for row in task.runs for run in row], overlap=overlap) for task in tasks]
-    return stability.flips(one.values, run_ids, outcomes, measure)
+    return stability.flips(crossing.values, run_ids, outcomes, measure)
 
 
 def _offer(shown: TransferView) -> None:

@@ -37,9 +37,9 @@ def nothing_yet(page: TaskPage, picks: Picks) -> None:
     with st.container(border=True, key="empty"):
         st.subheader(f"No {page.entry.title.lower()} results yet", anchor=False)
         st.markdown(f"{page.about} Start with {', '.join(f'`{v.label}`' for v in variants)}:")
-        for one in (Offered("mine", "Run it", mine, is_primary=True), *page.offered):
-            if one.tasks:
-                _line(page, one, variants, CLASSIFIERS[:1])
+        for offered in (Offered("mine", "Run it", mine, is_primary=True), *page.offered):
+            if offered.tasks:
+                _line(page, offered, variants, CLASSIFIERS[:1])
     with st.expander("Choose what to run", icon=":material/tune:"):
         _form(page, variants, mine or page.first)
 
@@ -71,8 +71,8 @@ def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
             "models yet."
         )
         variants = gone.usable(shown.variants or at_first())
-        one = Offered("task", "Run it", (task,), is_primary=True)
-        _line(shown.page, one, variants, (shown.classifier,), shown.seed, own=shown.own)
+        offered = Offered("task", "Run it", (task,), is_primary=True)
+        _line(shown.page, offered, variants, (shown.classifier,), shown.seed, own=shown.own)
     return None
 
 
@@ -97,8 +97,8 @@ def classifiers(shown: TransferView, task: str, missing: Sequence[str], variants
     """Offer the classifiers that a task was not run with for all of some variants."""
     with st.container(border=True, key="no_classifiers"):
         what = f"{tables.dataset_title(task)} with {', '.join(f'`{name}`' for name in missing)}"
-        one = Offered("classifiers", "Run them", (task,), is_primary=True)
-        _line(shown.page, one, gone.usable(variants), missing, shown.seed, own=shown.own, what=what)
+        offered = Offered("classifiers", "Run them", (task,), is_primary=True)
+        _line(shown.page, offered, gone.usable(variants), missing, shown.seed, own=shown.own, what=what)
 
 
 def missing(shown: TransferView) -> None:
@@ -175,7 +175,7 @@ def _form(
     names = left.multiselect(
         "Models",
         ids,
-        format_func=lambda one: Variant.parse(one).label if one in ids else one,
+        format_func=lambda name: Variant.parse(name).label if name in ids else name,
         key="transfer_run_variants",
         persist_state="session",
         accept_new_options=True,

@@ -43,7 +43,7 @@ MEANING_OF_TABS = (
     "- **A wins**: A predicts the right class, B a wrong one\n- **B wins**: the other way round\n"
     "- **Both wrong**, **Both right**: alike"
 )
-_BY_DIGEST: Keys = {Outcomes: lambda found: found.digest}
+_BY_DIGEST: Keys = {Outcomes: lambda answers: answers.digest}
 Sides = dict[str, RunRecord]  # by "A" and, with two variants, "B"
 
 
@@ -52,12 +52,12 @@ def _compared(shown: TransferView) -> tuple[Outcomes, Sides] | None:
     if not (runs := runs_of_task(shown)):
         return None
     sides = two_variants(runs).by_letter
-    found = outcomes_of(list(sides.values()), overlap=shown.overlap)
-    if not len(found):
+    answers = outcomes_of(list(sides.values()), overlap=shown.overlap)
+    if not len(answers):
         st.warning("No examples left: each is also in the training part, or repeats.", icon=":material/info:")
         return None
     columns = own_columns.columns_of(sides["A"])
-    return found.part(own_columns.only_rows(columns, found.numbers, on_change=TABLE.to_first_page)), sides
+    return answers.part(own_columns.only_rows(columns, answers.numbers, on_change=TABLE.to_first_page)), sides
 
 
 # --- confusion
@@ -67,38 +67,38 @@ def confusion(shown: TransferView) -> None:
     """The matrices, scores per class, and the most frequent mistakes."""
     if not (compared := _compared(shown)):
         return
-    found, sides = compared
+    answers, sides = compared
     st.caption(
-        f"{shown.page.titled(shown.picks.dataset)}: {len(found):,} tested examples"
+        f"{shown.page.titled(shown.picks.dataset)}: {len(answers):,} tested examples"
         + ("" if shown.overlap else " without overlap with training or repeats")
         + (" that both were tested on" if len(sides) > 1 else "")
         + (
-            f". Its {len(found.classes):,} classes are too many for a matrix."
-            if len(found.classes) > figures.MOST_DRAWN
+            f". Its {len(answers.classes):,} classes are too many for a matrix."
+            if len(answers.classes) > figures.MOST_DRAWN
             else ". Cells: count and share of the row; correct predictions are framed."
         )
     )
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with place:
-            accuracy = float(found.right(run.run_id).mean())
+            accuracy = float(answers.right(run.run_id).mean())
             st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**, accuracy {accuracy:.4f}")
-            if len(found.classes) <= figures.MOST_DRAWN:
-                figure = figures.confusion(found.table(run.run_id), found.classes, shown.scheme)
+            if len(answers.classes) <= figures.MOST_DRAWN:
+                figure = figures.confusion(answers.table(run.run_id), answers.classes, shown.scheme)
                 st.plotly_chart(figure, key=f"transfer_confusion_{side}")
-    _per_class(found, sides)
-    _mistakes(found, sides)
+    _per_class(answers, sides)
+    _mistakes(answers, sides)
 
 
-def _per_class(found: Outcomes, sides: Sides) -> None:
+def _per_class(answers: Outcomes, sides: Sides) -> None:
     st.markdown("**Per class**")
-    rows = per_class(found, _ids(sides))
+    rows = per_class(answers, _ids(sides))
     number = st.column_config.NumberColumn
     config = {name: number(format="%+.3f" if "−" in name else "%.3f") for name in map(str, list(rows)[2:])}
     tables.draw(rows, key="transfer_classes", placeholder="–", column_config=config)
 
 
-def _mistakes(found: Outcomes, sides: Sides) -> None:
-    rows = mistakes(found, _ids(sides), LISTED)
+def _mistakes(answers: Outcomes, sides: Sides) -> None:
+    rows = mistakes(answers, _ids(sides), LISTED)
     if rows.empty:
         st.success("No mistakes at all.", icon=":material/check_circle:")
         return
@@ -118,11 +118,11 @@ def items(shown: TransferView) -> None:
     """A test of the difference between both sides, the filters, the table, the chosen example."""
     if not (compared := _compared(shown)):
         return
-    found, sides = compared
+    answers, sides = compared
     if len(sides) > 1:
-        _test(found, sides)
-    rows = _described(found, tuple(sorted((side, run.run_id) for side, run in sides.items())))
-    listed = _filtered(rows, found, sides)
+        _test(answers, sides)
+    rows = _described(answers, tuple(sorted((side, run.run_id) for side, run in sides.items())))
+    listed = _filtered(rows, answers, sides)
     st.markdown(f"**{len(listed):,} of {len(rows):,} tested examples**")
     if listed.empty:
         st.info("No examples match. Remove a filter or shorten the search.")
@@ -139,16 +139,16 @@ def items(shown: TransferView) -> None:
 
 
 @cached(16, "Comparing predictions …", keys=_BY_DIGEST)
-def _described(found: Outcomes, sides: tuple[tuple[str, str], ...]) -> pd.DataFrame:
-    return outcomes.described(found, dict(sides))
+def _described(results: Outcomes, sides: tuple[tuple[str, str], ...]) -> pd.DataFrame:
+    return outcomes.described(results, dict(sides))
 
 
-def _test(found: Outcomes, sides: Sides) -> None:
+def _test(answers: Outcomes, sides: Sides) -> None:
     a, b = sides["A"], sides["B"]
-    (test,) = _tests(a, b, tuple(found.numbers.tolist()))
+    (test,) = _tests(a, b, tuple(answers.numbers.tolist()))
     names = [f"**{as_text(run.plan.variant.label)}**" for run in (a, b)]
     st.markdown(
-        f"{names[0]} is right on {percent(test.a, 1)} and {names[1]} on {percent(test.b, 1)} of {len(found):,} "
+        f"{names[0]} is right on {percent(test.a, 1)} and {names[1]} on {percent(test.b, 1)} of {len(answers):,} "
         f"examples. {' '.join(in_words((test,), *names))}"
     )
     notes = [f"Difference: {number(test.value, '+.3f')}{ci(test, '+.3f')}."]
@@ -165,14 +165,14 @@ def _tests(first: RunRecord, second: RunRecord, examples: tuple[int, ...]) -> tu
     return tests
 
 
-def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame:
+def _filtered(rows: pd.DataFrame, answers: Outcomes, sides: Sides) -> pd.DataFrame:
     if len(sides) > 1:
-        became = outcomes.became(found, *(run.run_id for run in sides.values()))
+        became = outcomes.became(answers, *(run.run_id for run in sides.values()))
         keep = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
     else:
         keep = outcomes.kept(rows, one_of("Which examples", Which, "transfer_rows"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        classes = [ALL_CLASSES, *found.classes]
+        classes = [ALL_CLASSES, *answers.classes]
         if st.session_state.get("gold") not in (None, *classes):  # of another task
             st.session_state["gold"] = ALL_CLASSES
         gold = st.selectbox("Gold class", classes, key="gold", bind="query-params", width=200)
@@ -183,9 +183,9 @@ def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame
             help="Only examples on which both predict the same wrong class.",
         )
         only = False
-        if found.repeated.any():
+        if answers.repeated.any():
             only = st.toggle(
-                f"Only overlap ({int(found.repeated.sum()):,})",
+                f"Only overlap ({int(answers.repeated.sum()):,})",
                 key="only_overlap",
                 bind="query-params",
                 help="Examples that are also in the training part or, without a split, occur more than once.",

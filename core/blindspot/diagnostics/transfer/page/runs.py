@@ -101,8 +101,8 @@ class TransferView:
 def outcomes_of(runs: Sequence[RunRecord], *, overlap: bool) -> Outcomes:
     """The examples that all the runs of a task tested, with or without those that overlap."""
     plan = runs[0].plan
-    found = _outcomes(plan.diagnostic, tuple(r.run_id for r in runs), classes_of(plan.dataset))
-    return found if overlap else found.without_overlap()
+    answers = _outcomes(plan.diagnostic, tuple(r.run_id for r in runs), classes_of(plan.dataset))
+    return answers if overlap else answers.without_overlap()
 
 
 @cached(24, "Reading predictions …", shared=True)

@@ -59,11 +59,11 @@ def _curves(shown: TransferView, runs: Sequence[RunRecord]) -> None:
         f"Mean accuracy over {DRAWS} draws of training examples, the same for all models, with 95% CI over test "
         "examples and draws. Scaling and C are chosen within the drawn examples."
     )
-    found = _crossings(runs) if len(runs) > 1 and not shown.own else []
-    for one in found:
-        a, b = (f"**{as_text(run.plan.variant.label)}**" for run in (one.a, one.b))
-        st.markdown(f"- {crossing.in_words(one, a, b)}")
-    if found:
+    crossings = _crossings(runs) if len(runs) > 1 and not shown.own else []
+    for crossed in crossings:
+        a, b = (f"**{as_text(run.plan.variant.label)}**" for run in (crossed.a, crossed.b))
+        st.markdown(f"- {crossing.in_words(crossed, a, b)}")
+    if crossings:
         st.caption("Significant where the 95% CI, which hold for all these differences at once, exclude 0.")
     table = [
         {"model": v.label, **{f"{size:,}": value for size, value in zip(of["size"], 100 * of["value"], strict=True)}}

@@ -38,10 +38,10 @@ def show(shown: TransferView) -> None:
     """The figure, the table, what overlaps, what is left out and what can be run."""
     tasks = _chosen_tasks(shown)
     scores = {
-        (task, variant): found
+        (task, variant): estimate
         for task in tasks
         for variant, run in shown.runs[task].items()
-        if variant in shown.variants and (found := score(run, shown.measure, overlap=shown.overlap)) is not None
+        if variant in shown.variants and (estimate := score(run, shown.measure, overlap=shown.overlap)) is not None
     }
     if not scores:
         st.info(
@@ -71,13 +71,13 @@ def show_headline(shown: TransferView) -> None:
     task = usual if usual in shown.runs else next(iter(shown.runs), usual)
     runs = [run for v, run in shown.runs.get(task, {}).items() if v in shown.variants]
     runs = headline.subject_first(runs, shown.picks)
-    found = score(runs[0], Measure.ACCURACY, overlap=True) if runs else None
-    if found is None:
+    estimate = score(runs[0], Measure.ACCURACY, overlap=True) if runs else None
+    if estimate is None:
         return
     text = (
         f"{as_text(shown.page.titled(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on "
-        f"embeddings of **{as_text(runs[0].plan.variant.label)}** predicts **{found.value:.1%}** of "
-        f"{runs[0].metrics['tested']:,.0f} examples right{ci(found.interval, '.1%')}{_in_folds(runs[0])}; always "
+        f"embeddings of **{as_text(runs[0].plan.variant.label)}** predicts **{estimate.value:.1%}** of "
+        f"{runs[0].metrics['tested']:,.0f} examples right{ci(estimate.interval, '.1%')}{_in_folds(runs[0])}; always "
         f"choosing the most frequent class would be right on {runs[0].metrics['majority']:.1%}"
     )
     headline.show(headline.in_words(text, headline.rivals(shown.page.entry, runs, ".1%"), "better", "worse"))
@@ -165,7 +165,7 @@ def _figure(shown: TransferView, tasks: Sequence[str], variants: Sequence[Varian
             f"The first {MOST_DOTS} of {len(variants)} models; *grid* (Options) shows all. Pick others in the sidebar."
         )
     # In the order of the tasks: a variant may lack the first one.
-    rows = [dot(v, shown.page.titled(t), found) for t in tasks for v in drawn if (found := scores.get((t, v)))]
+    rows = [dot(v, shown.page.titled(t), estimate) for t in tasks for v in drawn if (estimate := scores.get((t, v)))]
     baselines = {shown.page.titled(task): value for task in tasks if (value := _baseline(shown, task)) is not None}
     looks, axis = variant_styles(drawn), shown.axis
     figure = figures.task_dots(rows, baselines, looks, shown.scheme, axis=axis)
@@ -173,14 +173,14 @@ def _figure(shown: TransferView, tasks: Sequence[str], variants: Sequence[Varian
 
 
 def _value(scores: Scores, task: str, variant: Variant) -> float:
-    found = scores.get((task, variant))
-    return found.value if found else float("nan")
+    estimate = scores.get((task, variant))
+    return estimate.value if estimate else float("nan")
 
 
 def _baseline(shown: TransferView, task: str) -> float | None:
     """The lowest of the runs' baselines: they differ if runs are on different examples."""
-    found = [baseline(run, shown.measure, overlap=shown.overlap) for run in shown.runs[task].values()]
-    return min((value for value in found if value is not None), default=None)
+    values = [baseline(run, shown.measure, overlap=shown.overlap) for run in shown.runs[task].values()]
+    return min((value for value in values if value is not None), default=None)
 
 
 # --- the table

@@ -34,8 +34,8 @@ def outliers(shown: WordsView) -> None:
     few = len(next(iter(by_group.values()))) <= MOST_GROUPS
     lines = [
         dot(variant, str(name), float(own["right"]), 100)
-        for variant, found in by_group.items()
-        for name, own in found.iterrows()
+        for variant, rows in by_group.items()
+        for name, own in rows.iterrows()
     ]
     _figure(shown, runs, lines if few else [], "outliers found, %")
     run = next(iter(runs.values()))
@@ -162,16 +162,18 @@ def _chosen(run: RunRecord, kind: CaseKind, words: list[str], split: str | None)
     frame = _frame(run.run_id, kind.entry.id)
     label = "Verb" if kind is EVENTS else "Group"
     group, word, only_wrong = choose_rows("case", "case_group", label, dict.fromkeys(frame[kind.group]))
-    found = frame if group is None else frame[frame[kind.group] == group]
-    asked, wrong = len(found), int((found["hit"] < 1).sum())
+    rows = frame if group is None else frame[frame[kind.group] == group]
+    asked, wrong = len(rows), int((rows["hit"] < 1).sum())
     if only_wrong:
-        found = found[found["hit"] < 1]
+        rows = rows[rows["hit"] < 1]
     if word:
-        cells = found[words].map(lambda cell: [same_text(one) for one in (cell.split(split) if split else [cell])])
-        found = found[cells.map(lambda own: word in own).any(axis=1)]
-    more = f"; the first {ROWS:,} of {len(found):,} are listed." if len(found) > ROWS else "."
+        cells = rows[words].map(
+            lambda cell: [same_text(word_in_cell) for word_in_cell in (cell.split(split) if split else [cell])]
+        )
+        rows = rows[cells.map(lambda own: word in own).any(axis=1)]
+    more = f"; the first {ROWS:,} of {len(rows):,} are listed." if len(rows) > ROWS else "."
     st.caption(f"{wrong:,} of {asked:,} {kind.cases[1]} wrong or tied{more}")
-    return found.head(ROWS)
+    return rows.head(ROWS)
 
 
 def _table(frame: pd.DataFrame, columns: Mapping[str, Any]) -> None:

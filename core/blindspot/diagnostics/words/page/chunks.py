@@ -55,7 +55,11 @@ def _by_kind(run_id: str) -> list[PhraseKind]:
 
 
 def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord]) -> None:
-    rows = [dot(variant, one.kind, one.f1, 100) for variant, run in runs.items() for one in _by_kind(run.run_id)]
+    rows = [
+        dot(variant, phrase_kind.kind, phrase_kind.f1, 100)
+        for variant, run in runs.items()
+        for phrase_kind in _by_kind(run.run_id)
+    ]
     figure = dots(rows, shown.styles, shown.scheme, axis="F1, × 100", spec=".1f")
     st.plotly_chart(figure, key="words_chunks")
     first = next(iter(runs.values()))
@@ -70,17 +74,17 @@ def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord]) -> None:
 def _kinds(run: RunRecord) -> None:
     rows = [
         {
-            "kind": _named(one.kind),
-            "phrases": one.phrases,
-            "found": one.found,
-            "right": one.right,
-            "precision": one.precision,
-            "recall": one.recall,
-            "f1": one.f1.value,
-            "low": one.f1.low,
-            "high": one.f1.high,
+            "kind": _named(phrase_kind.kind),
+            "phrases": phrase_kind.phrases,
+            "found": phrase_kind.found,
+            "right": phrase_kind.right,
+            "precision": phrase_kind.precision,
+            "recall": phrase_kind.recall,
+            "f1": phrase_kind.f1.value,
+            "low": phrase_kind.f1.low,
+            "high": phrase_kind.f1.high,
         }
-        for one in _by_kind(run.run_id)
+        for phrase_kind in _by_kind(run.run_id)
     ]
     shares = ("precision", "recall", "f1", "low", "high")
     titles = {"f1": "F1", "low": "95% CI from", "high": "to"}
@@ -100,22 +104,22 @@ def _found(run_id: str) -> pd.DataFrame:
 
 def _sentences(run: RunRecord) -> None:
     frame = _found(run.run_id)
-    kinds = [one.kind for one in _by_kind(run.run_id) if one.kind != ALL_PHRASES]
+    kinds = [phrase_kind.kind for phrase_kind in _by_kind(run.run_id) if phrase_kind.kind != ALL_PHRASES]
     kind, word, only_wrong = choose_rows(
         "chunk", "chunk_kind", "Wrong phrases of kind", kinds, placeholder="any", format_func=_named
     )
     wrong = int((frame["errors"] > 0).sum())
-    found = frame[frame["errors"] > 0] if only_wrong or kind else frame
+    rows = frame[frame["errors"] > 0] if only_wrong or kind else frame
     if kind:
-        found = found[found["kinds"].str.split().map(lambda own: kind in own)]
+        rows = rows[rows["kinds"].str.split().map(lambda own: kind in own)]
     if word:
-        found = found[found["given"].str.split().map(lambda own: word in {same_text(one) for one in own})]
+        rows = rows[rows["given"].str.split().map(lambda own: word in {same_text(other) for other in own})]
     st.caption(
-        f"{wrong:,} of {len(frame):,} sentences have a wrong phrase; {len(found):,} are listed"
-        + (f", the first {ROWS:,} of them." if len(found) > ROWS else ".")
+        f"{wrong:,} of {len(frame):,} sentences have a wrong phrase; {len(rows):,} are listed"
+        + (f", the first {ROWS:,} of them." if len(rows) > ROWS else ".")
     )
     tables.draw(
-        found.head(ROWS)[["given", "found", "missed", "wrong"]],
+        rows.head(ROWS)[["given", "found", "missed", "wrong"]],
         key="words_chunk_sentences",
         column_config={
             "given": st.column_config.TextColumn("phrases", width="large"),
@@ -129,8 +133,13 @@ def _sentences(run: RunRecord) -> None:
 def _published() -> None:
     with st.expander(f"Published scores: {published.SOURCE}", icon=":material/menu_book:"):
         rows = [
-            {"model": one.model, "dev": 100 * one.dev, "test": 100 * one.test, "p": one.p}
-            for one in published.table_4()
+            {
+                "model": printed_row.model,
+                "dev": 100 * printed_row.dev,
+                "test": 100 * printed_row.test,
+                "p": printed_row.p,
+            }
+            for printed_row in published.table_4()
         ]
         tables.draw(
             rows,

@@ -32,13 +32,13 @@ def choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Varia
 
     By default it is the picked dataset, or the first one with runs.
     """
-    found = {t.dataset: shown.of(t) for t in TASKS if t.diagnostic == diagnostic and shown.of(t)}
-    if not found:
+    by_dataset = {t.dataset: shown.of(t) for t in TASKS if t.diagnostic == diagnostic and shown.of(t)}
+    if not by_dataset:
         st.info("No results yet: see *Run tasks without results* below.", icon=":material/play_circle:")
         return None
-    usual = shown.picks.dataset if shown.picks.dataset in found else next(iter(found))
-    chosen = tab_named("Dataset", [usual, *sorted(found.keys() - {usual})], key=key, name=title_of)
-    return {v: found[chosen][v] for v in shown.variants if v in found[chosen]}
+    usual = shown.picks.dataset if shown.picks.dataset in by_dataset else next(iter(by_dataset))
+    chosen = tab_named("Dataset", [usual, *sorted(by_dataset.keys() - {usual})], key=key, name=title_of)
+    return {v: by_dataset[chosen][v] for v in shown.variants if v in by_dataset[chosen]}
 
 
 def choose_variant(runs: Mapping[Variant, RunRecord], key: str) -> RunRecord:
@@ -94,22 +94,22 @@ def _questions(run: RunRecord) -> None:
     frame = _asked(run.run_id)
     sections = dict.fromkeys(frame["section"])
     section, word, only_wrong = choose_rows("analogy", "analogy_section", "Section", sections)
-    found = frame if section is None else frame[frame["section"] == section]
-    wrong, asked = int((found["greater"] > 0).sum()), len(found)
-    tied = int(((found["greater"] == 0) & (found["ties"] > 0)).sum())
+    rows = frame if section is None else frame[frame["section"] == section]
+    wrong, asked = int((rows["greater"] > 0).sum()), len(rows)
+    tied = int(((rows["greater"] == 0) & (rows["ties"] > 0)).sum())
     if only_wrong:
-        found = found[found["greater"] + found["ties"] > 0]
+        rows = rows[rows["greater"] + rows["ties"] > 0]
     if word:
-        words = found[["a", "b", "c", "d", "predicted"]].map(same_text)
-        found = found[(words == word).any(axis=1)]
+        words = rows[["a", "b", "c", "d", "predicted"]].map(same_text)
+        rows = rows[(words == word).any(axis=1)]
     st.caption(
         f"{wrong:,} of {asked:,} questions answered wrong"
         + (f", {tied:,} ties for first place" if tied else "")
-        + (f". {len(found):,} match" if len(found) != wrong + tied else "")
-        + (f", the first {ROWS:,} are listed" if len(found) > ROWS else "")
+        + (f". {len(rows):,} match" if len(rows) != wrong + tied else "")
+        + (f", the first {ROWS:,} are listed" if len(rows) > ROWS else "")
         + ". The question's own three words are never answers."
     )
-    table = found.head(ROWS)[["a", "b", "c", "d", "predicted", "rank", "score", "best", "section"]]
+    table = rows.head(ROWS)[["a", "b", "c", "d", "predicted", "rank", "score", "best", "section"]]
     tables.draw(
         table.rename(columns={"d": "right", "predicted": "answered", "score": "its score", "best": "answer's score"}),
         key="words_questions",
@@ -171,14 +171,14 @@ def _words(rows: pd.DataFrame, clusters: int) -> None:
     )
     by_word = placed(rows)
     if number is None:
-        found = by_word[~by_word["right"]]
-        st.caption(f"{len(found):,} of {len(by_word):,} words are in a cluster of another class.")
+        selected = by_word[~by_word["right"]]
+        st.caption(f"{len(selected):,} of {len(by_word):,} words are in a cluster of another class.")
     else:
-        found = by_word[by_word["cluster"] == number]
-        name = found["cluster_class"].iloc[0] if len(found) else "none"
-        st.caption(f"{len(found):,} words in a cluster whose largest class is:")
+        selected = by_word[by_word["cluster"] == number]
+        name = selected["cluster_class"].iloc[0] if len(selected) else "none"
+        st.caption(f"{len(selected):,} words in a cluster whose largest class is:")
         st.text(name)
-    listed = found.sort_values(["right", "classes", "word"])
+    listed = selected.sort_values(["right", "classes", "word"])
     tables.draw(
         listed[["word", "classes", "cluster", "cluster_class", "right"]].rename(
             columns={"classes": "class", "cluster_class": "cluster's class", "right": "same"}

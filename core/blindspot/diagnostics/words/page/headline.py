@@ -37,15 +37,15 @@ def show(shown: WordsView) -> None:
         and shown.variants[0] in shown.of(task)
     ]
     if tasks:
-        task = next((one for one in tasks if one.dataset == shown.picks.dataset), tasks[0])
+        task = next((task for task in tasks if task.dataset == shown.picks.dataset), tasks[0])
         runs = [shown.of(task)[v] for v in shown.variants if v in shown.of(task)]
         draw(sentences[task.diagnostic](task, runs))
 
 
 def _analogies(task: Task, runs: list[RunRecord]) -> str:
-    found = _estimate(runs[0])
-    text = f"{_name(runs[0])} solves **{percent(found.value, 1)}** of {int(runs[0].metrics['questions']):,} "
-    text += f"analogies in {as_text(title_of(task.dataset))}{_ends(found)}"
+    estimate = _estimate(runs[0])
+    text = f"{_name(runs[0])} solves **{percent(estimate.value, 1)}** of {int(runs[0].metrics['questions']):,} "
+    text += f"analogies in {as_text(title_of(task.dataset))}{_ends(estimate)}"
     return in_words(text, _rivals(task, runs), "better", "worse")
 
 
@@ -55,7 +55,7 @@ def _categories(task: Task, runs: list[RunRecord]) -> str:
     text += f"{as_text(title_of(task.dataset))} into a cluster of their own category ({_starts(runs[0])}; chance "
     text += f"{percent(first['chance'])})"
     starts = {run.plan.variant.label: _starts(run) for run in runs[1:]}
-    others = [replace(one, score=f"{one.score} ({starts[one.label]})") for one in _rivals(task, runs)]
+    others = [replace(rival, score=f"{rival.score} ({starts[rival.label]})") for rival in _rivals(task, runs)]
     return (
         f"{in_words(text, others, 'better', 'worse')} Of {len(SEEDS)} random starts of k-means the tightest clustering "
         "counts: where the ranges overlap, a difference can be luck."

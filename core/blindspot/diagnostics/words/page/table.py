@@ -88,19 +88,19 @@ def selected(picks: Picks) -> WordsView:
     about = "3CosAdd: the candidate nearest to b - a + c, as in the paper. 3CosMul: products instead of sums."
     rule = one_of("Analogy rule", Rule, "rule", about, container=more)
     own = shown_runs.choose_own("Words", "words", "words_covered", container=more)
-    found: dict[tuple[str, str], list[RunRecord]] = {}
+    by_task: dict[tuple[str, str], list[RunRecord]] = {}
     for diagnostic in dict.fromkeys(task.diagnostic for task in TASKS):
         wanted = {task.dataset for task in TASKS if task.diagnostic == diagnostic}
         for run in repository().finished(find_diagnostic(diagnostic), params=_params_of(diagnostic, rule)):
             if run.plan.dataset in wanted and picks.keeps(run.plan.variant):
-                found.setdefault((diagnostic, run.plan.dataset), []).append(run)
-    with_runs = {run.plan.variant for runs in found.values() for run in runs}
+                by_task.setdefault((diagnostic, run.plan.dataset), []).append(run)
+    with_runs = {run.plan.variant for runs in by_task.values() for run in runs}
     variants = picks.subject_first(
         picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs))
     )
-    found = {place: [run for run in runs if run.plan.variant in variants] for place, runs in found.items()}
-    shown = shown_runs.by_variant(found, own)
-    hidden = {r.plan.variant for place, runs in found.items() for r in runs if r.plan.variant not in shown[place]}
+    by_task = {place: [run for run in runs if run.plan.variant in variants] for place, runs in by_task.items()}
+    shown = shown_runs.by_variant(by_task, own)
+    hidden = {r.plan.variant for place, runs in by_task.items() for r in runs if r.plan.variant not in shown[place]}
     styles = variant_styles(variants)
     return WordsView(picks, variants, shown, [v for v in variants if v in hidden], own, rule, styles, scheme())
 

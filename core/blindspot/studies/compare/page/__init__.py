@@ -117,11 +117,11 @@ def _forest(shown: CompareView) -> None:
 def _costs(shown: CompareView) -> None:
     """Draw both costs and their ratio."""
     told = shown.told
-    one, other = costs_of([told.a, told.b]).values()
+    cost_a, other = costs_of([told.a, told.b]).values()
     a, b = told.a.label, told.b.label
     rows = [
         {"cost": row.title, a: row.a, b: row.b, f"{a} / {b}": row.ratio}
-        for row in TwoModels(told, (one, other)).cost_rows
+        for row in TwoModels(told, (cost_a, other)).cost_rows
     ]
     st.markdown("**Cost**")
     tables.draw(rows, key="costs")
@@ -141,14 +141,14 @@ def _numbers(shown: CompareView) -> None:
 
 
 def _numbers_of(row: Row, a: str, b: str) -> dict[str, object]:
-    one, cells = row.difference, row.cells(a, b)
+    difference, cells = row.difference, row.cells(a, b)
     return {
         **{name: cells[name] for name in ("diagnostic", "dataset", "score", a, b)},
         f"{a} − {b}": cells[f"{a} - {b}"],
         "95% interval": cells["95% interval"],
-        "independent observations": f"{one.n:,} {one.unit}",
+        "independent observations": f"{difference.n:,} {difference.unit}",
         **{name: cells[name] for name in ("p (Holm)", f"{a} is")},
-        "test": one.test if one.p_corrected is not None else f"none: {one.refusal}",
+        "test": difference.test if difference.p_corrected is not None else f"none: {difference.refusal}",
     }
 
 
@@ -180,15 +180,15 @@ def _pick_all() -> None:
 
 def _same_for(encoder: str, only: Variant) -> list[RunRequest]:
     """The runs of a variant, for another encoder."""
-    found: dict[RunRequest, None] = {}
+    requests: dict[RunRequest, None] = {}
     for run in repository().runs(variants=[only], metrics=[]):
         plan = run.plan
         try:
             request = requesting.request(plan.diagnostic, encoder, "none", plan.dataset, plan.params, settings())
         except BlindspotError:  # a file that is gone
             continue
-        found[request] = None
-    return list(found)
+        requests[request] = None
+    return list(requests)
 
 
 # The keys are also in the address; the first is the default.

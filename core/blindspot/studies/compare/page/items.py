@@ -23,24 +23,24 @@ WON_BY_A, WON_BY_B = "won-by-a", "won-by-b"
 @fragment  # nothing above is drawn again
 def show(shown: CompareView) -> None:
     """Draw the counts, the table of one side, and the selected item."""
-    found = changed_items(shown.found)
-    if not found.of_rows:
+    changed = changed_items(shown.found)
+    if not changed.of_rows:
         st.caption("No diagnostic that scores single items has results of both models yet.")
         return
     a, b = shown.names
     with st.expander("What counts as a win, by diagnostic", icon=":material/list:"):
         st.markdown(
             "\n".join(
-                f"- {as_text(f'{one.entry.title}, {title_of(one.row.dataset)}: {in_words(one, a, b)}')}"
-                for one in found.of_rows
+                f"- {as_text(f'{of_row.entry.title}, {title_of(of_row.row.dataset)}: {in_words(of_row, a, b)}')}"
+                for of_row in changed.of_rows
             )
         )
-    counts = {WON_BY_A: f"{a} wins {found.won:,}", WON_BY_B: f"{b} wins {found.lost:,}"}
-    begin_with("changed_side", lambda: None if found.won else WON_BY_B)
+    counts = {WON_BY_A: f"{a} wins {changed.won:,}", WON_BY_B: f"{b} wins {changed.lost:,}"}
+    begin_with("changed_side", lambda: None if changed.won else WON_BY_B)
     side = tab_named(
         "Items", list(counts), key="changed_side", name=lambda option: counts[option], on_change=TABLE.to_first_page
     )
-    listed = found.items(won=side == WON_BY_A)
+    listed = changed.items(won=side == WON_BY_A)
     if not listed:
         st.caption("None.")
         return
@@ -56,8 +56,8 @@ def show(shown: CompareView) -> None:
         frame,
         about,
         config,
-        hint=f"{len(listed):,} of {found.won if side == WON_BY_A else found.lost:,} listed: at most {MOST_ITEMS} of "
-        "each diagnostic, its largest difference first. The diagnostics alternate.",
+        hint=f"{len(listed):,} of {changed.won if side == WON_BY_A else changed.lost:,} listed: at most {MOST_ITEMS} "
+        "of each diagnostic, its largest difference first. The diagnostics alternate.",
     )
     chosen = TABLE.chosen(frame, about, range(len(listed)), "is not in the table")
     if chosen is not None:

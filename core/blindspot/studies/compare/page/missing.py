@@ -24,41 +24,41 @@ LISTED = 6
 
 def show(shown: CompareView) -> None:
     """Draw a line and a button per diagnostic and dataset, and one button for all."""
-    found = shown.found.missing
-    if not found:
+    missing_scores = shown.found.missing
+    if not missing_scores:
         return
-    able = set(gone.usable(list({variant for one in found for variant in one.lacking}), rankings=True))
-    requests = {one: _requests(one, able) for one in found}
+    able = set(gone.usable(list({variant for score in missing_scores for variant in score.lacking}), rankings=True))
+    requests = {score: _requests(score, able) for score in missing_scores}
     every = list(dict.fromkeys(request for of_one in requests.values() for request in of_one))
-    lacking = counted(len(found), "score cannot be compared yet", "scores cannot be compared yet")
+    lacking = counted(len(missing_scores), "score cannot be compared yet", "scores cannot be compared yet")
     with st.expander(lacking, icon=":material/info:"):
         if len(every) > 1:
             title = f"{shown.names[0]} against {shown.names[1]}"
             run_button(f"Compute all {len(every)}", title, every, key="compute_all")
-        for number, one in enumerate(found[:LISTED]):
+        for number, score in enumerate(missing_scores[:LISTED]):
             text, button = st.columns([4, 1], vertical_alignment="center")
-            names = ", ".join(variant.label for variant in one.lacking)
-            why = f"not computed for {names}" if one.why is Why.ONE_ONLY else str(one.why)
-            text.markdown(as_text(f"{one.entry.title} on {title_of(one.dataset)}: {why}."))
-            if requests[one]:
+            names = ", ".join(variant.label for variant in score.lacking)
+            why = f"not computed for {names}" if score.why is Why.ONE_ONLY else str(score.why)
+            text.markdown(as_text(f"{score.entry.title} on {title_of(score.dataset)}: {why}."))
+            if requests[score]:
                 with button:
-                    title = f"{one.entry.title} on {one.dataset}"
-                    run_button("Compute", title, requests[one], key=f"compute_{number}", primary=False)
-        if len(found) > LISTED:
-            st.caption(f"And {len(found) - LISTED} more.")
+                    title = f"{score.entry.title} on {score.dataset}"
+                    run_button("Compute", title, requests[score], key=f"compute_{number}", primary=False)
+        if len(missing_scores) > LISTED:
+            st.caption(f"And {len(missing_scores) - LISTED} more.")
 
 
-def _requests(one: Missing, able: Iterable[Variant]) -> list[RunRequest]:
+def _requests(gap: Missing, able: Iterable[Variant]) -> list[RunRequest]:
     """The runs that complete a row; none if a file is gone or nothing can be computed."""
     requests = []
-    for variant in one.lacking:
+    for variant in gap.lacking:
         if variant not in able:
             continue
         # Both anew where they ranked different items: each on what the other covers too.
-        others = [v.encoder for v in one.lacking if v != variant] if one.why is Why.OTHER_ITEMS else []
+        others = [v.encoder for v in gap.lacking if v != variant] if gap.why is Why.OTHER_ITEMS else []
         try:
             made = requesting.request(
-                one.diagnostic, variant.encoder, variant.transform, one.dataset, dict(one.params), settings(), others
+                gap.diagnostic, variant.encoder, variant.transform, gap.dataset, dict(gap.params), settings(), others
             )
         except BlindspotError:
             continue

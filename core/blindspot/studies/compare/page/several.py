@@ -53,14 +53,16 @@ def _pareto(by_pair: ByPair, variants: list[Variant]) -> None:
         chosen = one_named("Score", list(by_id), key=KEY_SCORE, index=0, name=lambda i: _name(*by_id[i]), width=340)
         kind = one_of("Cost", CostKind, KEY_COST)
     score = by_id.get(str(chosen), next(iter(by_id.values())))
-    one = difference_of(by_pair, score)
+    differences = difference_of(by_pair, score)
     costs = costs_of(variants)
     drawn = points(by_pair, score, costs, kind)
-    if one is None or not drawn.points:
+    if differences is None or not drawn.points:
         st.caption("This cost is not known for any of them.")
         return
     labels = {variant: variant.label for variant in variants}
-    st.plotly_chart(figures.pareto(drawn.points, one, kind, variant_styles(variants), labels, scheme()), key="pareto")
+    st.plotly_chart(
+        figures.pareto(drawn.points, differences, kind, variant_styles(variants), labels, scheme()), key="pareto"
+    )
     st.caption(f"{title_of(score[1])}. Larger: no other model is better on both. Bars: 95% intervals.")
     if drawn.elsewhere:
         names = ", ".join(as_text(labels.get(variant, variant.label)) for variant in drawn.elsewhere)

@@ -15,12 +15,12 @@ from blindspot.ui.widgets import tables
 
 def show(table: str, downstream: Downstream | None = None) -> None:
     """One of ``beside.TABLES``."""
-    found = _beside(table, repository(), downstream)
-    st.markdown(f"**{found.title}** ({found.source})")
-    pinned = {found.head: st.column_config.TextColumn(pinned=True, width="medium")}
-    tables.draw(found.in_words(), key=f"beside_{table}", column_config=pinned, height="content")
-    nothing = "" if found.is_measured else " Nothing was measured here yet."
-    st.caption(as_text(found.note) + nothing)
+    comparison = _beside(table, repository(), downstream)
+    st.markdown(f"**{comparison.title}** ({comparison.source})")
+    pinned = {comparison.head: st.column_config.TextColumn(pinned=True, width="medium")}
+    tables.draw(comparison.in_words(), key=f"beside_{table}", column_config=pinned, height="content")
+    nothing = "" if comparison.is_measured else " Nothing was measured here yet."
+    st.caption(as_text(comparison.note) + nothing)
 
 
 @cached(16, "Reading scores …", keys={Repository: lambda store: store.digest()})

@@ -163,7 +163,7 @@ def _counts(every: ScoreTable, table: ScoreTable, level: Level, *, like_similari
 
 def _models(table: ScoreTable, family: str) -> str:
     """The models of a family, by name if they are few; "" if the only model has the family's name."""
-    own = [v.label for v, one in zip(table.variants, table.families, strict=True) if one == family]
+    own = [v.label for v, family_of in zip(table.variants, table.families, strict=True) if family_of == family]
     if own == [family]:
         return ""
     return f" ({', '.join(own)})" if len(own) <= NAMED else f" ({len(own)} models)"
@@ -236,6 +236,6 @@ def choose(label: str, measures: Sequence[Measure], key: str, usual: Measure) ->
     """One measure, by its id in the address, with its name below."""
     by_id = {m.id: m for m in measures}
     chosen = st.selectbox(label, list(by_id), index=None, key=key, bind="query-params", placeholder=usual.id)
-    found = by_id.get(str(chosen), usual)
-    st.caption(as_text(found.label))
-    return found
+    evaluator = by_id.get(str(chosen), usual)
+    st.caption(as_text(evaluator.label))
+    return evaluator

@@ -166,8 +166,8 @@ def one_cell(shown: EvidenceView) -> None:
 
 
 def _without(table: ScoreTable, evaluator: Measure, task: Measure, whole: float) -> None:
-    found = without_each_family(table, evaluator, task)
-    left = [w.rho for w in found if w.rho is not None]
+    without_each = without_each_family(table, evaluator, task)
+    left = [w.rho for w in without_each if w.rho is not None]
     if left:
         st.markdown(
             f"Without any one family, rho is between {number(min(left))} and {number(max(left))}; with all, "
@@ -176,10 +176,10 @@ def _without(table: ScoreTable, evaluator: Measure, task: Measure, whole: float)
     tables.draw(
         pd.DataFrame(
             {
-                "left out": [w.family for w in found],
-                "its models": [w.variants for w in found],
-                "rho without it": [None if w.rho is None else round(w.rho, 3) for w in found],
-                "change": [None if w.rho is None else round(w.rho - whole, 3) for w in found],
+                "left out": [w.family for w in without_each],
+                "its models": [w.variants for w in without_each],
+                "rho without it": [None if w.rho is None else round(w.rho, 3) for w in without_each],
+                "change": [None if w.rho is None else round(w.rho - whole, 3) for w in without_each],
             }
         ).astype({"rho without it": "float64", "change": "float64"}),
         key="ev_without",
@@ -205,13 +205,13 @@ def two_evaluators(shown: EvidenceView) -> None:
         second = choose("Against", others, "ev_against", fullest(table, of_other_kind))
     with columns[2]:
         task = choose("Task", table.tasks, "ev_task", fullest(table, table.tasks))
-    found = _compared(table.columns([first, second, *table.tasks]), first, second)
-    st.markdown(as_text(correlation.in_words(next(c for c in found if c.task == task))))
-    if known := [c for c in found if c.difference is not None]:
+    comparisons = _compared(table.columns([first, second, *table.tasks]), first, second)
+    st.markdown(as_text(correlation.in_words(next(c for c in comparisons if c.task == task))))
+    if known := [c for c in comparisons if c.difference is not None]:
         st.plotly_chart(figures.duels(known, shown.scheme), key="ev_duels")
         st.caption("Per task, both benchmark scores over the same models: those with all three scores.")
-    tables.draw(_comparison_rows(found), key="ev_compared", placeholder="–")
-    if reasons := {c.why for c in found if c.why}:
+    tables.draw(_comparison_rows(comparisons), key="ev_compared", placeholder="–")
+    if reasons := {c.why for c in comparisons if c.why}:
         text = "; ".join(sorted(reasons))
         st.caption(as_text(f"{text[0].upper()}{text[1:]}."))
 
@@ -221,7 +221,7 @@ def _compared(table: ScoreTable, first: Measure, second: Measure) -> tuple[TwoCo
     return tuple(compare(table, first, second, task) for task in table.tasks)
 
 
-def _comparison_rows(found: Sequence[TwoCorrelations]) -> pd.DataFrame:
+def _comparison_rows(comparisons: Sequence[TwoCorrelations]) -> pd.DataFrame:
     rows = [
         {
             "task": c.task.label,
@@ -233,9 +233,9 @@ def _comparison_rows(found: Sequence[TwoCorrelations]) -> pd.DataFrame:
             "models": c.n,
             "families": c.families,
         }
-        for c in found
+        for c in comparisons
     ]
-    return _rounded(rows, [found[0].first.label, found[0].second.label, "difference", "from", "to"])
+    return _rounded(rows, [comparisons[0].first.label, comparisons[0].second.label, "difference", "from", "to"])
 
 
 def _rounded(rows: Sequence[Mapping[str, object]], numbers: Sequence[str]) -> pd.DataFrame:

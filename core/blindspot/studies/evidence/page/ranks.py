@@ -41,7 +41,7 @@ def show(shown: EvidenceView) -> None:
         "Highlight",
         [*table.family_list, *ids],
         key="ev_highlight",
-        name=lambda one: called(one) if one in ids else one,
+        name=lambda name: called(name) if name in ids else name,
         container=right,
         placeholder="None",
         help="A family or one model; the others are faded.",

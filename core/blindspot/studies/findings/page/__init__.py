@@ -75,28 +75,28 @@ def _list(picks: Picks) -> None:
     with options():
         asked = _variants(picks)
         variants = asked if picks.variants else run_last(asked)
-        found = collected(variants, picks.metric, dataset)
-        there = [level for level in Level if found.at(level)]
+        collected_now = collected(variants, picks.metric, dataset)
+        there = [level for level in Level if collected_now.at(level)]
         level = one_of("Show", (ALL, *map(str, there)), "findings_level")
-    if found.runs:
+    if collected_now.runs:
         with row():
-            report_buttons(picks, variants, found.runs, datasets=(dataset,) if dataset else ())
+            report_buttons(picks, variants, collected_now.runs, datasets=(dataset,) if dataset else ())
     most = own_models.MOST if len(variants) == len(asked) else 1  # of a large store, which takes long
     own.comparisons(picks, asked, dataset, most)
     headline = st.container()
     with linked:
         if finding_id := st.query_params.get("finding", ""):
             hidden = picks.variants if len(variants) == len(asked) else variants
-            one = found.find(finding_id) or collected(hidden, picks.metric, "").find(finding_id)
-            _linked(one, finding_id)  # also of a model that is hidden here
-        for line in found.failures:
+            discovery = collected_now.find(finding_id) or collected(hidden, picks.metric, "").find(finding_id)
+            _linked(discovery, finding_id)  # also of a model that is hidden here
+        for line in collected_now.failures:
             st.warning(as_text(line), icon=":material/report:")
-    if not found.runs:
+    if not collected_now.runs:
         st.info("No results for these models with this dataset and similarity.", icon=":material/info:")
         return
-    found, alike = _apart(found)
-    wanted = [_own_first(group) for group in found.groups(None if level == ALL else Level(level))]
-    headline.markdown(_headline(found) + _narrowed(dataset, level))
+    collected_now, alike = _apart(collected_now)
+    wanted = [_own_first(group) for group in collected_now.groups(None if level == ALL else Level(level))]
+    headline.markdown(_headline(collected_now) + _narrowed(dataset, level))
     if len(variants) < len(asked):
         headline.caption(
             f"{len(asked):,} models with many results; showing findings of the "
@@ -110,14 +110,17 @@ def _list(picks: Picks) -> None:
             f"Show all {len(wanted)} cards", key="findings_more", bind="query-params"
         )
     with cards_place:
-        _cards(wanted, wanted if is_long else first, found)
+        _cards(wanted, wanted if is_long else first, collected_now)
     if alike and level in {ALL, Level.CAUTION}:
         scores = counted(len(alike), "score")
         with st.expander(f"No significant difference from the best model: {scores}", icon=":material/drag_handle:"):
             st.markdown(
-                "\n".join(f"- {dataset_title(one.finding.dataset)}: {as_text(one.finding.said())}" for one in alike)
+                "\n".join(
+                    f"- {dataset_title(discovery.finding.dataset)}: {as_text(discovery.finding.said())}"
+                    for discovery in alike
+                )
             )
-    st.caption(_tested(found, is_picked=bool(picks.variants)))
+    st.caption(_tested(collected_now, is_picked=bool(picks.variants)))
     show_limits(group[0].finding.dataset for group in wanted)
 
 
@@ -155,16 +158,18 @@ def run_last(variants: Sequence[Variant]) -> tuple[Variant, ...]:
     return tuple(variants[-max(most, 1) :])
 
 
-def _apart(found: Collected) -> tuple[Collected, list[Discovery]]:
+def _apart(collected_now: Collected) -> tuple[Collected, list[Discovery]]:
     """All other findings, and those that only say that models do not differ significantly from the best."""
-    alike = [one for one in found.discoveries if one.finding.kind == NOT_TOLD_APART]
-    rest = tuple(one for one in found.discoveries if one.finding.kind != NOT_TOLD_APART)
-    return replace(found, discoveries=rest), alike
+    alike = [discovery for discovery in collected_now.discoveries if discovery.finding.kind == NOT_TOLD_APART]
+    rest = tuple(discovery for discovery in collected_now.discoveries if discovery.finding.kind != NOT_TOLD_APART)
+    return replace(collected_now, discoveries=rest), alike
 
 
 def _own_first(group: Group) -> Group:
     """The group with findings about the reader's own models in front, since a card is about the first."""
-    return tuple(sorted(group, key=lambda one: min(place_of(variant.encoder) for variant in one.finding.variants)))
+    return tuple(
+        sorted(group, key=lambda discovery: min(place_of(variant.encoder) for variant in discovery.finding.variants))
+    )
 
 
 def at_first(wanted: Sequence[Group]) -> list[Group]:
@@ -180,7 +185,7 @@ def at_first(wanted: Sequence[Group]) -> list[Group]:
     return [wanted[place] for place in sorted(kept)]
 
 
-def _cards(wanted: Sequence[Group], shown: Sequence[Group], found: Collected) -> None:
+def _cards(wanted: Sequence[Group], shown: Sequence[Group], collected_now: Collected) -> None:
     """Draw cards below a heading per level, which says how many of its cards and findings there are."""
     number = 0
     for level in Level:
@@ -189,16 +194,16 @@ def _cards(wanted: Sequence[Group], shown: Sequence[Group], found: Collected) ->
             continue
         every = sum(group[0].finding.level is level for group in wanted)
         here = counted(every, "card") if len(of_level) == every else f"{len(of_level)} of {every} cards"
-        many = counted(len(found.at(level)), level, PLURALS[level]).capitalize()
+        many = counted(len(collected_now.at(level)), level, PLURALS[level]).capitalize()
         st.markdown(f"**{many}**, {here}")
         for first, *others in of_level:
             cards.card(first, key=f"finding_{number}", others=others, is_open=number < OPEN)
             number += 1
 
 
-def _tested(found: Collected, *, is_picked: bool) -> str:
-    tested = counted(found.hypotheses, "hypothesis", "hypotheses")
-    of = f"{counted(len(found.runs), 'run')} of {counted(len(found.variants), 'model')}"
+def _tested(collected_now: Collected, *, is_picked: bool) -> str:
+    tested = counted(collected_now.hypotheses, "hypothesis", "hypotheses")
+    of = f"{counted(len(collected_now.runs), 'run')} of {counted(len(collected_now.variants), 'model')}"
     without = (
         ""
         if is_picked
@@ -211,10 +216,10 @@ def _tested(found: Collected, *, is_picked: bool) -> str:
     )
 
 
-def _linked(one: Discovery | None, finding_id: str) -> None:
+def _linked(discovery: Discovery | None, finding_id: str) -> None:
     """Draw the finding in the address above all others, or a line that it is gone."""
-    if one:
-        cards.card(one, key="finding_linked")
+    if discovery:
+        cards.card(discovery, key="finding_linked")
         st.divider()
     else:
         st.warning(
@@ -223,13 +228,13 @@ def _linked(one: Discovery | None, finding_id: str) -> None:
         )
 
 
-def _headline(found: Collected) -> str:
-    parts = [f"**{counted(len(found.at(level)), level, PLURALS[level])}**" for level in Level]
-    named = sorted(found.variants, key=lambda variant: place_of(variant.encoder))
+def _headline(collected_now: Collected) -> str:
+    parts = [f"**{counted(len(collected_now.at(level)), level, PLURALS[level])}**" for level in Level]
+    named = sorted(collected_now.variants, key=lambda variant: place_of(variant.encoder))
     models = listed([as_text(variant.label) for variant in named[:MODELS_NAMED]])
-    if len(found.variants) > MODELS_NAMED:
-        models = counted(len(found.variants), "model")
-    datasets = {one.finding.dataset for one in found.discoveries}
+    if len(collected_now.variants) > MODELS_NAMED:
+        models = counted(len(collected_now.variants), "model")
+    datasets = {discovery.finding.dataset for discovery in collected_now.discoveries}
     return f"{', '.join(parts[:-1])}, and {parts[-1]} in {models} on {counted(len(datasets), 'dataset')}."
 
 

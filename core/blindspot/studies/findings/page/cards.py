@@ -25,14 +25,14 @@ _LOOKS: dict[Level, tuple[str, _Color]] = {
 _WRAPS = "overflow-wrap:anywhere;white-space:pre-wrap"
 
 
-def card(one: Discovery, key: str, others: Sequence[Discovery] = (), *, is_open: bool = False) -> None:
+def card(discovery: Discovery, key: str, others: Sequence[Discovery] = (), *, is_open: bool = False) -> None:
     """Draw a finding with ``others`` of its kind; ``key`` is unique on the page, ``is_open`` shows an example."""
-    finding = one.finding
+    finding = discovery.finding
     icon, color = _LOOKS[finding.level]
     with st.container(border=True, key=key):
         st.badge(str(finding.level).capitalize(), icon=icon, color=color)
         st.markdown(f"**{as_text(finding.said())}**")
-        st.caption(" · ".join(map(as_text, one.basis)))
+        st.caption(" · ".join(map(as_text, discovery.basis)))
         at_once = finding.examples[:1] if is_open else ()
         for example in at_once:
             _show(example)

@@ -20,7 +20,7 @@ from blindspot.variants import Variant
 def comparisons(picks: Picks, variants: Sequence[Variant], dataset: str, most: int) -> None:
     """Draw a card per comparison of own models with a difference, and a line for those without one; at most ``most``
     comparisons, on one dataset or, for "", on all."""
-    found = own.comparisons(
+    all_comparisons = own.comparisons(
         variants,
         picks.known,
         tested(picks),
@@ -29,35 +29,37 @@ def comparisons(picks: Picks, variants: Sequence[Variant], dataset: str, most: i
         dataset=dataset,
         most=most,
     )
-    for place, one in enumerate(found):
-        if one.lines:
-            _card(one, picks, f"own_comparison_{place}")
-    if alike := [one for one in found if not one.lines]:
+    for place, comparison in enumerate(all_comparisons):
+        if comparison.lines:
+            _card(comparison, picks, f"own_comparison_{place}")
+    if alike := [comparison for comparison in all_comparisons if not comparison.lines]:
         _line(alike, picks)
 
 
-def _card(one: OwnComparison, picks: Picks, key: str) -> None:
+def _card(comparison: OwnComparison, picks: Picks, key: str) -> None:
     """Draw what is better or worse, and how much shows no difference."""
     with st.container(border=True, key=key):
         st.badge("Comparison", icon=":material/balance:", color="blue")
-        for who, on in one.lines:
+        for who, on in comparison.lines:
             st.markdown(f"**{as_text(who)}** on {as_text(on)}")
-        if rest := one.without_difference:
+        if rest := comparison.without_difference:
             st.caption(f"{rest[0].upper()}{rest[1:]}.")
-        _compare_link(one.whole, picks, "Compare them")
+        _compare_link(comparison.whole, picks, "Compare them")
 
 
 def _line(alike: Sequence[OwnComparison], picks: Picks) -> None:
     """Draw in one line that nothing is better or worse, with a link to each comparison."""
     mine = as_text(alike[0].whole.a.label)
-    said = "; ".join(f"against {as_text(one.whole.b.label)}: {one.without_difference}" for one in alike)
+    said = "; ".join(
+        f"against {as_text(comparison.whole.b.label)}: {comparison.without_difference}" for comparison in alike
+    )
     with st.container(horizontal=True, vertical_alignment="center", key="own_alike"):
         st.markdown(f"**{mine}** {said}.", width="content")
-        for one in alike:
-            label = "Compare" if len(alike) == 1 else f"Compare with {as_text(one.whole.b.label)}"
-            _compare_link(one.whole, picks, label)
+        for comparison in alike:
+            label = "Compare" if len(alike) == 1 else f"Compare with {as_text(comparison.whole.b.label)}"
+            _compare_link(comparison.whole, picks, label)
 
 
-def _compare_link(found: Comparison, picks: Picks, label: str) -> None:
-    address = link_to("", picks.metric, picks.variants, {A: str(found.a), B: str(found.b)})
+def _compare_link(whole: Comparison, picks: Picks, label: str) -> None:
+    address = link_to("", picks.metric, picks.variants, {A: str(whole.a), B: str(whole.b)})
     page_link("compare", label=label, icon=":material/arrow_forward:", address=address)

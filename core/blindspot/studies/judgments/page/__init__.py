@@ -163,7 +163,7 @@ def _pick_set(task: Task, blind: bool) -> str | None:
 
     The widget is not bound to the address: it would write a title there, which may name encoders.
     """
-    sets = {found.set_id: found for found in judgments().sets(task)}
+    sets = {summary.set_id: summary for summary in judgments().sets(task)}
     wanted = st.query_params.get("set", "")
     if wanted and wanted not in sets:
         _unknown_set(task, wanted)
@@ -195,7 +195,7 @@ def _pick_set(task: Task, blind: bool) -> str | None:
 
 
 def _unknown_set(task: Task, wanted: str) -> None:
-    if wanted in {found.set_id for found in judgments().sets(other_task(task))}:
+    if wanted in {summary.set_id for summary in judgments().sets(other_task(task))}:
         st.info("This link is to questions of the other page.")
         page_link(PAGES[other_task(task)], label="Go there", address=link_for(set_id=wanted))
         return
@@ -206,10 +206,10 @@ def _unknown_set(task: Task, wanted: str) -> None:
     )
 
 
-def _describe(found: SetSummary, blind: bool) -> str:
+def _describe(summary: SetSummary, blind: bool) -> str:
     """A set in the picker; without its title, which may name models, while the reader answers."""
-    made = f"{found.items} questions of {found.created_at:%Y-%m-%d %H:%M} UTC ({found.set_id[:4]})"
-    return made if blind else f"{found.title}: {made}"
+    made = f"{summary.items} questions of {summary.created_at:%Y-%m-%d %H:%M} UTC ({summary.set_id[:4]})"
+    return made if blind else f"{summary.title}: {made}"
 
 
 def _choose_set(key: str) -> None:

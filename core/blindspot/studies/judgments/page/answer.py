@@ -158,8 +158,10 @@ def _begin(judged: Judged, state: RaterState) -> None:
     st.markdown(EXAMPLES[judged.task])
     facts = [counted(total, "question"), f"about {counted(minutes, 'minute')}", *_made_from(judged.items)]
     if judged.session is None:
-        found = next((one for one in judgments().sets(judged.task) if one.set_id == judged.items.set_id), None)
-        facts += [f"{counted(found.votes, 'vote')} by {counted(found.raters, 'rater')} so far"] if found else []
+        summary = next(
+            (summary for summary in judgments().sets(judged.task) if summary.set_id == judged.items.set_id), None
+        )
+        facts += [f"{counted(summary.votes, 'vote')} by {counted(summary.raters, 'rater')} so far"] if summary else []
     st.caption(" · ".join(facts))
     with st.form("judge_who", enter_to_submit=True, width=480):
         st.text_input(

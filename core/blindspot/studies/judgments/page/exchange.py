@@ -43,7 +43,7 @@ def show(task: Task, keys: Mapping[str, str]) -> None:
 
 def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
     with st.expander("Export questions and votes", icon=":material/download:"):
-        by_id = {one.set_id: one for one in sets}
+        by_id = {summary.set_id: summary for summary in sets}
         chosen = st.selectbox(
             "Questions",
             list(by_id),
@@ -62,8 +62,8 @@ def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
             help="Parquet keeps texts unchanged. In CSV, a text that a spreadsheet would run as a formula gets a "
             "leading apostrophe, which the import removes.",
         )
-        one = by_id.get(str(chosen), sets[0])
-        _buttons(one, TableFormat(str(form)), keys)
+        summary = by_id.get(str(chosen), sets[0])
+        _buttons(summary, TableFormat(str(form)), keys)
         names = (
             "Votes include the raters' nicknames"
             if allowed().raters_names
@@ -73,22 +73,22 @@ def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
             "The zip has everything another Blindspot needs to continue; the tables alone are for your own analysis. "
             f"{names}. No file contains a facilitator's key."
         )
-        if not hidden_sessions(keys).isdisjoint(judgments().sessions_with_votes(one.set_id)):
+        if not hidden_sessions(keys).isdisjoint(judgments().sessions_with_votes(summary.set_id)):
             st.info("Votes of sessions not revealed yet are left out.", icon=":material/visibility_off:")
 
 
-def _named(one: SetSummary) -> str:
-    size = f"{counted(one.items, 'question')}, {counted(one.votes, 'vote')}"
-    return f"{one.title} · {size} · {one.created_at:%Y-%m-%d} · {one.set_id}"
+def _named(summary: SetSummary) -> str:
+    size = f"{counted(summary.items, 'question')}, {counted(summary.votes, 'vote')}"
+    return f"{summary.title} · {size} · {summary.created_at:%Y-%m-%d} · {summary.set_id}"
 
 
-def _buttons(one: SetSummary, form: TableFormat, keys: Mapping[str, str]) -> None:
+def _buttons(summary: SetSummary, form: TableFormat, keys: Mapping[str, str]) -> None:
     with st.container(horizontal=True):
         downloads.button(
             "Everything (.zip)",
-            lambda: bundles.pack(_collected(one.set_id, keys), form),
+            lambda: bundles.pack(_collected(summary.set_id, keys), form),
             Holds(),
-            file_name=f"judgments-{one.set_id}.zip",
+            file_name=f"judgments-{summary.set_id}.zip",
             mime=downloads.ZIP,
             key="exchange_zip",
             icon=":material/folder_zip:",
@@ -96,9 +96,9 @@ def _buttons(one: SetSummary, form: TableFormat, keys: Mapping[str, str]) -> Non
         for part in Part:
             downloads.button(
                 part.capitalize(),
-                partial(_table, one.set_id, keys, part, form),
+                partial(_table, summary.set_id, keys, part, form),
                 Holds(),
-                file_name=f"{part}-{one.set_id}.{form}",
+                file_name=f"{part}-{summary.set_id}.{form}",
                 mime=_MIME[form],
                 key=f"exchange_{part}",
             )

@@ -42,14 +42,14 @@ RULES = {
 
 def show(task: Task) -> None:
     """The form, then the stored sets of the task."""
-    if found := judgments().sets(task):
+    if summaries := judgments().sets(task):
         with st.expander("Make other questions", icon=":material/add:", key=f"make_{task}"):
             st.caption(ABOUT[task])
             _form(task, first=False)
     else:
         st.info(f"No questions yet. {ABOUT[task]}", icon=":material/group:")
         _form(task, first=True)
-    sets.show(found)
+    sets.show(summaries)
 
 
 def _form(task: Task, *, first: bool) -> None:
@@ -107,7 +107,7 @@ def _variants(task: Task) -> tuple[Variant, ...]:
     chosen = st.multiselect(
         "Models",
         list(dict.fromkeys(offered)),
-        format_func=lambda one: Variant.parse(one).label if one in offered else one,
+        format_func=lambda variant: Variant.parse(variant).label if variant in offered else variant,
         key=f"make_{task}_variants",
         persist_state="session",
         accept_new_options=True,
@@ -165,13 +165,13 @@ def _own(task: Task) -> Inventory | None:
         f"{MAX_ROWS:,} queries of at most {LONGEST} characters.",
     )
     if file is not None:
-        found = for_reader(own_queries.of_file, file.name, file.getvalue())
+        own_queries_read = for_reader(own_queries.of_file, file.name, file.getvalue())
     elif typed and typed.strip():
-        found = for_reader(own_queries.of_text, typed)
+        own_queries_read = for_reader(own_queries.of_text, typed)
     else:
         return None
-    st.caption(as_text(found.about))
-    return found
+    st.caption(as_text(own_queries_read.about))
+    return own_queries_read
 
 
 def _how_many(task: Task, inventory: Ready | Inventory | None) -> int | None:

@@ -31,19 +31,19 @@ def show(tally: Tally, names: Mapping[Variant, str]) -> None:
             )
         )
     place = [str(v) for v in tally.variants].index(chosen)
-    found = most_missed(tally, place)
-    if not found:
+    missed_items = most_missed(tally, place)
+    if not missed_items:
         st.caption("No votes on its questions yet.")
         return
-    missed = sum(m.own == 0 for m in found)
+    missed = sum(m.own == 0 for m in missed_items)
     st.caption(
-        f"In {missed:,} of the {len(found):,} questions with votes, nobody chose this model's option."
+        f"In {missed:,} of the {len(missed_items):,} questions with votes, nobody chose this model's option."
         if missed
-        else f"In each of the {len(found):,} questions with votes, somebody chose this model's option."
+        else f"In each of the {len(missed_items):,} questions with votes, somebody chose this model's option."
     )
-    pages = Pages.of("missed_page", len(found))
-    for one in found[pages.rows]:
-        _item(one, tally, names)
+    pages = Pages.of("missed_page", len(missed_items))
+    for missed_item in missed_items[pages.rows]:
+        _item(missed_item, tally, names)
     if pages.total > 1:
         pages.turn()
 
@@ -53,26 +53,26 @@ def _opened_or_closed(item: Item) -> None:
     open_items ^= {item}
 
 
-def _item(one: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
-    item = one.item
-    of = f"{one.votes:,} vote{'s' if one.votes > 1 else ''}"
+def _item(missed: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
+    item = missed.item
+    of = f"{missed.votes:,} vote{'s' if missed.votes > 1 else ''}"
     rank = "" if item.k is None else f", k = {item.k}"
     # Open ones stay open when a vote comes in: it changes the label, and so the expander.
     open_items: set[Item] = st.session_state.setdefault(_OPEN, set())
     with st.expander(
-        f"{as_text(item.query.text)}{rank}: {one.own:,} of {of} ({one.share:.0%})",
+        f"{as_text(item.query.text)}{rank}: {missed.own:,} of {of} ({missed.share:.0%})",
         expanded=item in open_items,
         key=f"missed_{item.item_no}",
         on_change=_opened_or_closed,
         args=(item,),
     ):
-        order = sorted(range(len(item.options)), key=lambda option: -one.per_option[option])
+        order = sorted(range(len(item.options)), key=lambda option: -missed.per_option[option])
         for option in order:
             whose = ", ".join(names[v] for v, own in zip(tally.variants, item.own, strict=True) if own == option)
             is_query = tally.task is Task.INTRUDER and item.options[option] == item.query.text
             noted = f" (intruder of {whose})" if tally.task is Task.INTRUDER else f" (neighbor of {whose})"
             about = noted if whose else " (query)" if is_query else ""
-            votes, text = one.per_option[option], item.options[option]
+            votes, text = missed.per_option[option], item.options[option]
             st.text(f"{counted(votes, 'vote')}: {text}{about}")
-        if one.unknown:
-            st.text(f"{one.unknown:,} × I don't know these words")
+        if missed.unknown:
+            st.text(f"{missed.unknown:,} × I don't know these words")

@@ -32,7 +32,7 @@ def choose(judged: Judged) -> Automatic | None:
         "Automatic rater",
         [NOBODY, *ids],
         key="judge_reference",
-        name=lambda one: one if one == NOBODY else called(one),
+        name=lambda reference: reference if reference == NOBODY else called(reference),
         index=0,
         help="This model answers every question by its own similarities: it picks the option least similar to the "
         "others, or the candidate most similar to the query. Shown hollow next to people's votes, never counted with "
@@ -41,13 +41,13 @@ def choose(judged: Judged) -> Automatic | None:
     if chosen == NOBODY:
         return None
     try:
-        found = _answers(judged.items, Variant.parse(str(chosen)))
+        automatic = _answers(judged.items, Variant.parse(str(chosen)))
     except BlindspotError as error:
         st.warning(as_text(f"The automatic rater cannot answer: {explained(error)}"), icon=":material/report:")
         return None
-    if found is not None:
-        _say(found, len(judged.items.items))
-    return found
+    if automatic is not None:
+        _say(automatic, len(judged.items.items))
+    return automatic
 
 
 def _answers(items: ItemSet, reference: Variant) -> Automatic | None:
@@ -69,11 +69,11 @@ def _answers(items: ItemSet, reference: Variant) -> Automatic | None:
 _answered = cached(16, "The automatic rater answers …", keys={ItemSet: lambda items: items.set_id})(answer)
 
 
-def _say(found: Automatic, items: int) -> None:
-    name = as_text(found.reference.label)
+def _say(automatic: Automatic, items: int) -> None:
+    name = as_text(automatic.reference.label)
     said = [f"Hollow: what {name} would answer to all {items:,} questions."]
-    if found.is_judged:
+    if automatic.is_judged:
         said.append(f"**{name} is itself judged here: it rates its own neighbors, so its opinion is not independent.**")
-    if found.unanswered:
-        said.append(f"It cannot answer {found.unanswered:,} of them, where {name} has no vector for a text.")
+    if automatic.unanswered:
+        said.append(f"It cannot answer {automatic.unanswered:,} of them, where {name} has no vector for a text.")
     st.caption(" ".join(said))

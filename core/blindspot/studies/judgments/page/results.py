@@ -76,8 +76,8 @@ def _results(judged: Judged) -> None:
     if not tally.votes:
         _nothing_yet(tally)
     else:
-        found = judgment_votes.results(judged, votes)
-        _said(found, names)
+        results = judgment_votes.results(judged, votes)
+        _said(results, names)
     top = st.container()
     automatic = reference.choose(judged)
     if not tally.votes:
@@ -88,16 +88,16 @@ def _results(judged: Judged) -> None:
                 _figure(rows, judged.task, legend=False)
         return
     with top:
-        rows = _rows({"": found.scores}, names, automatic)
+        rows = _rows({"": results.scores}, names, automatic)
         _figure(rows, judged.task, legend=False)
-        st.caption(f"{verdict.intervals(found.scores)} Dotted: guessing.")
+        st.caption(f"{verdict.intervals(results.scores)} Dotted: guessing.")
         with st.expander("The numbers", icon=":material/table:"):
             _table(rows, judged.task, key="judged_numbers")
         if judged.task is Task.INTRUDER:
-            _without_people(found.scores, names)
+            _without_people(results.scores, names)
     if len(tally.variants) > 1:
         st.subheader("Do the models differ?", anchor=False)
-        _tests(found.tests, judged.task, names)
+        _tests(results.tests, judged.task, names)
     _broken_down(judged, tally, votes, names)
     st.subheader("Most often missed", anchor=False)
     missed.show(tally, names)
@@ -125,9 +125,9 @@ def _nothing_yet(tally: Tally) -> None:
     )
 
 
-def _said(found: Results, names: Mapping[Variant, str]) -> None:
-    scores, tally = found.scores, found.tally
-    st.markdown(verdict.headline(scores, found.tests, lambda v: f"**{as_text(names[v])}**"))
+def _said(results: Results, names: Mapping[Variant, str]) -> None:
+    scores, tally = results.scores, results.tally
+    st.markdown(verdict.headline(scores, results.tests, lambda v: f"**{as_text(names[v])}**"))
     parts = [
         counted(scores.votes, "vote"),
         counted(scores.raters, "rater"),
@@ -137,7 +137,7 @@ def _said(found: Results, names: Mapping[Variant, str]) -> None:
     if tally.repeated:
         parts.append(f"{tally.repeated:,} repeated answers of a rater in another session, left out")
     st.caption(" · ".join(parts))
-    st.markdown(verdict.agreement_in_words(found.agreement))
+    st.markdown(verdict.agreement_in_words(results.agreement))
 
 
 # --- figures

@@ -53,8 +53,8 @@ def _open(judged: Judged) -> None:
     st.subheader("Open a session", anchor=False)
     other = other_task(judged.task)
     titles = {"": "none"} | {
-        found.set_id: f"{found.title}: {found.items} questions ({found.set_id[:4]})"
-        for found in judgments().sets(other)
+        summary.set_id: f"{summary.title}: {summary.items} questions ({summary.set_id[:4]})"
+        for summary in judgments().sets(other)
     }
     with st.form("judge_open"):
         st.text_input(

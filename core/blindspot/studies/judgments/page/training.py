@@ -45,13 +45,13 @@ def offer(items: ItemSet, votes: Votes, tally: Tally) -> None:
             help="Share of a question's votes by which the positive must be ahead of the negative. 0: by any vote.",
         )
         try:
-            found = _made(votes, float(least), tuple(repository().datasets()), items, tally)
+            data = _made(votes, float(least), tuple(repository().datasets()), items, tally)
         except BlindspotError as error:
             st.info(as_text(explained(error)), icon=":material/info:")
             return
         stem = downloads.stem_of("training-data", items.title)
-        content, holds = partial(_zipped, items.set_id, found, stem), Holds(str(items.manifest.get("dataset", "")))
-        download(found, stem, content, holds, key="judged_training_download")
+        content, holds = partial(_zipped, items.set_id, data, stem), Holds(str(items.manifest.get("dataset", "")))
+        download(data, stem, content, holds, key="judged_training_download")
 
 
 def _zipped(set_id: str, made: Made, stem: str) -> bytes:

@@ -85,8 +85,8 @@ def wait_for_reveal(name: str) -> None:
 
 @cached(8, shared=True, keys={Votes: repr})
 def tally_of(_judged: Judged, votes: Votes) -> Tally:
-    found = judgments().votes(votes.set_id, votes.session, votes.without)
-    return tally(_judged.items, [vote for vote in found if rater_key(vote.rater) not in votes.left_out])
+    all_votes = judgments().votes(votes.set_id, votes.session, votes.without)
+    return tally(_judged.items, [vote for vote in all_votes if rater_key(vote.rater) not in votes.left_out])
 
 
 def leave_out(judged: Judged, votes: Votes) -> Votes:
@@ -124,11 +124,11 @@ def leave_out(judged: Judged, votes: Votes) -> Votes:
 @cached(8, shared=True, keys={Votes: repr})
 def _raters(_judged: Judged, votes: Votes) -> tuple[dict[str, str], list[Doubt]]:
     """All raters by ``rater_key``, and those in doubt."""
-    found = judgments().votes(votes.set_id, votes.session, votes.without)
+    all_votes = judgments().votes(votes.set_id, votes.session, votes.without)
     names: dict[str, str] = {}
-    for vote in found:
+    for vote in all_votes:
         names.setdefault(rater_key(vote.rater), vote.rater)
-    return names, doubts(_judged.items, found)
+    return names, doubts(_judged.items, all_votes)
 
 
 def _table(doubtful: Sequence[Doubt]) -> dict[str, object]:

@@ -77,7 +77,7 @@ def form(picks: Picks) -> Grid | None:
         "Tasks",
         list(tasks),
         key="lab_task",
-        name=lambda one: _called(tasks[one]) if one in tasks else one,
+        name=lambda task: _called(tasks[task]) if task in tasks else task,
         container=place,
         wrap=True,
         placeholder=", ".join(_called(task) for task in usual),
@@ -103,7 +103,7 @@ def form(picks: Picks) -> Grid | None:
             [OWN_ITEMS, *by_name],
             index=0,
             key="lab_fit",
-            name=lambda one: title_of(by_name[one]) if one in by_name else one,
+            name=lambda name: title_of(by_name[name]) if name in by_name else name,
             help="Post-processing learns means and directions from texts: those of the test itself, or, held out, "
             "those of another dataset.",
         )
@@ -119,12 +119,12 @@ def form(picks: Picks) -> Grid | None:
 def _in_short(chains: Sequence[str]) -> str:
     """What each step of some chains does, as Markdown."""
     steps = dict.fromkeys(step.partition(":")[0].strip() for chain in chains for step in chain.split("+"))
-    found = [
+    in_words = [
         f"`{STEPS[name].usage}` {IN_SHORT[name].format(k=argument.name if (argument := STEPS[name].argument) else '')}"
         for name in steps
         if name in IN_SHORT
     ]
-    return f"Post-processing: {'; '.join(found)}." if found else ""
+    return f"Post-processing: {'; '.join(in_words)}." if in_words else ""
 
 
 def _fit_on(dataset: str) -> Callable[[], None]:

@@ -25,33 +25,33 @@ def show(shown: LabView) -> None:
 
 def _largest(shown: LabView) -> str:
     """How many scores change significantly, and the largest change of each."""
-    found = changes(shown.requests, shown.found, shown.measures)
-    if not found:
+    effects = changes(shown.requests, shown.found, shown.measures)
+    if not effects:
         return ""
     so_far = f"{len(shown.found):,} of {len(shown.requests):,} runs computed"
     of_each = [
-        max((one for one in found if one.measure == measure), key=lambda one: abs(one.gain))
-        for measure in dict.fromkeys(one.measure for one in found)
+        max((change for change in effects if change.measure == measure), key=lambda change: abs(change.gain))
+        for measure in dict.fromkeys(change.measure for change in effects)
     ]
-    tested = [_tested(one, len(found)) for one in of_each]
+    tested = [_tested(change, len(effects)) for change in of_each]
     scores = counted(len(of_each), "score")
-    significant = sum(is_significant(test, len(found)) for test in tested)
+    significant = sum(is_significant(test, len(effects)) for test in tested)
     if all(test is None or test.p is None for test in tested):
         lead = f"**Change of {scores}** with post-processing and similarity, not tested ({so_far})."
     else:
         lead = f"**{significant or 'None'} of {scores} change{'s' * (significant < 2)} significantly** ({so_far})."
-    lines = [_line(one, test, len(found)) for one, test in zip(of_each, tested, strict=True)]
+    lines = [_line(change, test, len(effects)) for change, test in zip(of_each, tested, strict=True)]
     return f"{lead} Largest change of each:\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def _line(one: Change, tested: PairedTest | None, tried: int) -> str:
-    measure, before, after = one.measure, *(run.metrics[one.measure.score] for run in (one.plain, one.run))
+def _line(change: Change, tested: PairedTest | None, tried: int) -> str:
+    measure, before, after = change.measure, *(run.metrics[change.measure.score] for run in (change.plain, change.run))
     what = f"{as_text(measure.name)}, {as_text(title_of(measure.task.dataset))}"
     if before == after:
         return f"{what}: none."
     return (
-        f"{what}: **{as_text(_setting(one))}** {'raises' if after > before else 'lowers'} "
-        f"**{as_text(one.plain.plan.variant.label)}** from {written(before)} to **{written(after)}** "
+        f"{what}: **{as_text(_setting(change))}** {'raises' if after > before else 'lowers'} "
+        f"**{as_text(change.plain.plan.variant.label)}** from {written(before)} to **{written(after)}** "
         f"({sure(tested, tried)})."
     )
 
@@ -62,9 +62,12 @@ def _setting(change: Change) -> str:
     return " with ".join(parts)
 
 
-def _tested(one: Change, tried: int) -> PairedTest | None:
-    run, plain = one.run, one.plain
-    if one.measure.score != one.measure.task.entry.headline or run.plan.covered_digest != plain.plan.covered_digest:
+def _tested(change: Change, tried: int) -> PairedTest | None:
+    run, plain = change.run, change.plain
+    if (
+        change.measure.score != change.measure.task.entry.headline
+        or run.plan.covered_digest != plain.plan.covered_digest
+    ):
         return None
     return _difference(run, plain, tried)
 
@@ -75,16 +78,16 @@ def _difference(run: RunRecord, plain: RunRecord, tried: int) -> PairedTest | No
 
 
 def _order(shown: LabView) -> str:
-    found = orders(shown.ranked, shown.decimals)
-    tried = [one for one in found if one.choices > 1]
-    if not found:
+    rankings = orders(shown.ranked, shown.decimals)
+    tried = [order for order in rankings if order.choices > 1]
+    if not rankings:
         return ""
     if not tried:
         return (
             "No two models have been computed under more than one post-processing or similarity, so nothing is known "
             "yet about their order."
         )
-    stable = sum(one.is_stable for one in tried)
+    stable = sum(order.is_stable for order in tried)
     return (
         f"**{stable} of {counted(len(tried), 'pair')} of models** computed under two or more post-processings or "
         f"similarities keep{'s' * (stable == 1)} the same order throughout, by scores that are not tested against "

@@ -47,21 +47,21 @@ def show(shown: LabView) -> None:
 
 
 def _figure(shown: LabView, task: Task, view: MatchedView) -> None:
-    pairs = {one.title: one for one in view.pairs}
+    pairs = {pair.title: pair for pair in view.pairs}
     picked = st.selectbox("Pair", list(pairs), key="lab_matched_pair", persist_state="session")
-    one = pairs.get(str(picked), view.pairs[0])
-    lines = [_line(one, side) for side in (1, -1)]
+    pair = pairs.get(str(picked), view.pairs[0])
+    lines = [_line(pair, side) for side in (1, -1)]
     score = f"{view.title}, {task.label}"
     figure = figures.series_lines(lines, score, "way", shown.styles, shown.scheme, across=False)
     st.plotly_chart(figure, key="lab_matched_lines")
 
 
-def _line(one: PairView, side: int) -> figures.SeriesLine:
-    tests = [row.test for row in one.rows]
+def _line(pair: PairView, side: int) -> figures.SeriesLine:
+    tests = [row.test for row in pair.rows]
     ends = [test.a_interval if side > 0 else test.b_interval for test in tests]
     return figures.SeriesLine(
-        current().model(one.pair.small if side > 0 else one.pair.large),
-        tuple(one.pair.label(row.match) for row in one.rows),
+        current().model(pair.pair.small if side > 0 else pair.pair.large),
+        tuple(pair.pair.label(row.match) for row in pair.rows),
         tuple(test.a if side > 0 else test.b for test in tests),
         tuple((interval.low, interval.high) if interval else None for interval in ends),
     )

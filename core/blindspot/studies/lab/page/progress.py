@@ -165,10 +165,10 @@ def _measures(grid: Grid) -> tuple[tuple[Measure, ...], tuple[Measure, ...], int
         "Scores",
         list(options),
         key="lab_score",
-        name=lambda one: options[one].label if one in options else one,
+        name=lambda name: options[name].label if name in options else name,
         container=place,
         wrap=True,
-        placeholder=", ".join(options[one].label for one in usual if one in options),
+        placeholder=", ".join(options[name].label for name in usual if name in options),
         help="Scores to rank models by. Empty: each task's main score. Geometry is then shown but not ranked by, since "
         "matches are closest in a space that has collapsed to a point; choose its scores to rank by them.",
     )

@@ -68,12 +68,12 @@ def _show(shown: LabView, by: By, prompts: Sequence[str]) -> None:
     st.markdown("\n".join(f"- {as_text(sentence)}" for sentence in view.in_words))
     lines = [
         figures.SeriesLine(
-            one.name,
-            tuple(point.member.label for point in one.points),
-            tuple(point.value for point in one.points),
-            tuple((point.interval.low, point.interval.high) if point.interval else None for point in one.points),
+            series.name,
+            tuple(point.member.label for point in series.points),
+            tuple(point.value for point in series.points),
+            tuple((point.interval.low, point.interval.high) if point.interval else None for point in series.points),
         )
-        for one in view.series
+        for series in view.series
     ]
     score = f"{view.title}, {task.label}"
     figure = figures.series_lines(lines, score, by.value, shown.styles, shown.scheme, across=by is By.LAYER)

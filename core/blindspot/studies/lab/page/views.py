@@ -94,10 +94,10 @@ def agreement(shown: LabView) -> None:
     """The effect of each choice alone on the ranking, and the correlation of every two settings."""
     if not _can_rank(shown):
         return
-    found = effects(shown.ranked, shown.decimals)
-    if found:
-        st.markdown("\n".join(f"- {_effect_in_words(effect)}" for effect in found))
-        tables.draw(_effect_table(found), key="lab_effects")
+    ranked_effects = effects(shown.ranked, shown.decimals)
+    if ranked_effects:
+        st.markdown("\n".join(f"- {_effect_in_words(effect)}" for effect in ranked_effects))
+        tables.draw(_effect_table(ranked_effects), key="lab_effects")
     kind = one_of(
         "Correlation",
         KINDS,
@@ -125,13 +125,13 @@ def _effect_in_words(effect: Effect) -> str:
     )
 
 
-def _effect_table(found: Sequence[Effect]) -> dict[str, object]:
+def _effect_table(ranked_effects: Sequence[Effect]) -> dict[str, object]:
     return {
-        "choice": [str(e.knob) for e in found],
-        "pairs of settings": [e.pairs for e in found],
-        "same ranking": [f"{e.same:.0%}" for e in found],
-        "mean tau-b": [round(e.mean, 3) for e in found],
-        "least tau-b": [round(e.least, 3) for e in found],
+        "choice": [str(e.knob) for e in ranked_effects],
+        "pairs of settings": [e.pairs for e in ranked_effects],
+        "same ranking": [f"{e.same:.0%}" for e in ranked_effects],
+        "mean tau-b": [round(e.mean, 3) for e in ranked_effects],
+        "least tau-b": [round(e.least, 3) for e in ranked_effects],
     }
 
 
@@ -170,19 +170,19 @@ def _can_rank(shown: LabView) -> bool:
 
 def by_pair(shown: LabView) -> None:
     """A sentence per pair of models, filtered by stability and by the choice that the order depends on."""
-    found = orders(shown.ranked, shown.decimals)
-    if not found:
+    rankings = orders(shown.ranked, shown.decimals)
+    if not rankings:
         st.info(
             "No two models have a score under the same setting yet: choose two models, and compute the grid above.",
             icon=":material/info:",
         )
         return
-    stable = sum(v.is_stable for v in found)
-    tied = sum(v.is_tied for v in found)
+    stable = sum(v.is_stable for v in rankings)
+    tied = sum(v.is_tied for v in rankings)
     equal = f", {tied} score the same throughout" if tied else ""
     st.markdown(
-        f"Of {counted(len(found), 'pair')} of models, **{stable} keep their order** under every choice{equal}; the "
-        f"order of **{len(found) - stable - tied} depends** on a choice. This compares scores, which are not tested."
+        f"Of {counted(len(rankings), 'pair')} of models, **{stable} keep their order** under every choice{equal}; the "
+        f"order of **{len(rankings) - stable - tied} depends** on a choice. This compares scores, which are not tested."
     )
     left, right = st.columns(2)
     about = "stable: one model never scores worse. depends: each scores better somewhere."
@@ -195,7 +195,7 @@ def by_pair(shown: LabView) -> None:
         bind="query-params",
         help="Only pairs whose order this choice alone reverses; with several, any of them.",
     )
-    kept = [v for v in found if _keeps(v, which, [str(k) for k in knobs])]
+    kept = [v for v in rankings if _keeps(v, which, [str(k) for k in knobs])]
     for order in kept[:MOST_PAIRS]:
         icon = "lock" if order.is_stable else "equal" if order.is_tied else "swap_vert"
         st.markdown(f":material/{icon}: {as_text(in_words(order))}")

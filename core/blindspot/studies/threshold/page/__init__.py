@@ -56,13 +56,13 @@ def show() -> None:
     """The page."""
     picks = ui.page("Threshold", "From which similarity on are two texts the same?")
     with ui.errors_shown():
-        if found := source(picks):
-            _answer(found)
+        if chosen_source := source(picks):
+            _answer(chosen_source)
     ui.how(HOW)
 
 
-def _answer(found: Source) -> None:
-    measured = found.measured
+def _answer(chosen_source: Source) -> None:
+    measured = chosen_source.measured
     with st.container(horizontal=True, vertical_alignment="bottom"):
         precision = st.number_input(
             "Wished precision",
@@ -78,26 +78,26 @@ def _answer(found: Source) -> None:
         rule = _rule(measured)
         container = st.container()
     try:
-        wished = views.answered(measured, found.a, rule, float(precision))
+        wished = views.answered(measured, chosen_source.a, rule, float(precision))
     except InputError as error:  # too few pairs, or all of one kind
         st.info(as_text(explained(error)), icon=":material/info:")
         return
-    shown = Shown(found, rule, wished, scheme())
-    if found.b is None or found.b == found.a:
+    shown = Shown(chosen_source, rule, wished, scheme())
+    if chosen_source.b is None or chosen_source.b == chosen_source.a:
         headline.show(view.in_words(shown.found))
         st.markdown(view.certainty(shown.found))
-        figure = figures.curves(views.drawn(measured, found.a, rule), shown.found, shown.scheme)
+        figure = figures.curves(views.drawn(measured, chosen_source.a, rule), shown.found, shown.scheme)
     else:
-        figure = figures.curves_of_two(_of_two(shown, found.b), shown.scheme)
+        figure = figures.curves_of_two(_of_two(shown, chosen_source.b), shown.scheme)
     st.plotly_chart(figure, key="threshold_curves")
-    say_pairs(found, int(measured.same(rule).sum()))
+    say_pairs(chosen_source, int(measured.same(rule).sum()))
     tables.show_limits([measured.dataset])
     with container:
         downloads.button(
             "JSON",
             partial(_file, shown),
-            Holds(measured.dataset, found.runs),
-            file_name=f"{downloads.stem_of('threshold', measured.dataset, found.a.label)}.json",
+            Holds(measured.dataset, chosen_source.runs),
+            file_name=f"{downloads.stem_of('threshold', measured.dataset, chosen_source.a.label)}.json",
             mime=downloads.JSON,
             key="threshold_json",
             help="Threshold, interval, precision, recall and both calibrations, for a program.",
@@ -108,15 +108,15 @@ def _answer(found: Source) -> None:
 def _of_two(shown: Shown, b: Variant) -> list[figures.Curves]:
     """Say the threshold of both models; the curves of both."""
     measured, rule, wish = shown.source.measured, shown.rule, shown.found.precision
-    found = {shown.source.a: shown.found, b: views.answered(measured, b, rule, wish)}
-    headline.show(view.of_two({as_text(variant.label): own for variant, own in found.items()}, wish))
-    for variant, own in found.items():
+    answers = {shown.source.a: shown.found, b: views.answered(measured, b, rule, wish)}
+    headline.show(view.of_two({as_text(variant.label): own for variant, own in answers.items()}, wish))
+    for variant, own in answers.items():
         said = view.certainty(own)
         st.markdown(f"With {as_text(variant.label)}: {said[0].lower()}{said[1:]}")
-    looks = variant_styles(found)
+    looks = variant_styles(answers)
     return [
         figures.Curves(variant.label, views.drawn(measured, variant, rule), own, looks[variant])
-        for variant, own in found.items()
+        for variant, own in answers.items()
     ]
 
 

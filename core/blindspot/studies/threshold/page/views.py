@@ -85,7 +85,7 @@ def show_groups(shown: Shown) -> None:
         st.markdown(as_text(sentence))
     if len(groups) == 1:
         st.caption("All pairs are in one group: there is nothing to compare.")
-    elif any(one.own and one.own.point for one in groups):
+    elif any(group.own and group.own.point for group in groups):
         top = float(shown.pairs.similarity.max())
         st.plotly_chart(figures.of_groups(groups, shown.found, top, ways[by], shown.scheme), key="threshold_groups")
         st.caption(
@@ -101,16 +101,16 @@ def show_groups(shown: Shown) -> None:
         )
     rows = [
         {
-            "group": one.label,
-            "pairs": one.pairs,
-            "same": one.same,
-            "own threshold": one.own.point.threshold if one.own and one.own.point else None,
-            "precision at the threshold of all": _value(one.at.precision if one.at else None),
-            "95% CI of precision": _interval(one.at.precision if one.at else None),
-            "recall at it": _value(one.at.recall if one.at else None),
-            "95% CI of recall": _interval(one.at.recall if one.at else None),
+            "group": group.label,
+            "pairs": group.pairs,
+            "same": group.same,
+            "own threshold": group.own.point.threshold if group.own and group.own.point else None,
+            "precision at the threshold of all": _value(group.at.precision if group.at else None),
+            "95% CI of precision": _interval(group.at.precision if group.at else None),
+            "recall at it": _value(group.at.recall if group.at else None),
+            "95% CI of recall": _interval(group.at.recall if group.at else None),
         }
-        for one in groups
+        for group in groups
     ]
     names = ("own threshold", "precision at the threshold of all", "recall at it")
     tables.draw(
@@ -134,23 +134,23 @@ def _interval(estimate: Estimate | None) -> str:
 
 def show_calibration(shown: Shown) -> None:
     """Reliability of cross-fitted probabilities, and their measures."""
-    found = calibrated(shown.source.measured, shown.source.a, shown.rule)
+    calibrations = calibrated(shown.source.measured, shown.source.a, shown.rule)
     left, right = st.columns(2)
     similarity = shown.pairs.similarity
     low, high = float(similarity.min()), float(similarity.max())
-    left.plotly_chart(figures.reliability(found, shown.scheme), key="threshold_reliability")
-    right.plotly_chart(figures.probabilities(found, low, high, shown.scheme), key="threshold_probabilities")
+    left.plotly_chart(figures.reliability(calibrations, shown.scheme), key="threshold_reliability")
+    right.plotly_chart(figures.probabilities(calibrations, low, high, shown.scheme), key="threshold_probabilities")
     rows = [
         {
             "calibration": way,
-            "Brier score": one.brier.value,
-            "95% CI": _interval(one.brier),
-            "gain over the base rate": one.gain.value,
-            "95% CI of the gain": _interval(one.gain),
-            "ECE": one.ece,
-            "ECE of perfect probabilities": one.ece_by_chance,
+            "Brier score": calibration.brier.value,
+            "95% CI": _interval(calibration.brier),
+            "gain over the base rate": calibration.gain.value,
+            "95% CI of the gain": _interval(calibration.gain),
+            "ECE": calibration.ece,
+            "ECE of perfect probabilities": calibration.ece_by_chance,
         }
-        for way, one in found.items()
+        for way, calibration in calibrations.items()
     ]
     number = st.column_config.NumberColumn
     tables.draw(
@@ -207,9 +207,9 @@ def show_other(shown: Shown) -> None:
 def _than_a(over: CarriedOver) -> str:
     """The differences, B minus A."""
     said = []
-    for name, one in (("precision", over.precision), ("recall", over.recall)):
-        if one is not None:
-            said.append(f"{name} {with_ci(one, '+.3f')}")
+    for name, difference in (("precision", over.precision), ("recall", over.recall)):
+        if difference is not None:
+            said.append(f"{name} {with_ci(difference, '+.3f')}")
     return f"B less A: {', '.join(said)}." if said else ""
 
 
@@ -235,7 +235,7 @@ def _flipped(shown: Shown, over: CarriedOver, b: Variant) -> None:
         "b": f"Only B ({int(over.only_b.sum()):,})",
     }
     st.markdown(f"**{int(over.flipped.sum()):,} pairs flip** between the models at this threshold.")
-    side = tab_named("Pairs that flip", list(sides), key="threshold_flips", name=lambda one: names[one])
+    side = tab_named("Pairs that flip", list(sides), key="threshold_flips", name=lambda name: names[name])
     measured, same = source.measured, source.measured.same(shown.rule)
     rows = view.flipped(measured, source.a, b, sides[side], MOST_FLIPPED)
     if not len(rows):
@@ -270,7 +270,7 @@ def export(shown: Shown) -> dict[str, object]:
     """The file to download."""
     source = shown.source
     try:
-        found = calibrated(source.measured, source.a, shown.rule)
+        calibrations = calibrated(source.measured, source.a, shown.rule)
     except BlindspotError:  # too few pairs to calibrate: the view says so, the threshold is still one
-        found = {}
-    return view.ThresholdView(source.measured, source.a, shown.rule, source.metric, shown.found, found).as_json()
+        calibrations = {}
+    return view.ThresholdView(source.measured, source.a, shown.rule, source.metric, shown.found, calibrations).as_json()

@@ -44,13 +44,13 @@ def offer(run: RunRecord) -> None:
             "leads by no more than this.",
         )
         try:
-            found = _made(run, float(margin), tuple(repository().datasets()))
+            training_data = _made(run, float(margin), tuple(repository().datasets()))
         except BlindspotError as error:
             st.info(as_text(explained(error)))
             return
         stem = downloads.stem_of("training-data", run.plan.dataset, run.plan.variant.label)
-        content = partial(files.zipped, found.files, stem)
-        download(found, stem, content, Holds(run.plan.dataset, (run.run_id,)), key="training_data_download")
+        content = partial(files.zipped, training_data.files, stem)
+        download(training_data, stem, content, Holds(run.plan.dataset, (run.run_id,)), key="training_data_download")
 
 
 def download(made: Made, stem: str, content: Callable[[], bytes], holds: Holds, *, key: str) -> None:

@@ -69,10 +69,10 @@ def show(asked: Sequence[Asked], names: tuple[str, str], most: int = MOST_MODELS
     asked = asked[:most]
     for start in range(0, len(asked), ABREAST):
         some = asked[start : start + ABREAST]
-        for order, (place, one) in enumerate(zip(st.columns(len(some)), some, strict=True), start):
+        for order, (place, comparison) in enumerate(zip(st.columns(len(some)), some, strict=True), start):
             with place, st.container(key=f"why_{order}"):
-                st.markdown(one.heading or f"**{as_text(one.variant.label)}**")
-                _one(one, names, is_narrow=len(asked) > 1)
+                st.markdown(comparison.heading or f"**{as_text(comparison.variant.label)}**")
+                _one(comparison, names, is_narrow=len(asked) > 1)
 
 
 def note_of(metric: str) -> str:
@@ -82,19 +82,21 @@ def note_of(metric: str) -> str:
 
 def _one(asked: Asked, names: tuple[str, str], *, is_narrow: bool) -> None:
     try:
-        found = _found(asked)
+        contributions = _found(asked)
     except BlindspotError as error:
         said = as_text(explained(error)) if isinstance(error, CannotExplain) else said_of(error)
         st.info(said, icon=":material/info:")
         return
-    n, m = found.cells.shape
-    if found.way is Way.SUM:
+    n, m = contributions.cells.shape
+    if contributions.way is Way.SUM:
         what = "the cosine of the two texts" if asked.note else "the similarity shown"
-        st.markdown(f"The {counted(n * m, 'contribution')} add up to **{number(found.cosine, '.4f')}**, {what}.")
+        st.markdown(
+            f"The {counted(n * m, 'contribution')} add up to **{number(contributions.cosine, '.4f')}**, {what}."
+        )
     else:
         st.markdown(
-            f"The cosine is **{number(found.cosine, '.4f')}**. This model, or its transform, does not add up over "
-            "words: this is the effect of leaving words out, one at a time."
+            f"The cosine is **{number(contributions.cosine, '.4f')}**. This model, or its transform, does not add up "
+            "over words: this is the effect of leaving words out, one at a time."
         )
     if asked.note:
         st.caption(asked.note)
@@ -102,11 +104,11 @@ def _one(asked: Asked, names: tuple[str, str], *, is_narrow: bool) -> None:
         st.info("One of the texts has no words.", icon=":material/info:")
         return
     label = f"Contributions to the similarity in {asked.variant.label}"
-    st.html(token_map.token_map(found, scheme(), label, is_narrow=is_narrow))
-    st.markdown("\n".join(f"- {as_text(sentence)}" for sentence in token_map.sentences(found, names)))
-    for sentence in token_map.left_out(found, names):
+    st.html(token_map.token_map(contributions, scheme(), label, is_narrow=is_narrow))
+    st.markdown("\n".join(f"- {as_text(sentence)}" for sentence in token_map.sentences(contributions, names)))
+    for sentence in token_map.left_out(contributions, names):
         st.caption(as_text(sentence))
-    st.caption(_HOW[found.way])
+    st.caption(_HOW[contributions.way])
 
 
 _HOW = {

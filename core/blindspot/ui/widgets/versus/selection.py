@@ -40,10 +40,10 @@ class Area:
     @staticmethod
     def parse(text: str) -> Area:
         """Parse ``1-3,10-500``; raises ``InputError`` for anything else."""
-        found = _AREA.fullmatch(text)
-        if found is None:
+        match = _AREA.fullmatch(text)
+        if match is None:
             raise InputError(f"'{text}' is no area of the figure", expected="from A to A, from B to B: 1-3, 10-500")
-        return Area(*(float(number) for number in found.groups()))
+        return Area(*(float(number) for number in match.groups()))
 
     @classmethod
     def parse_all(cls, text: str) -> list[Area]:
@@ -134,15 +134,15 @@ class Selection:
         """Per row whether it is selected, with their count and a button to clear the selection; None without one."""
         whose, numbers = st.session_state.get(self._lasso, ("", ()))
         if areas:
-            found = np.any([area.holds(dots.a, dots.b) for area in areas], axis=0)
+            is_chosen = np.any([area.holds(dots.a, dots.b) for area in areas], axis=0)
         elif whose == dots.dataset:
-            found = np.isin(dots.numbers, numbers)
+            is_chosen = np.isin(dots.numbers, numbers)
         else:
             return None
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{counted(int(found.sum()), self.unit, self.units)} selected**", width="content")
+            st.markdown(f"**{counted(int(is_chosen.sum()), self.unit, self.units)} selected**", width="content")
             st.button("Clear", key=f"clear_{self.area}", on_click=self._clear, icon=":material/close:")
-        return np.asarray(found, dtype=np.bool_)
+        return np.asarray(is_chosen, dtype=np.bool_)
 
     def draw(self, figure: Any, dots: Dots, alt: str) -> None:
         """A Plotly figure, in which boxes and a lasso select."""
