@@ -286,8 +286,8 @@ def _print(items: ItemSet, view: Results, automatic: Automatic | None) -> None:
         f'{scores.unknown:,} answers "I don\'t know these words" left out'
         + (f"; {repeated:,} second answers in another session left out." if repeated else ".")
     )
-    if said := verdict.headline(scores, view.tests, lambda v: v.label):
-        output.print_text(said)
+    if headline := verdict.headline(scores, view.tests, lambda v: v.label):
+        output.print_text(headline)
         output.print_text(verdict.intervals(scores).removeprefix("Bars: "))
         output.print_text(verdict.agreement_in_words(view.agreement))
     if automatic:

@@ -195,8 +195,8 @@ def nvidia_driver() -> NvidiaDriver | None:
     except (OSError, subprocess.TimeoutExpired) as error:
         return NvidiaDriver(error=str(error))
     gpus = tuple(line.partition(" (UUID")[0].strip() for line in done.stdout.splitlines() if line.startswith("GPU "))
-    said = f"{done.stdout} {done.stderr}".strip() or f"exit code {done.returncode}"
-    return NvidiaDriver(gpus, "" if gpus else said)
+    output = f"{done.stdout} {done.stderr}".strip() or f"exit code {done.returncode}"
+    return NvidiaDriver(gpus, "" if gpus else output)
 
 
 def unused_gpu(

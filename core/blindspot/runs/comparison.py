@@ -350,18 +350,18 @@ def in_words(tests: Sequence[PairedTest], a: str, b: str) -> tuple[str, ...]:
     for why in dict.fromkeys(test.refusal for test in tests if test.verdict is Verdict.UNTESTED):
         labels = [test.label for test in tests if test.refusal == why and test.verdict is Verdict.UNTESTED]
         parts.append(f"{listed(labels)} not tested: {why}")
-    said = [f"{a} vs {b}: {'; '.join(parts)}."]
+    lines = [f"{a} vs {b}: {'; '.join(parts)}."]
     if head.wins or head.losses:
-        said.append(f"{head.label}: A does better on {head.wins:,} items, B on {head.losses:,}, alike {head.alike:,}.")
+        lines.append(f"{head.label}: A does better on {head.wins:,} items, B on {head.losses:,}, alike {head.alike:,}.")
     elif head.alike:
-        said.append(f"{head.label}: alike on every item.")
+        lines.append(f"{head.label}: alike on every item.")
     if head.p is not None:
         together = corrected_together(tests, head)
-        said.append(f"Test: {head.basis}{f', corrected after Holm for {together} scores' if together > 1 else ''}.")
+        lines.append(f"Test: {head.basis}{f', corrected after Holm for {together} scores' if together > 1 else ''}.")
     if alike and (least := alike[0].detectable) is not None:
         difference = f"{written(alike[0], least)} ({alike[0].label})"
-        said.append(f"This test would have found a difference of {difference} with 80% probability.")
-    return tuple(said)
+        lines.append(f"This test would have found a difference of {difference} with 80% probability.")
+    return tuple(lines)
 
 
 # --- the items that two runs judge differently
@@ -420,9 +420,9 @@ def changes(entry: Diagnostic, a: RunRecord, b: RunRecord, repository: Repositor
     rows = []
     for place in [*_first(gain, most), *_first(-gain, most)]:
         number = int(scores_a.numbers[place])
-        said = [side.item(place) for side in (scores_a, other)]
+        items = [side.item(place) for side in (scores_a, other)]
         address = {key: value.format(number=number, **sides) for key, value in entry.item_in_address.items()}
-        rows.append(Change(number, said[0].texts, said[0].said, said[1].said, float(gain[place]), address))
+        rows.append(Change(number, items[0].texts, items[0].said, items[1].said, float(gain[place]), address))
     won, lost = (int(np.count_nonzero(sign * gain > 0)) for sign in (1, -1))
     return Changes(*entry.won, won, lost, len(gain) - won - lost, tuple(rows))
 

@@ -81,12 +81,12 @@ class Estimate:
         """The missing datasets; of several from one family, only the number."""
         families = {name: family for name in self.downloads if (family := family_of(name))}
         sizes = Counter(family.id for family in families.values())
-        said = dict.fromkeys(
+        names = dict.fromkeys(
             f"{sizes[family.id]} datasets of {family.title}" if family and sizes[family.id] > 2 else name
             for name in self.downloads
             for family in [families.get(name)]
         )
-        return ", ".join(said)
+        return ", ".join(names)
 
     @property
     def seconds(self) -> float:
@@ -156,9 +156,9 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
             continue
         encoder = encoder_of(request.variant.encoder, settings)
         has_queries = entry.kind is DatasetKind.RETRIEVAL
-        said = info_with_roles(encoder) if has_queries else encoder.info
-        before = facts.get(request.variant.encoder, said)
-        facts[request.variant.encoder] = max(before, said, key=lambda info: len(info.unused_prompts))
+        declared = info_with_roles(encoder) if has_queries else encoder.info
+        before = facts.get(request.variant.encoder, declared)
+        facts[request.variant.encoder] = max(before, declared, key=lambda info: len(info.unused_prompts))
         memory = BASE_MEMORY + encoder.info.memory_bytes + COPIES * _matrix(entry.texts, encoder.info)
         if request in stored:
             runs.append(RunEstimate(request, True, 0.0, memory, 0, False))

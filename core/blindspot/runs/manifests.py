@@ -163,8 +163,8 @@ def notes(runs: Iterable[RunRecord]) -> list[str]:
     """All sentences about what decided the runs' scores and may surprise: prompts, assumptions, devices, texts that
     were cut, zero vectors, rankings."""
     runs = list(runs)
-    said = (prompt_warnings, assumptions, device_notes, truncation_warnings, zero_vector_warnings, ranking_notes)
-    return [sentence for sentences in said for sentence in sentences(runs)]
+    kinds = (prompt_warnings, assumptions, device_notes, truncation_warnings, zero_vector_warnings, ranking_notes)
+    return [sentence for sentences in kinds for sentence in sentences(runs)]
 
 
 def reading_notes(runs: Iterable[RunRecord]) -> list[str]:
@@ -223,20 +223,20 @@ def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:
     runs = list(runs)
     for run in runs:
         unranked, ignored = (int(run.metrics.get(name, 0)) for name in ("unranked", "ignored"))
-        said = []
+        parts = []
         if unranked:
             of = counted(int(run.metrics["queries"]), "query", "queries")
-            said.append(f"has no document for {unranked:,} of {of}: they score 0")
+            parts.append(f"has no document for {unranked:,} of {of}: they score 0")
         if ignored:
-            said.append(f"ranks {counted(ignored, 'query', 'queries')} that the dataset does not have, to no effect")
+            parts.append(f"ranks {counted(ignored, 'query', 'queries')} that the dataset does not have, to no effect")
         if contradicted := int((run.manifest.get("ranking") or {}).get("contradicted", 0)):
             of = counted(contradicted, "query", "queries")
-            said.append(
+            parts.append(
                 f"has ranks that say the opposite of its scores for {of}: if these are distances, write "
                 f"{run.plan.variant.encoder}?scores=distance"
             )
-        if said:
-            out.append(f"{names.current().model(run.plan.variant.encoder)} {'; it '.join(said)}.")
+        if parts:
+            out.append(f"{names.current().model(run.plan.variant.encoder)} {'; it '.join(parts)}.")
     own = {
         run.plan.dataset: [int(run.metrics.get(name, 0)) for name in ("own_documents", "own_relevant")] for run in runs
     }

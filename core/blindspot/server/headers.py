@@ -159,8 +159,8 @@ class Headers:
 
 def _scheme(scope: Scope) -> str:
     """``http`` or ``https``, as the browser asked. A proxy in front reports it; no page of another site can."""
-    said = dict(scope["headers"]).get(b"x-forwarded-proto", b"").decode("latin-1").partition(",")[0].strip()
-    scheme = said or str(scope["scheme"])
+    forwarded = dict(scope["headers"]).get(b"x-forwarded-proto", b"").decode("latin-1").partition(",")[0].strip()
+    scheme = forwarded or str(scope["scheme"])
     return {"ws": "http", "wss": "https"}.get(scheme, scheme)  # some proxies say "wss" of a websocket, too
 
 

@@ -105,12 +105,12 @@ class Readiness:
         from starlette.responses import JSONResponse
 
         reasons, progress = self.reasons(), self._preparation.progress
-        said: dict[str, object] = {"ready": not reasons and progress is None}
-        if not said["ready"]:
-            said["reasons"] = [*reasons, *(["preparing"] if progress else [])]
+        body: dict[str, object] = {"ready": not reasons and progress is None}
+        if not body["ready"]:
+            body["reasons"] = [*reasons, *(["preparing"] if progress else [])]
         if progress:
-            said["preparing"] = asdict(progress)
-        return JSONResponse(said, 200 if said["ready"] else 503, headers={"cache-control": "no-store"})
+            body["preparing"] = asdict(progress)
+        return JSONResponse(body, 200 if body["ready"] else 503, headers={"cache-control": "no-store"})
 
 
 def routes(settings: Settings | None = None) -> list[BaseRoute]:

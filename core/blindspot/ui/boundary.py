@@ -79,12 +79,12 @@ def failed_before_page(error: Exception) -> bool:
 
     Streamlit has logged it already. Returns True: Streamlit need not show its error box.
     """
-    said, context = _in_words(error), get_script_run_ctx()
+    message, context = _in_words(error), get_script_run_ctx()
     if context is None or context.script_requests is None or _FAILED in st.session_state:  # or we would go in circles
         st.session_state.pop(_FAILED, None)
-        st.error(said, icon=_ICON)
+        st.error(message, icon=_ICON)
         return True
-    st.session_state[_FAILED] = said
+    st.session_state[_FAILED] = message
     context.script_requests.request_rerun(
         RerunData(query_string=context.query_string, page_script_hash=context.page_script_hash)
     )
@@ -93,8 +93,8 @@ def failed_before_page(error: Exception) -> bool:
 
 def tell_failure() -> None:
     """Show, on the page that is drawn after ``failed_before_page``, what failed."""
-    if said := st.session_state.pop(_FAILED, None):
-        st.error(said, icon=_ICON)
+    if message := st.session_state.pop(_FAILED, None):
+        st.error(message, icon=_ICON)
 
 
 def said_of(error: Exception) -> str:

@@ -66,8 +66,8 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
             wrong[model] = explained(error)
     for model, why in wrong.items():
         name = names.current().model(model)
-        said = f"{name} cannot be run; what is stored of it is shown: {why}" if model.has_vectors else why
-        st.warning(as_text(said), icon=_ICON)
+        text = f"{name} cannot be run; what is stored of it is shown: {why}" if model.has_vectors else why
+        st.warning(as_text(text), icon=_ICON)
     return [variant for variant in variants if variant.encoder not in wrong]
 
 

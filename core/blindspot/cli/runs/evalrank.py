@@ -60,8 +60,8 @@ def scores(
             if metric in WITH_INTERVAL
         ],
     )
-    for said in dict.fromkeys(estimate.method for estimate in estimates):
-        output.print_text(said)
+    for method in dict.fromkeys(estimate.method for estimate in estimates):
+        output.print_text(method)
     if len(estimates) > 1:
         output.print_text("These runs ranked different pairs, so their scores are not comparable.")
     output.print_limits([runs[0].plan.dataset])

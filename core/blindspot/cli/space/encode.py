@@ -48,22 +48,22 @@ def encode(
         with output.progress(request.label) as progress:
             if not (out or put_together):
                 embedded = pipeline.encode(request, settings, Repository.at(settings.store), progress)
-                said = {"texts": embedded.facts.texts, "encoded": embedded.encoded_now}
+                counts = {"texts": embedded.facts.texts, "encoded": embedded.encoded_now}
             else:
                 model, loaded = planning.to_encode(request, EncodersInARow(settings), progress, CancelToken())
                 parts = arrays.Parts(folder_at(out or put_together), model, loaded.encoded, loaded.encoded_digest)
                 if out:
                     new = arrays.encode(parts, part.number, part.of, progress)
-                    said = {"parts": len(parts.starts[part.number - 1 :: part.of]), "encoded": new}
+                    counts = {"parts": len(parts.starts[part.number - 1 :: part.of]), "encoded": new}
                 else:
                     embedded = arrays.put_together(parts, EmbeddingCache(settings.embeddings), progress)
                     Repository.at(settings.store).remember_embedding(embedded.facts, model.info)
-                    said = {"texts": embedded.facts.texts, "parts": len(parts.starts)}
+                    counts = {"texts": embedded.facts.texts, "parts": len(parts.starts)}
     except KeyboardInterrupt:
         raise BlindspotError("interrupted", remedy="run the same command to continue") from None
     if as_json:
-        output.print_json({"encoder": encoder, "dataset": request.dataset, **said})
+        output.print_json({"encoder": encoder, "dataset": request.dataset, **counts})
     elif out:
-        output.print_text(f"shard {part}: {counted(said['parts'], 'part')}, {said['encoded']} encoded now")
+        output.print_text(f"shard {part}: {counted(counts['parts'], 'part')}, {counts['encoded']} encoded now")
     else:
-        output.print_text(f"{said['texts']:,} texts are in the cache")
+        output.print_text(f"{counts['texts']:,} texts are in the cache")

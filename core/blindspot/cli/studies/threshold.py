@@ -62,8 +62,8 @@ def threshold(
         return
     output.use_names(settings, repository, [variant.encoder for variant in variants])
     title, count = title_of(measured.dataset), int(measured.same(shown.rule).sum())
-    said = f"{variants[0].label} on {title}, {len(measured):,} pairs, "
-    output.print_text(f"{said}{count:,} of them the same ({shown.rule.in_words}).")
+    beginning = f"{variants[0].label} on {title}, {len(measured):,} pairs, "
+    output.print_text(f"{beginning}{count:,} of them the same ({shown.rule.in_words}).")
     output.print_text(in_words(shown.found).replace("**", ""))
     output.print_text(certainty(shown.found))
     rows = [

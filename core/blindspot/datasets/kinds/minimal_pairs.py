@@ -101,13 +101,13 @@ class MinimalPairSet(Dataset):
         }
 
     def related(self, item: int) -> dict[int, str]:
-        said: dict[int, list[str]] = {}
+        rewrites_of: dict[int, list[str]] = {}
         for subset, rewrites in self.rewrites.items():
             for rewrite in rewrites[self.originals == item]:
-                said.setdefault(int(rewrite), []).append(subset)
+                rewrites_of.setdefault(int(rewrite), []).append(subset)
             for original in self.originals[rewrites == item]:
-                said.setdefault(int(original), []).append("original")
-        return {number: ", ".join(dict.fromkeys(names)) for number, names in said.items() if number != item}
+                rewrites_of.setdefault(int(original), []).append("original")
+        return {number: ", ".join(dict.fromkeys(names)) for number, names in rewrites_of.items() if number != item}
 
     @classmethod
     def size(cls, rows: int, subsets: int, texts: int) -> str:

@@ -120,13 +120,13 @@ def _is_singular(words: list[Word]) -> bool:
 
 
 def _as_subject(phrase: str) -> str:
-    said = "she" if phrase == "her" else lexicon.OBJECTS.get(phrase.lower(), phrase)
-    return f"{said[0].upper()}{said[1:]}"
+    subject = "she" if phrase == "her" else lexicon.OBJECTS.get(phrase.lower(), phrase)
+    return f"{subject[0].upper()}{subject[1:]}"
 
 
 def _as_object(phrase: str, head: Word) -> str:
-    if (said := lexicon.SUBJECTS.get(phrase.lower())) is not None:
-        return said
+    if (subject := lexicon.SUBJECTS.get(phrase.lower())) is not None:
+        return subject
     return phrase if head.text in lexicon.FIRST_NAMES else f"{phrase[0].lower()}{phrase[1:]}"
 
 

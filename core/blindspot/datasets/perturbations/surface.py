@@ -81,11 +81,11 @@ def spacing(text: str, context: Context) -> Changed | Passed:
         return Passed("no space between two words")
     place = context.random.choice(spaces)
     options = [("  ", "two spaces for one"), ("\t", "a tab for a space"), ("\n", "a line end for a space")]
-    new, said = context.random.choice([*options, ("", "a space before the last mark")])
+    new, change = context.random.choice([*options, ("", "a space before the last mark")])
     if not new and text[-1] in ".!?" and text[-2:-1].isalnum():
-        return Changed(f"{text[:-1]} {text[-1]}", said)
-    new, said = (new, said) if new else options[0]
-    return Changed(english.replaced(text, place, place + 1, new), said)
+        return Changed(f"{text[:-1]} {text[-1]}", change)
+    new, change = (new, change) if new else options[0]
+    return Changed(english.replaced(text, place, place + 1, new), change)
 
 
 def unicode_form(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PLR0911 - the first that fits

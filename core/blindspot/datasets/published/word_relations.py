@@ -212,13 +212,13 @@ def read_dtfit(path: Path) -> list[Event]:
     """DTFit as Kauf et al. publish it: a plausible and an implausible sentence per event, *The a v the p.*"""
     sentences: dict[str, dict[str, re.Match[str]]] = {}
     for number, row in enumerate(_rows(path, ("ItemNum", "Sentence", "Plausibility", "Voice")), 2):
-        said = _EVENT.fullmatch(row["Sentence"].strip())
+        event = _EVENT.fullmatch(row["Sentence"].strip())
         own = sentences.setdefault(row["ItemNum"], {})
-        if said is None or row["Plausibility"] not in _PLAUSIBILITY or row["Voice"] != "active":
+        if event is None or row["Plausibility"] not in _PLAUSIBILITY or row["Voice"] != "active":
             raise DataCorrupt(f"{path}, line {number}: no sentence of an event", expected="The actor won the award.")
         if row["Plausibility"] in own:
             raise DataCorrupt(f"{path}, line {number}: event {row['ItemNum']} again", expected="each form once")
-        own[row["Plausibility"]] = said
+        own[row["Plausibility"]] = event
     out = []
     for number_of_event, both in sentences.items():
         typical, atypical = (both.get(name) for name in _PLAUSIBILITY)

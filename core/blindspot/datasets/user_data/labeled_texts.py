@@ -185,10 +185,10 @@ class OwnLabeledTexts(OwnFile):
     def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:
         label = next(number for number, column in enumerate(columns) if column.use == LABEL)
         doubts = _doubtful_classes(set(_class_names(table, label)))
-        said = (
+        listed = (
             f"{what}: {', '.join(repr(shortened(name)) for name in names[:SHOWN_VALUES])}" for what, names in doubts
         )
-        return tuple(f"classes of column '{table.names[label]}' that {doubt}" for doubt in said)
+        return tuple(f"classes of column '{table.names[label]}' that {doubt}" for doubt in listed)
 
     @property
     def rows(self) -> int:

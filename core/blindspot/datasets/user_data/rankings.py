@@ -65,8 +65,8 @@ def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) 
     foreign: set[str] = set()
     unknown: dict[str, str] = {}  # documents, each with the place of its first row
     name, first = path.stem, ""
-    for line, query, document, score, said, rank in _rows(path):
-        name = said or name
+    for line, query, document, score, name_in_row, rank in _rows(path):
+        name = name_in_row or name
         if (query_number := of_query.get(query)) is None:
             first = first or f"{_place(line, query)}: '{dataset.id}' has no query with the id '{shortened(query)}'"
             foreign.add(query)

@@ -205,7 +205,7 @@ def compute_on(
     queries, matches, metric = dataset.queries, dataset.matches, Similarity(params["metric"])
     among = candidates_of(dataset, params)
     exclusions = exclusions_of(dataset).among(among)
-    own, said = {}, list[str]()
+    own, fallbacks = {}, list[str]()
     if params["protocol"] == TOOLKIT:
         device = CPU
         raw, filtered, above_itself = rank_pairs_as_toolkit(
@@ -214,10 +214,10 @@ def compute_on(
         own = {"above_themselves": float(np.count_nonzero(above_itself))}
     else:
         vectors = np.asarray(embeddings, dtype=np.float32)
-        rank_all: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device, fallback=said.append)
+        rank_all: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device, fallback=fallbacks.append)
         raw, filtered = rank(dataset, vectors, metric, among, exclusions, progress, cancel, rank_all)
-    result = _result(dataset, raw, filtered, among, own, CPU if said else device)
-    return replace(result, device_note=f"The CPU was used: {said[0]}.") if said else result
+    result = _result(dataset, raw, filtered, among, own, CPU if fallbacks else device)
+    return replace(result, device_note=f"The CPU was used: {fallbacks[0]}.") if fallbacks else result
 
 
 def compute_twice(

@@ -48,11 +48,11 @@ def _scores(
         column: list[str] = texts()[_ORIGINAL].tolist()
         return column
 
-    def describe(subsets: Sequence[str], said: Callable[[int], str]) -> Callable[[int], Item]:
+    def describe(subsets: Sequence[str], describe_item: Callable[[int], str]) -> Callable[[int], Item]:
         def item(index: int) -> Item:
             row = texts().iloc[index]
             rewrites = ((subset_in_words(subset), str(row[subset])) for subset in subsets)
-            return Item((("original", str(row[_ORIGINAL])), *rewrites), said(index))
+            return Item((("original", str(row[_ORIGINAL])), *rewrites), describe_item(index))
 
         return item
 

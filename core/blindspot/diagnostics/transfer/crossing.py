@@ -124,16 +124,16 @@ def crossing(a: Curve, b: Curve, among: int) -> Crossing:
 
 def in_words(where_crossed: Crossing, a: str, b: str) -> str:
     """A sentence on which of the two models, named ``a`` and ``b``, is better with how many examples."""
-    said = [
+    sentences = [
         f"{first} is better than {second} with {listed([f'{g.size:,} ({_points(g, sign)})' for g in gaps])}"
         for first, second, sign in ((a, b, 1), (b, a, -1))
         if (gaps := [gap for gap in where_crossed.gaps if gap.sign == sign])
     ]
-    if not said:
+    if not sentences:
         return f"{a} and {b} do not differ significantly with any number of examples."
     where = where_crossed.between
     crossed = f" The curves cross between {where[0]:,} and {where[1]:,} examples." if where else ""
-    return f"{'; '.join(said)}.{crossed}"
+    return f"{'; '.join(sentences)}.{crossed}"
 
 
 def _points(gap: Gap, sign: int) -> str:

@@ -23,8 +23,10 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
 
     def item(run: RunRecord, index: int) -> Item:
         two = (("second text", str(tested.second[index])),) if len(tested.second) else ()
-        gold, said = tested.labels[index], tested.predicted[run.run_id][index]
-        return Item((("text", str(tested.first[index])), *two, ("class", tested.classes[gold])), tested.classes[said])
+        gold, predicted = tested.labels[index], tested.predicted[run.run_id][index]
+        return Item(
+            (("text", str(tested.first[index])), *two, ("class", tested.classes[gold])), tested.classes[predicted]
+        )
 
     def score(run: RunRecord) -> ItemScores:
         return scores(

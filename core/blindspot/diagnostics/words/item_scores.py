@@ -75,10 +75,10 @@ def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> li
 
     def item(run_id: str, index: int) -> Item:
         question = asked.iloc[index]
-        said = question["d"] if wide[run_id].iloc[index] > 0 else answers[run_id].iloc[index]
+        answer = question["d"] if wide[run_id].iloc[index] > 0 else answers[run_id].iloc[index]
         return Item(
             (("question", f"{question.a} is to {question.b} as {question.c} is to"), ("answer", str(question.d))),
-            str(said),
+            str(answer),
         )
 
     def score(run_id: str) -> ItemScores:

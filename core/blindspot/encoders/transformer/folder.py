@@ -264,14 +264,14 @@ def _refuse_unmerged(tensors: Sequence[Tensor], reference: str) -> None:
 
 def _layers_left_out(tensors: Sequence[Tensor], config: Mapping[str, Any]) -> tuple[str, ...]:
     """A sentence if the weights have more layers than config.json says, since transformers leaves them out."""
-    said = _depth(config)
+    depth = _depth(config)
     names = [tensor.name for tensor in tensors if not OTHER_SIDE.search(tensor.name)]
     if any("encoder." in name for name in names):
         names = [name for name in names if not re.search(r"(?:^|\.)decoder\.", name)]
     count = max((int(match[1]) + 1 for name in names if (match := LAYER_NUMBER.search(name))), default=0)
-    if said is None or count <= said:
+    if depth is None or count <= depth:
         return ()
-    return (f"its weights have {count:,} layers, and config.json says {said:,}: the others are left out",)
+    return (f"its weights have {count:,} layers, and config.json says {depth:,}: the others are left out",)
 
 
 def _depth(config: Mapping[str, Any]) -> int | None:
@@ -338,8 +338,8 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
     longest = _longest(nested) if tables else None
     wanted = _max_length(folder, config, reference)
     if longest and not 0 < wanted <= longest:
-        said = f"though its limit is {wanted:,}" if wanted else "and names no limit"
-        cut = f"texts are cut after {longest:,} tokens: it has no positions beyond, {said}"
+        limit_text = f"though its limit is {wanted:,}" if wanted else "and names no limit"
+        cut = f"texts are cut after {longest:,} tokens: it has no positions beyond, {limit_text}"
         assumed = (*assumed, cut)
     input_dimension = first_number(nested, "embedding_size") or hidden
     return ModelFolder(
@@ -631,17 +631,17 @@ def _max_length(transformer: Path, config: Mapping[str, Any], reference: str) ->
     kwargs = own.get("processor_kwargs") or own.get("tokenizer_args") or {}
     calls = own.get("processing_kwargs") or {}
     calls = {**(calls.get("common") or {}), **(calls.get("text") or {})} if isinstance(calls, dict) else {}
-    said = first_number(calls, "max_length")
-    if said is None:
-        said = first_number(kwargs, "model_max_length") if isinstance(kwargs, dict) else None
-    if said is None:
-        said = first_number(own, "max_seq_length")
-    if said is None:
+    limit = first_number(calls, "max_length")
+    if limit is None:
+        limit = first_number(kwargs, "model_max_length") if isinstance(kwargs, dict) else None
+    if limit is None:
+        limit = first_number(own, "max_seq_length")
+    if limit is None:
         tokenizer = first_number(settings_of(transformer / "tokenizer_config.json", reference), "model_max_length")
         positions = first_number(config, "max_position_embeddings", "n_positions")
         limits = [n for n in (tokenizer, positions) if n is not None and n > 0]
-        said = min(limits, default=0)
-    return said if 0 < said <= NO_LIMIT else 0
+        limit = min(limits, default=0)
+    return limit if 0 < limit <= NO_LIMIT else 0
 
 
 def _number_above_zero(settings: Mapping[str, Any], name: str, file: str, reference: str) -> int | None:

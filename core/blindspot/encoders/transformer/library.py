@@ -188,8 +188,8 @@ def limit_of(model: Any) -> int:
     """Tokens after which the library truncates; 0 for never."""
     from blindspot.encoders.transformer.folder import NO_LIMIT
 
-    said = getattr(model[0].tokenizer, "model_max_length", None)
-    return int(said) if said and said <= NO_LIMIT else 0
+    limit = getattr(model[0].tokenizer, "model_max_length", None)
+    return int(limit) if limit and limit <= NO_LIMIT else 0
 
 
 def _is_out_of_memory(error: Exception) -> bool:

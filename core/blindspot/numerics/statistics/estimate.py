@@ -112,9 +112,9 @@ class Sure(Estimate):
 
 def independent(unit: Unit, units: int, effective: float) -> str:
     """``3,301 independent groups of pairs``, with the effective n where sizes differ much."""
-    said = f"{units:,} independent {unit}"
+    text = f"{units:,} independent {unit}"
     worth = round(effective)
-    return said if worth >= 0.9 * units else f"{said}, worth {worth:,} of equal size"
+    return text if worth >= 0.9 * units else f"{text}, worth {worth:,} of equal size"
 
 
 def check_is_inside(value: float, interval: Interval | None) -> None:

@@ -26,10 +26,10 @@ def number(value: float, spec: str = ".2f") -> str:
     """``0.71``, ``−0.02``; for a difference (``+`` in ``spec``) ``+0.02``; 0 has no sign. Shares as in ``percent``."""
     if spec.startswith(".") and spec.endswith("%") and 0 <= value <= 1:
         return percent(value, int(spec[1:-1]))
-    said = f"{value:{spec}}"
-    if said[0] in "+-" and not said.strip("+-0.%"):
-        said = said[1:]
-    return said.replace("-", "−")
+    text = f"{value:{spec}}"
+    if text[0] in "+-" and not text.strip("+-0.%"):
+        text = text[1:]
+    return text.replace("-", "−")
 
 
 class HasInterval(Protocol):
@@ -77,8 +77,8 @@ def ci_in_words(estimate: HasInterval | Interval | None, spec: str = ".2f", scal
 
 def ci(estimate: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, more: str = "") -> str:
     """``ci_in_words`` in brackets, after a space: `` (95% CI 0.68 to 0.74, over 22 verbs)``; ``more``: what follows."""
-    said = ci_in_words(estimate, spec, scale)
-    return f" ({said}{f', {more}' if more else ''})" if said else ""
+    text = ci_in_words(estimate, spec, scale)
+    return f" ({text}{f', {more}' if more else ''})" if text else ""
 
 
 def with_ci(estimate: HasInterval, spec: str = ".2f", scale: float = 1.0) -> str:
@@ -120,7 +120,7 @@ def _written(p: float, before: float | None) -> tuple[str, str]:
     if (p if before is None else min(before, p)) < BOUND:
         return "≤", f"{_up(max(p, LEAST)):.2g}"
     exact = (f"{p:.{digits}g}" for digits in range(2, 18))
-    return "=", next(said for said in exact if float(said) != ALPHA or p == ALPHA)  # 0.04996 is below 0.05
+    return "=", next(text for text in exact if float(text) != ALPHA or p == ALPHA)  # 0.04996 is below 0.05
 
 
 def _up(p: float) -> float:

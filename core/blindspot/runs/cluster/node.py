@@ -131,8 +131,10 @@ def _prepare_process(settings: Settings) -> None:
 def _differs(drivers: Mapping[str, str]) -> str:
     mine = software()
     names = [name for name in {**drivers, **mine} if drivers.get(name) != mine.get(name)]
-    said = (f"{name} {mine.get(name, 'is missing')} where the driver has {drivers.get(name, 'none')}" for name in names)
-    return "; ".join(said)
+    differences = (
+        f"{name} {mine.get(name, 'is missing')} where the driver has {drivers.get(name, 'none')}" for name in names
+    )
+    return "; ".join(differences)
 
 
 def _check_folder(task: Task) -> None:

@@ -236,7 +236,7 @@ def pareto(
     for point in points:
         style = styles[point.variant]
         low, high = (point.interval.low, point.interval.high) if point.interval else (point.score, point.score)
-        said = ci(point.interval, ".4f")
+        interval = ci(point.interval, ".4f")
         figure.add_scatter(
             x=[point.cost],
             y=[point.score],
@@ -252,7 +252,7 @@ def pareto(
                 "width": 3,
                 "color": style.color,
             },
-            hovertemplate=f"%{{y:.4f}}{said}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"%{{y:.4f}}{interval}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
         )
     positive = all(point.cost > 0 for point in points)
     title = {CostKind.MEMORY: "MB per million texts"}

@@ -337,24 +337,26 @@ def legend(rows: Sequence[Row]) -> list[str]:
     drawn = [row for row in rows if row.difference.advantage is not None]
     deciding = [row for row in drawn if row.decides]
     verdicts = {row.verdict for row in deciding}
-    said = []
+    sentences = []
     if drawn:
-        said.append(
+        sentences.append(
             f"Each diagnostic's main score. Axis: the difference as a share of the score's "
             f"range: {RANGES} Bars: 95% intervals."
         )
     if verdicts & {Verdict.BETTER, Verdict.WORSE}:
-        said.append("Filled, in the better model's color: significant (corrected for the diagnostic's main scores).")
-        said.append(holding_in_words([row for row in deciding if row.is_significant]))
+        sentences.append(
+            "Filled, in the better model's color: significant (corrected for the diagnostic's main scores)."
+        )
+        sentences.append(holding_in_words([row for row in deciding if row.is_significant]))
     if Verdict.ALIKE in verdicts:
-        said.append("Hollow circle: no significant difference.")
+        sentences.append("Hollow circle: no significant difference.")
     if untested := [_because(row, row.difference.refusal) for row in deciding if row.verdict is Verdict.UNTESTED]:
-        said.append(f"Cross, not tested: {'; '.join(untested)}.")
+        sentences.append(f"Cross, not tested: {'; '.join(untested)}.")
     if describing := [_name(row) for row in drawn if not row.decides]:
-        said.append(f"Diamond, not counted: {', '.join(describing)}, which only describes the embeddings.")
+        sentences.append(f"Diamond, not counted: {', '.join(describing)}, which only describes the embeddings.")
     if undrawn := [_because(row, row.difference.refusal) for row in rows if row.difference.advantage is None]:
-        said.append(f"Not drawn and not counted: {'; '.join(undrawn)}.")
-    return said
+        sentences.append(f"Not drawn and not counted: {'; '.join(undrawn)}.")
+    return sentences
 
 
 def _name(row: Row) -> str:

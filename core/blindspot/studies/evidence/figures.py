@@ -297,9 +297,9 @@ def published_map(rows: Sequence[MapRow], columns: Sequence[str], scheme: Scheme
 
 def _published_tooltip(row: MapRow, column: str) -> str:
     where = "published" if row.is_published else "measured here"
-    said = [escape(line, quote=False) for line in row.said.get(column, "").split("\n") if line]
+    tooltip = [escape(line, quote=False) for line in row.said.get(column, "").split("\n") if line]
     names = f"{escape(row.name, quote=False)}, {escape(column, quote=False)}"
-    return "<br>".join([names, f"{where}: {row.values[column]:.2f}", *said])
+    return "<br>".join([names, f"{where}: {row.values[column]:.2f}", *tooltip])
 
 
 def _color(share: float, scheme: Scheme, opacity: float | None = None) -> str:
@@ -369,8 +369,8 @@ def bump_chart(lines: Sequence[Line], columns: Sequence[Column], scheme: Scheme)
                 "line": {"width": 2 if line.is_hollow else 0},
             },
             customdata=[
-                [escape(column.name, quote=False), f"rank {place:g} of {n}", escape(said, quote=False)]
-                for column, place, said in _with_ends(columns, line)
+                [escape(column.name, quote=False), f"rank {place:g} of {n}", escape(tooltip, quote=False)]
+                for column, place, tooltip in _with_ends(columns, line)
             ],
             hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]}<extra>%{fullData.name}</extra>",
             showlegend=False,

@@ -42,9 +42,9 @@ class OwnComparison:
         more = sum(row.is_significant for row in self.rows) - LINES
         alike = sum(row.verdict is Verdict.ALIKE for row in self.rows)
         untested = sum(row.verdict is Verdict.UNTESTED for row in self.rows)
-        said = [f"{more} more better or worse"] if more > 0 else []
-        said += [f"no significant difference on {counted(alike, 'score')}"] if alike else []
-        return "; ".join([*said, f"{untested:,} not tested"] if untested else said)
+        parts = [f"{more} more better or worse"] if more > 0 else []
+        parts += [f"no significant difference on {counted(alike, 'score')}"] if alike else []
+        return "; ".join([*parts, f"{untested:,} not tested"] if untested else parts)
 
     def said(self) -> list[str]:
         """The comparison line by line, as a command prints it."""

@@ -120,9 +120,9 @@ def audited(
 ) -> Audit:
     """The audit of a set; ``dependence`` tells what is independent among its evaluated rows."""
     rows = rows_of(dataset)
-    said: dict[tuple[str, ...], set[object]] = {}
+    answers: dict[tuple[str, ...], set[object]] = {}
     for row in rows:
-        said.setdefault(tuple(compared(text) for text in row.texts), set()).add(row.says)
+        answers.setdefault(tuple(compared(text) for text in row.texts), set()).add(row.says)
     seen = [
         (known_texts.name, sum(all(compared(text) in known_texts.texts for text in row.texts) for row in rows))
         for known_texts in training
@@ -132,8 +132,8 @@ def audited(
         round(dependence.effective),
         dependence.independent,
         dependence.refusal,
-        len(rows) - sum(len(labels) for labels in said.values()),
-        sum(len(labels) > 1 for labels in said.values()),
+        len(rows) - sum(len(labels) for labels in answers.values()),
+        sum(len(labels) > 1 for labels in answers.values()),
         _tied(dataset),
         tuple(seen),
         score,

@@ -115,12 +115,12 @@ class Verdict:
             )
         bounds = f"With {least:.0%} confidence each, the drop is {ends}." if ends else "The drop has no bounds."
         is_undecided = self.outcome is Outcome.UNDECIDED
-        said = {
+        sentences = {
             Decision.BEYOND: f"It is beyond the tolerance of {d.tolerance:g}.",
             Decision.WITHIN: f"It is within the tolerance of {d.tolerance:g}.",
             Decision.UNDECIDED: "" if self.is_equal else f"That does not decide about a tolerance of {d.tolerance:g}.",
         }[d.decision]
-        out = [measured, f"{bounds} {said}".strip()]
+        out = [measured, f"{bounds} {sentences}".strip()]
         if is_undecided and d.decision is Decision.UNDECIDED and not self.is_equal:
             out.append(self._what_would_decide)
         if is_undecided and self.easy:

@@ -316,8 +316,8 @@ def _described(data: bytes) -> dict[str, Any]:
 
 def _refuse(described: dict[str, Any], name: str, expected: str) -> NoReturn:
     value = described.get(name)
-    said = "nothing" if value is None else f"{str(value)[:40]!r}"
-    raise _wrong(f"{SET} says {said} for '{name}'", expected=expected)
+    value_text = "nothing" if value is None else f"{str(value)[:40]!r}"
+    raise _wrong(f"{SET} says {value_text} for '{name}'", expected=expected)
 
 
 def _no_number(name: str) -> float:
@@ -372,8 +372,8 @@ def _items(rows: Sequence[Sequence[Any]], variants: Sequence[Variant]) -> Iterat
             for name in re.findall(r"(?:[^|\\]|\\.)+", names, re.DOTALL):
                 place = places.get(name)
                 if place is None or own[place] != NOT_ASKED:
-                    said = "is unknown" if place is None else "has two options of its own"
-                    raise _wrong(f"item {item_no}: the variant '{name[:60]}' {said}")
+                    problem = "is unknown" if place is None else "has two options of its own"
+                    raise _wrong(f"item {item_no}: the variant '{name[:60]}' {problem}")
                 own[place] = option_no
         _, text, part_of_speech, concreteness, category, band, k = lines[0][:7]
         query = Query(text, part_of_speech, concreteness, category)

@@ -240,11 +240,11 @@ class SeriesView:
         if self.by is By.LAYER:
             end = "highest" if series.direction > 0 else "lowest"
             if best.test is not None and best.test.interval is None:  # the best of many without a name
-                said = (
+                beginning = (
                     f"{series.name}: the {end} {self.title} of {tried + 1} layers is {number(best.value, '.4f')}, that"
                 )
                 own = f"of the last layer, the model itself, {number(series.itself.value, '.4f')}"
-                return [f"{said} {own}; {sure(best.test, tried)}."]
+                return [f"{beginning} {own}; {sure(best.test, tried)}."]
             what = f"{series.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, '.4f')}"
             if best.test is None:
                 others = f"{changed} of {counted(tried, 'other layer')} differ{'s' * (changed == 1)} significantly"

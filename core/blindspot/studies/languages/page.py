@@ -210,8 +210,8 @@ def _dots(scores: Sequence[Score]) -> None:
 
 
 def _matches(language: Language, search: str) -> bool:
-    said = f"{language.name} {language.code} {language.family} {language.branch} {language.script}".casefold()
-    return all(word in said for word in search.casefold().split())
+    searched = f"{language.name} {language.code} {language.family} {language.branch} {language.script}".casefold()
+    return all(word in searched for word in search.casefold().split())
 
 
 def _table(scores: Sequence[Score]) -> None:

@@ -227,7 +227,7 @@ def _dependence(dataset: MinimalPairSet, given: Sequence[Triplet]) -> Dependence
 
 def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tuple[str, Bool]]:
     """Kinds of negatives, and of positives if there are several, in words, with the triplets ``[m]`` of each."""
-    for kinds, said, least in (
+    for kinds, title, least in (
         ([triplet.kind for triplet in given], "{}", 1 if even_one else 2),
         ([triplet.positive_kind for triplet in given], "{} as positive", 2),
     ):
@@ -235,7 +235,7 @@ def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tupl
         if len(distinct) >= least:
             for kind in distinct:
                 yield (
-                    said.format(subset_in_words(kind)),
+                    title.format(subset_in_words(kind)),
                     np.array([kind_here == kind for kind_here in kinds], dtype=np.bool_),
                 )
 

@@ -186,14 +186,14 @@ def _table(report: Report) -> None:
 
 def _use(report: Report) -> None:
     """What it was trained on, and how to use it."""
-    said = [
+    sentences = [
         f"Trained on {counted(report.trained, 'triplet')}, stopped by {report.stopped:,} others after "
         f"{report.steps:,} steps, tested on {report.tested:,}; {counted(report.components, 'group')} of triplets that "
         "share a text."
     ]
-    said += [f"Left out: {count:,}, {reason}." for reason, count in report.left_out.items()]
-    said += [f"Not tested on {title_of(reference)}: {why}." for reference, why in report.not_tested.items()]
-    st.caption(as_text(" ".join([*said, report.warning]).strip()))
+    sentences += [f"Left out: {count:,}, {reason}." for reason, count in report.left_out.items()]
+    sentences += [f"Not tested on {title_of(reference)}: {why}." for reference, why in report.not_tested.items()]
+    st.caption(as_text(" ".join([*sentences, report.warning]).strip()))
     tables.show_limits(measured.dataset for part in Part for measured in report.of(part))
     if not report.moved:
         return

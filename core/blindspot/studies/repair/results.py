@@ -248,18 +248,18 @@ def answer(report: Report, tolerated: float = TOLERATED) -> tuple[str, ...]:
 
 
 def _verdict(report: Report, verdict: Worth, tolerated: float) -> str:
-    said = verdict.value.capitalize()
+    title = verdict.value.capitalize()
     if verdict is Worth.WORTH:
-        return f"{said}: more held-out triplets are right, and nothing measured loses more than {tolerated:g}."
+        return f"{title}: more held-out triplets are right, and nothing measured loses more than {tolerated:g}."
     if not report.gains:
-        return f"{said}: no gain is shown on held-out triplets."
+        return f"{title}: no gain is shown on held-out triplets."
     if losing := report.losing(tolerated):
         lose = f"{counted(len(losing), 'score')} elsewhere {'loses' if len(losing) == 1 else 'lose'}"
-        return f"{said}: more held-out triplets are right, but {lose} more than {tolerated:g}."
+        return f"{title}: more held-out triplets are right, but {lose} more than {tolerated:g}."
     if not report.unsure(tolerated):
-        return f"{said}: more held-out triplets are right; nothing else was measured."
+        return f"{title}: more held-out triplets are right; nothing else was measured."
     return (
-        f"{said}: more held-out triplets are right, but a loss of more than {tolerated:g} elsewhere is not ruled out."
+        f"{title}: more held-out triplets are right, but a loss of more than {tolerated:g} elsewhere is not ruled out."
     )
 
 
@@ -281,8 +281,8 @@ def _gain(report: Report) -> list[str]:
                 "only the gain over these two counts."
             )
     compared = (("random maps", first.over_random), ("shuffled labels", first.over_shuffled))
-    said = [f"{change.in_words} over {name}" for name, change in compared if change is not None]
-    return [*out, f"The repair gains {' and '.join(said)}."] if said else out
+    gains = [f"{change.in_words} over {name}" for name, change in compared if change is not None]
+    return [*out, f"The repair gains {' and '.join(gains)}."] if gains else out
 
 
 def _losses(report: Report, tolerated: float) -> list[str]:
@@ -299,6 +299,6 @@ def _losses(report: Report, tolerated: float) -> list[str]:
 
 
 def _listed(measures: Sequence[Measure], most: int = 4) -> str:
-    said = [f"{measure.title} {measure.change.in_words}" for measure in measures[:most]]
+    losses = [f"{measure.title} {measure.change.in_words}" for measure in measures[:most]]
     more = len(measures) - most
-    return "; ".join([*said, f"{more} more"] if more > 0 else said)
+    return "; ".join([*losses, f"{more} more"] if more > 0 else losses)

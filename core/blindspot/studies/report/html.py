@@ -125,8 +125,8 @@ def _findings(report: Report) -> str:
 def _card(discovery: Discovery, others: Sequence[Discovery]) -> str:
     finding = discovery.finding
     examples = "".join(_example(example) for example in finding.examples)
-    said = "".join(f"<li>{escape(other.finding.said())}</li>" for other in others)
-    more = f"<p class=faint>More like this:</p><ul class=faint>{said}</ul>" if others else ""
+    others_listed = "".join(f"<li>{escape(other.finding.said())}</li>" for other in others)
+    more = f"<p class=faint>More like this:</p><ul class=faint>{others_listed}</ul>" if others else ""
     return (
         f'<article class="finding {finding.level.replace(" ", "-")}">'
         f'<p class="level">{_SIGNS[finding.level]} {escape(finding.level.capitalize())}</p>'
@@ -207,8 +207,8 @@ def _manifest(runs: Sequence[RunRecord]) -> str:
     versions = dict.fromkeys(
         version for run in runs for version in [f"python=={run.manifest.get('python', '?')}", *_libraries(run)]
     )
-    said = f"<p>Computed with {escape(', '.join(versions))}.</p>" if versions else ""
-    return to_html(Table("Runs", heads, tuple(rows), caption, words=len(heads))) + said
+    software = f"<p>Computed with {escape(', '.join(versions))}.</p>" if versions else ""
+    return to_html(Table("Runs", heads, tuple(rows), caption, words=len(heads))) + software
 
 
 def _title(diagnostic: str) -> str:

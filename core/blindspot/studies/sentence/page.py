@@ -325,8 +325,8 @@ def _show_lines(lines: tuple[str, ...], variants: Sequence[Variant], offered: Of
 def _two(view: LinesView) -> None:
     for model in view.models:
         value = model.similarities[0][1]
-        said = "it has no vector for one of the lines." if value is None else f"similarity **{number(value, '.4f')}**."
-        st.markdown(f"**{as_text(model.label)}**: {said}")
+        text = "it has no vector for one of the lines." if value is None else f"similarity **{number(value, '.4f')}**."
+        st.markdown(f"**{as_text(model.label)}**: {text}")
         _scale_and_notes(model)
     asked = [_asked(view, model, number) for number, model in enumerate(view.models)]
     why_similar.show(asked, ("first line", "second line"), most=MOST_MODELS)
@@ -386,8 +386,8 @@ def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant], offered: Offer
             icon=":material/hub:",
             address=address | {"q": lines[0]},
         )
-    if said := st.session_state.pop(_SAID, None):
-        was_kept, what = said
+    if message := st.session_state.pop(_SAID, None):
+        was_kept, what = message
         if was_kept:
             st.success(what, icon=":material/check:")
             page_link("run", label="Run models on it", icon=":material/play_circle:")

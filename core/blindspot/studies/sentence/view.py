@@ -280,14 +280,14 @@ def _judged(number: int, answer: Answer, lowest: tuple[float, str] | None, rewri
     ]
     above = [rewrite for rewrite in changing if rewrite.above[number]]
     low, rule = lowest or (None, "")
-    said = _said(number, changing, above, low, rule.replace("_", " "))
+    sentence = _said(number, changing, above, low, rule.replace("_", " "))
     variant = answer.variant
     notes = ["The sentence is longer than the model reads; the rest does not count."] * answer.cut[0]
     notes += _of_unknown(answer.unknown[: 1 + sum(rewrite.is_counted for rewrite in rewrites)])
     if np.isnan(answer.units[0]).any():
-        said, notes = "It has no vector for this sentence: it knows none of its words.", []
+        sentence, notes = "It has no vector for this sentence: it knows none of its words.", []
     return Judged(
-        variant.encoder, variant.transform, said, len(above), len(changing), low, rule, answer.scale, tuple(notes)
+        variant.encoder, variant.transform, sentence, len(above), len(changing), low, rule, answer.scale, tuple(notes)
     )
 
 

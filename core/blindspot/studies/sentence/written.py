@@ -180,11 +180,11 @@ def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
         f'style="left:{place(value):.2f}%">{_KEEPS if rewrite.keeps else _CHANGES}</b>'
         for value, rewrite in shown
     )
-    said = f"{scale.in_words()} Rewrites: " + ", ".join(
+    description = f"{scale.in_words()} Rewrites: " + ", ".join(
         f"{rewrite.name} {number(value, '.3f')}" for value, rewrite in shown
     )
     return (
-        f'<div role="img" aria-label="{escape(said)}" class="try-scale"><div class="try-line"></div>'
+        f'<div role="img" aria-label="{escape(description)}" class="try-scale"><div class="try-line"></div>'
         f"{bands}{labels}{marks}</div>"
     )
 

@@ -190,14 +190,14 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
     best = max(tests, key=lambda name: tests[name].value)
     gain = tests[best]
     tested = "" if gain.p_corrected is None else f", {p_in_words(gain.p_corrected, gain.p)} (Holm)"
-    said = (
+    sentence = (
         f"Without a prefix nDCG@10 of {len(none.parts)} demo queries is {none.value:.3f}; the best of {len(tests)} "
         f"schemes, {best}, changes it by {with_ci(gain, '+.3f')}{tested}."
     )
     if gain.verdict is Verdict.BETTER:
         advice = f"The model seems to be trained with prefixes: read its card, and put {best} before the texts."
-        return Result("prefixes", State.LOOK, said, advice, figures)
-    return Result("prefixes", State.OK, said, "", figures)
+        return Result("prefixes", State.LOOK, sentence, advice, figures)
+    return Result("prefixes", State.OK, sentence, "", figures)
 
 
 def _groups(dataset: RetrievalDataset) -> Int64:

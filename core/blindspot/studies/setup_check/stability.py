@@ -63,29 +63,31 @@ def repeat(first: Float32, again: Float32, vectors: Float32, requests: Sequence[
         "median": float(np.median(moved)),
         "vectors": len(sizes),
     }
-    said = (
+    sentence = (
         f"{len(first)} texts encoded twice, and one {len(vectors)} times at uneven intervals, moved by at most "
         f"{moved.max():.1e} (1 - cosine)."
     )
     verdict = _graded(float(moved.max()))
     if verdict is State.OK:
-        return Result("repeat", verdict, said, "", figures)
+        return Result("repeat", verdict, sentence, "", figures)
     if 1 < len(sizes) <= len(vectors) // 3:
         times = ", ".join(f"{size}" for size in sorted(sizes.tolist(), reverse=True))
         rare = np.array(requests)[groups == int(sizes.argmin())]
         every = int(np.gcd.reduce(np.diff(rare))) if len(rare) > 3 else 1
         figures |= {"times": sorted(sizes.tolist(), reverse=True), "every": every}
-        said += (
+        sentence += (
             f" {text!r} got {len(sizes)} different vectors ({times} times each)"
             f"{f', one of them once in {every} requests' if every > 1 else ''}: several replicas answer, and not all "
             "have the same model or settings."
         )
-        return Result("repeat", verdict, said, "Ask each replica by its own address, and replace the odd one.", figures)
+        return Result(
+            "repeat", verdict, sentence, "Ask each replica by its own address, and replace the odd one.", figures
+        )
     advice = (
         "The same text gets different vectors: look for dropout left on, several replicas with different models, or a "
         "cache that returns other texts' vectors."
     )
-    return Result("repeat", verdict, said, advice, figures)
+    return Result("repeat", verdict, sentence, advice, figures)
 
 
 def _groups(vectors: Float32) -> Int64:

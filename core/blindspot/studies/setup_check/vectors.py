@@ -49,28 +49,28 @@ def length(vectors: Float32, reference: Float32 | None) -> Result:
     own = own[np.isfinite(own) & (own > 0)]
     is_unit = bool(np.abs(own - 1).max() < UNIT)
     figures = {"shortest": float(own.min()), "longest": float(own.max()), "unit": is_unit}
-    said = "All vectors have length 1." if is_unit else f"Lengths are {own.min():.3g} to {own.max():.3g}."
+    sentence = "All vectors have length 1." if is_unit else f"Lengths are {own.min():.3g} to {own.max():.3g}."
     if reference is None:
         around = float(own.std() / own.mean())
         if not is_unit and own.max() < 1 and own.min() > 0.3 and around < 0.1:
             advice = (
                 "Unit vectors that were cut to fewer dimensions look like this: normalize them again after cutting."
             )
-            return Result("length", State.LOOK, said, advice, figures)
+            return Result("length", State.LOOK, sentence, advice, figures)
         more = "" if is_unit else " Cosines are not affected; dot products and Euclidean distances are."
-        return Result("length", State.OK, said + more, "", figures)
+        return Result("length", State.OK, sentence + more, "", figures)
     theirs = np.linalg.norm(np.asarray(reference, dtype=np.float64), axis=1)
     theirs = theirs[np.isfinite(theirs)]
     reference_is_unit = bool(np.abs(theirs - 1).max() < UNIT)
     figures["reference_unit"] = reference_is_unit
     if is_unit == reference_is_unit:
-        return Result("length", State.OK, f"{said} The reference does the same.", "", figures)
+        return Result("length", State.OK, f"{sentence} The reference does the same.", "", figures)
     if is_unit:
         advice = "Use cosine, or turn normalization off if you need dot products or lengths as published."
         more = f"The reference's are {theirs.min():.3g} to {theirs.max():.3g} long."
-        return Result("length", State.LOOK, f"{said} {more}", advice, figures)
+        return Result("length", State.LOOK, f"{sentence} {more}", advice, figures)
     advice = "Normalize the vectors, or turn normalization on in the server: a search by dot product ranks wrongly."
-    return Result("length", State.WRONG, f"{said} The reference's all have length 1.", advice, figures)
+    return Result("length", State.WRONG, f"{sentence} The reference's all have length 1.", advice, figures)
 
 
 def _alone(vectors: Float32) -> Result:
@@ -160,7 +160,7 @@ def precision(vectors: Float32, best: Float32 | None, layers: int, with_what: st
     figures: dict[str, object] = {"numbers": seen or None}
     if best is None:
         unseen = "The numbers show no precision. How the weights are stored is only seen with a reference."
-        said = f"The numbers are those of {seen}." if seen else unseen
+        sentence = f"The numbers are those of {seen}." if seen else unseen
         name, is_fine = "", True
     else:
         residual = apart(unit(vectors), unit(best))
@@ -168,16 +168,16 @@ def precision(vectors: Float32, best: Float32 | None, layers: int, with_what: st
         scale = max(1.0, (layers / LAYERS) ** 0.5)
         name = next((n for bound, n in PRECISIONS if middle <= bound * (1.0 if n == "float32" else scale)), "")
         figures |= {"residual": middle, "most": float(residual.max()), "precision": name or None}
-        said = f"The residual to {with_what} is {middle:.1e} in the median and at most {residual.max():.1e}"
-        said += f": as much as {name} leaves." if name else ": too much for any precision."
+        sentence = f"The residual to {with_what} is {middle:.1e} in the median and at most {residual.max():.1e}"
+        sentence += f": as much as {name} leaves." if name else ": too much for any precision."
         if name and name not in FINE:
-            said = f"Something differs, in the numbers or in the weights. {said}"
+            sentence = f"Something differs, in the numbers or in the weights. {sentence}"
         is_fine = name in FINE
     if in_steps:
-        said = f"The numbers of a vector lie in {seen}." + (f" {said}" if best is not None else "")
-        return Result("precision", State.WRONG, said, VECTORS, figures)
+        sentence = f"The numbers of a vector lie in {seen}." + (f" {sentence}" if best is not None else "")
+        return Result("precision", State.WRONG, sentence, VECTORS, figures)
     if is_fine:
-        return Result("precision", State.OK, said, "", figures)
+        return Result("precision", State.OK, sentence, "", figures)
     if not name:
-        return Result("precision", State.UNCHECKED, said, "", figures)
-    return Result("precision", State.WRONG, said, WEIGHTS + (TEXTS if name == COARSEST else ""), figures)
+        return Result("precision", State.UNCHECKED, sentence, "", figures)
+    return Result("precision", State.WRONG, sentence, WEIGHTS + (TEXTS if name == COARSEST else ""), figures)

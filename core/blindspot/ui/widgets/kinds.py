@@ -100,13 +100,13 @@ def say_gains(
     if not gains.tested:
         st.markdown(f"No kind of {unit} has enough {plural} to tell **{b}** (B) from **{a}** (A) on it.")
         return
-    said = [
+    parts = [
         f"{verb} most on {_in_words(gain, unit, plural, sides or {})}"
         for verb, gain in (("gains", gains.gain), ("loses", gains.loss))
         if gain is not None
     ]
-    if said:
-        st.markdown(f"**{b}** (B) {' and '.join(said)} against **{a}** (A).")
+    if parts:
+        st.markdown(f"**{b}** (B) {' and '.join(parts)} against **{a}** (A).")
     else:
         st.markdown(f"**{b}** (B) neither gains nor loses significantly against **{a}** (A) on any kind of {unit}.")
     st.caption(

@@ -173,11 +173,11 @@ def signs_in_words(
     """Legend of the signs of ``mark_best`` that these columns can have."""
     better = {m.name: m.higher_is_better for m in entry.metrics if m.name in columns and m.higher_is_better is not None}
     untested = [is_higher for name, is_higher in better.items() if name not in (alike or {})]
-    said = [f"{TESTED} best, or not significantly worse than the best."] if len(untested) < len(better) else []
+    sentences = [f"{TESTED} best, or not significantly worse than the best."] if len(untested) < len(better) else []
     plain = [f"{HIGHEST} highest"] * any(untested) + [f"{LOWEST} lowest"] * (not all(untested))
     if plain:
-        said.append(f"{', '.join(plain)} in its column (differences not tested).")
-    return " ".join(said)
+        sentences.append(f"{', '.join(plain)} in its column (differences not tested).")
+    return " ".join(sentences)
 
 
 def _written(styler: Styler, frame: pd.DataFrame, texts: Mapping[str, Sequence[str]]) -> Styler:

@@ -108,9 +108,9 @@ def most_megabytes() -> int | None:
 
 
 def _say() -> None:
-    if (said := st.session_state.get(_SAID)) is None:
+    if (message := st.session_state.get(_SAID)) is None:
         return
-    good, text, added = said
+    good, text, added = message
     if not added or added != st.session_state.get(Picker.DATASET):  # what was added leads on as long as it is picked
         del st.session_state[_SAID]
         if added:

@@ -151,8 +151,8 @@ def chosen(library_now: Library) -> EncoderSummary | None:
 
 def _notice() -> None:
     """Draw the outcome of the last removal, until the next action."""
-    if said := st.session_state.pop(_SAID, None):
-        is_well, sentence = said
+    if message := st.session_state.pop(_SAID, None):
+        is_well, sentence = message
         (st.success if is_well else st.error)(as_text(sentence))
 
 

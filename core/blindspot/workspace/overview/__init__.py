@@ -140,20 +140,20 @@ def _dots(best_here: Best, board: Leaderboard, key: str) -> None:
     st.plotly_chart(chart, key=key, config={"displayModeBar": False})
     if entry.deeper:
         page_link(entry.deeper, label=entry.overview.link, icon=":material/arrow_forward:")
-    said = (
+    note = (
         "Bars: 95% intervals of each score; overlapping bars can still differ significantly."
         if best_here.intervals
         else ""
     )
     if board.variants > len(scores):
         end = "lowest" if entry.headline_is_lower_better else "highest"
-        said = f"{board.variants:,} models; showing the {len(scores)} with the {end} {best_here.label}. {said}"
+        note = f"{board.variants:,} models; showing the {len(scores)} with the {end} {best_here.label}. {note}"
     toys = [variant.label for variant in scores["variant"] if variant.encoder in BASELINES]
     if toys and entry.grid is GridRole.TASK:
         know = "knows" if len(toys) == 1 else "know"
-        said += f" {' and '.join(toys)} {know} only spelling and words: a useful model should beat them."
-    if said:
-        st.caption(as_text(said))
+        note += f" {' and '.join(toys)} {know} only spelling and words: a useful model should beat them."
+    if note:
+        st.caption(as_text(note))
 
 
 def _all_tests(stored: Stored) -> None:

@@ -69,8 +69,8 @@ def leaderboards(entry: Diagnostic, picks: Picks) -> list[Leaderboard]:
 
 def none_fit(entry: Diagnostic, picks: Picks) -> None:
     """Say that there are runs, but none for these picks."""
-    said = {"metric": "similarity"}
-    chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters if not p.only_if_chosen]
+    titles = {"metric": "similarity"}
+    chosen = [f"{titles.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters if not p.only_if_chosen]
     asked = f" with {' and '.join(chosen)}" if chosen else ""
     st.info(f"No {entry.title} results{asked} for these models. Change the selection in the sidebar.")
     if any(count.diagnostic == entry.id and place_of(count.dataset) for count in repository().counts()):

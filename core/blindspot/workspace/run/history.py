@@ -147,8 +147,8 @@ def _chosen_records() -> list[RunRecord]:
 
 def actions(runs: Sequence[RunRecord]) -> None:
     """Draw buttons that repeat, delete and deselect runs."""
-    for went_well, said in st.session_state.pop(_SAID, []):
-        (st.success if went_well else st.error)(as_text(said))
+    for went_well, message in st.session_state.pop(_SAID, []):
+        (st.success if went_well else st.error)(as_text(message))
     if not runs:
         return
     if not allowed().changes:

@@ -46,8 +46,8 @@ def _all_in_a_line(running: list[Job], waiting: list[Job]) -> None:
     share = (len(ended) + sum(job.fraction * len(job.tasks) for job in running)) / number
     text, button = st.columns([6, 1], vertical_alignment="center")
     what = "runs" if all(len(job.requests) == len(job.tasks) for job in active) else "tasks"
-    said = f"**{number:,} {what}, {done:,} done**{work.left_in_all(active)}"
-    text.progress(min(max(share, 0.0), 1.0), text=said)
+    headline = f"**{number:,} {what}, {done:,} done**{work.left_in_all(active)}"
+    text.progress(min(max(share, 0.0), 1.0), text=headline)
     mine = [job for job in waiting if work.may_cancel(job)]
     label = "Cancel all" if allowed().orders_queue else "Cancel mine"
     button.button(label, key="cancel_all", on_click=_cancel, args=(mine,), disabled=not mine, width="stretch")

@@ -140,8 +140,8 @@ class OwnRetrievalFolder(OwnSource):
             f"{counted(self.empty, 'document')} without a text left out as asked; "
             f"{len(self.documents):,} of {len(self.documents) + self.empty:,} are ranked"
         )
-        said = [*self.remarks, *([empty] if self.empty else [])]
-        return f"{self.path.name}: {'; '.join(said)}" if said else ""
+        notes = [*self.remarks, *([empty] if self.empty else [])]
+        return f"{self.path.name}: {'; '.join(notes)}" if notes else ""
 
     @property
     def notes(self) -> tuple[str, ...]:

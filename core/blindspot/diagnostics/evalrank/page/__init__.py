@@ -113,14 +113,14 @@ def _scores(shown: EvalRankView, estimated: Sequence[Estimated]) -> None:
 def _notes(shown: EvalRankView) -> None:
     """Notes on the figures: the scores, what was ranked, and whether models compare."""
     runs = shown.runs
-    said = []
+    notes = []
     if comparability.same_items(runs):
-        said.append(_ceiling_note(shown))
-    said += _few_rivals(shown)
+        notes.append(_ceiling_note(shown))
+    notes += _few_rivals(shown)
     if len(runs) > MOST_CURVES:
-        said.append(f"Right: the best {MOST_CURVES} of {len(runs)} models.")
-    if said:
-        st.caption(" ".join(said))
+        notes.append(f"Right: the best {MOST_CURVES} of {len(runs)} models.")
+    if notes:
+        st.caption(" ".join(notes))
     if about := tables.about_dataset(runs[0].plan.dataset):
         st.caption(about)
     comparability.coverage_notes(runs)

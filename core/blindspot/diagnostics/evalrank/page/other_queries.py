@@ -38,8 +38,8 @@ def note(shown: EvalRankView) -> None:
 def near_duplicates(shown: EvalRankView) -> None:
     """Say where more than a tenth of the misses of the headline's model on own pairs are near-duplicates."""
     run = headline.subject_first(shown.runs, shown.picks)[0]
-    if said := _warning(run):
-        st.caption(f":material/content_copy: {as_text(said)}")
+    if warning := _warning(run):
+        st.caption(f":material/content_copy: {as_text(warning)}")
 
 
 @cached(32, "Looking for near-duplicates …")

@@ -102,8 +102,8 @@ def show(shown: EvalRankView) -> None:
     described = described.assign(**cells)
     if sides.b is not None:
         became = browsing.outcomes(described)
-        said = "{a} ranks the match higher in {won} pairs, {b} in {lost}, alike in {alike} (by 1/rank)."
-        verdict(became, sides.a, sides.b, said)
+        sentence = "{a} ranks the match higher in {won} pairs, {b} in {lost}, alike in {alike} (by 1/rank)."
+        verdict(became, sides.a, sides.b, sentence)
     of_figure = _scatter(shown, sides, described)
     if sides.b is not None:
         of_tab = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)

@@ -105,22 +105,22 @@ def _not_computed(shown: EvalRankView, run: RunRecord, others: Others) -> None:
     if plan.params["protocol"] == TOOLKIT:
         other, transform = DEFAULT_PROTOCOL, as_toolkit(transform)
     if others.protocol is None:
-        said = f"Not computed yet: the score by the protocol *{other}*."
-        _offer(said, run, transform, {**plan.params, "protocol": other}, key="trust_protocol")
+        text = f"Not computed yet: the score by the protocol *{other}*."
+        _offer(text, run, transform, {**plan.params, "protocol": other}, key="trust_protocol")
     if plan.covered_digest and not plan.own_covered and others.covered is None:
-        said = "Not computed yet: the score on all texts that this model covers itself."
-        _offer(said, run, plan.variant.transform, plan.params, key="trust_covered")
+        text = "Not computed yet: the score on all texts that this model covers itself."
+        _offer(text, run, plan.variant.transform, plan.params, key="trust_covered")
     has_others = shown.among_matches or run.metrics["background"] > shown.pairs.frame["match_no"].nunique()
     if others.candidates is None and has_others:
-        said = (
+        text = (
             f"Not computed yet: the score {'with all texts as candidates' if shown.among_matches else AMONG_MATCHES}."
         )
         params = with_other_candidates(plan.params)
-        _offer(said, run, plan.variant.transform, params, key="trust_candidates", covered_by=plan.covered_by)
+        _offer(text, run, plan.variant.transform, params, key="trust_candidates", covered_by=plan.covered_by)
 
 
 def _offer(
-    said: str,
+    sentence: str,
     run: RunRecord,
     transform: str,
     params: Mapping[str, str],
@@ -133,10 +133,10 @@ def _offer(
             run.plan.diagnostic, run.plan.variant.encoder, transform, run.plan.dataset, params, settings(), covered_by
         )
     except BlindspotError as error:
-        st.caption(f"{said} {as_text(explained(error))}")
+        st.caption(f"{sentence} {as_text(explained(error))}")
         return
     text, button = st.columns([4, 1], vertical_alignment="center")
-    text.info(said)
+    text.info(sentence)
     with button:
         run_button("Compute it", request.label, [request], key=key, primary=False)
 

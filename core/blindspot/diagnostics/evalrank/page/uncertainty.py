@@ -58,8 +58,8 @@ def with_intervals(
 
 
 def note(estimates: Sequence[Estimated]) -> None:
-    for said in dict.fromkeys(estimate.method for estimate in estimates):
-        st.caption(said)
+    for method in dict.fromkeys(estimate.method for estimate in estimates):
+        st.caption(method)
 
 
 def marks(estimates: Sequence[Estimated], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:

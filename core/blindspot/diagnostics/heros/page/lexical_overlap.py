@@ -117,7 +117,7 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
         [
             {
                 "pairs of": name,
-                "from": said,
+                "from": source,
                 "R1": 100 * o.rouge_1,
                 "R2": 100 * o.rouge_2,
                 "RL": 100 * o.rouge_l,
@@ -125,7 +125,7 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
                 "length": o.length,
                 "pairs": o.pairs,
             }
-            for name, said, o in rows
+            for name, source, o in rows
         ],
         key="heros_overlap_table",
         height="content" if len(rows) <= ROWS_UNSCROLLED else "auto",

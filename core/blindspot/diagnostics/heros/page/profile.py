@@ -83,9 +83,11 @@ def _example(shown: HerosView) -> None:
     shortest = complete["original"].str.len().to_numpy().argmin()
     rows = complete[complete["item_no"] == complete["item_no"].iloc[shortest]]
     rewrites = dict(zip(rows["subset"], rows["rewrite"], strict=True))
-    said = [f"{subset_in_words(subset)}: “{as_text(_cut(rewrites[subset]))}”" for subset in shown.subsets[:EXAMPLES]]
+    examples = [
+        f"{subset_in_words(subset)}: “{as_text(_cut(rewrites[subset]))}”" for subset in shown.subsets[:EXAMPLES]
+    ]
     more = f"; and {len(shown.subsets) - EXAMPLES} more" if len(shown.subsets) > EXAMPLES else ""
-    st.caption(f"**Example** “{as_text(_cut(rows['original'].iloc[0]))}” – {'; '.join(said)}{more}")
+    st.caption(f"**Example** “{as_text(_cut(rows['original'].iloc[0]))}” – {'; '.join(examples)}{more}")
 
 
 def _cut(text: str) -> str:

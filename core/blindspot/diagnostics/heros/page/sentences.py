@@ -238,19 +238,19 @@ def _in_words(wish: Filter, sides: Sides) -> list[str]:
         Where.ONLY_A: f"in {a}, not in {b}",
         Where.ONLY_B: f"in {b}, not in {a}",
     }
-    said = []
+    parts = []
     if wish.above:
         names = [as_text(f"{label(o.nearer)} above {label(o.farther)}") for o in wish.above]
-        said.append(f"{' and '.join(names)} {where[wish.where]}")
+        parts.append(f"{' and '.join(names)} {where[wish.where]}")
     which = "some rewrite" if wish.subset is None else as_text(label(wish.subset))
     bounds = (("least", wish.low), ("most", wish.high))
     if ends := [f"at {end} {bound:g}" for end, bound in bounds if bound is not None]:
-        said.append(f"similarity of {which} in {a} {' and '.join(ends)}")
+        parts.append(f"similarity of {which} in {a} {' and '.join(ends)}")
     if wish.apart is not None:
-        said.append(f"similarity of {which} at least {wish.apart:g} apart in {a} and {b}")
+        parts.append(f"similarity of {which} at least {wish.apart:g} apart in {a} and {b}")
     if wish.wanted:
-        said.append(f"“{as_text(wish.wanted)}” in sentence or rewrite")
-    return said
+        parts.append(f"“{as_text(wish.wanted)}” in sentence or rewrite")
+    return parts
 
 
 # --- the table

@@ -318,8 +318,8 @@ def _top_ten(
         if document in reasons:
             below = quiet(reasons[document], shown.scheme, "display:block;font-size:0.8rem")
             text = Html(f"{text if isinstance(text, Html) else escape(text)}{below}")
-        said = f"{score:.3f}" if top[0][1] >= 0.1 else f"{score:.4f}"  # of a fusion: at most 2/61
-        rows.append([str(rank), f"{_mark(judged.get(document))}{only}", text, said])
+        score_text = f"{score:.3f}" if top[0][1] >= 0.1 else f"{score:.4f}"  # of a fusion: at most 2/61
+        rows.append([str(rank), f"{_mark(judged.get(document))}{only}", text, score_text])
     tinted = [i for i, (document, _) in enumerate(top) if document in judged and judged[document].grade >= 1]
     return html_table(columns, rows, shown.scheme, f"Top ten of {name}", tinted=tinted)
 

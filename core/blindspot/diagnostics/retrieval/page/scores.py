@@ -46,8 +46,8 @@ def show(shown: RetrievalView) -> None:
         f"{bars_in_words(shown.table)} "
         f"{unjudged_in_words(list(models.values()), bm25, is_condensed=shown.is_condensed)}"
     )
-    for said in manifests.truncation_warnings(shown.runs):
-        st.caption(as_text(said))
+    for warning in manifests.truncation_warnings(shown.runs):
+        st.caption(as_text(warning))
     _table(models, bm25)
 
 

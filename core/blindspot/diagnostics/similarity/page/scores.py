@@ -122,8 +122,8 @@ def _styles(shown: SimilarityView) -> Mapping[Variant, Style]:
 def _ceiling(shown: SimilarityView) -> str:
     """The correlation of raters with each other, where it is published."""
     ceilings = CEILINGS.get(shown.runs[0].plan.dataset, {})
-    said = ", ".join(f"{value:.2f} over {pairs}" for pairs, value in ceilings.items())
-    return f" Ceiling: two halves of the raters agree at Pearson's r = {said}." if said else ""
+    ceilings_text = ", ".join(f"{value:.2f} over {pairs}" for pairs, value in ceilings.items())
+    return f" Ceiling: two halves of the raters agree at Pearson's r = {ceilings_text}." if ceilings_text else ""
 
 
 def _order(shown: SimilarityView, view: ScoresView) -> None:
@@ -172,10 +172,10 @@ def _say_whether_they_agree(shown: SimilarityView) -> None:
 
 
 def _in_words(disagreement: Disagreement, variants: Mapping[str, str]) -> str:
-    said = [
+    values = [
         (kind, number(d.value, "+.4f"), interval(d.interval, "+.4f")) for kind, d in disagreement.differences.items()
     ]
-    differences = ", ".join(f"{figures.NAMES[kind]} {value} ({ends})" for kind, value, ends in said)
+    differences = ", ".join(f"{figures.NAMES[kind]} {value} ({ends})" for kind, value, ends in values)
     return f"- **{variants[disagreement.first]}** minus **{variants[disagreement.second]}**: {differences}"
 
 

@@ -140,8 +140,10 @@ def _flips(shown: TransferView, crossing: Crossed, tasks: Sequence[Crossed]) -> 
     chance = [flip for flip in flips if not flip.is_clear]
     some = f"The order of {len(flips)} of {crossing.pairs} pairs of models depends on the classifier"
     if clear:
-        said = "\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in clear)
-        st.warning(f"{some}, **significantly** for {len(clear)} of them:\n\n{said}", icon=":material/swap_vert:")
+        flips_listed = "\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in clear)
+        st.warning(
+            f"{some}, **significantly** for {len(clear)} of them:\n\n{flips_listed}", icon=":material/swap_vert:"
+        )
     else:
         st.info(
             f"{some}; none of these flips is **significant**.",

@@ -60,8 +60,10 @@ def show(shown: TransferView) -> None:
     _table(shown, tasks, variants, scores)
     _notes(shown, tasks)
     lacking = {task: [v.label for v in shown.variants if v not in shown.runs[task]] for task in tasks}
-    if said := [f"{shown.page.titled(task)} by {', '.join(labels)}" for task, labels in lacking.items() if labels]:
-        st.caption(as_text(f"Not run yet: {'; '.join(said)}."))
+    if models_lacking := [
+        f"{shown.page.titled(task)} by {', '.join(labels)}" for task, labels in lacking.items() if labels
+    ]:
+        st.caption(as_text(f"Not run yet: {'; '.join(models_lacking)}."))
     offer.missing(shown)
 
 
@@ -262,12 +264,12 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
 
 def _overlap_in_words(metrics: Mapping[str, float], *, is_split: bool) -> str:
     overlap, shared, tested = (int(metrics[name]) for name in ("overlap", "shared_text", "tested"))
-    said = []
+    parts = []
     if overlap:
-        said.append(f"{overlap / tested:.1%} {'are also in training' if is_split else 'occur more than once'}")
+        parts.append(f"{overlap / tested:.1%} {'are also in training' if is_split else 'occur more than once'}")
     if shared:
-        said.append(f"{shared / tested:.1%} share a text with training")
-    return "; ".join(said) or "none"
+        parts.append(f"{shared / tested:.1%} share a text with training")
+    return "; ".join(parts) or "none"
 
 
 def _coverage_in_words(runs: Mapping[Variant, RunRecord]) -> str:

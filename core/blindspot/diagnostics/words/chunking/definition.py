@@ -57,9 +57,9 @@ def compute(
     tested = np.flatnonzero(dataset.splits == TEST)
     names = np.array(dataset.tag_names, dtype=object)
     starts = np.concatenate([[0], np.cumsum(np.diff(dataset.starts)[tested])])
-    said = [names[learned.tags[a:b]].tolist() for a, b in pairwise(starts)]
+    predicted = [names[learned.tags[a:b]].tolist() for a, b in pairwise(starts)]
     given = [dataset.tags_of(int(i)) for i in tested]
-    counts = Counts.of(given, said)
+    counts = Counts.of(given, predicted)
     sums = counts.sentences
     right, phrases_found, wanted = (float(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
     estimate = counts.estimate(dependence_of(" ".join(dataset.tokens(int(i))) for i in tested))
@@ -73,7 +73,7 @@ def compute(
         "precision": right / phrases_found if phrases_found else 0.0,
         "recall": right / wanted,
         "tag_accuracy": float(
-            np.mean([a == b for x, y in zip(given, said, strict=True) for a, b in zip(x, y, strict=True)])
+            np.mean([a == b for x, y in zip(given, predicted, strict=True) for a, b in zip(x, y, strict=True)])
         ),
         "known_tokens": float(known.mean()),
         "sentences": float(len(tested)),
@@ -86,7 +86,7 @@ def compute(
         metrics=metrics,
         items=pa.table(
             {
-                "predicted": [" ".join(tags) for tags in said],
+                "predicted": [" ".join(tags) for tags in predicted],
                 "phrases_right": sums[:, RIGHT],
                 "phrases_found": sums[:, FOUND],
                 "phrases_given": sums[:, GIVEN],
@@ -196,8 +196,8 @@ def _penalty(strength: float, problem: crf.Problem) -> float:
 
 def _f1(problem: crf.Problem, weights: crf.Weights, tag_names: tuple[str, ...]) -> float:
     names = np.array(tag_names, dtype=object)
-    said, starts = problem.best(weights), problem.sentences.starts
-    both = [[names[tags[a:b]].tolist() for a, b in pairwise(starts)] for tags in (problem.sentences.tags, said)]
+    predicted, starts = problem.best(weights), problem.sentences.starts
+    both = [[names[tags[a:b]].tolist() for a, b in pairwise(starts)] for tags in (problem.sentences.tags, predicted)]
     value = float(f1(Counts.of(*both).sentences.sum(axis=0)))
     return 0.0 if np.isnan(value) else value  # no phrase is given and none is found
 

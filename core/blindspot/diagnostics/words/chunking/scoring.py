@@ -40,11 +40,11 @@ class Counts:
     @classmethod
     def of(cls, given: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Counts:
         """Count phrases in the tags of sentences, as people gave them and as they were predicted."""
-        own, said = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in predicted]
-        kinds = tuple(sorted({kind for some in (own, said) for sentence in some for *_, kind in sentence}))
+        own, predicted_chunks = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in predicted]
+        kinds = tuple(sorted({kind for some in (own, predicted_chunks) for sentence in some for *_, kind in sentence}))
         place = {kind: i for i, kind in enumerate(kinds)}
         values = np.zeros((len(own), len(kinds), 3), dtype=np.int64)
-        for row, ours, theirs in zip(values, own, said, strict=True):
+        for row, ours, theirs in zip(values, own, predicted_chunks, strict=True):
             right = set(ours)
             for phrase in theirs:
                 row[place[phrase[2]], FOUND] += 1

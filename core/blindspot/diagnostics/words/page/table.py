@@ -236,24 +236,24 @@ def _few(shown: WordsView, tasks: Sequence[Task]) -> list[str]:
 
 
 def _notes(shown: WordsView, names: Collection[str], *, with_published: bool) -> None:
-    said = [
+    notes = [
         f"Scores × 100, with 95% intervals where there are any. {tables.HIGHEST} highest measured score of its task, "
         "whether or not the difference is significant."
     ]
     of_analogies = [run for (name, _), runs in shown.runs.items() if name == "analogy" for run in runs.values()]
     if candidates := [int(run.metrics["candidates"]) for run in of_analogies]:
         low, high = min(candidates), max(candidates)
-        said.append(
+        notes.append(
             f"Analogies are answered among {f'{low:,} to ' if low < high else ''}{high:,} words; more words are harder."
         )
     if with_published:
-        said.append(
+        notes.append(
             f"Hollow: published, {SOURCE}; not directly comparable. The paper answers analogies among more than "
             "100,000 words, and does not say whether its correlations are Spearman's (as here) or Pearson's."
         )
-        said += [f"{name} has no published score: {why}." for name, why in NOT_COMPARABLE.items() if name in names]
-    st.caption(as_text(said[0]))
-    if more := said[1:]:
+        notes += [f"{name} has no published score: {why}." for name, why in NOT_COMPARABLE.items() if name in names]
+    st.caption(as_text(notes[0]))
+    if more := notes[1:]:
         with st.expander("What these scores compare with", icon=":material/info:"):
             st.markdown(as_text(" ".join(more)))
 

@@ -157,7 +157,7 @@ _by_source = cached(4, "Looking up sources …")(by_source)
 
 def note(coloring: Sequence[Coloring | None], items: Int64) -> None:
     """Say how many of the shown items have no color, and why; once if the maps agree."""
-    said = {}
+    notes = {}
     for colors_of_model in coloring:
         if colors_of_model is not None:
             values = (
@@ -165,10 +165,10 @@ def note(coloring: Sequence[Coloring | None], items: Int64) -> None:
                 if isinstance(colors_of_model, Groups)
                 else np.isnan(colors_of_model.values[items])
             )
-            said[f"Gray: {np.count_nonzero(values):,} of {len(items):,} texts that {colors_of_model.lacking}."] = (
+            notes[f"Gray: {np.count_nonzero(values):,} of {len(items):,} texts that {colors_of_model.lacking}."] = (
                 values.any()
             )
-    for sentence, is_needed in said.items():
+    for sentence, is_needed in notes.items():
         if is_needed:
             st.caption(sentence)
 

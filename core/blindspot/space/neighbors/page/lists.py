@@ -167,8 +167,8 @@ def _by_rank(opened: Opened, query: Query, answer: NeighborsView) -> None:
         "similarities of different models cannot be compared" if len(items) > 1 else "",
         "select a text to make it the query",
     ]
-    said = "; ".join(filter(None, marks))
-    st.caption(f"{said[0].upper()}{said[1:]}.")
+    notes = "; ".join(filter(None, marks))
+    st.caption(f"{notes[0].upper()}{notes[1:]}.")
     _missed(answer, related)
     if alike := ", ".join(as_text(listed.variant.label) for listed in answer.lists if listed.are_alike(answer.k)):
         st.caption(f"In {alike} these are all equally similar to the query, so their order means nothing.")

@@ -99,16 +99,16 @@ def _headline(opened: Opened, agreements: Sequence[Agreement]) -> None:
     """How many neighbors the first variant shares with each other one. In many datasets queries are near-duplicates, so
     an interval over them would be too narrow; quartiles say how much they differ."""
     first = opened.spaces[0].variant
-    said = []
+    parts = []
     for agreement in (agreement for agreement in agreements if first in {agreement.a, agreement.b}):
         other = agreement.b if agreement.a == first else agreement.a
         low, high = np.quantile(agreement.shared, (0.25, 0.75))
-        said.append(
+        parts.append(
             f"**{agreement.shared.mean():.1f}** with **{as_text(other.label)}** (middle half {low:g} to {high:g})"
         )
     depth, queries = agreements[0].depth, counted(len(agreements[0].shared), "query", "queries")
     st.markdown(
-        f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(said)}, over "
+        f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(parts)}, over "
         f"{queries}."
     )
     _built_in(agreements)

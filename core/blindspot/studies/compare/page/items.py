@@ -84,7 +84,9 @@ def _item(item: Item, shown: CompareView) -> None:
     change, entry = item.change, item.row.entry
     page, address = entry.place
     rows = [(quiet(role, shown.scheme), text) for role, text in change.texts]
-    rows += [(quiet(name, shown.scheme), said) for name, said in zip(shown.names, (change.a, change.b), strict=True)]
+    rows += [
+        (quiet(name, shown.scheme), answer) for name, answer in zip(shown.names, (change.a, change.b), strict=True)
+    ]
     wraps = "overflow-wrap:anywhere;white-space:pre-wrap"
     columns = (Column("", style="width:11rem", names_rows=True), Column("", style=wraps))
     st.html(html_table(columns, rows, shown.scheme, "The chosen item", has_head=False))

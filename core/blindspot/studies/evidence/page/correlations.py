@@ -30,8 +30,8 @@ _BY_DIGEST: Keys = {ScoreTable: lambda table: table.digest}
 def headline(shown: EvidenceView) -> None:
     """What so many models allow, then the strongest correlation with the task of most models, and its opposite."""
     cells = cells_of(shown.table)
-    if said := headline_in_words(cells):
-        ui_headline.show(as_text(said))
+    if sentence := headline_in_words(cells):
+        ui_headline.show(as_text(sentence))
 
 
 # --- all cells

@@ -118,11 +118,11 @@ def _rows(
         label = f"{name}, {positives}" if positives else name
         ids = {cell.task: (cell.measure_id, cell.task_id) for cell in own}
         both = {task: here[both_ids] for task, both_ids in ids.items() if both_ids in here}
-        said = {cell.task: _in_words(cell, both.get(cell.task)) for cell in own}
-        rows.append(MapRow(label, {cell.task: cell.rho for cell in own}, said))
+        texts = {cell.task: _in_words(cell, both.get(cell.task)) for cell in own}
+        rows.append(MapRow(label, {cell.task: cell.rho for cell in own}, texts))
         if both:
             values = {task: cell.rho for task, cell in both.items() if cell.rho is not None}
-            rows.append(MapRow(label, values, said, is_published=False))
+            rows.append(MapRow(label, values, texts, is_published=False))
         for cell in own:
             if cell.task in both:
                 measured = both[cell.task]

@@ -50,11 +50,11 @@ def _card(comparison: OwnComparison, picks: Picks, key: str) -> None:
 def _line(alike: Sequence[OwnComparison], picks: Picks) -> None:
     """Draw in one line that nothing is better or worse, with a link to each comparison."""
     mine = as_text(alike[0].whole.a.label)
-    said = "; ".join(
+    differences = "; ".join(
         f"against {as_text(comparison.whole.b.label)}: {comparison.without_difference}" for comparison in alike
     )
     with st.container(horizontal=True, vertical_alignment="center", key="own_alike"):
-        st.markdown(f"**{mine}** {said}.", width="content")
+        st.markdown(f"**{mine}** {differences}.", width="content")
         for comparison in alike:
             label = "Compare" if len(alike) == 1 else f"Compare with {as_text(comparison.whole.b.label)}"
             _compare_link(comparison.whole, picks, label)

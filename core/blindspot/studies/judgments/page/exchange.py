@@ -30,8 +30,8 @@ _MIME = {TableFormat.CSV: downloads.CSV, TableFormat.PARQUET: downloads.PARQUET}
 
 def show(task: Task, keys: Mapping[str, str]) -> None:
     """Export the sets of a task, and import files; a facilitator's ``keys``, by session, give hidden votes too."""
-    if said := st.session_state.pop(_SAID, None):
-        good, text = said
+    if message := st.session_state.pop(_SAID, None):
+        good, text = message
         (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
     if sets := judgments().sets(task):
         _export(sets, keys)

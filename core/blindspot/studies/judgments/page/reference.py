@@ -71,9 +71,11 @@ _answered = cached(16, "The automatic rater answers …", keys={ItemSet: lambda 
 
 def _say(automatic: Automatic, items: int) -> None:
     name = as_text(automatic.reference.label)
-    said = [f"Hollow: what {name} would answer to all {items:,} questions."]
+    sentences = [f"Hollow: what {name} would answer to all {items:,} questions."]
     if automatic.is_judged:
-        said.append(f"**{name} is itself judged here: it rates its own neighbors, so its opinion is not independent.**")
+        sentences.append(
+            f"**{name} is itself judged here: it rates its own neighbors, so its opinion is not independent.**"
+        )
     if automatic.unanswered:
-        said.append(f"It cannot answer {automatic.unanswered:,} of them, where {name} has no vector for a text.")
-    st.caption(" ".join(said))
+        sentences.append(f"It cannot answer {automatic.unanswered:,} of them, where {name} has no vector for a text.")
+    st.caption(" ".join(sentences))

@@ -22,8 +22,8 @@ _SAID = "_judgment_set_said"  # the result of the last removal, shown once
 
 def show(sets: Sequence[SetSummary]) -> None:
     """A table of the sets, and one of them in detail."""
-    if said := st.session_state.pop(_SAID, None):
-        st.success(as_text(said), icon=":material/check:")
+    if message := st.session_state.pop(_SAID, None):
+        st.success(as_text(message), icon=":material/check:")
     if not sets:
         return
     st.subheader("Sets of questions", anchor=False)

@@ -86,8 +86,8 @@ def form(picks: Picks) -> Grid | None:
     )
     shown = [tasks[name] for name in chosen] or list(usual)
     st.caption(as_text(f"Tasks: {', '.join(map(_called, shown))}. Change them under Options."))
-    if said := _in_short(typed):
-        st.caption(said)
+    if explanation := _in_short(typed):
+        st.caption(explanation)
     with place:
         metrics = st.pills(
             "Similarity",

@@ -19,8 +19,10 @@ from blindspot.ui.resources import cached, repository
 
 def show(shown: LabView) -> None:
     """The headline, as far as the grid is computed."""
-    said = [part for part in (_largest(shown), _order(shown)) if part]
-    headline.show("\n\n".join(said) or "Compute the grid below to see which choices change the scores and the ranking.")
+    sentences = [part for part in (_largest(shown), _order(shown)) if part]
+    headline.show(
+        "\n\n".join(sentences) or "Compute the grid below to see which choices change the scores and the ranking."
+    )
 
 
 def _largest(shown: LabView) -> str:

@@ -76,8 +76,8 @@ def _left_out(impossible: Mapping[RunRequest, str]) -> str:
     for request, why in impossible.items():
         labels = models.setdefault((title_of(request.dataset), why), {})
         labels[Variant(request.variant.encoder, "none").label] = None
-    said = [f"{listed(list(labels))} on {dataset}: {why}" for (dataset, why), labels in models.items()]
-    return "; ".join([*said[:NAMED], *([f"{len(said) - NAMED} more"] if len(said) > NAMED else [])])
+    parts = [f"{listed(list(labels))} on {dataset}: {why}" for (dataset, why), labels in models.items()]
+    return "; ".join([*parts[:NAMED], *([f"{len(parts) - NAMED} more"] if len(parts) > NAMED else [])])
 
 
 def stored(grid: Grid) -> LabView | None:
@@ -150,8 +150,8 @@ def offer(wanted: Sequence[RunRequest], runs: Mapping[RunRequest, RunRecord], ke
         return
     with st.container(border=True, key=f"lab_offer_{key}"):
         text, button = st.columns([4, 1], vertical_alignment="center")
-        said = runs_to_compute(len(missing), len(wanted), cost)
-        text.markdown(as_text(f"{said} Finished runs are kept; you can cancel and resume."))
+        sentence = runs_to_compute(len(missing), len(wanted), cost)
+        text.markdown(as_text(f"{sentence} Finished runs are kept; you can cancel and resume."))
         with button:
             run_button(f"Compute {len(missing):,}", title, missing, key=f"lab_run_{key}")
 

@@ -51,15 +51,15 @@ def _one(shown: LabView, measure: Measure) -> None:
         -1: "Lower is better: bluer.",
         0: "It describes the space; neither is better.",
     }
-    said = [f"{what[:1].upper()}{what[1:]}.", order[measure.direction]]
+    sentences = [f"{what[:1].upper()}{what[1:]}.", order[measure.direction]]
     if measure.is_described and measure.direction:
-        said.append("It only describes the space, so it is not in the sentences above.")
+        sentences.append("It only describes the space, so it is not in the sentences above.")
     if not measure.task.entry.has_metric:
-        said.append("Cosine only.")
+        sentences.append("Cosine only.")
     if missing:
         dashes = " (–), rows and columns without a score left out" if cells > missing else ""
-        said.append(f"{missing} of {cells} cells not computed{dashes}.")
-    st.caption(as_text(" ".join(said)))
+        sentences.append(f"{missing} of {cells} cells not computed{dashes}.")
+    st.caption(as_text(" ".join(sentences)))
 
 
 def _numbers(scores: Scores) -> dict[str, list[object]]:

@@ -111,8 +111,8 @@ def _of_two(shown: Shown, b: Variant) -> list[figures.Curves]:
     answers = {shown.source.a: shown.found, b: views.answered(measured, b, rule, wish)}
     headline.show(view.of_two({as_text(variant.label): own for variant, own in answers.items()}, wish))
     for variant, own in answers.items():
-        said = view.certainty(own)
-        st.markdown(f"With {as_text(variant.label)}: {said[0].lower()}{said[1:]}")
+        sentence = view.certainty(own)
+        st.markdown(f"With {as_text(variant.label)}: {sentence[0].lower()}{sentence[1:]}")
     looks = variant_styles(answers)
     return [
         figures.Curves(variant.label, views.drawn(measured, variant, rule), own, looks[variant])

@@ -100,12 +100,14 @@ def _computed(dataset: LabeledTexts, spaces: Sequence[Space], metric: Similarity
 def say_pairs(shown: Source, same: int) -> None:
     """Say below the answer what the pairs are."""
     measured = shown.measured
-    said = [f"{len(measured):,} pairs of {tables.dataset_title(measured.dataset)}, {same / len(measured):.1%} the same"]
+    parts = [
+        f"{len(measured):,} pairs of {tables.dataset_title(measured.dataset)}, {same / len(measured):.1%} the same"
+    ]
     if measured.is_sampled:
-        said.append(
+        parts.append(
             "sampled: half of one class, a quarter random pairs of different classes, a quarter of different classes "
             "with similar words; no text is in two pairs"
         )
     if measured.left_out:
-        said.append(f"{measured.left_out:,} pairs left out, since a model has no vector for a text")
-    st.caption("; ".join(said) + ". Where fewer pairs are the same, precision is lower at every threshold.")
+        parts.append(f"{measured.left_out:,} pairs left out, since a model has no vector for a text")
+    st.caption("; ".join(parts) + ". Where fewer pairs are the same, precision is lower at every threshold.")

@@ -190,8 +190,8 @@ def show_other(shown: Shown) -> None:
         view.instead("precision", over.a.precision, over.b.precision, over.precision),
         view.instead("recall", over.a.recall, over.b.recall, over.recall),
     )
-    if said := ", and ".join(filter(None, parts)):
-        st.markdown(f"**Keep A's threshold and switch to B: {said}.**")
+    if parts_listed := ", and ".join(filter(None, parts)):
+        st.markdown(f"**Keep A's threshold and switch to B: {parts_listed}.**")
     st.markdown(
         f"The threshold of A, {point.threshold:.3f}, with **{b}**: precision {view.ends(over.b.precision)}, recall "
         f"{view.ends(over.b.recall)}. {_than_a(over)}"
@@ -206,11 +206,11 @@ def show_other(shown: Shown) -> None:
 
 def _than_a(over: CarriedOver) -> str:
     """The differences, B minus A."""
-    said = []
+    parts = []
     for name, difference in (("precision", over.precision), ("recall", over.recall)):
         if difference is not None:
-            said.append(f"{name} {with_ci(difference, '+.3f')}")
-    return f"B less A: {', '.join(said)}." if said else ""
+            parts.append(f"{name} {with_ci(difference, '+.3f')}")
+    return f"B less A: {', '.join(parts)}." if parts else ""
 
 
 def _own_of_b(shown: Shown, b: Variant) -> None:

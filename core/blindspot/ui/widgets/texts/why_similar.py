@@ -84,8 +84,8 @@ def _one(asked: Asked, names: tuple[str, str], *, is_narrow: bool) -> None:
     try:
         contributions = _found(asked)
     except BlindspotError as error:
-        said = as_text(explained(error)) if isinstance(error, CannotExplain) else said_of(error)
-        st.info(said, icon=":material/info:")
+        message = as_text(explained(error)) if isinstance(error, CannotExplain) else said_of(error)
+        st.info(message, icon=":material/info:")
         return
     n, m = contributions.cells.shape
     if contributions.way is Way.SUM:
