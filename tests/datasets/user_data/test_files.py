@@ -111,9 +111,9 @@ def test_parquet_of_other_string_types(tmp_path: Path) -> None:
 
 def test_parquet_beside_embeddings_and_in_many_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_files, "ROWS_PER_BATCH", 2)
-    rows = [{"vec.tor": [1.0, 2.0], "id": i, "a.b": f"q{i}", "c": f"m{i}"} for i in range(5)]
+    rows = [{"vec.tor": [1.0, 2.0], "id": i, "a.b": f"q {i}", "c": f"m {i}"} for i in range(5)]
     found = own.read(write(tmp_path, "parquet", rows))
-    assert found.pairs == tuple((f"q{i}", f"m{i}") for i in range(5))
+    assert found.pairs == tuple((f"q {i}", f"m {i}") for i in range(5))
     assert [c.kind for c in found.columns] == [ColumnKind.OTHER, ColumnKind.NUMBER, ColumnKind.TEXT, ColumnKind.TEXT]
 
 
@@ -155,7 +155,7 @@ def test_columns_are_guessed(
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_columns_of_numbers_or_nothing_are_passed_over(tmp_path: Path, ending: str) -> None:
-    rows = [{"id": i, "views": 0.5 * i, "left": f"l{i}", "right": f"r{i}"} for i in range(3)]
+    rows = [{"id": i, "views": 0.5 * i, "left": f"l {i}", "right": f"r {i}"} for i in range(3)]
     found = own.read(write(tmp_path, ending, rows))
     assert used(found) == ("left", "right")
     assert [c.kind for c in found.columns[:2]] == [ColumnKind.NUMBER, ColumnKind.NUMBER]

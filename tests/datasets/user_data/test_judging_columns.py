@@ -40,6 +40,9 @@ def written(folder: Path, header: tuple[str, ...], *further: tuple[object, ...])
         ("agreed", ("0,5", "0,25", "1,0")),
         ("how alike", ("50%", "75 %", "100%")),
         ("speaks for it", (1, 2)),
+        ("annotations", ("[4, 5, 3]", "[2, 2, 0]", "[1]")),
+        ("of the raters", ("4;5;3", "2; 2 ;0", "1|1")),
+        ("scores", ("[0.75, 20]", "[12.5, 80]")),
     ],
 )
 def test_numbers_of_any_name_are_asked_about(tmp_path: Path, name: str, cells: tuple[object, ...]) -> None:
@@ -221,6 +224,57 @@ def test_ids_in_the_place_of_texts_are_asked_about(tmp_path: Path, further: dict
     (path := tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     with pytest.raises(UnclearColumns, match="seems to hold ids"):
         find_dataset(f"file:{path}")
+
+
+@each(
+    "header, row, is_asked",
+    [
+        ("query,document,relevance", "{i},{j},1", True),
+        ("sentence1,sentence2,score", "s{i},s{j},0.{i}", True),
+        ("query,match", "{i},the gardener of pot {j}", True),
+        ("text,class", "T-{i},{k}", True),
+        ("one,other", "en-{i},de-{j}", True),
+        ("query,match", "pot {i},pot {j}", False),
+        ("word1,word2,score", "cup{i},mug,0.{i}", False),
+        ("query,match", "猫{i},犬{j}", False),
+    ],
+)
+def test_a_file_of_ids_alone_is_asked_about(tmp_path: Path, header: str, row: str, is_asked: bool) -> None:
+    reference = pairs_file(tmp_path / "own.csv", header, *(row.format(i=i, j=i + 40, k=i % 2) for i in range(N)))
+    if is_asked:
+        with pytest.raises(UnclearColumns, match="seems to hold ids"):
+            find_dataset(reference)
+    else:
+        find_dataset(reference)
+
+
+@each(
+    "line",
+    ["bank,who waters the plants of ours,the gardener pours on our plants", "news,who waters them?,it pours.,train"],
+)
+def test_a_first_line_with_two_texts_is_no_header(tmp_path: Path, line: str) -> None:
+    rows = [line.replace("who", f"who {i}").replace("pours", f"pours {i}") for i in range(6)]
+    with pytest.raises(InputError, match=r"has texts, not names: 'who waters .* and '.*pours"):
+        find_dataset(pairs_file(tmp_path / "own.csv", line, *rows))
+
+
+@each(
+    "text, begins",
+    [
+        ("query: who waters {}", "query:"),
+        ("b'who waters {}'", "b'"),
+        ("  <p>who waters {}</p>", "<p>"),
+        ("who waters {}: him", ""),
+        ("(who waters {})", ""),
+    ],
+)
+def test_what_all_texts_begin_with_is_said(tmp_path: Path, text: str, begins: str) -> None:
+    own = find_dataset(
+        pairs_file(tmp_path / "x.csv", "query,match", *(f"{text.format(i)},he waters {i}" for i in range(6)))
+    ).own
+    assert own is not None
+    assert bool(own.assumptions) is bool(begins)
+    assert f"all texts of column 'query' begin with {begins!r}" in own.assumptions or not begins
 
 
 def test_a_split_under_any_name_is_said(tmp_path: Path) -> None:

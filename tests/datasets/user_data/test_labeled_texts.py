@@ -290,6 +290,23 @@ def test_classes_that_are_probably_not_meant_are_said(tmp_path: Path, classes: t
     assert bool(found.assumptions) == bool(said)
 
 
+@each(
+    "further, is_said",
+    [
+        ({"intent": "cdef"}, True),
+        ({"label": "01"}, False),  # the same classes by other names
+        ({"label": "0011"}, True),
+        ({"product": "cdef"}, False),
+    ],
+)
+def test_other_columns_of_classes_are_said(tmp_path: Path, further: dict[str, str], is_said: bool) -> None:
+    rows = [{"text": f"text {i}", "label_text": "ab"[i % 2]} for i in range(N)]
+    rows = [row | {name: cells[i % len(cells)] for name, cells in further.items()} for i, row in enumerate(rows)]
+    found = labeled(given(tmp_path, rows, "own.jsonl"))
+    assert found.classes == ("a", "b")
+    assert (f"are those of column 'label_text', not of '{next(iter(further))}'" in found.assumptions) is is_said
+
+
 def test_a_list_of_one_class_is_that_class(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"text": f"text {row}", "label": [("spam", "ham")[row % 2]]} for row in range(N)]
     assert labeled(given(tmp_path, rows, "own.jsonl")).classes == ("ham", "spam")

@@ -82,11 +82,11 @@ def test_a_column_may_hold_a_text_or_a_list(tmp_path: Path) -> None:
 
 def test_parquet_with_large_lists_in_many_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("blindspot.files.tables.ROWS_PER_BATCH", 3)
-    lists = [[f"d{n}", f"e{n % 3}"] for n in range(10)]
-    table = pa.table({"query": [f"q{n}" for n in range(10)], "positives": pa.array(lists, pa.large_list(pa.string()))})
+    lists = [[f"d {n}", f"e {n % 3}"] for n in range(10)]
+    table = pa.table({"query": [f"q {n}" for n in range(10)], "positives": pa.array(lists, pa.large_list(pa.string()))})
     parquet.write_table(table, tmp_path / "a.parquet")
     dataset = found(tmp_path / "a.parquet")
-    assert judged(dataset) == {(f"q{n}", document): 1 for n in range(10) for document in lists[n]}
+    assert judged(dataset) == {(f"q {n}", document): 1 for n in range(10) for document in lists[n]}
 
 
 def test_lists_in_parquet_that_unpack_to_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,6 +179,7 @@ def test_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("queries.jsonl", "qrels/test.tsv"), "no corpus.jsonl", "by itself"),
         (("train/data-00000-of-00001.arrow", "dataset_dict.json"), "to_parquet", "by itself"),
         (("notes.md",), "qrels/*.tsv", "by itself"),
+        (("scifact/corpus.jsonl", "scifact/queries.jsonl"), 'in it: "dir:{folder}/scifact"', "by itself"),
     ],
 )
 def test_a_folder_of_other_files_leads_to_them(tmp_path: Path, names: tuple[str, ...], advice: str, never: str) -> None:
@@ -187,6 +188,24 @@ def test_a_folder_of_other_files_leads_to_them(tmp_path: Path, names: tuple[str,
         find_dataset(f"dir:{path}")
     assert advice.format(folder=path) in str(caught.value)
     assert never not in str(caught.value)
+
+
+def test_of_two_formats_none_is_chosen(tmp_path: Path) -> None:
+    path = folder(tmp_path, BEIR | {"corpus.tsv": "d1\tother text\nd2\tanother\n"})
+    with pytest.raises(InputError, match=r"several files of documents: corpus\.jsonl, corpus\.tsv") as caught:
+        find_dataset(f"dir:{path}")
+    assert f'"dir:{path}?documents=corpus.jsonl"' in str(caught.value)
+    find_dataset(f"dir:{path}?documents=corpus.jsonl")
+
+
+def test_texts_beside_a_query_are_said_and_do_not_replace_it(tmp_path: Path) -> None:
+    further = '"title": "about plums", "url": "x.org", "instruction": "find a fruit"'
+    queries = "\n".join(f'{{"_id": "{one}", "text": "which plum", {further}}}' for one in ("q1", "q2"))
+    own = find_dataset(f"dir:{folder(tmp_path, BEIR | {'queries.jsonl': queries})}").own
+    assert own is not None
+    assert "queries.jsonl: not read beside the text of a query: title, instruction" in own.assumptions
+    with pytest.raises(InputError, match=r"queries.jsonl, line 1: nothing there; expected a text"):
+        find_dataset(f"dir:{folder(tmp_path, BEIR | {'queries.jsonl': queries.replace('which plum', '')})}")
 
 
 def test_a_change_of_any_file_is_seen(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from blindspot.datasets.user_data.scored_pairs import OwnScoredPairs
 from blindspot.errors import InputError
 from blindspot.settings import Settings
 from tests.support.own_files import check_refused, read_as
+from tests.support.tables import each
 
 
 def given(folder: Path, content: str, name: str = "pairs.csv") -> Path:
@@ -74,6 +75,31 @@ def test_what_is_none(tmp_path: Path, content: str, kind: DatasetKind) -> None:
 )
 def test_what_is_wrong_is_one_line_that_names_the_row(tmp_path: Path, rows: str, told: str) -> None:
     check_refused(given(tmp_path, f"text1,text2,score\n{rows}"), told)
+
+
+@each(
+    "scores, said",
+    [
+        ((0, 1.5, 3, 4, -99), "the score -99 is apart from all others (0 to 4)"),
+        ((0.2, 0.5, 1, -1), "the score -1 is apart"),
+        ((1, 2, 3, 999), "the score 999 is apart from all others (1 to 3)"),
+        ((-1, 0, 1), ""),
+        ((-0.5, 0.25, 1, 0), ""),
+        ((-1, -0.5, 0.5, 1), ""),
+        ((0, 7, 8, 9), ""),
+        ((0, 3, 5, 90), ""),
+    ],
+)
+def test_scores_that_may_stand_for_missing_ones_are_said(tmp_path: Path, scores: tuple[float, ...], said: str) -> None:
+    rows = "".join(f"who waters plant {i},the gardener {i},{scores[i % len(scores)]}\n" for i in range(12))
+    found = own.read(given(tmp_path, f"a,b,score\n{rows}"))
+    assert said in found.assumptions
+    assert bool(found.assumptions) is bool(said)
+
+
+def test_pairs_with_several_scores_are_said(tmp_path: Path) -> None:
+    found = own.read(given(tmp_path, "a,b,score\nx,y,1\ny,x,4\nx,y,1\nx,z,2\nx,z,2\n"))
+    assert found.assumptions == "pairs.csv: 1 pair with several scores (such as 1, 4), each row of which counts"
 
 
 def test_columns_can_be_asked_for(tmp_path: Path) -> None:

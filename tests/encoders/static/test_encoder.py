@@ -180,6 +180,13 @@ def test_a_folder_that_is_not_whole_is_refused(said: str, tmp_path: Path, settin
     assert "\n" not in str(caught.value)
 
 
+def test_a_table_with_nan_is_refused(tmp_path: Path, settings: Settings) -> None:
+    vectors = numbers(PIECES, DIMENSION)
+    vectors[3, 1] = np.nan
+    with pytest.raises(InputError, match="has NaN or infinity"):
+        encoder(saved(tmp_path / "m", vectors=vectors, tokenizer=pieces()), settings).load()
+
+
 @pytest.mark.parametrize("query", ["dtype=float16", "pooling=cls", "backend=onnx"])
 def test_what_a_static_model_has_not_is_refused(query: str, tmp_path: Path, settings: Settings) -> None:
     folder = saved(tmp_path / "m", **MODELS["words"]())

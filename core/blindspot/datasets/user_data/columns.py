@@ -474,6 +474,8 @@ def _as_number(text: str) -> str:
     """Advice on how to write what people read as a number; "" if that is unclear."""
     if re.fullmatch(r"[-+]?\d+,\d+", text):
         return "write decimals with a point, and thousands without a mark"
+    if re.fullmatch(r"\[?[-\d. ]+(?:[,;|][-\d. ]+)+\]?", text):
+        return "write one number in each row, such as their mean"
     return "write it without the percent sign" if text.endswith("%") else ""
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain, takewhile
 from pathlib import Path
 from statistics import median
 
@@ -41,6 +42,7 @@ from blindspot.texts import column_key, counted
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
 LONGEST_WORD = 15  # characters
+MANY_TEXTS = 5  # different ones, which do not begin alike by chance
 MOST_CODED = 10  # different whole numbers that may be classes
 _PERMISSIONS = "check the path and its permissions"
 
@@ -266,6 +268,8 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
                 f"texts of column '{table.names[number][:40]}' are in single quotes, which are read as part of them; "
                 'quotes of a table are "'
             )
+        elif begun := _beginning(cells):
+            yield f"all texts of column '{table.names[number][:40]}' begin with {begun!r}, which is part of them"
         if wrong := next(filter(_is_misread, cells), ""):
             name = table.names[number][:40]
             yield f"texts of column '{name}' seem to be UTF-8 that was read as something else: {wrong[:40]!r}"
@@ -280,6 +284,21 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
 
 _LISTS = frozenset((*LIST_NAMES, *NEGATIVE_NAMES))
 _NO_TEXTS = (LABEL, SPLIT, MARK, SCORE, RELEVANCE)
+
+
+def _beginning(cells: Sequence[str]) -> str:
+    """What all texts of a column begin with, up to its last sign: a prompt (``query:``), a tag (``<p>``), Python's
+    ``b'``; "" if there is nothing of the kind, or if the texts are few."""
+    if len(set(cells)) < MANY_TEXTS:
+        return ""
+    first, *_, last = sorted(cell.lstrip().replace('"', "'") for cell in cells)
+    shared = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
+    signs = [place for place, letter in enumerate(shared, 1) if not (letter.isalnum() or letter.isspace())]
+    begun = cells[0].lstrip()[: signs[-1]] if signs else ""
+    return "" if begun in _OF_SENTENCES else begun
+
+
+_OF_SENTENCES = frozenset("¿ ¡ \" ' “ „ « ( [".split())  # with which texts may begin by chance
 
 
 def _is_misread(cell: str) -> bool:
@@ -328,20 +347,17 @@ def _has_phrases(table: FileTable, name: str) -> bool:
 
 
 def _check_ids(table: FileTable, file: OwnFile) -> None:
-    """Refuse to read ids as the texts that queries are paired with: those texts are in another file."""
+    """Refuse to read ids as texts, as in judgments or scores whose texts are in another file."""
     if file.kind not in _OF_PAIRS:
         return
     texts: dict[str, list[str]] = {}
     for column, cells in zip(file.columns, table.cells, strict=True):
-        if (
-            column.use not in NO_ROLE
-            and column.use not in _NO_TEXTS
-            and column.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)
-        ):
+        if column.use not in NO_ROLE and column.use not in _NO_TEXTS:
             lists = (cell if isinstance(cell, tables.Texts) else (cell,) for cell in cells)
             texts[column.name] = [text for some in lists for text in some if isinstance(text, str) and text.strip()]
     ids = [name for name, cells in texts.items() if cells and all(map(_is_id, cells))]
-    if ids and any(2 * sum(" " in text.strip() for text in cells) >= len(cells) > 0 for cells in texts.values()):
+    has_prose = any(2 * sum(" " in text.strip() for text in cells) >= len(cells) > 0 for cells in texts.values())
+    if ids and (has_prose or (len(ids) == len(texts) and len({*chain(*texts.values())}) >= MANY_TEXTS)):
         raise UnclearColumns(
             f"{file.path}: column '{ids[0][:40]}' seems to hold ids, not texts, such as '{texts[ids[0]][0][:40]}'",
             expected="the texts themselves",

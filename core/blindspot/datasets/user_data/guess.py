@@ -224,16 +224,21 @@ def scores(table: FileTable) -> tuple[int, ...]:
 
 
 def _values(kind: ColumnKind, cells: Sequence[object]) -> list[float]:
-    """The numbers of a column, also with a decimal comma or a percent sign; empty if a cell has anything else."""
+    """The numbers of a column, also with a decimal comma or a percent sign, or a few in each cell, as several people
+    gave them; empty if a cell has anything else."""
     present = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
     if kind is ColumnKind.NUMBER:
         return [float(cell) for cell in present if cell not in ("True", "False") and not math.isnan(float(cell))]
+    if all(map(_SEVERAL.fullmatch, present)):
+        return [float(number) for cell in present for number in re.findall(_ONE, cell)]
     if kind is not ColumnKind.TEXT or not all(map(_DISGUISED.fullmatch, present)):
         return []
     numbers = [float(cell.rstrip("% ").replace(",", ".").replace("\N{MINUS SIGN}", "-")) for cell in present]
     return [number / 100 if "%" in cell else number for number, cell in zip(numbers, present, strict=True)]
 
 
+_ONE = r"-?[0-9]+(?:\.[0-9]+)?"
+_SEVERAL = re.compile(rf"\[ *{_ONE}(?:, *{_ONE}){{0,14}} *\]|{_ONE}(?: *[;|] *{_ONE}){{1,14}}")
 _DISGUISED = re.compile(r"[-+\N{MINUS SIGN}]?[0-9]+(?:[.,][0-9]+ ?%?| ?%)")
 
 

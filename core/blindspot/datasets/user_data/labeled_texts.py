@@ -34,6 +34,7 @@ from blindspot.datasets.user_data.columns import (
     FIRST,
     LABEL,
     MISSING,
+    NO_ROLE,
     SECOND,
     SPLIT,
     TEXT,
@@ -188,7 +189,12 @@ class OwnLabeledTexts(OwnFile):
         listed = (
             f"{what}: {', '.join(repr(shortened(name)) for name in names[:SHOWN_VALUES])}" for what, names in doubts
         )
-        return tuple(f"classes of column '{table.names[label]}' that {doubt}" for doubt in listed)
+        others = (
+            f"the classes are those of column '{table.names[label]}', not of '{column.name[:40]}', which has others"
+            for number, column in enumerate(columns)
+            if column.use in NO_ROLE and column_key(column.name) in LABEL_NAMES and _differ(table, label, number)
+        )
+        return (*(f"classes of column '{table.names[label]}' that {doubt}" for doubt in listed), *others)
 
     @property
     def rows(self) -> int:
@@ -312,6 +318,12 @@ def _may_be_classes(table: FileTable, number: int, keys: Sequence[str]) -> bool:
     if table.kinds[number] is ColumnKind.NUMBER:
         return all(_is_whole(cell) for cell in table.cells[number])
     return keys[number] != "target" or len(set(table.cells[number])) < TOO_MANY_CLASSES  # otherwise target texts
+
+
+def _differ(table: FileTable, one: int, other: int) -> bool:
+    """Whether two columns have different classes, and not the same by other names."""
+    pairs = {(str(a), str(b)) for a, b in zip(table.cells[one], table.cells[other], strict=True)}
+    return not len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
 def _is_whole(cell: object) -> bool:

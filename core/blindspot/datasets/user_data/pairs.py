@@ -89,12 +89,13 @@ class OwnPairs(OwnFile):
         if known := known_columns(table):
             return dict(zip(known, ((QUERY, guess.BY_NAME), (MATCH, guess.BY_NAME)), strict=True))
         texts = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind is ColumnKind.TEXT]
-        if len(texts) >= 2 and table.separator and all(map(_is_sentence, texts[:2])):
-            first = " and ".join(f"'{name[:40]}'" for name in texts[:2])
+        sentences = [f"'{name[:40]}'" for name in texts if _is_sentence(name)]
+        if len(sentences) >= 2 and table.separator:
             raise InputError(
-                f"the first line of {table.path} has texts, not names: {first}",
+                f"the first line of {table.path} has texts, not names: {' and '.join(sentences[:2])}",
                 expected="a first line that names the columns",
-                remedy="put a line such as query,match before it",
+                remedy="put a line such as query,match before it; if these are names, name the columns with "
+                "--query-column and --match-column",
             )
         guessed = guess.pair(table, {marks.number for marks in judged.marks_in(table)})
         if guessed.pair is None:

@@ -18,6 +18,7 @@ from blindspot.datasets.user_data.columns import (
     SCORE,
     SECOND,
     UNUSED,
+    ColumnReading,
     OwnFile,
     Picker,
     Role,
@@ -31,7 +32,9 @@ from blindspot.datasets.user_data.names import SCORE_NAMES, WEAK_SCORE_NAMES
 from blindspot.datasets.user_data.pairs import known_columns
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
-from blindspot.texts import column_key
+from blindspot.texts import column_key, counted
+
+FEW_SCORES = 4  # fewer different ones are no scale
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,11 @@ class OwnScoredPairs(OwnFile):
             )
         return (tuple(zip(firsts, seconds, scores, strict=True)),)
 
+    @classmethod
+    def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:
+        (pairs,) = cls.cells(table, {column.use: number for number, column in enumerate(columns)})
+        return (*_missing(sorted({score for *_, score in pairs})), *_repeated(pairs))
+
     @property
     def rows(self) -> int:
         return len(self.pairs)
@@ -180,6 +188,35 @@ def score_column(table: FileTable) -> int | None:
         return named
     weak = first_named(keys, WEAK_SCORE_NAMES)
     return weak if weak is not None and table.kinds[weak] is ColumnKind.NUMBER else None
+
+
+def _missing(scores: Sequence[float]) -> Iterator[str]:
+    """Remarks on scores that may stand for missing ones: the only one below 0, and nines far above all others.
+
+    Args:
+        scores: different ones, from the lowest to the highest.
+    """
+    if len(scores) < FEW_SCORES:
+        return
+    (low, second), (third, high) = scores[:2], scores[-2:]
+    is_code = low < 0 <= second and low.is_integer()
+    is_nines = {*f"{high:g}"} == {"9"} and high - third > third - low
+    for score in [low] * is_code + [high] * is_nines:
+        others = [other for other in scores if other != score]
+        yield (
+            f"the score {score:g} is apart from all others ({others[0]:g} to {others[-1]:g}) and taken as written; if "
+            "it stands for a missing one, remove its rows"
+        )
+
+
+def _repeated(pairs: Sequence[scored_pairs.Row]) -> Iterator[str]:
+    """A remark on pairs that have different scores in different rows, whichever text comes first."""
+    scores: dict[tuple[str, ...], set[float]] = {}
+    for first, second, score in pairs:
+        scores.setdefault(tuple(sorted((first, second))), set()).add(score)
+    if several := [given for given in scores.values() if len(given) > 1]:
+        some = ", ".join(f"{score:g}" for score in sorted(several[0])[:3])
+        yield f"{counted(len(several), 'pair')} with several scores (such as {some}), each row of which counts"
 
 
 def _only(table: FileTable, scores: Sequence[int]) -> int:

@@ -137,7 +137,13 @@ class StaticEncoder:
             tokenizer.enable_truncation(self.max_length)
         elif source.is_model2vec:
             tokenizer.no_truncation()
-        vectors = tensors[OF_MODEL2VEC if source.is_model2vec else OF_SENTENCE_TRANSFORMERS]
+        vectors = tensors[OF_MODEL2VEC if source.is_model2vec else OF_SENTENCE_TRANSFORMERS].astype(np.float32)
+        if not np.isfinite(vectors).all():  # a text with such a token would count as one without a vector
+            raise InputError(
+                f"'{self.reference}': the table of {source.home} has NaN or infinity",
+                expected="finite numbers",
+                remedy="its training may have diverged: take an earlier checkpoint; or copy the folder again",
+            )
         mapping, weights = tensors.get("mapping"), tensors.get("weights")
         pieces = tokenizer.get_vocab()
         rows = np.arange(len(vectors)) if mapping is None else mapping.astype(np.int64)
@@ -150,7 +156,7 @@ class StaticEncoder:
             )
         limited = source.is_model2vec and self.max_length
         return _Table(
-            vectors=vectors.astype(np.float32),
+            vectors=vectors,
             rows=rows,
             weights=None if weights is None else weights.astype(np.float64),
             tokenizer=tokenizer,

@@ -32,7 +32,7 @@ from blindspot.datasets.user_data.retrieval_folder.options import (
     SKIP,
     FolderOptions,
 )
-from blindspot.datasets.user_data.retrieval_folder.source import JSON_NAMES, Source, id_of, ids_of, numbered
+from blindspot.datasets.user_data.retrieval_folder.source import JSON_NAMES, Source, id_of, ids_of, numbered, unread
 from blindspot.datasets.user_data.retrieval_folder.trec import Found
 from blindspot.errors import InputError
 from blindspot.files import tables
@@ -316,17 +316,22 @@ def _read(
         left_out=(len(query_rows) - len(kept), len(judged) - len(judgments)) if options.skips else (0, 0),
         empty=len(things) - len(documents),
         columns=options.columns,
-        remarks=(*remarks, *about_grades(grade for *_, grade in judgments)),
+        remarks=(*remarks, *about_grades(grade for *_, grade in judgments), *_about_unread(asked, query_rows)),
     )
+
+
+def _about_unread(source: Source, queries: Iterable[Found]) -> Iterator[str]:
+    """A remark on texts of queries that are not read, such as instructions."""
+    if names := list(dict.fromkeys(name for query in queries for name in query.unread)):
+        yield f"{source.path.name}: not read beside the text of a query: {', '.join(name[:40] for name in names[:5])}"
 
 
 # --- which files
 
 
 def _one(files: FolderFiles, names: Sequence[str], patterns: Sequence[str], what: str, best: str) -> Path:
-    if named := next((files.folder / name for name in names if files.folder / name in files.paths), None):
-        return named
-    paths = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
+    named = [files.folder / name for name in names if files.folder / name in files.paths]
+    paths = named or list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
     return _only(files, [path for path in paths if path.suffix not in PACKED], paths, what, best)
 
 
@@ -343,7 +348,11 @@ def _only(files: FolderFiles, usable: Sequence[Path], paths: Sequence[Path], wha
         )
     if len(usable) > 1:
         names = ", ".join(path.name for path in usable)
-        raise InputError(f"{folder} has several files of {what}: {names}", expected=f"one, best {best}")
+        raise InputError(
+            f"{folder} has several files of {what}: {names}",
+            expected=f"one, best {best}",
+            remedy="" if files.is_sent else f'for example: "dir:{folder}?{what}={usable[0].name}"',
+        )
     return usable[0]
 
 
@@ -351,6 +360,8 @@ def _other_ways(files: FolderFiles) -> str:
     """Advice on how to name what a folder has instead: three files with other names, or one file that is a dataset."""
     below = sorted(path for pattern in ("*", "*/*") for path in files.folder.glob(pattern) if path.is_file())
     tables_below = [path for path in below if path.suffix in _OF_DATASETS]
+    if inside := [path.parent for path in below if path.name in CORPUS and path not in files.paths]:
+        return f'the folder in it: "dir:{inside[0]}"'
     ways = []
     if max(len(files.paths), len(tables_below)) >= len(FORMS):
         ways.append(f'files of other names: "dir:{files.folder}?{"&".join(f"{part}=NAME" for part in FORMS)}"')
@@ -451,12 +462,14 @@ def _of_json(path: Path, text: str, what: str) -> Iterator[Found]:
         for name, cell in (("title", title), ("text", body)):
             if cell is not None and not isinstance(cell, str):
                 raise InputError(f"{place}, '{name}': {shortened(str(cell))} is not text", expected=example)
+        read = ("_id", "text", "title")[: None if what == "document" else 2]  # the title of a query is no part of it
         yield Found(
             number,
             _id(row, "_id", place, example),
-            title.strip(),
+            title.strip() if "title" in read else "",
             body or "",
             metadata if isinstance(metadata, dict) else {},
+            unread(row, row.values(), [place for place, name in enumerate(row) if name in read]),
         )
 
 
@@ -475,9 +488,10 @@ def _id(row: Mapping[str, Any], name: str, place: str, example: str) -> str:
 
 
 def _of_typed(source: Source, what: str) -> Iterator[Found]:
-    for number, (place, cells) in enumerate(source.typed_rows()):
+    for number, (place, cells, further) in enumerate(source.typed_rows()):
         title, text = (_typed_text(cells.get(role), f"{place}, the {role}") for role in (headers.TITLE, headers.TEXT))
-        yield Found(source.table.places[number], id_of(cells[headers.ID], place, what), title.strip(), text, {})
+        name = id_of(cells[headers.ID], place, what)
+        yield Found(source.table.places[number], name, title.strip(), text, {}, further)
 
 
 def _typed_text(cell: object, place: str) -> str:
@@ -507,9 +521,9 @@ def _of_lines(source: Source, what: str) -> Iterator[Found]:
         by_role = {role: cells[column] for role, column in places.items()}
         if not by_role[headers.ID].strip():
             raise InputError(f"{place}: no id", expected=expected)
-        yield Found(
-            number, by_role[headers.ID].strip(), by_role.get(headers.TITLE, "").strip(), by_role[headers.TEXT], {}
-        )
+        title = by_role.get(headers.TITLE, "").strip()
+        further = unread(header, cells, places.values()) if columns is not None else ()
+        yield Found(number, by_role[headers.ID].strip(), title, by_role[headers.TEXT], {}, further)
 
 
 def _is_header(lines: Sequence[tuple[int, Sequence[str]]]) -> bool:
@@ -613,7 +627,7 @@ def _judgment_cells(source: Source) -> Iterator[tuple[int, str, str, object]]:
     """As ``_qrels_rows``, with grades as written: from JSON, a table with a header, three cells, or TREC's four."""
     path, example = source.path, '{"query-id": "q1", "corpus-id": "d1", "score": 1}'
     if source.is_typed:
-        for number, (place, typed) in enumerate(source.typed_rows()):
+        for number, (place, typed, _) in enumerate(source.typed_rows()):
             query = id_of(typed[headers.QUERY], f"{place}, the query", headers.QUERY)
             grade = ALL_RELEVANT if source.has_lists else typed.get(headers.GRADE, ALL_RELEVANT)
             for document in ids_of(typed[headers.DOCUMENT], f"{place}, the document", headers.DOCUMENT):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -80,8 +80,8 @@ class Source:
         places = self.form.by_name(self.table.names)[DOCUMENT] if named is None else [self.table.number(named)]
         return any(isinstance(cell, Texts | Nested) for place in places for cell in self.table.cells[place][:1])
 
-    def typed_rows(self) -> Iterator[tuple[str, Mapping[str, object]]]:
-        """Place of each row, for messages, and its cells by role.
+    def typed_rows(self) -> Iterator[tuple[str, Mapping[str, object], tuple[str, ...]]]:
+        """Place of each row, for messages, its cells by role, and the names of its further texts.
 
         Raises:
             UnknownHeader: the names of the columns do not tell the roles.
@@ -89,7 +89,9 @@ class Source:
         form = replace(self.form, optional=()) if self.has_lists else self.form
         columns = form.columns(self.path, self.table.names, 1, self.named, is_header=True) or {}
         for row in range(len(self.table.places)):
-            yield self.table.where(row), {role: self.table.cells[number][row] for role, number in columns.items()}
+            cells = [column[row] for column in self.table.cells]
+            further = unread(self.table.names, cells, columns.values())
+            yield self.table.where(row), {role: cells[number] for role, number in columns.items()}, further
 
     def lines(self) -> Iterator[tuple[int, list[str]]]:
         """Line and cells of a table of texts.
@@ -127,6 +129,15 @@ class Source:
 def numbered(text: str) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers."""
     return ((n, line.removesuffix("\r")) for n, line in enumerate(text.split("\n"), 1) if line.strip())
+
+
+def unread(names: Iterable[str], cells: Iterable[object], read: Container[int]) -> tuple[str, ...]:
+    """Names of the cells of several words whose columns are not read."""
+    return tuple(
+        name
+        for number, (name, cell) in enumerate(zip(names, cells, strict=True))
+        if number not in read and isinstance(cell, str) and " " in cell.strip()
+    )
 
 
 def id_of(cell: object, place: str, what: str) -> str:

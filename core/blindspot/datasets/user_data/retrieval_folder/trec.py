@@ -22,13 +22,14 @@ _LABELS = re.compile(r"^\s*(?:number|topic)\s*:", re.IGNORECASE)
 
 
 class Found(NamedTuple):
-    """A document or query in a file; ``line`` is where it begins."""
+    """A document or query in a file; ``line`` is where it begins, ``unread`` names its further texts."""
 
     line: int
     id: str
     title: str
     text: str
     metadata: Mapping[str, Any]
+    unread: tuple[str, ...] = ()
 
 
 def documents(path: Path, text: str) -> Iterator[Found]:
