@@ -586,8 +586,8 @@ class Diagnostic:
         """The declared metrics among these, then the others (of a user's own subsets, say) in the given order."""
         stored = dict.fromkeys(names)
         declared = [metric for metric in self.metrics if metric.name in stored]
-        known = {metric.name for metric in declared}
-        return declared + [Score(name, "", None) for name in stored if name not in known]
+        declared_names = {metric.name for metric in declared}
+        return declared + [Score(name, "", None) for name in stored if name not in declared_names]
 
     @property
     def table(self) -> str:
@@ -603,17 +603,17 @@ class Diagnostic:
 
         Raises ``InputError`` for an unknown parameter or value.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
+        by_name = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
-            if not known:
+            if not by_name:
                 raise InputError(f"{self.id} has no parameters, but '{name}' is given", remedy=f"leave {name} out")
-            if name not in known:
-                raise unknown(f"parameter of {self.id}", name, known)
-        checked = {name: parameter.check(parameter.value_in(given)) for name, parameter in known.items()}
+            if name not in by_name:
+                raise unknown(f"parameter of {self.id}", name, by_name)
+        checked = {name: parameter.check(parameter.value_in(given)) for name, parameter in by_name.items()}
         return {
             name: value
             for name, value in checked.items()
-            if not (known[name].only_if_chosen and value == known[name].default)
+            if not (by_name[name].only_if_chosen and value == by_name[name].default)
         }
 
 

@@ -127,16 +127,16 @@ class Cancelled(BlindspotError):
         super().__init__("cancelled", remedy="what was encoded so far is kept: run it again to continue")
 
 
-def unknown(kind: str, value: str, known: Iterable[str], own: Iterable[str] = ()) -> InputError:
+def unknown(kind: str, value: str, names: Iterable[str], own: Iterable[str] = ()) -> InputError:
     """The error for an unknown id, suggesting the nearest known one; ``own`` are the user's names, listed first."""
     from rapidfuzz import process  # not on the bare machines of ``make gpu-check``
     from rapidfuzz.distance import OSA
 
-    known = list(dict.fromkeys([*sorted(own), *sorted(known)]))
-    nearest = process.extractOne(value[:LONGEST_PART], known, scorer=OSA.normalized_similarity, score_cutoff=0.5)
+    names = list(dict.fromkeys([*sorted(own), *sorted(names)]))
+    nearest = process.extractOne(value[:LONGEST_PART], names, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     return InputError(
         f"unknown {kind} '{value}'",
-        expected=f"one of {', '.join(known)}",
+        expected=f"one of {', '.join(names)}",
         remedy=f"did you mean '{nearest[0]}'?" if nearest else "",
     )
 

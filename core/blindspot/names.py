@@ -123,8 +123,8 @@ def offer(names: Names) -> None:
 
 def own_names(kind: Kind) -> list[str]:
     """Names of a user's own models or datasets: those with a reference that is no id of the catalog."""
-    known = _OFFERED.get() or current()
-    return [name for at, name in (known.models if kind is Kind.MODEL else known.datasets).items() if ":" in at]
+    names = _OFFERED.get() or current()
+    return [name for at, name in (names.models if kind is Kind.MODEL else names.datasets).items() if ":" in at]
 
 
 @contextmanager

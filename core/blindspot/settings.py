@@ -290,7 +290,7 @@ def prepare_runtime(settings: Settings) -> None:
 def _folder_of_kernels(folder: Path) -> Path:
     """``folder``, or this process's own copy if it cannot be written: numba needs a writable folder."""
     try:
-        with tempfile.TemporaryFile(dir=next(place for place in (folder, *folder.parents) if place.exists())):
+        with tempfile.TemporaryFile(dir=next(parent for parent in (folder, *folder.parents) if parent.exists())):
             return folder
     except OSError:
         own = Path(tempfile.mkdtemp(prefix="blindspot-numba-"))

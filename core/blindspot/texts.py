@@ -275,12 +275,12 @@ def lexical_overlap(queries: Sequence[str], matches: Sequence[str]) -> Float64:
 
     NaN if neither text has a word.
     """
-    known: dict[str, frozenset[str]] = {}
+    words_of: dict[str, frozenset[str]] = {}
 
     def distinct(text: str) -> frozenset[str]:
-        if text not in known:
-            known[text] = frozenset(words(text))
-        return known[text]
+        if text not in words_of:
+            words_of[text] = frozenset(words(text))
+        return words_of[text]
 
     out = np.full(len(queries), np.nan)
     for i, (query, match) in enumerate(zip(queries, matches, strict=True)):

@@ -130,7 +130,9 @@ def group(places: Mapping[str, Place]) -> type[TyperGroup]:
 
         def format_help(self, ctx: Any, formatter: Any) -> None:
             loaded = self.commands
-            self.commands = {name: TyperCommand(name, help=place.summary()) for name, place in places.items()}
+            self.commands = {
+                name: TyperCommand(name, help=command_place.summary()) for name, command_place in places.items()
+            }
             try:
                 super().format_help(ctx, formatter)
             finally:

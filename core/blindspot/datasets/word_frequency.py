@@ -36,12 +36,12 @@ def zipf_of(texts: Sequence[str]) -> Float64:
     from wordfreq import zipf_frequency
     from wordfreq.tokens import tokenize
 
-    known: dict[str, float] = {}
+    values: dict[str, float] = {}
 
     def of_word(word: str) -> float:
-        if word not in known:
-            known[word] = zipf_frequency(word, "en")
-        return known[word]
+        if word not in values:
+            values[word] = zipf_frequency(word, "en")
+        return values[word]
 
     return np.array([np.mean([of_word(w) for w in tokenize(text, "en")] or [0.0]) for text in texts])
 
@@ -123,13 +123,13 @@ def by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, about: str) -> Frequ
     from wordfreq.tokens import tokenize
 
     own = of_vocabulary(vocabulary, about)
-    known: dict[str, float] = dict(zip(map(one_form, vocabulary.items), own.zipf.tolist(), strict=True))
+    by_spelling: dict[str, float] = dict(zip(map(one_form, vocabulary.items), own.zipf.tolist(), strict=True))
 
     def zipf_of_item(item: str) -> float:
         for spelling in (one_form(item), caseless(item)):
-            if spelling in known:
-                return known[spelling]
-        return float(np.mean([known[w] for w in tokenize(item, "en") if w in known] or [np.nan]))
+            if spelling in by_spelling:
+                return by_spelling[spelling]
+        return float(np.mean([by_spelling[w] for w in tokenize(item, "en") if w in by_spelling] or [np.nan]))
 
     zipf = np.array([zipf_of_item(item) for item in dataset.items])
     counts = 10.0**zipf / PER_BILLION * vocabulary.corpus_size

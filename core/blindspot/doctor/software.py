@@ -244,7 +244,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 def _nearest(name: str) -> str:
     """The most likely intended variable: a prefix of the name, else the most similar one."""
-    begun = [known for known in VARIABLES if name.startswith(f"{known}_")]
+    begun = [variable for variable in VARIABLES if name.startswith(f"{variable}_")]
     return max(begun, key=len) if begun else process.extractOne(name, list(VARIABLES), scorer=OSA.distance)[0]
 
 

@@ -386,17 +386,17 @@ class EmbeddingCache:
             return np.zeros(len(texts), dtype=np.bool_), 0.0
         began, spent = perf_counter(), 0.0
 
-        def take(texts_digest: str, known: Known) -> Bool:
+        def take(texts_digest: str, rows_known: Known) -> Bool:
             nonlocal spent
             others = self._others(family, texts_digest)
-            if not others or int(known.places.max()) >= len(others[0].matrix):
-                return np.zeros(len(known.rows), dtype=np.bool_)
-            is_whole = np.zeros(len(known.rows), dtype=np.bool_)
-            for start in range(0, len(known.rows), ROWS_AT_ONCE):
+            if not others or int(rows_known.places.max()) >= len(others[0].matrix):
+                return np.zeros(len(rows_known.rows), dtype=np.bool_)
+            is_whole = np.zeros(len(rows_known.rows), dtype=np.bool_)
+            for start in range(0, len(rows_known.rows), ROWS_AT_ONCE):
                 some = slice(start, start + ROWS_AT_ONCE)
-                pieces = [other.matrix[known.places[some]] for other in others]
+                pieces = [other.matrix[rows_known.places[some]] for other in others]
                 whole: Bool = np.all([np.isfinite(vectors).all(axis=1) for vectors in pieces], axis=0)
-                matrices.write(known.rows[some][whole], [vectors[whole] for vectors in pieces])
+                matrices.write(rows_known.rows[some][whole], [vectors[whole] for vectors in pieces])
                 is_whole[some] = whole
             spent += others[0].facts.seconds * int(is_whole.sum()) / len(others[0].matrix)
             return is_whole
@@ -427,8 +427,8 @@ class EmbeddingCache:
 
     def _store(self, facts: EmbeddingFacts) -> None:
         # A note is rare: without one, versions that know none can read the file.
-        known = {name: value for name, value in asdict(facts).items() if value or name != "device_note"}
-        write_atomically(self._facts_path(facts.digest), lambda f: f.write(json.dumps(known).encode()))
+        fields = {name: value for name, value in asdict(facts).items() if value or name != "device_note"}
+        write_atomically(self._facts_path(facts.digest), lambda f: f.write(json.dumps(fields).encode()))
 
     def _matrix_path(self, digest: str) -> Path:
         return self.folder / f"{digest}.npy"

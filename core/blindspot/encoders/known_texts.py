@@ -70,8 +70,8 @@ class KnownTexts:
             same = (there[at] == wanted[order]).all(axis=1) if len(there) else np.zeros(len(order), dtype=np.bool_)
             same &= ~taken[order]
             if same.any():
-                known = Known(order[same], at[same])
-                taken[known.rows[take(path.stem, known)]] = True
+                matches = Known(order[same], at[same])
+                taken[matches.rows[take(path.stem, matches)]] = True
             if taken.all():
                 break
         return taken

@@ -44,12 +44,12 @@ class _Fitted:
         A pair of words counts half for each.
         """
         of_words, of_characters = self.vectorizers
-        place = {column: k for k, column in enumerate(columns)}
+        column_of = {column: k for k, column in enumerate(columns)}
         out = np.zeros((len(words), len(columns)))
 
         def count(word: int, feature: int | None, times: float) -> None:
-            if feature in place:
-                out[word, place[feature]] += times
+            if feature in column_of:
+                out[word, column_of[feature]] += times
 
         lowered = [word.lower() for word in words]
         grams, first = of_characters.build_analyzer(), len(of_words.vocabulary_)

@@ -69,7 +69,7 @@ def digest_of_object(model: Any) -> str | None:
 
 
 def _parts(model: Any) -> Iterator[bytes]:
-    known = {id(module): name for name, module in model.named_modules()}
+    names = {id(module): name for name, module in model.named_modules()}
     count = 0
     for kind in {type(module) for module in model.modules()}:
         _refuse_own_code(kind)
@@ -79,7 +79,7 @@ def _parts(model: Any) -> Iterator[bytes]:
             raise _Unknown(f"{name} has hooks")
         for key, value in sorted(_that_count(vars(module)).items()):
             if key not in _OF_TORCH:
-                yield f"{key}={_described(value, known, 0)}".encode()
+                yield f"{key}={_described(value, names, 0)}".encode()
     for tensors in (model.named_parameters(remove_duplicate=False), model.named_buffers(remove_duplicate=False)):
         for name, tensor in tensors:
             count += 1
@@ -99,13 +99,13 @@ def _of_tensor(tensor: Any) -> bytes:
     return head + (hashlib.sha256(flat.view(torch.uint8).numpy().data).digest() if flat.numel() else b"")
 
 
-def _described(value: Any, known: dict[int, str], depth: int) -> str:
+def _described(value: Any, names: dict[int, str], depth: int) -> str:
     """A text that differs where a value does; raises ``_Unknown``."""
     if depth > _DEEPEST:
         raise _Unknown("settings of settings")
 
     def inner(part: Any) -> str:
-        return _described(part, known, depth + 1)
+        return _described(part, names, depth + 1)
 
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | enum.Enum):
         return repr(value)
@@ -118,17 +118,17 @@ def _described(value: Any, known: dict[int, str], depth: int) -> str:
         return f"[{', '.join(map(inner, value))}]"
     if isinstance(value, np.ndarray | np.generic):
         return f"{value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
-    return _of_object(value, known, depth)
+    return _of_object(value, names, depth)
 
 
-def _of_object(value: Any, known: dict[int, str], depth: int) -> str:
-    if id(value) in known:
-        return f"as {known[id(value)]}"
+def _of_object(value: Any, names: dict[int, str], depth: int) -> str:
+    if id(value) in names:
+        return f"as {names[id(value)]}"
     if isinstance(value, type):
         return _name_of(value)
 
     def inner(part: Any) -> str:
-        return _described(part, known, depth + 1)
+        return _described(part, names, depth + 1)
 
     description = _of_torch(value) or _of_callable(value, inner)
     if description:
@@ -138,7 +138,7 @@ def _of_object(value: Any, known: dict[int, str], depth: int) -> str:
         raise _Unknown(f"an object of type {_name_of(kind)}")
     _refuse_own_code(kind)
     described = f"{_name_of(kind)} {_of_a_library(value, inner)}"
-    known[id(value)] = hashlib.sha256(described.encode()).hexdigest()  # each layer has the same configuration
+    names[id(value)] = hashlib.sha256(described.encode()).hexdigest()  # each layer has the same configuration
     return described
 
 

@@ -120,7 +120,7 @@ def place_lines(
     for e, name in enumerate(encoders):
         style = styles[name]
         figure.add_scatter(
-            x=[None if np.isnan(place) else float(place) for place in places[e]],
+            x=[None if np.isnan(rank) else float(rank) for rank in places[e]],
             y=list(range(len(settings))),
             mode="lines+markers",
             name=escape(name, quote=False),
@@ -235,7 +235,7 @@ def series_lines(
     """
     figure = go.Figure()
     labels = list(dict.fromkeys(label for line in lines for label in line.labels))
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         style = styles[line.name]
         ends = [ends or (value, value) for ends, value in zip(line.intervals, line.scores, strict=True)]
         bars = {
@@ -246,7 +246,7 @@ def series_lines(
             "thickness": 1.2,
             "width": 3,
         }
-        aside = 0.0 if len(lines) == 1 else (place / (len(lines) - 1) - 0.5) * (0.12 if across else 0.5)
+        aside = 0.0 if len(lines) == 1 else (index / (len(lines) - 1) - 0.5) * (0.12 if across else 0.5)
         places, values = [labels.index(label) + aside for label in line.labels], list(line.scores)
         figure.add_scatter(
             x=places if across else values,

@@ -67,14 +67,14 @@ def html_table(
         for column in columns
     )
     body = []
-    for place, row in enumerate(rows):
+    for row_number, row in enumerate(rows):
         cells = "".join(
             f'<th scope="row" style="{cell};text-align:{column.align};{head_style};{column.style}">{_html(value)}</th>'
             if column.names_rows
             else f'<td style="{cell};text-align:{column.align};{column.style}">{_html(value)}</td>'
             for column, value in zip(columns, row, strict=True)
         )
-        tint = f' style="background:{_TINT[scheme]}"' if place in tinted else ""
+        tint = f' style="background:{_TINT[scheme]}"' if row_number in tinted else ""
         body.append(f"<tr{tint}>{cells}</tr>")
     layout = "table-layout:fixed;" if has_equal_columns else ""
     return (
@@ -108,26 +108,26 @@ class TableRow:
 
 def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: str) -> str:
     """The texts ranked around a match; words that the query lacks are highlighted."""
-    known = {near_duplicate_key(word) for word in query.split()}
+    keys = {near_duplicate_key(word) for word in query.split()}
     cells = []
     for row in rows:
         note = f" {quiet(f'({row.note})', scheme)}" if row.note else ""
         why = quiet(row.why, scheme, "display:block;font-size:0.8rem") if row.why else ""
-        text = Html(f"{_marked(row.text, known)}{note}{why}")
+        text = Html(f"{_marked(row.text, keys)}{note}{why}")
         cells.append((f"{row.rank:,} {row.mark}", number(row.similarity, ".4f"), text))
     columns = (Column.numbers("rank"), Column.numbers("similarity"), Column("text"))
     return html_table(columns, cells, scheme, label, tinted=[i for i, row in enumerate(rows) if row.is_match])
 
 
-def _marked(text: str, known: set[str]) -> str:
-    """``text`` escaped, with the words that are not in ``known`` in bold type and underlined.
+def _marked(text: str, keys: set[str]) -> str:
+    """``text`` escaped, with the words that are not in ``keys`` in bold type and underlined.
 
     If most words are new, none is marked: it is another text altogether.
     """
     words = text.split(" ")
     if is_long(text):
         return folded(text)
-    is_new = [bool(near_duplicate_key(word)) and near_duplicate_key(word) not in known for word in words]
+    is_new = [bool(near_duplicate_key(word)) and near_duplicate_key(word) not in keys for word in words]
     if 2 * sum(is_new) > len(words):
         return escape(text)
     return " ".join(
@@ -142,13 +142,13 @@ def highlighted(text: str, parts: Iterable[tuple[int, int]], scheme: Scheme | No
         scheme: None where a style sheet says how ``mark`` looks.
     """
     style = f' style="background:{_MARK[scheme]};color:inherit;text-decoration:underline"' if scheme else ""
-    out, place = [], 0
+    out, position = [], 0
     for start, end in sorted(parts):
-        first, last = max(start, place), min(end, len(text))
+        first, last = max(start, position), min(end, len(text))
         if first < last:
-            out += [escape(text[place:first]), f"<mark{style}>{escape(text[first:last])}</mark>"]
-            place = last
-    return Html("".join([*out, escape(text[place:])]))
+            out += [escape(text[position:first]), f"<mark{style}>{escape(text[first:last])}</mark>"]
+            position = last
+    return Html("".join([*out, escape(text[position:])]))
 
 
 def marked(segments: Sequence[Segment], scheme: Scheme) -> Html:

@@ -93,21 +93,21 @@ def _in_color(variants: Sequence[Variant], scheme: Scheme, shown: Collection[Var
     styles_of = dict(zip(variants, looks(len(variants), scheme), strict=True))
     taken: set[str] = set()
     doubles = []
-    for place, variant in enumerate(variants):
+    for number, variant in enumerate(variants):
         if variant not in shown:
             continue
         if styles_of[variant].color in taken:
-            doubles.append(place)
+            doubles.append(number)
         taken.add(styles_of[variant].color)
-    for place in doubles:
+    for number in doubles:
         # In an order of the variant's own, so that it mostly gets the same color among other variants. As the palette's
         # size is prime, every step leads through all of it.
-        step = 1 + place // len(colors) % (len(colors) - 1)
-        order = (colors[(place + step * n) % len(colors)] for n in range(len(colors)))
+        step = 1 + number // len(colors) % (len(colors) - 1)
+        order = (colors[(number + step * n) % len(colors)] for n in range(len(colors)))
         free = next((color for color in order if color not in taken), None)
         if free is not None:
             taken.add(free)
-            styles_of[variants[place]] = replace(styles_of[variants[place]], color=free)
+            styles_of[variants[number]] = replace(styles_of[variants[number]], color=free)
     return styles_of
 
 
@@ -205,8 +205,8 @@ def log_axis(values: Iterable[float]) -> dict[str, Any]:
     Ticks are at 1, 2 and 5 of every power of ten; at powers only if the values span more than three of them, at more
     numbers if they span less than half of one.
     """
-    known = [value for value in values if math.isfinite(value) and value > 0]
-    low, high = (math.log10(choose(known, default=1.0)) for choose in (min, max))
+    positive = [value for value in values if math.isfinite(value) and value > 0]
+    low, high = (math.log10(choose(positive, default=1.0)) for choose in (min, max))
     steps = _FINE if high - low < 0.5 else (1, 2, 5) if high - low <= 3 else (1,)
     powers = range(math.floor(low), math.ceil(high) + 1)
     ticks = [step * 10.0**power for power in powers for step in steps]

@@ -42,7 +42,7 @@ class Shown:
 
 
 def _most(words: Sequence[Token], values: Float64) -> Int64:
-    read = np.array([place for place, word in enumerate(words) if word.role is not Role.CUT], dtype=np.int64)
+    read = np.array([number for number, word in enumerate(words) if word.role is not Role.CUT], dtype=np.int64)
     order = np.argsort(-np.abs(np.nan_to_num(values[read])), kind="stable")
     return np.sort(read[order[:MOST_WORDS]])
 

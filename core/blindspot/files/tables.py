@@ -112,8 +112,8 @@ class FileTable:
 
     def where(self, row: int, column: int | None = None) -> str:
         """File, row and column, as the beginning of a message."""
-        place = f"{self.path}, {self.place(row)}"
-        return place if column is None else f"{place}, column '{self.names[column]}'"
+        where = f"{self.path}, {self.place(row)}"
+        return where if column is None else f"{where}, column '{self.names[column]}'"
 
     def number(self, name: str) -> int:
         """Number of a column, from 0."""
@@ -556,7 +556,7 @@ def _lines(text: str) -> Iterator[str]:
             feed = text.find("\n", start)
         if 0 <= carriage < start or not start:
             carriage = text.find("\r", start)
-        ends = [place for place in (feed, carriage) if place >= 0]
+        ends = [position for position in (feed, carriage) if position >= 0]
         end = min(ends, default=len(text) - 1)
         if end == carriage and feed == carriage + 1:
             end = feed
@@ -703,7 +703,7 @@ def _plain(cell: object) -> object:
     return Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
 
 
-def json_object(place: str, line: str, example: str) -> dict[str, Any]:
+def json_object(where: str, line: str, example: str) -> dict[str, Any]:
     """The object in a line.
 
     Args:
@@ -714,10 +714,10 @@ def json_object(place: str, line: str, example: str) -> dict[str, Any]:
         value = json.loads(line, object_pairs_hook=distinct_members)
     except (ValueError, RecursionError) as error:  # ValueError is also raised for thousands of digits
         why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise InputError(f"{place}: broken JSON ({why})", expected="one JSON object per line") from error
+        raise InputError(f"{where}: broken JSON ({why})", expected="one JSON object per line") from error
     if not isinstance(value, dict):
         remedy = "a list of objects is a .json file" if isinstance(value, list) else ""
-        raise InputError(f"{place}: not a JSON object", expected=example, remedy=remedy)
+        raise InputError(f"{where}: not a JSON object", expected=example, remedy=remedy)
     return value
 
 

@@ -169,8 +169,8 @@ class Job:
 
     @property
     def space_tasks(self) -> tuple[SpaceTask, ...]:
-        known = RunRequest | Repetition | ClusterSweep | EncodeRequest | FetchRequest
-        return tuple(task for task in self.tasks if not isinstance(task, known))
+        kinds = RunRequest | Repetition | ClusterSweep | EncodeRequest | FetchRequest
+        return tuple(task for task in self.tasks if not isinstance(task, kinds))
 
     @property
     def encoders(self) -> frozenset[str]:
@@ -369,9 +369,9 @@ class JobQueue:
         with self._changed:
             if job_id not in self._waiting:
                 return  # it runs or has ended by now
-            place = self._waiting.index(job_id) + places
+            position = self._waiting.index(job_id) + places
             self._waiting.remove(job_id)
-            self._waiting.insert(max(0, place), job_id)
+            self._waiting.insert(max(0, position), job_id)
 
     def cancel(self, job_id: int, owner: str = "") -> None:
         """Stop a running job at its next batch, a queued one at once.

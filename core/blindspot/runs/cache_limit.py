@@ -48,8 +48,8 @@ def evictable(settings: Settings) -> list[Evictable]:
 def _files(settings: Settings) -> Iterator[tuple[str, Path, tuple[Path, ...]]]:
     for matrix in settings.embeddings.glob("*.npy"):
         yield "embeddings", matrix, (matrix.with_suffix(".json"),)
-    for known in (settings.embeddings.parent / FOLDER).glob("*.npy"):
-        yield "list of texts", known, ()
+    for file in (settings.embeddings.parent / FOLDER).glob("*.npy"):
+        yield "list of texts", file, ()
     for kind, folder in computed_folders(settings).items():
         for path in folder.glob("*.npz"):
             yield kind, path, ()

@@ -232,9 +232,9 @@ class TwoRuns:
     def names(self) -> tuple[str, str]:
         """The models, each with the parameters that the other run does not have."""
         values = [[p.value_in(run.plan.params) for p in self.entry.parameters] for run in (self.a, self.b)]
-        places = [place for place, (value, other) in enumerate(zip(*values, strict=True)) if value != other]
+        places = [index for index, (value, other) in enumerate(zip(*values, strict=True)) if value != other]
         first, second = (
-            f"{run.plan.variant.label} ({', '.join(own[place] for place in places)})"
+            f"{run.plan.variant.label} ({', '.join(own[index] for index in places)})"
             if places
             else run.plan.variant.label
             for run, own in zip((self.a, self.b), values, strict=True)
@@ -418,11 +418,11 @@ def changes(entry: Diagnostic, a: RunRecord, b: RunRecord, repository: Repositor
     gain = gains(scores_a, other)
     sides = {"a": str(a.plan.variant), "b": str(b.plan.variant), "dataset": a.plan.dataset}
     rows = []
-    for place in [*_first(gain, most), *_first(-gain, most)]:
-        number = int(scores_a.numbers[place])
-        items = [side.item(place) for side in (scores_a, other)]
+    for index in [*_first(gain, most), *_first(-gain, most)]:
+        number = int(scores_a.numbers[index])
+        items = [side.item(index) for side in (scores_a, other)]
         address = {key: value.format(number=number, **sides) for key, value in entry.item_in_address.items()}
-        rows.append(Change(number, items[0].texts, items[0].said, items[1].said, float(gain[place]), address))
+        rows.append(Change(number, items[0].texts, items[0].said, items[1].said, float(gain[index]), address))
     won, lost = (int(np.count_nonzero(sign * gain > 0)) for sign in (1, -1))
     return Changes(*entry.won, won, lost, len(gain) - won - lost, tuple(rows))
 

@@ -30,12 +30,12 @@ def undeployed(variants: Iterable[Variant]) -> list[Variant]:
     return [variant for variant in variants if is_undeployed(variant.encoder)]
 
 
-def usual_baseline(known: Iterable[Variant]) -> Variant | None:
+def usual_baseline(variants: Iterable[Variant]) -> Variant | None:
     """MiniLM as published; without it, the oldest model without post-processing, if possible one to deploy."""
-    known = list(known)
-    if USUAL_BASELINE in known:
+    variants = list(variants)
+    if USUAL_BASELINE in variants:
         return USUAL_BASELINE
-    plain = [variant for variant in known if variant.transform == "none"] or known
+    plain = [variant for variant in variants if variant.transform == "none"] or variants
     return next((variant for variant in plain if not is_undeployed(variant.encoder)), plain[0] if plain else None)
 
 
@@ -46,7 +46,7 @@ def place_of(encoder: ModelRef) -> int:
 
 def default_models(
     variants: Iterable[Variant],
-    known: Sequence[Variant],
+    stored: Sequence[Variant],
     baseline: Variant | None = None,
     *,
     postprocessed: bool = False,
@@ -61,7 +61,7 @@ def default_models(
         postprocessed: keep post-processed ones, too.
     """
     kept = list(dict.fromkeys(variants))
-    last = {training: model.encoder for model in known if (training := step_of(model.encoder)[0])}
+    last = {training: model.encoder for model in stored if (training := step_of(model.encoder)[0])}
     final = [v for v in kept if last.get(step_of(v.encoder)[0]) in {None, v.encoder} or v == baseline]
     kept = final if len(final) > 1 else kept
     encoders = {variant.encoder for variant in kept}
@@ -73,7 +73,7 @@ def default_models(
     return kept if postprocessed or len(plain) < 2 else plain
 
 
-def check_were_run(variants: Collection[Variant], known: Collection[Variant]) -> None:
+def check_were_run(variants: Collection[Variant], stored: Collection[Variant]) -> None:
     """Refuse models without a finished run.
 
     Args:
@@ -82,7 +82,7 @@ def check_were_run(variants: Collection[Variant], known: Collection[Variant]) ->
     Raises:
         InputError: there are no runs at all (it says how to begin), or none of a model (it names the nearest).
     """
-    if not known:
+    if not stored:
         encoders = dict.fromkeys(variant.encoder for variant in variants) or ("minilm",)
         named = [word for encoder in encoders for word in ("--encoder", encoder)]
         raise InputError(
@@ -90,5 +90,5 @@ def check_were_run(variants: Collection[Variant], known: Collection[Variant]) ->
             remedy=f"begin with: {shlex.join(['blindspot', 'run', 'evalrank', '--dataset', 'demo-pairs', *named])}",
         )
     for variant in variants:
-        if variant not in known:
-            raise unknown("variant", str(variant), map(str, known))
+        if variant not in stored:
+            raise unknown("variant", str(variant), map(str, stored))

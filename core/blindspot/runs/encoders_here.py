@@ -454,7 +454,7 @@ def _summary(
     is_served = bool(info and info.served_by)  # nobody says how large it is
     of_nobody = is_served or bool(info and info.memory_bytes and not info.parameters)
     facts_of += [run for run in done if run.dimension is not None][:1]
-    dimensions = [known.dimension for known in facts_of] + [facts.dimension for facts in costs]
+    dimensions = [fact.dimension for fact in facts_of] + [facts.dimension for facts in costs]
     return EncoderSummary(
         reference=reference,
         kind=kind,
@@ -462,8 +462,8 @@ def _summary(
         info=info,
         identity=identity,
         dimension=next(iter(dimensions), None),
-        parameters=None if of_nobody else next((known.parameters for known in facts_of), None),
-        memory_bytes=None if is_served else next((known.memory_bytes for known in facts_of), None),
+        parameters=None if of_nobody else next((fact.parameters for fact in facts_of), None),
+        memory_bytes=None if is_served else next((fact.memory_bytes for fact in facts_of), None),
         runs=done,
         is_running=any(run.state is RunState.RUNNING for run in runs),
         stored=tuple(stored),
@@ -502,16 +502,16 @@ def _read(kind: type[_Facts], stored: Mapping[str, Any] | None) -> _Facts | None
     """Stored facts, possibly from another version; unknown fields are left out."""
     if not stored:
         return None
-    known = {f.name: stored[f.name] for f in fields(kind) if f.name in stored}
-    if "libraries" in known:
-        known["libraries"] = tuple(known["libraries"])
-    if "unused_prompts" in known:
-        known["unused_prompts"] = tuple((name, text) for name, text in known["unused_prompts"])
-    if "assumed" in known:
-        known["assumed"] = tuple(known["assumed"])
+    values = {f.name: stored[f.name] for f in fields(kind) if f.name in stored}
+    if "libraries" in values:
+        values["libraries"] = tuple(values["libraries"])
+    if "unused_prompts" in values:
+        values["unused_prompts"] = tuple((name, text) for name, text in values["unused_prompts"])
+    if "assumed" in values:
+        values["assumed"] = tuple(values["assumed"])
     try:
-        if known.get("role_prompts"):
-            known["role_prompts"] = RolePrompts(**known["role_prompts"])
-        return kind(**known)
+        if values.get("role_prompts"):
+            values["role_prompts"] = RolePrompts(**values["role_prompts"])
+        return kind(**values)
     except TypeError:  # a version that stored less
         return None

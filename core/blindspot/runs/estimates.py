@@ -235,8 +235,8 @@ class _Speeds:
     def of(cls, repository: Repository) -> _Speeds:
         speeds: dict[str, float] = {}
         for speed in repository.speeds():  # most texts first: the device that a model used most
-            if (known := speed.texts_per_second) is not None:
-                speeds.setdefault(speed.encoder, known)
+            if (rate := speed.texts_per_second) is not None:
+                speeds.setdefault(speed.encoder, rate)
         computed: dict[tuple[str, str], tuple[float, float]] = {}
         for run in repository.runs(state=RunState.DONE, limit=RECENT, metrics=list(COUNTS)):
             if (units := _units_of(run)) and "compute" in run.timings:
@@ -275,8 +275,8 @@ def _units_of(run: RunRecord) -> float:
     if entry is None:  # of a version that knew other diagnostics
         return 0.0
     dimension = run.dimension or 0
-    known = catalogued(run.plan.dataset)  # a user's file may be gone
-    work = _work(known, dimension) if known else None
+    dataset_entry = catalogued(run.plan.dataset)  # a user's file may be gone
+    work = _work(dataset_entry, dimension) if dataset_entry else None
     return entry.cost.units_of_run(Done(run.metrics, run.coverage, dimension, work))
 
 

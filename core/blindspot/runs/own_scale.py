@@ -178,8 +178,8 @@ def units(vectors: Float32) -> Float64:
 
 
 def _spread(similarities: Float64) -> Spread | None:
-    known: Sequence[float] = similarities[~np.isnan(similarities)].tolist()
-    if len(known) < FEWEST:
+    similarities_known: Sequence[float] = similarities[~np.isnan(similarities)].tolist()
+    if len(similarities_known) < FEWEST:
         return None
-    low, median, high = np.quantile(known, QUANTILES).tolist()
-    return Spread(low, median, high, len(known))
+    low, median, high = np.quantile(similarities_known, QUANTILES).tolist()
+    return Spread(low, median, high, len(similarities_known))

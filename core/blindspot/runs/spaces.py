@@ -57,8 +57,8 @@ class Space:
 
     def place_of(self, item_no: int) -> int | None:
         """The row of an item, or None."""
-        place = int(np.searchsorted(self.items, item_no))
-        return place if place < len(self.items) and self.items[place] == item_no else None
+        row = int(np.searchsorted(self.items, item_no))
+        return row if row < len(self.items) and self.items[row] == item_no else None
 
 
 def lacking(variants: Sequence[Variant], dataset: Dataset, settings: Settings) -> tuple[str, ...]:

@@ -103,12 +103,12 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
         policy.check_dataset(reference, settings)
     entries = {i: find_diagnostic(i) for i in sweep.diagnostics}
     chains = list(dict.fromkeys(str(TransformChain.parse(transform)) for transform in sweep.transforms))
-    known = {parameter.name for entry in entries.values() for parameter in entry.parameters}
+    names = {parameter.name for entry in entries.values() for parameter in entry.parameters}
     for name in sweep.params:
-        if not known:
+        if not names:
             raise InputError(f"{', '.join(entries)} has no parameters, but '{name}' is given")
-        if name not in known:
-            raise unknown(f"parameter of {', '.join(entries)}", name, known)
+        if name not in names:
+            raise unknown(f"parameter of {', '.join(entries)}", name, names)
 
     first: list[RunRequest] = []
     unfit: list[tuple[str, DatasetRef]] = []
@@ -363,8 +363,8 @@ class RemainingTime:
 
     def remaining(self, rest: Sequence[RunRequest]) -> float | None:
         """Seconds for ``rest`` by medians of similar runs; None if one has no similar run or has texts to encode."""
-        known = all((r.variant.encoder, r.dataset) in self._met and _kind(r) in self._seconds for r in rest)
-        return sum(median(self._seconds[_kind(r)]) for r in rest) if known else None
+        is_measured = all((r.variant.encoder, r.dataset) in self._met and _kind(r) in self._seconds for r in rest)
+        return sum(median(self._seconds[_kind(r)]) for r in rest) if is_measured else None
 
 
 def _kind(request: RunRequest) -> tuple[object, ...]:

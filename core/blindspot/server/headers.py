@@ -125,7 +125,9 @@ class Hosts:
         try:
             name = urlsplit(f"//{host.decode('ascii')}").hostname or ""
             return (
-                any(fnmatchcase(name, known) for known in self._names) or ip_address(name).is_loopback or self._is_local
+                any(fnmatchcase(name, pattern) for pattern in self._names)
+                or ip_address(name).is_loopback
+                or self._is_local
             )
         except ValueError:  # no ASCII, half an IPv6 address, or neither a name of ours nor an address
             return False

@@ -32,17 +32,17 @@ def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] =
 @lru_cache(maxsize=64)  # by content: the same rows give the same names, whichever store they come from
 def _names(
     titles: Sequence[tuple[str, str]],
-    known: Sequence[tuple[str, str, str | None]],
+    rows: Sequence[tuple[str, str, str | None]],
     uploaded: Sequence[str],
     versions: Sequence[tuple[str, str]],
     also: Sequence[str],
 ) -> Names:
-    stored = (reference for kind, reference, _ in known if kind == Kind.MODEL)
+    stored = (reference for kind, reference, _ in rows if kind == Kind.MODEL)
     models = dict.fromkeys([*ENCODERS, *stored, *also])
     datasets = dict(titles)
-    of_store = (reference for kind, reference, _ in known if kind == Kind.DATASET)
+    of_store = (reference for kind, reference, _ in rows if kind == Kind.DATASET)
     datasets |= {reference: "" for reference in (*of_store, *uploaded) if reference not in datasets}
-    chosen = {(kind, reference): name for kind, reference, name in known if name}
+    chosen = {(kind, reference): name for kind, reference, name in rows if name}
     return Names.of(models, datasets, chosen, dict(versions))
 
 
@@ -51,14 +51,14 @@ def reference_of(kind: Kind, name: str, settings: Settings) -> str:
     is a reference already, or if nothing has that name. Errors then list the names in the store."""
     if ":" in name or not settings.store.exists():
         return name
-    known = names_of(Repository.at(settings.store), settings)
-    called = known.models if kind is Kind.MODEL else known.datasets
+    names_now = names_of(Repository.at(settings.store), settings)
+    called = names_now.models if kind is Kind.MODEL else names_now.datasets
     head, tilde, chain = name.rpartition(Variant.SEPARATOR) if Variant.SEPARATOR in name else (name, "", "")
     if head in called:
         return name
     references = [reference for reference, other in called.items() if other.casefold() == head.casefold()]
     if not references:
-        names.offer(known)
+        names.offer(names_now)
         return name
     return f"{references[0]}{tilde}{chain}"
 
@@ -74,8 +74,8 @@ def rename(kind: Kind, reference: str, name: str, settings: Settings, repository
     if not name.strip():
         repository.give_name(kind, reference, "")
         return
-    wanted, known = names.checked(name), names.current()
-    others = known.models if kind is Kind.MODEL else known.datasets
+    wanted, names_now = names.checked(name), names.current()
+    others = names_now.models if kind is Kind.MODEL else names_now.datasets
     if any(wanted.casefold() == other.casefold() for at, other in others.items() if at != reference):
         raise InputError(f"another {kind} is already called '{wanted}'", expected="a different name")
     repository.give_name(kind, reference, wanted)

@@ -327,8 +327,8 @@ class Repository:
 
     def remember_own_columns(self, dataset: Dataset) -> None:
         """Store the own columns of a dataset, replacing those stored for its name and content."""
-        known = self.own_columns(dataset.id, dataset.content_digest)
-        if [(c.name, c.values, c.codes.tobytes()) for c in known] == [
+        columns = self.own_columns(dataset.id, dataset.content_digest)
+        if [(c.name, c.values, c.codes.tobytes()) for c in columns] == [
             (c.name, c.values, c.codes.tobytes()) for c in dataset.own_columns
         ]:
             return

@@ -359,8 +359,8 @@ class TransformChain:
                 )
             if step.fit is not None or step.is_trained or step.is_kept:
                 calls.append(StepCall(name, value, kept_id))
-        for place, call in enumerate(calls):
-            if call.name == RESCORE and not 0 < place == len(calls) - 1:
+        for number, call in enumerate(calls):
+            if call.name == RESCORE and not 0 < number == len(calls) - 1:
                 raise InputError(
                     f"transform '{text}' has {call} in another place than the last, after another step",
                     expected=f"such as binary+{call}, which searches with bits and compares the best again",
@@ -418,7 +418,7 @@ class TransformChain:
         corpus: Float32,
         flows: FlowSource | None = None,
         cancel: CancelToken | None = None,
-        known: tuple[FittedStep, ...] = (),
+        first_steps: tuple[FittedStep, ...] = (),
     ) -> FittedChain:
         """Fit each step on ``corpus`` (``[n, d] float32``) as transformed by the steps before it.
 
@@ -434,20 +434,20 @@ class TransformChain:
         n, d_in = corpus.shape
         fitted: list[FittedStep] = []
         made = corpus
-        for place, call in enumerate(self.steps):
+        for number, call in enumerate(self.steps):
             if cancel is not None:
                 cancel.check()
             if fitted:
                 made = fitted[-1].apply(made)
             step = STEPS[call.name]
-            if place < len(known):
-                fitted.append(known[place])
+            if number < len(first_steps):
+                fitted.append(first_steps[number])
             elif step.fit is not None:
                 fitted.append(step.fit(made, call.argument))
             elif flows is not None and call.kept_id:
                 fitted.append(flows.repair(call.name, call.kept_id, made.shape[1]))
             elif flows is not None:
-                fitted.append(flows.flow(corpus, str(TransformChain(self.steps[:place])), made))
+                fitted.append(flows.flow(corpus, str(TransformChain(self.steps[:number])), made))
             else:
                 raise BlindspotError(
                     f"transform '{call}' is trained by a run and cannot be fitted here",

@@ -98,9 +98,9 @@ def _vector(text: str, stored: Float32 | None, encoder: Encoder, cancel: CancelT
 
 def _transformed(token_parts: TokenParts, vector: Float32, chain: FittedChain) -> tuple[TokenParts, Float64] | None:
     """The parts of the transformed vector, and the vector; None if the transform does not preserve sums."""
-    known = vector.astype(np.float64)
-    gap = known - token_parts.parts.sum(axis=0)
-    if np.linalg.norm(gap) > ANOTHER_VECTOR * max(float(np.linalg.norm(known)), TINY):
+    embedding = vector.astype(np.float64)
+    gap = embedding - token_parts.parts.sum(axis=0)
+    if np.linalg.norm(gap) > ANOTHER_VECTOR * max(float(np.linalg.norm(embedding)), TINY):
         raise CannotExplain(
             "The model gives this text another vector today than when the run was computed: run it again first."
         )
@@ -149,7 +149,7 @@ def parts_of(text: str) -> list[str]:
 
 def without(parts: Sequence[str], left_out: int) -> str:
     """A text without one of its parts, with single spaces."""
-    return " ".join(part for place, part in enumerate(parts) if place != left_out)
+    return " ".join(part for index, part in enumerate(parts) if index != left_out)
 
 
 def _unit(vectors: Float32) -> Float64:

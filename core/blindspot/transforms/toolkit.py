@@ -50,18 +50,18 @@ def prepare(
     center = (StepCall("center"),)
     centred = chain if chain.steps[:1] == center else TransformChain((*center, *chain.steps))
     if vocabulary is not None and all(len(text.split()) <= 1 for text in items):  # words, not sentences
-        fitted = centred.fit(vocabulary, flows, known=(Center(_mean(vocabulary)),))
+        fitted = centred.fit(vocabulary, flows, first_steps=(Center(_mean(vocabulary)),))
         corpus = _unit(fitted.apply(vocabulary), metric)
         rows = np.where(covered[:, None], embeddings, 0)
         out = _unit(fitted.apply(np.asarray(rows, dtype=np.float32)), metric)
         out[~covered] = corpus.mean(axis=0)
         return out, fitted
     if covered.all():
-        fitted = centred.fit(embeddings, flows, known=(Center(_mean(embeddings)),))
+        fitted = centred.fit(embeddings, flows, first_steps=(Center(_mean(embeddings)),))
         return _unit(fitted.apply(embeddings), metric), fitted
     filled = np.where(covered[:, None], embeddings.astype(np.float64), UNKNOWN_SENTENCE)
     mean = _mean(filled)
-    fitted = centred.fit(filled.astype(np.float32), flows, known=(Center(mean),))
+    fitted = centred.fit(filled.astype(np.float32), flows, first_steps=(Center(mean),))
     out = filled - mean
     for step in fitted.steps[1:]:
         out = step.apply(out.astype(np.float32)).astype(np.float64)

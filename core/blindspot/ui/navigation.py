@@ -210,7 +210,7 @@ def entry_of(stem: str) -> PageEntry:
 def places() -> list[PageEntry]:
     """All that a reader can open: the pages without parts, and the parts of the others."""
     every = (entry for entries in sections().values() for entry in entries)
-    return [place for entry in every for place in entry.parts or (entry,)]
+    return [part for entry in every for part in entry.parts or (entry,)]
 
 
 def path_of(stem: str, parameters: Mapping[str, str] | None = None) -> str:

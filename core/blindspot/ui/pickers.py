@@ -193,8 +193,8 @@ def shared_pickers(page: str) -> Picks:
         st.sidebar.caption("Nothing to pick on this page.")  # else the sidebar goes, and the page jumps
         return _remember(st.session_state.get(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ())))
     choices = pickable_datasets()
-    known = {str(variant): variant for variant in repository().variants()}
-    models = _own_first(known)
+    by_name = {str(variant): variant for variant in repository().variants()}
+    models = _own_first(by_name)
     answers: dict[Picker, Sequence[str]] = {
         Picker.DATASET: choices,
         Picker.MODELS: models,
@@ -206,7 +206,7 @@ def shared_pickers(page: str) -> Picks:
     _follow_link({picker: answers[picker] for picker in wanted})
     _begin_with_own(page, wanted, choices)
     with st.sidebar:
-        return _remember(_drawn(wanted, choices, known))
+        return _remember(_drawn(wanted, choices, by_name))
 
 
 def _has_doors(page: str) -> bool:
@@ -215,9 +215,9 @@ def _has_doors(page: str) -> bool:
     return entry_of(page).stem in WITH_DOORS and not is_asked and visitor() is None and not repository().variants()
 
 
-def _own_first(known: Mapping[str, Variant]) -> list[str]:
+def _own_first(by_name: Mapping[str, Variant]) -> list[str]:
     """Names of models as pickers list them: a user's own, then others, then baselines that nobody would deploy."""
-    return sorted(known, key=lambda name: place_of(known[name].encoder))
+    return sorted(by_name, key=lambda name: place_of(by_name[name].encoder))
 
 
 def _begin_with_own(page: str, wanted: Collection[Picker], choices: Collection[str]) -> None:
@@ -251,11 +251,11 @@ def _remember(picks: Picks) -> Picks:
     return picks
 
 
-def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[str, Variant]) -> Picks:
+def _drawn(wanted: Collection[Picker], datasets: Sequence[str], by_name: Mapping[str, Variant]) -> Picks:
     """Draw the wanted pickers; the others count with what was picked on other pages."""
     kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
-    called = names_of_variants(list(known), WIDTH)
-    models = _own_first(known)
+    called = names_of_variants(list(by_name), WIDTH)
+    models = _own_first(by_name)
     if Picker.DATASET in wanted:
         kept[Picker.DATASET] = one_named(
             "Dataset",
@@ -274,10 +274,10 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             models,
             key=Picker.MODELS,
             name=called,
-            placeholder="All that were run" if known else "None yet",
+            placeholder="All that were run" if by_name else "None yet",
             help="Models, some with post-processing of their embeddings. Empty means all.",
         )
-    if Picker.POSTPROCESSED in wanted and (now_chosen(Picker.POSTPROCESSED) or _hides_postprocessed(known.values())):
+    if Picker.POSTPROCESSED in wanted and (now_chosen(Picker.POSTPROCESSED) or _hides_postprocessed(by_name.values())):
         kept[Picker.POSTPROCESSED] = st.toggle(
             "With post-processing",
             key=Picker.POSTPROCESSED,
@@ -286,7 +286,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             "there are two others.",
         )
     if Picker.BASELINE in wanted:
-        usual = usual_baseline(known.values())
+        usual = usual_baseline(by_name.values())
         kept[Picker.BASELINE] = one_named(
             "Baseline model",
             models,
@@ -299,8 +299,8 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     if Picker.SIMILARITY in wanted:
         about = "cos: cosine. l2: 1/(1 + distance)."
         kept[Picker.SIMILARITY] = one_of("Similarity", Similarity, Picker.SIMILARITY, about).value
-    models_shown = [known[name] for name in kept.get(Picker.MODELS, ()) if name in known]
-    baseline = known.get(str(kept.get(Picker.BASELINE)))
+    models_shown = [by_name[name] for name in kept.get(Picker.MODELS, ()) if name in by_name]
+    baseline = by_name.get(str(kept.get(Picker.BASELINE)))
     if models_shown and baseline and baseline not in models_shown and Picker.BASELINE in wanted:
         models_shown.insert(0, baseline)
     return Picks(
@@ -308,9 +308,9 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
         kept.get(Picker.SIMILARITY, DEFAULT_METRIC),
         DEFAULT_PROTOCOL,
         tuple(models_shown),
-        baseline or usual_baseline(known.values()),
+        baseline or usual_baseline(by_name.values()),
         bool(kept.get(Picker.POSTPROCESSED)),
-        tuple(known.values()),
+        tuple(by_name.values()),
         baseline is not None,
     )
 
@@ -445,7 +445,7 @@ def usual_sides(names: Sequence[str]) -> tuple[str, list[str]]:
     """
     picks: Picks | None = st.session_state.get(_PICKED)
     baseline = picks.baseline if picks else None
-    places = {str(variant): place for place, variant in enumerate(picks.known if picks else ())}
+    places = {str(variant): order for order, variant in enumerate(picks.known if picks else ())}
     others = [name for name in names if name != str(baseline)]
     others.sort(key=lambda name: (_is_of(baseline, name), _place(name), -places.get(name, -1)))
     return str(baseline) if str(baseline) in names else "", others
@@ -543,10 +543,10 @@ def _called(picker: str, value: str) -> str:
     return Variant.parse(value).label if picker in {Picker.MODELS, Picker.BASELINE} else value
 
 
-def _note_stale_link(known: Mapping[str, Sequence[str]]) -> None:
+def _note_stale_link(choices: Mapping[str, Sequence[str]]) -> None:
     absent = {
         name: [value for value in st.query_params.get_all(name) if option_in_address(value, values) is None]
-        for name, values in known.items()
+        for name, values in choices.items()
     }
     missing = [_called(name, value) for name, values in absent.items() for value in values]
     missing += [f"item {value}" for value in st.query_params.get_all(ITEM) if not value.isdecimal()]

@@ -20,7 +20,7 @@ def variant_styles(shown: Iterable[Variant]) -> Mapping[Variant, Style]:
     """
     together = dict.fromkeys(shown)
     stored = repository().variants()
-    known = [*stored, *(variant for variant in together if variant not in set(stored))]
+    variants = [*stored, *(variant for variant in together if variant not in set(stored))]
     picked = dict.fromkeys([*together, *(v for v in picked_variants() if v in set(stored))])
     apart = picked if len(picked) <= theme.palette_size() else together
-    return theme.styles(known, scheme(), apart, undeployed(known))
+    return theme.styles(variants, scheme(), apart, undeployed(variants))

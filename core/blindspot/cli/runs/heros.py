@@ -130,8 +130,8 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
         return
     output.use_names(settings, repository)
     title = f"{variant.label} on {title_of(record.plan.dataset)}"
-    known = cosines.dependence
-    groups = "" if known.is_of_singles else f" ({known.independent})"
+    dependence = cosines.dependence
+    groups = "" if dependence.is_of_singles else f" ({dependence.independent})"
     if view.rates:
         output.print_rows(
             f"{title}: share of {cosines.originals:,} originals{groups} with this ordering, ties counting half",

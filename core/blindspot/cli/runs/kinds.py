@@ -115,8 +115,8 @@ def _sources(record: RunRecord, frame: pd.DataFrame, settings: Settings) -> Pair
     """The source sets of the pairs; ``InputError`` if the dataset has no known sources."""
     dataset = DATASETS.get(record.plan.dataset)
     if dataset is None or not dataset.sources:
-        known = ", ".join(d.id for d in DATASETS.values() if d.sources)
-        raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
+        sources = ", ".join(d.id for d in DATASETS.values() if d.sources)
+        raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=sources)
     scored = scored_pairs(SOURCES[dataset.sources], settings)
     return find_sources(frame["query"].tolist(), frame["match"].tolist(), scored)
 

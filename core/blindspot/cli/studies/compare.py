@@ -27,8 +27,8 @@ def compare_variants(
     To compare two runs in full, see: blindspot runs compare
     """
     settings, repository = settings_and_store()
-    known = repository.variants()
-    a_variant, other = (_variant(name, known) for name in (a, b))
+    variants = repository.variants()
+    a_variant, other = (_variant(name, variants) for name in (a, b))
     picked = {"metric": metric.value}
     view = compare_view(a_variant, other, repository, picked)
     if as_json:
@@ -51,9 +51,9 @@ def compare_variants(
     output.print_rows("Cost", [{"": row.title, sides[0]: row.a, sides[1]: row.b} for row in view.told.cost_rows])
 
 
-def _variant(name: str, known: list[Variant]) -> Variant:
+def _variant(name: str, variants: list[Variant]) -> Variant:
     """A model as the store knows it, given as a reference, an alias or a path."""
     variant = Variant.parse(name)
-    if variant in known:
+    if variant in variants:
         return variant
     return variant_named(variant.encoder, variant.transform)

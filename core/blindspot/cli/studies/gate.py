@@ -146,8 +146,10 @@ def _failure_of(error: BaseException) -> BlindspotError:
         return error
     if isinstance(error, KeyboardInterrupt):
         return BlindspotError("interrupted", remedy="embeddings made so far are kept: run it again to continue")
-    known = library_missing(error) if isinstance(error, ImportError) else disk_error(error)
-    return known or BlindspotError(f"unexpected {type(error).__name__}: {error}", remedy="--debug shows the traceback")
+    explained = library_missing(error) if isinstance(error, ImportError) else disk_error(error)
+    return explained or BlindspotError(
+        f"unexpected {type(error).__name__}: {error}", remedy="--debug shows the traceback"
+    )
 
 
 def _run(

@@ -76,8 +76,8 @@ def _print(view: LanguagesView, by: By) -> None:
     for group in view.groups:
         for language in group.languages:
             both = [at.get((language.code, way)) for way in BOTH]
-            known = next(side for side in both if side)
-            pairs = f"{known.pairs:,}" if known.covered == known.pairs else f"{known.covered:,} of {known.pairs:,}"
+            side = next(side for side in both if side)
+            pairs = f"{side.pairs:,}" if side.covered == side.pairs else f"{side.covered:,} of {side.pairs:,}"
             cells = [cell for score in both for cell in _accuracy(score)]
             rows.append([language.name, language.code, language.kin, language.script, pairs, *cells])
     ways = list(DIRECTIONS.values())

@@ -91,8 +91,8 @@ def _rejected(path: Path, made: Made) -> frozenset[str]:
         ids = read_limited(path, MOST_REJECTED).decode().split()
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not text", expected="an id of a rewrite per line") from error
-    known = {proposal.id for proposal in made.proposals}
-    if strange := [each for each in ids if each not in known]:
+    proposal_ids = {proposal.id for proposal in made.proposals}
+    if strange := [each for each in ids if each not in proposal_ids]:
         output.warn(
             [f"{len(strange)} of {len(ids)} ids in {path} are of no rewrite made here, such as '{strange[0][:20]}'"]
         )

@@ -113,8 +113,8 @@ def _print_lines(view: LinesView) -> None:
 
 def _disagreement(view: LinesView, disagreement: Disagreement) -> tuple[str, ...]:
     sides = []
-    for model, similarity, place in zip(
+    for model, similarity, rank in zip(
         disagreement.models, disagreement.similarities, disagreement.places, strict=True
     ):
-        sides += [view.models[model].label, f"{similarity:.4f}", f"{place:.0%}"]
+        sides += [view.models[model].label, f"{similarity:.4f}", f"{rank:.0%}"]
     return f"{disagreement.lines[0] + 1} and {disagreement.lines[1] + 1}", *sides

@@ -53,8 +53,8 @@ class ChunkedSentences(WordDataset):
     def coverage(self, covered: Bool) -> dict[str, int]:
         """All sentences are kept; tokens and words count as covered if they have a vector."""
         sentences = len(self.splits)
-        known = self.words >= 0
-        tokens = int(np.count_nonzero(known & covered[np.where(known, self.words, 0)]))
+        has_word = self.words >= 0
+        tokens = int(np.count_nonzero(has_word & covered[np.where(has_word, self.words, 0)]))
         counts = {self.counted: sentences, f"{self.counted}_covered": sentences}
         words = {"items": len(covered), "items_covered": int(np.count_nonzero(covered))}
         return counts | {"tokens": len(self.words), "tokens_covered": tokens} | words
@@ -64,8 +64,8 @@ class ChunkedSentences(WordDataset):
         return np.full(len(self.splits), bool(covered.any()))
 
     def _reduced(self, items: tuple[str, ...], covered: Bool, rows: Int64, numbers: Int32) -> ChunkedSentences:  # noqa: ARG002
-        known = (self.words >= 0) & covered[np.where(self.words >= 0, self.words, 0)]
-        words = np.where(known, numbers[np.where(known, self.words, 0)], np.int32(UNKNOWN))
+        has_word = (self.words >= 0) & covered[np.where(self.words >= 0, self.words, 0)]
+        words = np.where(has_word, numbers[np.where(has_word, self.words, 0)], np.int32(UNKNOWN))
         return replace(self, items=items, words=words.astype(np.int32))
 
     def tokens(self, sentence: int) -> list[str]:
@@ -104,14 +104,14 @@ def chunks_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     """
     chunks: list[tuple[int, int, str]] = []
     start, kind = -1, ""
-    for place, tag in enumerate([*tags, "O"]):
+    for position, tag in enumerate([*tags, "O"]):
         mark, _, own = tag.partition("-")
         continues = mark == "I" and start >= 0 and own == kind
         if start >= 0 and not continues:
-            chunks.append((start, place, kind))
+            chunks.append((start, position, kind))
             start = -1
         if mark != "O" and not continues:
-            start, kind = place, own
+            start, kind = position, own
     return chunks
 
 
@@ -120,8 +120,8 @@ def bracketed(words: Sequence[str], tags: Sequence[str]) -> str:
     begins = {start: kind for start, _, kind in chunks_of(tags)}
     ends = {end for _, end, _ in chunks_of(tags)}
     out = []
-    for place, word in enumerate(words):
-        out.append(f"[{begins[place]} {word}" if place in begins else word)
-        if place + 1 in ends:
+    for position, word in enumerate(words):
+        out.append(f"[{begins[position]} {word}" if position in begins else word)
+        if position + 1 in ends:
             out.append("]")
     return " ".join(out)

@@ -78,5 +78,5 @@ def _passages(text: str, start: int, spans: Sequence[Span]) -> Iterator[tuple[st
     if len(spans) == 1:
         yield text, (0, len(text))
         return
-    for place, (first, end) in enumerate(spans):
-        yield text[:start] + text[start + first : start + end], (start + first if place else 0, start + end)
+    for number, (first, end) in enumerate(spans):
+        yield text[:start] + text[start + first : start + end], (start + first if number else 0, start + end)

@@ -63,7 +63,7 @@ class Analogies(WordDataset):
         return {
             "item_no": np.arange(len(self.answers), dtype=np.int32),
             "section": names(self.sections, self.section_numbers),
-            **{name: self.questions[:, place] for place, name in enumerate(("a_no", "b_no", "c_no"))},
+            **{name: self.questions[:, column] for column, name in enumerate(("a_no", "b_no", "c_no"))},
             "d_no": self.answers,
         }
 
@@ -169,12 +169,12 @@ class Outliers(WordDataset):
     def stored_rows(self) -> dict[str, Any]:
         """A row per case and word; place 0 is the outlier's."""
         words = np.column_stack([self.outliers, self.members])
-        case, place = np.nonzero(words >= 0)
+        case, column = np.nonzero(words >= 0)
         return {
             "item_no": case.astype(np.int32),
             "group_name": names(self.groups, self.group_numbers[case]),
-            "place": place.astype(np.int32),
-            "word_no": words[case, place],
+            "place": column.astype(np.int32),
+            "word_no": words[case, column],
         }
 
 

@@ -177,8 +177,8 @@ def rewrites(
             progress("rewriting", number, len(texts))
         for rule in rules:
             match rule.apply(text, seed, in_file):
-                case Changed(rewrite, said):
-                    proposals.append(Proposal(rule, number, text, rewrite, said))
+                case Changed(rewrite, change):
+                    proposals.append(Proposal(rule, number, text, rewrite, change))
                 case Passed(why):
                     skipped.append(Skipped(rule, number, why))
     return Made(tuple(texts), rules, seed, tuple(proposals), tuple(skipped))

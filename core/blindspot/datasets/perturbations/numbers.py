@@ -71,13 +71,13 @@ def number(text: str, context: Context) -> Changed | Passed:
     matches = [m for m in matches if m[0] not in {"0", "1"} and not _YEAR.fullmatch(m[0])]
     if not matches:
         return Passed("no number above one")
-    place = context.random.choice(sorted(matches, key=lambda m: m.start()))
-    old = place[0]
+    match = context.random.choice(sorted(matches, key=lambda m: m.start()))
+    old = match[0]
     if old[0].isdigit():
-        new = _other_digits(old, context, is_share=bool(_PERCENT.match(text, place.end())))
+        new = _other_digits(old, context, is_share=bool(_PERCENT.match(text, match.end())))
     else:
         new = english.like(_other_word(old.lower(), context), old)
-    return Changed(english.replaced(text, *place.span(), new), f"{old} → {new}")
+    return Changed(english.replaced(text, *match.span(), new), f"{old} → {new}")
 
 
 def _other_digits(old: str, context: Context, *, is_share: bool) -> str:
@@ -103,7 +103,7 @@ def unit(text: str, context: Context) -> Changed | Passed:
     named = [(m, "unit" if m["unit"] else "sign") for m in _AFTER_NUMBER.finditer(text)]
     places = [(m.start(which), m.end(which), UNITS[m[which]]) for m, which in named]
     places += [(m.start(), m.end(), _MONEY[m[0]]) for m in _BEFORE_NUMBER.finditer(text)]
-    places = [place for place in places if not _needs_other_article(text, place[0], place[2])]
+    places = [span for span in places if not _needs_other_article(text, span[0], span[2])]
     if not places:
         return Passed("no number with a unit that has a listed counterpart")
     start, end, new = context.random.choice(sorted(places))

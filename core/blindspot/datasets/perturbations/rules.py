@@ -36,11 +36,11 @@ _ALL = (
         _rule(
             "position",
             True,
-            f"at place {place} of {surroundings.PLACES} among neutral sentences",
-            surroundings.position(place),
-            name=f"position_{place}",
+            f"at place {position} of {surroundings.PLACES} among neutral sentences",
+            surroundings.position(position),
+            name=f"position_{position}",
         )
-        for place in range(1, surroundings.PLACES + 1)
+        for position in range(1, surroundings.PLACES + 1)
     ),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _ALL}

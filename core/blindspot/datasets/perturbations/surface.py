@@ -79,13 +79,13 @@ def spacing(text: str, context: Context) -> Changed | Passed:
     spaces = [match.start() for match in _SPACE.finditer(text)]
     if not spaces:
         return Passed("no space between two words")
-    place = context.random.choice(spaces)
+    position = context.random.choice(spaces)
     options = [("  ", "two spaces for one"), ("\t", "a tab for a space"), ("\n", "a line end for a space")]
     new, change = context.random.choice([*options, ("", "a space before the last mark")])
     if not new and text[-1] in ".!?" and text[-2:-1].isalnum():
         return Changed(f"{text[:-1]} {text[-1]}", change)
     new, change = (new, change) if new else options[0]
-    return Changed(english.replaced(text, place, place + 1, new), change)
+    return Changed(english.replaced(text, position, position + 1, new), change)
 
 
 def unicode_form(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PLR0911 - the first that fits

@@ -94,7 +94,7 @@ def demo_chunks(dataset_id: str, path: Path = _DEMO) -> ChunkedSentences:
 def _tagged(kind: str, inside: str, other: str) -> Tagged:
     if not kind:
         return [(other, "O")]
-    return [(word, f"{'I' if place else 'B'}-{kind}") for place, word in enumerate(inside.split())]
+    return [(word, f"{'I' if position else 'B'}-{kind}") for position, word in enumerate(inside.split())]
 
 
 CHUNKED = {

@@ -36,10 +36,10 @@ def with_synonyms(dataset_id: str, words: PairSet, synonyms: Path) -> PairSet:
         return word, other
 
     number = {word: i for i, word in enumerate(words.items)}
-    known = {frozenset(pair) for pair in zip(words.queries.tolist(), words.matches.tolist(), strict=True)}
+    pairs = {frozenset(pair) for pair in zip(words.queries.tolist(), words.matches.tolist(), strict=True)}
     listed = set(parsed(synonyms, lines(synonyms), parse, "two words with a space between"))
     new = [(word, other) for word, other in listed if word != other and word in number and other in number]
-    new = [pair for pair in new if frozenset(map(number.__getitem__, pair)) not in known]
+    new = [pair for pair in new if frozenset(map(number.__getitem__, pair)) not in pairs]
     drawn = sorted(new, key=digest_of_strings)[:ADDED]
     rows = np.array([(number[word], number[other]) for word, other in drawn], dtype=np.int32).reshape(-1, 2)
     return PairSet(

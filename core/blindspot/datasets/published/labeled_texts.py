@@ -49,14 +49,14 @@ def labeled_texts(dataset_id: str, classes: Sequence[str], examples: Sequence[Ex
         number.setdefault(example.first, len(number))
         if example.second is not None:
             number.setdefault(example.second, len(number))
-    place = {name: i for i, name in enumerate(classes)}
+    class_number = {name: i for i, name in enumerate(classes)}
     return LabeledTexts(
         dataset_id,
         tuple(number),
         tuple(classes),
         np.array([number[e.first] for e in examples], dtype=np.int32),
         np.array([number[e.second] for e in examples if e.second is not None], dtype=np.int32),
-        np.array([place[e.label] for e in examples], dtype=np.int32),
+        np.array([class_number[e.label] for e in examples], dtype=np.int32),
         np.array([e.split for e in examples], dtype=np.int8),
     )
 

@@ -170,13 +170,13 @@ def xnli_negation(dataset_id: str, path: Path) -> MinimalPairSet:
         if number not in unchanged:
             raise DataCorrupt(f"{path}: example {number} has no original", expected="both examples of every pair")
         (*before, was), (*after, became) = unchanged[number], texts
-        differ = [place for place in (0, 1) if before[place] != after[place]]
+        differ = [side for side in (0, 1) if before[side] != after[side]]
         if len(differ) != 1 or (was == "entailment") == (became == "entailment"):
             continue
-        (place,) = differ
+        (side,) = differ
         entailed, other = (before, after) if was == "entailment" else (after, before)
-        changed = list(_CHANGED.values())[place]
-        rows.append((before[1 - place], entailed[place], other[place], f"{was} to {became}", changed))
+        changed = list(_CHANGED.values())[side]
+        rows.append((before[1 - side], entailed[side], other[side], f"{was} to {became}", changed))
     if len(rows) < 2:
         raise DataCorrupt(f"{path} has {len(rows)} pair(s) with an entailment", expected="at least two")
     originals, entailments, others, labels, changes = zip(*rows, strict=True)
@@ -235,8 +235,8 @@ def sts3k(dataset_id: str, path: Path, adversarial: Path, plain: Path) -> Scored
         raise DataCorrupt(f"{adversarial} and {plain} do not fit {path}", expected="each line in one of them at most")
     sets: dict[str, list[Row]] = {"not adversarial": [], _ADVERSARIAL: [], f"{_ADVERSARIAL}, opposites": []}
     for number, row in enumerate(rows):
-        place = 1 if number in numbers[0] else 0 if number in numbers[1] else 2
-        list(sets.values())[place].append(row)
+        which = 1 if number in numbers[0] else 0 if number in numbers[1] else 2
+        list(sets.values())[which].append(row)
     return scored_pairs(dataset_id, sets)
 
 

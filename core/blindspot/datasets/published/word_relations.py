@@ -126,7 +126,7 @@ def outliers(dataset_id: str, groups: Sequence[Group]) -> Outliers:
         raise DataCorrupt(f"'{dataset_id}' has {len(groups)} groups", expected="one or more, of different names")
     number: dict[str, int] = {}
     cases: list[tuple[int, list[int], int]] = []
-    for place, group in enumerate(groups):
+    for group_number, group in enumerate(groups):
         belong, odd = dict.fromkeys(group.words), dict.fromkeys(group.outliers)
         if len(belong) < 2 or not odd or belong.keys() & odd.keys():
             raise DataCorrupt(
@@ -136,13 +136,13 @@ def outliers(dataset_id: str, groups: Sequence[Group]) -> Outliers:
         for word in (*belong, *odd):
             number.setdefault(word, len(number))
         members = [number[word] for word in belong]
-        cases += [(place, members, number[word]) for word in odd]
+        cases += [(group_number, members, number[word]) for word in odd]
     most = max(len(members) for _, members, _ in cases)
     return Outliers(
         dataset_id,
         tuple(number),
         tuple(group.name for group in groups),
-        np.array([place for place, _, _ in cases], dtype=np.int32),
+        np.array([number for number, _, _ in cases], dtype=np.int32),
         np.array([members + [-1] * (most - len(members)) for _, members, _ in cases], dtype=np.int32),
         np.array([outlier for _, _, outlier in cases], dtype=np.int32),
     )

@@ -58,18 +58,18 @@ class _NoGroups(Exception):
 
 def _coded(cells: Sequence[object]) -> tuple[tuple[str, ...], UInt8]:
     """The distinct values, and the place of each cell's value among them, ``[m] uint8``."""
-    known: dict[object, int] = {}
+    code_of: dict[object, int] = {}
     values: dict[str, int] = {}
     codes = np.empty(len(cells), dtype=np.uint8)
     for row, cell in enumerate(cells):
         key = None if _is_nan(cell) else str(cell).casefold() if isinstance(cell, bool) else cell
         if not isinstance(key, Hashable):
             raise _NoGroups("neither text nor numbers")
-        if key not in known:
-            known[key] = values.setdefault(_value(key), len(values))
+        if key not in code_of:
+            code_of[key] = values.setdefault(_value(key), len(values))
             if len(values) > MOST_VALUES:
                 raise _NoGroups(f"more than {MOST_VALUES} different values, too many to group by")
-        codes[row] = known[key]
+        codes[row] = code_of[key]
     return tuple(values), codes
 
 

@@ -404,7 +404,7 @@ def texts_of(table: FileTable, column: int) -> list[str]:
     return [check_text(cell, table.where(row, column)) for row, cell in enumerate(table.cells[column])]
 
 
-def check_text(cell: object, place: str, remedy: str = "fill it in or remove the row") -> str:
+def check_text(cell: object, where: str, remedy: str = "fill it in or remove the row") -> str:
     """A cell that is a text.
 
     Args:
@@ -412,21 +412,21 @@ def check_text(cell: object, place: str, remedy: str = "fill it in or remove the
         remedy: for one that is empty.
     """
     if is_blank(cell):
-        raise InputError(f"{place}: nothing there", expected="a text", remedy=remedy)
+        raise InputError(f"{where}: nothing there", expected="a text", remedy=remedy)
     if not isinstance(cell, str):
         is_judged = isinstance(cell, Nested) and cell.is_judged
         raise InputError(
-            f"{place}: {shortened(str(cell))} is not text",
+            f"{where}: {shortened(str(cell))} is not text",
             expected="a text",
             remedy="write a row for each query and passage, with a column relevance" if is_judged else "",
         )
     if not is_unicode(cell):
-        raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
+        raise InputError(f"{where}: half of a surrogate pair", expected="a text of whole characters")
     if "\0" in cell:
-        raise InputError(f"{place}: a zero byte", expected="a text without any")
+        raise InputError(f"{where}: a zero byte", expected="a text without any")
     if len(cell) > MAX_CELL:
         raise InputError(
-            f"{place}: {len(cell):,} characters", expected=f"at most {MAX_CELL:,}", remedy="shorten or split it"
+            f"{where}: {len(cell):,} characters", expected=f"at most {MAX_CELL:,}", remedy="shorten or split it"
         )
     return cell
 
@@ -436,18 +436,18 @@ def numbers_of(table: FileTable, column: int, expected: str, example: str = "") 
     out = []
     missing = "fill it in or remove the row"
     for row, cell in enumerate(table.cells[column]):
-        place = table.where(row, column)
+        where = table.where(row, column)
         if is_blank(cell):
-            raise InputError(f"{place}: nothing there", expected=expected, remedy=missing)
+            raise InputError(f"{where}: nothing there", expected=expected, remedy=missing)
         value = _number(cell)
         if value is None:
             raise InputError(
-                f"{place}: '{shortened(str(cell))}' is no number",
+                f"{where}: '{shortened(str(cell))}' is no number",
                 expected=f"{expected}{example}",
                 remedy=_as_number(str(cell).strip()),
             )
         if not math.isfinite(value):
-            raise InputError(f"{place}: {value:g}", expected=expected, remedy=missing)
+            raise InputError(f"{where}: {value:g}", expected=expected, remedy=missing)
         out.append(value)
     return out
 

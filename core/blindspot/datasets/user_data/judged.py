@@ -137,10 +137,10 @@ def _are_verdicts(name: str, cells: Sequence[object]) -> bool:
         return len(values) > 1 or has_gaps
     if column_key(name) in ABOUT or (values != {"1"} and all(map(is_number, values))):
         return False
-    known = values & (_VERDICTS | _SIGNS)
+    verdicts = values & (_VERDICTS | _SIGNS)
     if len(values) == 1:
         return has_gaps and values <= _TICKS
-    return (len(known) > 1 and 2 * len(known) >= len(values)) or bool(guess.words(name) & _VERDICT_WORDS)
+    return (len(verdicts) > 1 and 2 * len(verdicts) >= len(values)) or bool(guess.words(name) & _VERDICT_WORDS)
 
 
 def _is_reversed(name: str) -> bool:

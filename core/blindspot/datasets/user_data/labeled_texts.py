@@ -454,16 +454,16 @@ def _check_classes(table: FileTable, column: int, labels: Sequence[str], too_man
             remedy="add rows",
         )
     classes = set(labels)
-    place = f"{table.path}, column '{table.names[column]}'"
+    where = f"{table.path}, column '{table.names[column]}'"
     if len(classes) == 1:
         raise InputError(
-            f"{place}: the class is '{shortened(labels[0])}' in all {len(labels):,} rows",
+            f"{where}: the class is '{shortened(labels[0])}' in all {len(labels):,} rows",
             expected="at least two classes",
             remedy="add examples of another class, or choose another column",
         )
     if len(classes) >= too_many:
         raise InputError(
-            f"{place}: {len(classes):,} classes in {len(labels):,} rows",
+            f"{where}: {len(classes):,} classes in {len(labels):,} rows",
             expected=f"fewer than {too_many:,} classes, each with examples to learn from",
             remedy="merge rare ones, or choose the column of the classes if this one has ids, scores or texts",
         )

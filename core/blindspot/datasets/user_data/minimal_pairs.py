@@ -85,8 +85,8 @@ class OwnMinimalPairs(OwnFile):
             return False
         if len(roles) > 1 or any(map(is_marked, table.names)):
             return True
-        known = [number for numbers in minimal_pairs.places(table.names).values() for number in numbers]
-        rewrites, _ = _others(table, roles[ORIGINAL][0], known, ())
+        named = [number for numbers in minimal_pairs.places(table.names).values() for number in numbers]
+        rewrites, _ = _others(table, roles[ORIGINAL][0], named, ())
         return bool(rewrites) and known_columns(table) is None
 
     @classmethod
@@ -331,7 +331,7 @@ def _subset_of(column: str) -> str:
 
 
 def _others(
-    table: FileTable, original: int, known: Collection[int], pairs: Collection[int]
+    table: FileTable, original: int, named: Collection[int], pairs: Collection[int]
 ) -> tuple[list[tuple[int, str]], dict[int, str]]:
     """Columns of rewrites of the originals, besides those that already have a role.
 
@@ -344,7 +344,7 @@ def _others(
     rewrites: list[tuple[int, str]] = []
     left_out: dict[int, str] = {}
     for number, column in enumerate(table.names):
-        if number == original or number in known:
+        if number == original or number in named:
             continue
         if reason := "" if is_marked(column) else _why_not(table, original, number, number in pairs):
             left_out[number] = reason

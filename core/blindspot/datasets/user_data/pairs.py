@@ -86,8 +86,8 @@ class OwnPairs(OwnFile):
 
     @classmethod
     def _texts(cls, table: FileTable) -> dict[int, tuple[str, str]]:
-        if known := known_columns(table):
-            return dict(zip(known, ((QUERY, guess.BY_NAME), (MATCH, guess.BY_NAME)), strict=True))
+        if columns := known_columns(table):
+            return dict(zip(columns, ((QUERY, guess.BY_NAME), (MATCH, guess.BY_NAME)), strict=True))
         texts = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind is ColumnKind.TEXT]
         sentences = [f"'{name[:40]}'" for name in texts if _is_sentence(name)]
         if len(sentences) >= 2 and table.separator:

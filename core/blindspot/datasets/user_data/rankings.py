@@ -79,10 +79,10 @@ def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) 
             scores.append(-score if are_distances else score)
             ranks.append(min(rank, 2**31 - 1))
     if unknown:
-        document, place = next(iter(unknown.items()))
+        document, where = next(iter(unknown.items()))
         more = f", nor {counted(len(unknown) - 1, 'other')} of the file" if len(unknown) > 1 else ""
         raise InputError(
-            f"{path}, {place}: '{dataset.id}' has no document with the id '{shortened(document)}'{more}",
+            f"{path}, {where}: '{dataset.id}' has no document with the id '{shortened(document)}'{more}",
             expected="documents of the dataset",
             remedy="rank the documents of this dataset alone",
         )

@@ -227,10 +227,10 @@ class OwnRetrieval(OwnFile):
     def kept_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
         judged = {judgment.document for judgment in self.judgments}
         further = [document.text for number, document in enumerate(self.documents) if number not in judged]
-        for place, (query, document, grade) in enumerate(self.judgments):
+        for number, (query, document, grade) in enumerate(self.judgments):
             text, document_row = self.queries[query].text, self.documents[document]
             title = {"title": document_row.title} if document_row.title else {}
-            more: dict[str, list[str]] = {"candidates": further} if further and not place else {}
+            more: dict[str, list[str]] = {"candidates": further} if further and not number else {}
             yield {"query": text, "document": document_row.text, **title, "relevance": grade, **more}
 
     def dataset(self, dataset_id: str) -> RetrievalDataset:
@@ -277,14 +277,14 @@ def about_grades(grades: Iterable[int]) -> tuple[str, ...]:
     )
 
 
-def grade_of(cell: object, place: str) -> int:
+def grade_of(cell: object, where: str) -> int:
     """A grade: a whole number, perhaps written as 1.0."""
     grade = None if is_blank(cell) or isinstance(cell, bool) else _whole(cell)
     if grade is None:
         problem = "nothing there" if is_blank(cell) else f"'{shortened(str(cell))}' is no grade"
-        raise InputError(f"{place}: {problem}", expected="a whole number, 0 for a document that is not relevant")
+        raise InputError(f"{where}: {problem}", expected="a whole number, 0 for a document that is not relevant")
     if abs(grade) > HIGHEST:
-        raise InputError(f"{place}: a grade of {grade:,}", expected=f"at most {HIGHEST:,}")
+        raise InputError(f"{where}: a grade of {grade:,}", expected=f"at most {HIGHEST:,}")
     return grade
 
 
@@ -427,12 +427,12 @@ def _found(table: FileTable, numbers: Mapping[str, int]) -> Iterator[list[tuple[
 
 def _texts(table: FileTable, row: int, column: int) -> Sequence[str]:
     """A cell's text, or the texts of its list."""
-    cell, place = table.cells[column][row], table.where(row, column)
+    cell, where = table.cells[column][row], table.where(row, column)
     if not isinstance(cell, Texts):
-        return [check_text(cell, place)]
+        return [check_text(cell, where)]
     if not cell:
-        raise InputError(f"{place}: an empty list", expected="at least one document", remedy="remove the row")
-    return [check_text(text, f"{place}, text {n}") for n, text in enumerate(cell, 1)]
+        raise InputError(f"{where}: an empty list", expected="at least one document", remedy="remove the row")
+    return [check_text(text, f"{where}, text {n}") for n, text in enumerate(cell, 1)]
 
 
 def _is_nothing(cell: object) -> bool:

@@ -238,6 +238,6 @@ def _only(table: FileTable, scores: Sequence[int]) -> int:
 
 
 def _text_columns(table: FileTable) -> guess.PairGuess:
-    if (known := known_columns(table)) is not None:
-        return guess.PairGuess(known, (guess.BY_NAME, guess.BY_NAME), is_clear=True)
+    if (columns := known_columns(table)) is not None:
+        return guess.PairGuess(columns, (guess.BY_NAME, guess.BY_NAME), is_clear=True)
     return guess.pair(table, {score_column(table), *(marks.number for marks in judged.marks_in(table))})

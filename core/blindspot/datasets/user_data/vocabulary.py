@@ -88,8 +88,8 @@ class OwnVocabulary(OwnFile):
         counts = numbers_of(table, numbers[COUNT], expected, ", such as 1520 or 3.2e-5")
         for row, count in enumerate(counts):
             if count <= 0:
-                place = table.where(row, numbers[COUNT])
-                raise InputError(f"{place}: {count:g}", expected=expected, remedy="remove words that do not occur")
+                where = table.where(row, numbers[COUNT])
+                raise InputError(f"{where}: {count:g}", expected=expected, remedy="remove words that do not occur")
         return tuple(words), tuple(counts)
 
     @property

@@ -102,9 +102,9 @@ def outcomes(described: pd.DataFrame) -> Outcomes:
 
 def orders(described: pd.DataFrame) -> list[str]:
     """The columns that pairs can be sorted by, the worst rank first."""
-    known = ["worst rank", "pair", "rank in A", "rank in B", "rank difference", "1/rank difference"]
-    known += ["similarity in A", "similarity in B", "ties in A", "ties in B"]
-    known += [
+    orders_all = ["worst rank", "pair", "rank in A", "rank in B", "rank difference", "1/rank difference"]
+    orders_all += ["similarity in A", "similarity in B", "ties in A", "ties in B"]
+    orders_all += [
         "overlap",
         "words in query",
         "words in match",
@@ -113,7 +113,7 @@ def orders(described: pd.DataFrame) -> list[str]:
         "query",
         "match",
     ]
-    return [name for name in known if name in described]
+    return [name for name in orders_all if name in described]
 
 
 def kept(described: pd.DataFrame, which: Which) -> Bool:

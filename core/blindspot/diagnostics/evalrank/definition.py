@@ -230,20 +230,20 @@ def compute_twice(
     metric, among = Similarity(params["metric"]), candidates_of(dataset, params)
     exclusions = exclusions_of(dataset).among(among)
     candidates = np.arange(len(dataset.items)) if among is None else np.flatnonzero(among)
-    place = np.full(len(dataset.items), -1, dtype=np.int64)
-    place[candidates] = np.arange(len(candidates))
+    row_of = np.full(len(dataset.items), -1, dtype=np.int64)
+    row_of[candidates] = np.arange(len(candidates))
     asked, query = np.unique(dataset.queries, return_inverse=True)
 
     def side(vectors: Float32) -> Side:
         return Side.of(vectors[candidates], vectors[dataset.rows_as_queries(asked.astype(np.int32), len(vectors))])
 
-    rescoring = Rescoring(side(twice.searched), side(twice.finer), twice.depth, metric, own=place[asked])
+    rescoring = Rescoring(side(twice.searched), side(twice.finer), twice.depth, metric, own=row_of[asked])
     queries = dataset.rows_as_queries(dataset.queries, len(twice.finer))
     places = rank_pairs_twice(
         rescoring,
         np.asarray(query, dtype=np.int64),
-        place[dataset.matches],
-        Exclusions(exclusions.pairs, place[exclusions.items]),
+        row_of[dataset.matches],
+        Exclusions(exclusions.pairs, row_of[exclusions.items]),
         similarity_of_pairs(twice.finer, queries, dataset.matches, metric),
         cancel,
         progress,

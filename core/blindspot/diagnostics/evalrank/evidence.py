@@ -112,18 +112,20 @@ def read(material: Material) -> list[Ranked]:
     """The runs by what they ranked; rows and texts are read once per dataset, so that memory has those of one."""
     out = []
     for group in together(material, on_same_items=True):
-        known = rows_of_runs(ENTRY, [run.run_id for run in group.every], material.repository)
-        known = {run_id: rows for run_id, rows in known.items() if len(rows.item_no)}
-        runs, compared = ([run for run in some if run.run_id in known] for some in (group.runs, group.baselines))
+        rows_of = rows_of_runs(ENTRY, [run.run_id for run in group.every], material.repository)
+        rows_of = {run_id: rows for run_id, rows in rows_of.items() if len(rows.item_no)}
+        runs, compared = ([run for run in some if run.run_id in rows_of] for some in (group.runs, group.baselines))
         if not runs:
             continue
         pairs = pairs_of_run(runs[0], material.repository)
-        alike = {run_id for run_id, pairs_known in known.items() if np.array_equal(pairs_known.item_no, pairs.numbers)}
+        alike = {
+            run_id for run_id, pairs_known in rows_of.items() if np.array_equal(pairs_known.item_no, pairs.numbers)
+        }
         ranked = [[run for run in some if run.run_id in alike] for some in (runs, compared)]
         if ranked[0]:
             further = material.repository.own_columns(runs[0].plan.dataset, runs[0].plan.dataset_digest)
             axes = _axes(runs[0].plan.dataset_digest, _Sorted(runs[0], pairs, material.settings, further))
-            out.append(Ranked(ranked[0], ranked[1], pairs, {i: known[i] for i in alike}, axes))
+            out.append(Ranked(ranked[0], ranked[1], pairs, {i: rows_of[i] for i in alike}, axes))
     return out
 
 
@@ -260,8 +262,8 @@ def worst_kind(axis: Axis, hits: Float64) -> Worst:
     p = np.minimum(1.0, 2 * hypergeometric_cdf(k, n + rest, k + others, n))
     lower = [hits[kind.group.inside].mean() < hits[~kind.group.inside].mean() for kind in axis.groups]
     p = np.where(lower, p, 1.0)
-    place = int(np.argmin(p))
-    return Worst(place, min(1.0, float(p[place]) * len(axis.groups)))
+    worst_at = int(np.argmin(p))
+    return Worst(worst_at, min(1.0, float(p[worst_at]) * len(axis.groups)))
 
 
 def _table(hits: Float64, dependence: Dependence, rounded: np.ufunc) -> tuple[int, int]:
@@ -343,8 +345,8 @@ def _known(ranked: Ranked, first: FirstRanked) -> tuple[Int64, Int64, Dependence
     """The missed pairs whose first-ranked text is known, those texts, and which of the pairs are independent."""
     is_known = first.items >= 0
     places = first.places[is_known]
-    known = ranked.dependence.of_some(places)
-    return places, first.items[is_known], known
+    dependence = ranked.dependence.of_some(places)
+    return places, first.items[is_known], dependence
 
 
 def _missed_share(ranked: Ranked, run: RunRecord) -> float:
@@ -353,22 +355,22 @@ def _missed_share(ranked: Ranked, run: RunRecord) -> float:
 
 def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, families: Families) -> Iterator[Evidence]:
     """The meaning-changing rewrite that comes first most often, against its share by chance among all rewrites."""
-    places, items, known = _known(ranked, first)
+    places, items, dependence = _known(ranked, first)
     subsets = np.array(
         [
-            families.subset_of(ranked.pairs.query[place], first.texts[item]) or ""
-            for place, item in zip(places.tolist(), items.tolist(), strict=True)
+            families.subset_of(ranked.pairs.query[position], first.texts[item]) or ""
+            for position, item in zip(places.tolist(), items.tolist(), strict=True)
         ]
     )
     changing = [subset for subset in families.subsets if subset not in KEEPING]
-    if known.refusal or not changing:
+    if dependence.refusal or not changing:
         return
     chance = 1.0 / (len(families.subsets) - 1)  # of a family's texts, without the query and its match
     shares = {subset: float(np.mean(subsets == subset)) for subset in changing}
     most = max(changing, key=lambda subset: shares[subset])
     inside = np.asarray(subsets == most, dtype=np.float64)
-    estimate = share(inside, known, level_of_each(len(changing)))
-    n = int(worth_of(inside, known))
+    estimate = share(inside, dependence, level_of_each(len(changing)))
+    n = int(worth_of(inside, dependence))
     p = min(1.0, len(changing) * p_of_more(shares[most] * n, n, chance))
     lost = _distinct(_most_lost(run, ranked, places[subsets == most]), ranked) if p < ALPHA else []
     facts: dict[str, Fact] = {"rewrite": after_the(most), "chance": chance, "rewrites": len(changing)}
@@ -379,8 +381,8 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
 
 def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Iterator[Evidence]:
     """Whether the first-ranked text shares more words with the query than the match does; a word: is more frequent."""
-    places, items, known = _known(ranked, first)
-    if known.refusal:
+    places, items, dependence = _known(ranked, first)
+    if dependence.refusal:
         return
     query = [ranked.pairs.query[i] for i in places.tolist()]
     match = [ranked.pairs.match[i] for i in places.tolist()]
@@ -393,8 +395,8 @@ def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Iterator[Ev
             "shared-words",
         )
     more = np.where(lead == 0, 0.5, lead > 0).astype(np.float64)
-    estimate = share(more, known)
-    n = int(worth_of(more, known))
+    estimate = share(more, dependence)
+    n = int(worth_of(more, dependence))
     p = p_of_more(estimate.value * n, n, 0.5)
     lost = _distinct(places[np.argsort(-lead, kind="stable")].tolist(), ranked) if p < ALPHA else []
     yield _outranked(by, run, ranked, first, estimate, by_chance(0.5 - estimate.value, p), lost)
@@ -580,11 +582,11 @@ def _distinct(places: Sequence[int], ranked: Ranked) -> list[int]:
     """The first places that are in different groups of pairs: a pair and its reverse show the same."""
     seen: set[int] = set()
     out: list[int] = []
-    for place in places:
-        group = int(ranked.dependence.groups[place])
+    for position in places:
+        group = int(ranked.dependence.groups[position])
         if group not in seen:
             seen.add(group)
-            out.append(place)
+            out.append(position)
         if len(out) == MOST_EXAMPLES:
             break
     return out
@@ -594,15 +596,15 @@ def _examples(
     ranked: Ranked, places: Sequence[int], first: FirstRanked | None, run: RunRecord
 ) -> tuple[tuple[Example, ...], str]:
     """Query, match and, where it is known, the text ranked first; and the number of the first pair, "" for none."""
-    known = {} if first is None else dict(zip(first.places.tolist(), first.items.tolist(), strict=True))
+    first_items = {} if first is None else dict(zip(first.places.tolist(), first.items.tolist(), strict=True))
     rows = ranked.rows[run.run_id].filtered
     out = []
-    for place in places:
-        query, match = ranked.pairs.query[place], ranked.pairs.match[place]
+    for position in places:
+        query, match = ranked.pairs.query[position], ranked.pairs.match[position]
         texts = [("query", query), ("match", match)]
-        if first is not None and known.get(place, -1) >= 0:
-            texts.append(("ranked first", first.texts[known[place]]))
-        note = f"The match is at rank {rows.shown[place]:,g}."
+        if first is not None and first_items.get(position, -1) >= 0:
+            texts.append(("ranked first", first.texts[first_items[position]]))
+        note = f"The match is at rank {rows.shown[position]:,g}."
         out.append(Example(tuple(texts), note, ((), *(_new_words(query, text) for _, text in texts[1:]))))
     return tuple(out), str(ranked.pairs.numbers[places[0]]) if places else ""
 

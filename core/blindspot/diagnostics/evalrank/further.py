@@ -118,9 +118,9 @@ def _keys(pairs: Pairs, own: Int64, matches: Int64, n: int) -> Int64:
     numbers: dict[str, int] = {}
     keys = np.full(n, -1, dtype=np.int64)
     for places, texts in ((own, pairs.query), (matches, pairs.match)):
-        for place, text in zip(places.tolist(), texts, strict=True):
-            if keys[place] < 0 and (key := near_duplicate_key(text)):
-                keys[place] = numbers.setdefault(key, len(numbers))
+        for row, text in zip(places.tolist(), texts, strict=True):
+            if keys[row] < 0 and (key := near_duplicate_key(text)):
+                keys[row] = numbers.setdefault(key, len(numbers))
     return keys
 
 
@@ -185,12 +185,12 @@ def close_misses(
     except BlindspotError:  # the page of pairs says so, and offers to encode again
         return None
     close = looked_at = 0
-    for place, item in zip(above.places.tolist(), above.numbers[:, 0].tolist(), strict=True):
+    for row, item in zip(above.places.tolist(), above.numbers[:, 0].tolist(), strict=True):
         if item < 0:
             continue
         looked_at += 1
         first = above.texts[item]
-        close += are_close(first, pairs.match[place]) or are_close(first, pairs.query[place])
+        close += are_close(first, pairs.match[row]) or are_close(first, pairs.query[row])
     return CloseMisses(looked_at, close, len(above.places) == len(missed))
 
 

@@ -77,8 +77,8 @@ def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
 
 def _known_once(queries: Sequence[str], matches: Sequence[str], measure: Callable[[str], int]) -> Float64:
     """Mean over query and match of a measure of a text, each text measured once, ``[m] float64``."""
-    known = {text: measure(text) for text in {*queries, *matches}}
-    return np.array([(known[q] + known[m]) / 2 for q, m in zip(queries, matches, strict=True)], dtype=np.float64)
+    measures = {text: measure(text) for text in {*queries, *matches}}
+    return np.array([(measures[q] + measures[m]) / 2 for q, m in zip(queries, matches, strict=True)], dtype=np.float64)
 
 
 def scores_by_kind(
@@ -130,7 +130,7 @@ def by_bands(queries: Float64, matches: Float64) -> Bands:
     The bands are ``word_frequency.BANDS``, and one of unknown frequencies.
     """
     numbers = {side: _band(values) for side, values in zip(SIDES, (queries, matches), strict=True)}
-    bins = tuple(Bin(label, place, place + 1) for place, label in enumerate(LABELS))
+    bins = tuple(Bin(label, number, number + 1) for number, label in enumerate(LABELS))
     groups = [group for side in SIDES for group in binned(side, numbers[side], bins)]
     axis = {side: f"{side}, per million" for side in SIDES}
     of_query, of_match = numbers["query"], numbers["match"]

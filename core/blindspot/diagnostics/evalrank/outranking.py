@@ -193,9 +193,9 @@ def _first_mistake(pairs: Pairs, places: Int64, numbers: Int64, texts: Mapping[i
         matches_of[query].add(match)
     keys = {number: near_duplicate_key(text) for number, text in texts.items()}
     out = np.full(len(places), -1, dtype=np.int64)
-    for row, place in enumerate(places.tolist()):
-        own = {near_duplicate_key(pairs.query[place]), near_duplicate_key(pairs.match[place])} - {""}
-        others = matches_of[int(pairs.query_no[place])]
+    for row, position in enumerate(places.tolist()):
+        own = {near_duplicate_key(pairs.query[position]), near_duplicate_key(pairs.match[position])} - {""}
+        others = matches_of[int(pairs.query_no[position])]
         for number in numbers[row].tolist():
             if number >= 0 and number not in others and keys[number] not in own:
                 out[row] = number
@@ -245,18 +245,18 @@ def queries_above(
     order = np.concatenate([matches, others])
     affordable = max(FEWEST, PRODUCTS // (len(order) * ranked.vectors.shape[1]))
     some = np.unique(np.linspace(0, len(query_no) - 1, min(affordable, len(query_no))).astype(np.int64))
-    place = np.zeros(int(ranked.items[-1]) + 1, dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    numbers, queries = ranked.places(order), np.asarray(place[query_no[some]])
+    row_of = np.zeros(int(ranked.items[-1]) + 1, dtype=np.int32)
+    row_of[order] = np.arange(len(order), dtype=np.int32)
+    numbers, queries = ranked.places(order), np.asarray(row_of[query_no[some]])
     if ranked.asking is not None:  # a row of each as a query, after the candidates
         asked, which = np.unique(query_no[some], return_inverse=True)
         numbers = np.concatenate([numbers, ranked.places_of_queries(asked)])
         queries = (len(order) + which).astype(np.int32)
     rows = np.asarray(ranked.vectors[numbers], dtype=np.float32)
-    metric, own = Similarity(run.plan.params["metric"]), place[query_no[some]].astype(np.int64)
+    metric, own = Similarity(run.plan.params["metric"]), row_of[query_no[some]].astype(np.int64)
     counts = []
     for n in (len(order), len(matches)):
-        ranks = rank_pairs(rows, queries, place[match_no[some]], metric, no_progress, CancelToken(), candidates=n)
+        ranks = rank_pairs(rows, queries, row_of[match_no[some]], metric, no_progress, CancelToken(), candidates=n)
         if ranked.asking is not None:  # a query's own text is no candidate
             kept = np.flatnonzero((own < n) & (query_no[some] != match_no[some]))
             ranks = without(ranks, Exclusions(kept, own[kept]), rows, queries, metric)

@@ -88,8 +88,8 @@ def around_match(
     # Among the tied, the match comes first: what is listed above it is surely above it.
     above = order[similarity[order] > match_similarity + TAU]
     order = np.concatenate([above, [match_no], order[len(above) :]])
-    place = len(above)
-    shown = sorted({*range(min(limit, place)), *range(place, min(place + 1 + below, len(order)))})
+    rank = len(above)
+    shown = sorted({*range(min(limit, rank)), *range(rank, min(rank + 1 + below, len(order)))})
 
     numbers = [int(order[i]) for i in shown]
     texts = repository.texts(run.plan.dataset_digest, [*numbers, query_no, match_no])
@@ -102,7 +102,7 @@ def around_match(
         else:
             relation = (
                 Relation.ABOVE
-                if i < place
+                if i < rank
                 else Relation.TIED
                 if abs(similarity[item] - match_similarity) <= TAU
                 else Relation.BELOW

@@ -63,15 +63,15 @@ def triplets(
         number = int(query_no[row])
         same = {near_duplicate_key(query), near_duplicate_key(match)} - {""}
         others = [
-            place
-            for place in nearest[row].tolist()
-            if int(items[place]) not in {number, *matches_of[number]} and keys[int(items[place])] not in same
+            neighbor
+            for neighbor in nearest[row].tolist()
+            if int(items[neighbor]) not in {number, *matches_of[number]} and keys[int(items[neighbor])] not in same
         ]
         at = np.array(others, dtype=np.int64)
         leads = own[row] - similarity_of_pairs(vectors, np.full(len(at), asking[row]), at, metric)
-        order = [int(place) for place in np.argsort(leads, kind="stable") if leads[place] <= margin + TAU]
-        for place in order[:most]:
-            yield Triplet(query, match, texts[int(items[at[place]])], KIND, float(leads[place]))
+        order = [int(number) for number in np.argsort(leads, kind="stable") if leads[number] <= margin + TAU]
+        for index in order[:most]:
+            yield Triplet(query, match, texts[int(items[at[index]])], KIND, float(leads[index]))
 
 
 def _nearest(vectors: Float32, asking: Int64, candidates: Int64, depth: int, metric: Similarity) -> Int64:

@@ -86,7 +86,7 @@ def pair_values(table: PairTable, run_id: str, metric: str) -> Float64:
 
 def scores_of(
     values: Mapping[str, Mapping[str, Float64]],
-    known: Dependence,
+    dependence: Dependence,
     numbers: Int64,
     pairs: Sequence[tuple[str, str]] = (),
 ) -> dict[str, dict[str, ItemScores]]:
@@ -96,10 +96,10 @@ def scores_of(
     Args:
         pairs: query and match of each.
     """
-    units = "groups of pairs that share no text" if known.unit is Unit.COMPONENTS else ""
+    units = "groups of pairs that share no text" if dependence.unit is Unit.COMPONENTS else ""
     medians = [(run_id, name) for run_id, own in values.items() for name in own if is_median(name)]
     together = (
-        Resamples(np.column_stack([values[run_id][name] for run_id, name in medians]), known) if medians else None
+        Resamples(np.column_stack([values[run_id][name] for run_id, name in medians]), dependence) if medians else None
     )
 
     def texts() -> list[str]:
@@ -118,15 +118,15 @@ def scores_of(
             label_of(name),
             parts,
             numbers,
-            known,
+            dependence,
             texts,
             value=value,
             statistic=statistic,
             units=units,
             family=family_of(name),
-            describe=lambda place: Item(
-                tuple(zip(("query", "match"), pairs[place], strict=True)),
-                f"rank {values[run_id]['mean_rank'][place]:,g}",
+            describe=lambda index: Item(
+                tuple(zip(("query", "match"), pairs[index], strict=True)),
+                f"rank {values[run_id]['mean_rank'][index]:,g}",
             ),
         )
 
@@ -196,33 +196,33 @@ class Estimated:
     @classmethod
     def of(cls, score_table: Scores) -> Estimated:
         first = next(iter(next(iter(score_table.values())).values()))
-        known = first.known
+        dependence = first.known
         estimates = {
             run_id: {name: score.estimate for name, score in own.items()} for run_id, own in score_table.items()
         }
         return cls(
             len(first.parts),
-            _method(known, len(first.parts)),
-            known.refusal,
-            {"unit": known.unit.value, "units": known.units, "effective": known.effective},
+            _method(dependence, len(first.parts)),
+            dependence.refusal,
+            {"unit": dependence.unit.value, "units": dependence.units, "effective": dependence.effective},
             estimates,
             best_and_alike(score_table),
         )
 
 
-def _method(known: Dependence, pairs: int) -> str:
-    if known.refusal:
-        return f"No intervals and no tests: {known.refusal}."
-    largest = float(np.bincount(known.groups).max() / pairs)
-    if known.unit is Unit.COMPONENTS:
+def _method(dependence: Dependence, pairs: int) -> str:
+    if dependence.refusal:
+        return f"No intervals and no tests: {dependence.refusal}."
+    largest = float(np.bincount(dependence.groups).max() / pairs)
+    if dependence.unit is Unit.COMPONENTS:
         return (
-            f"95% CI from {known.independent} that share no text; the largest group has {largest:.1%} of the "
+            f"95% CI from {dependence.independent} that share no text; the largest group has {largest:.1%} of the "
             f"{pairs:,} pairs."
         )
     return (
-        f"95% CI from {known.independent}: dyadic-robust (pairs that share a text may depend on each other), since one "
-        f"group of connected pairs has {largest:.0%} of the {pairs:,}. A median has no such standard error, so the "
-        "median rank has no interval."
+        f"95% CI from {dependence.independent}: dyadic-robust (pairs that share a text may depend on each other), "
+        f"since one group of connected pairs has {largest:.0%} of the {pairs:,}. A median has no such standard error, "
+        "so the median rank has no interval."
     )
 
 

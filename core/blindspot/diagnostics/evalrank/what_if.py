@@ -246,7 +246,7 @@ class Slider:
 def sliders(chain: TransformChain, dimension: int) -> Sequence[Slider]:
     """The arguments of a chain's steps, up to the first whose value does not fit the dimension."""
     out = []
-    for place, call in enumerate(chain.steps):
+    for number, call in enumerate(chain.steps):
         argument = STEPS[call.name].argument
         if argument is None or call.argument is None:
             continue
@@ -257,12 +257,12 @@ def sliders(chain: TransformChain, dimension: int) -> Sequence[Slider]:
         if call.argument > high:
             break
         if high > 1:
-            out.append(Slider(place, f"{argument.name} of {call.name}", call.argument, 1, high))
+            out.append(Slider(number, f"{argument.name} of {call.name}", call.argument, 1, high))
         dimension = call.argument if keeps else dimension
     return out
 
 
 def with_argument(chain: TransformChain, step: int, value: int) -> TransformChain:
     """The chain with another argument in one of its steps."""
-    calls = [replace(call, argument=value) if place == step else call for place, call in enumerate(chain.steps)]
+    calls = [replace(call, argument=value) if number == step else call for number, call in enumerate(chain.steps)]
     return TransformChain(tuple(calls))

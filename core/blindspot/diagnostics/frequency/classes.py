@@ -77,22 +77,23 @@ def design(counts: Float64, *, with_paper: bool) -> Design:
     Raises:
         BlindspotError: the smaller class has fewer than ten items at every threshold.
     """
-    known = np.sort(counts[~np.isnan(counts)])
-    n = len(known)
+    sorted_counts = np.sort(counts[~np.isnan(counts)])
+    n = len(sorted_counts)
     thresholds: dict[int, Threshold] = {}  # by the number of rare items: equal counts can make two percentiles one
     for percentile in PERCENTILES if n else ():
-        count = known[min(int(np.ceil(n * percentile / 100)), n - 1)]
-        rare = int(np.searchsorted(known, count))
+        count = sorted_counts[min(int(np.ceil(n * percentile / 100)), n - 1)]
+        rare = int(np.searchsorted(sorted_counts, count))
         # Where many items share a count, a split may be far from the percentile of its name.
         if 2 * min(rare, n - rare) >= n * min(percentile, 100 - percentile) / 100 and min(rare, n - rare) >= LEAST:
             thresholds.setdefault(rare, Threshold(f"p{percentile}", float(count), rare / n))
     for count in PAPER_COUNTS if with_paper else ():
-        rare = int(np.searchsorted(known, count))
+        rare = int(np.searchsorted(sorted_counts, count))
         if min(rare, n - rare) >= PAPER_CLASS:
             thresholds.setdefault(rare, Threshold(str(count), float(count), rare / n))
     if not thresholds:
+        different = len(np.unique(sorted_counts))
         raise BlindspotError(
-            f"frequent and rare cannot be told apart among {n:,} items with {len(np.unique(known)):,} different counts",
+            f"frequent and rare cannot be told apart among {n:,} items with {different:,} different counts",
             expected=f"at least {LEAST} frequent and {LEAST} rare ones",
             remedy="choose a dataset with more items, other counts, or models with vectors for more of the items",
         )
@@ -130,19 +131,19 @@ def classify(
     real, control = np.empty(shape), np.empty(shape)
 
     def pieces() -> Iterator[tuple[int, int]]:
-        for done, place in enumerate(np.ndindex(shape)):
+        for done, cell in enumerate(np.ndindex(shape)):
             progress("classifying", done, real.size)
-            yield place
+            yield cell
 
-    def work(place: tuple[int, int]) -> None:
+    def work(cell: tuple[int, int]) -> None:
         if cancel is not None:
             cancel.check()
-        threshold, draw = asked.thresholds[place[0]], place[1]
+        threshold, draw = asked.thresholds[cell[0]], cell[1]
         items, frequent = drawn(counts, threshold, asked.per_class, draw, seed)
         rng = np.random.default_rng([seed, 1, draw, *threshold.name.encode()])
         units = unit_rows(vectors, items)
-        real[place] = cross_validated(units, frequent, rng).mean()
-        control[place] = cross_validated(units, rng.permutation(frequent), rng).mean()
+        real[cell] = cross_validated(units, frequent, rng).mean()
+        control[cell] = cross_validated(units, rng.permutation(frequent), rng).mean()
 
     with one_blas_thread() as threads:
         in_threads(pieces(), work, threads)

@@ -119,8 +119,8 @@ def _lengths(embeddings: Float32 | Float64, dataset: Vocabulary) -> dict[str, fl
 
 def _hubs(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Progress) -> dict[str, float]:
     """Rank correlation of k-occurrence and count among at most ``HUB_WORDS`` words; empty for too few words."""
-    known = np.flatnonzero((row_norms(embeddings) > 0) & ~np.isnan(dataset.counts))
-    rows = np.sort(np.random.default_rng(HUB_SEED).permutation(known)[:HUB_WORDS])
+    usable = np.flatnonzero((row_norms(embeddings) > 0) & ~np.isnan(dataset.counts))
+    rows = np.sort(np.random.default_rng(HUB_SEED).permutation(usable)[:HUB_WORDS])
     n = len(rows)
     if n <= HUB_K:
         return {}

@@ -72,8 +72,8 @@ def _comparable(norms: Float64, frequency: Float64) -> Bool:
 def sample(zipf: Float64, charts: int) -> Int64:
     """The items drawn as dots in every chart, ``[m] int64`` ascending: all with a frequency, or a random sample of as
     many as the charts may hold together."""
-    known = np.flatnonzero(~np.isnan(zipf)).astype(np.int64)
+    with_frequency = np.flatnonzero(~np.isnan(zipf)).astype(np.int64)
     most = MOST_POINTS // charts
-    if len(known) <= most:
-        return known
-    return np.sort(np.random.default_rng(SEED).choice(known, most, replace=False)).astype(np.int64)
+    if len(with_frequency) <= most:
+        return with_frequency
+    return np.sort(np.random.default_rng(SEED).choice(with_frequency, most, replace=False)).astype(np.int64)

@@ -106,8 +106,8 @@ class Hubs:
     def with_frequency(self, zipf: Float64) -> Correlation:
         """Spearman's rank correlation with the frequencies of the space's items, ``[total]``; NaN is unknown."""
         of_listed = zipf[self.lists.places]
-        known = ~np.isnan(of_listed)
-        return spearman(of_listed[known], self.counts[known].astype(np.float64))
+        has_frequency = ~np.isnan(of_listed)
+        return spearman(of_listed[has_frequency], self.counts[has_frequency].astype(np.float64))
 
     def largest(self, most: int = LARGEST) -> list[ListedItem]:
         """The items that are in most lists."""
@@ -225,11 +225,11 @@ def bands_view(pairs: PairTable, items: Int64, zipf: Float64, *, filtered: bool)
     """The scores on pairs with both texts among ``items [k]``, ascending, with frequencies ``zipf [k]``."""
     query, match = (pairs.frame[name].to_numpy() for name in ("query_no", "match_no"))
     inside = np.isin(query, items) & np.isin(match, items)
-    known = pairs.dependence.among(inside)
+    dependence = pairs.dependence.among(inside)
     bands = by_bands(*(zipf[np.searchsorted(items, side[inside])] for side in (query, match)))
     rows = pairs.rows.items()
     sides, cells = (
-        {run: scores_by_kind(groups, own, pairs.numbers[inside], known, filtered=filtered) for run, own in rows}
+        {run: scores_by_kind(groups, own, pairs.numbers[inside], dependence, filtered=filtered) for run, own in rows}
         for groups in (bands.sides, bands.cells)
     )
     return BandsView(bands, sides, cells, int(np.count_nonzero(~inside)))

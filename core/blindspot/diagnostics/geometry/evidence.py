@@ -67,36 +67,36 @@ def _nearer_of(run: RunRecord, rows: Rows) -> Float64 | None:
 def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float64]) -> Iterator[Evidence]:
     here = rows.has(run.run_id)
     places = np.flatnonzero(here).astype(np.int64)
-    known, nearer = Dependence.of_texts(*(rows.about[name][here] for name in ("query", "match"))), every[here]
+    dependence, nearer = Dependence.of_texts(*(rows.about[name][here] for name in ("query", "match"))), every[here]
     others = [rival[here] for rival in rivals if np.isfinite(rival[here]).all()]
 
     value = float(nearer.mean())
-    estimate, p = change_against(value, nearer - value, known, NEARER)
+    estimate, p = change_against(value, nearer - value, dependence, NEARER)
     if not np.isnan(p):
         asked = Compared(Rival.ASKED, value - NEARER, p)
-        chance = Compared(Rival.CHANCE, value, change_against(value, nearer - value, known)[1])
+        chance = Compared(Rival.CHANCE, value, change_against(value, nearer - value, dependence)[1])
         yield Evidence(
             "matches-nearer",
             (run,),
             estimate,
             estimate.units,
-            against=(asked, chance, *best_rival(nearer, others, known, most=np.inf)),
+            against=(asked, chance, *best_rival(nearer, others, dependence, most=np.inf)),
             facts={"asked": NEARER},
             examples=_farthest(rows, places, nearer) if asked.behind < ALPHA else (),
         )
 
     far = (nearer <= 0).astype(np.float64)
-    estimate, p = share_against(far, known, FAR)
+    estimate, p = share_against(far, dependence, FAR)
     if not np.isnan(p):
         asked = Compared(Rival.ASKED, FAR - estimate.value, p)
-        chance = Compared(Rival.CHANCE, HALF - estimate.value, share_against(far, known, HALF)[1])
+        chance = Compared(Rival.CHANCE, HALF - estimate.value, share_against(far, dependence, HALF)[1])
         farther = [(other <= 0).astype(np.float64) for other in others]
         yield Evidence(
             "matches-far-apart",
             (run,),
             estimate,
             estimate.units,
-            against=(asked, chance, *best_rival(far, farther, known, sign=-1.0, most=np.inf)),
+            against=(asked, chance, *best_rival(far, farther, dependence, sign=-1.0, most=np.inf)),
             facts={"asked": FAR},
             examples=_farthest(rows, places, nearer) if asked.behind < ALPHA else (),
         )
@@ -105,8 +105,8 @@ def _matches(run: RunRecord, rows: Rows, every: Float64, rivals: Sequence[Float6
 def _farthest(rows: Rows, places: Int64, nearer: Float64) -> tuple[Example, ...]:
     """The matches that are farthest apart; a pair and its reverse appear once."""
     out: dict[frozenset[str], Example] = {}
-    for place in np.argsort(nearer, kind="stable")[: 2 * MOST_EXAMPLES]:
-        row, share = rows.about.iloc[places[place]], float(nearer[place])
+    for number in np.argsort(nearer, kind="stable")[: 2 * MOST_EXAMPLES]:
+        row, share = rows.about.iloc[places[number]], float(nearer[number])
         note = f"{abs(share):.0%} {'nearer' if share >= 0 else 'farther apart'} than random texts"
         out.setdefault(
             frozenset((row["query"], row["match"])), Example((("query", row["query"]), ("match", row["match"])), note)

@@ -179,8 +179,8 @@ def compute(
     similarities = {subset: (cosine - cos_avg) / (1.0 - cos_avg) for subset, cosine in cosines.items()}
     progress("comparing", len(subsets), len(subsets))
     cancel.check()
-    known = of_dataset(dataset)
-    sure = intervals(embeddings, dataset, np.stack(list(cosines.values()), axis=1), known)
+    dependence = of_dataset(dataset)
+    sure = intervals(embeddings, dataset, np.stack(list(cosines.values()), axis=1), dependence)
 
     metrics = {subset: float(similarity.mean()) for subset, similarity in similarities.items()}
     metrics |= {f"{subset}_sd": float(similarity.std(ddof=1)) for subset, similarity in similarities.items()}
@@ -191,11 +191,11 @@ def compute(
     metrics["originals"] = float(n)
     for first, second in ORDERINGS:
         if first in cosines and second in cosines:
-            metrics |= _share(f"{first}>{second}", ordering_outcomes(cosines[first], cosines[second]), known)
+            metrics |= _share(f"{first}>{second}", ordering_outcomes(cosines[first], cosines[second]), dependence)
     seeds = {}
     if right := right_of(subsets):
         options = np.stack(list(cosines.values()), axis=1)
-        metrics |= _share(ACCURACY, picks(options, subsets.index(right)), known)
+        metrics |= _share(ACCURACY, picks(options, subsets.index(right)), dependence)
         metrics[f"{ACCURACY}_chance"] = 1.0 / len(subsets)
         seeds["options"] = OPTIONS_SEED
     items, pairs = len(dataset.items), n * len(subsets)

@@ -124,16 +124,16 @@ def of_run(
 def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts | None) -> Evidence:
     """Whether the changed meaning is nearer in more than half of the originals."""
     outcomes = 1.0 - cosines.outcomes(ordering)
-    n, known = len(outcomes), cosines.dependence
-    wrong = sure_share(outcomes, known)
+    n, dependence = len(outcomes), cosines.dependence
+    wrong = sure_share(outcomes, dependence)
     decided = outcomes != HALF
-    against = by_chance(HALF - wrong.value, _p_of_more(outcomes[decided], known.among(decided), HALF))
+    against = by_chance(HALF - wrong.value, _p_of_more(outcomes[decided], dependence.among(decided), HALF))
     examples, numbers = _examples(run, cosines, ordering, texts) if texts and against[0].p < ALPHA else ((), ())
     facts: dict[str, Fact] = {
         "changed": ordering.far,
         "kept": ordering.near,
         **_in_words(ordering),
-        "units": _counted(known),
+        "units": _counted(dependence),
         "item": str(numbers[0]) if numbers else "",
     }
     return Evidence("{changed}-nearer-than-{kept}", (run,), wrong, n, against=against, facts=facts, examples=examples)
@@ -153,18 +153,18 @@ def _examples(
     sentences = texts.of(run, cosines.subsets)
     roles = [subset_in_words(subset) for subset in (ordering.near, ordering.far)]
     out = []
-    for place in worst.tolist():
-        original = sentences.originals[place]
-        kept, changed = (sentences.rewrites[place][sentences.column(s)] for s in (ordering.near, ordering.far))
+    for number in worst.tolist():
+        original = sentences.originals[number]
+        kept, changed = (sentences.rewrites[number][sentences.column(s)] for s in (ordering.near, ordering.far))
         removed, added = zip(*(changed_ranges(original, rewrite) for rewrite in (kept, changed)), strict=True)
         out.append(
             Example(
                 (("original", original), (roles[0], kept), (roles[1], changed)),
-                f"Cosine with the {roles[0]} {near[place]:.3f}, with the {roles[1]} {far[place]:.3f}.",
+                f"Cosine with the {roles[0]} {near[number]:.3f}, with the {roles[1]} {far[number]:.3f}.",
                 (_merged([*removed[0], *removed[1]]), *added),
             )
         )
-    return tuple(out), tuple(int(sentences.numbers[place]) for place in worst)
+    return tuple(out), tuple(int(sentences.numbers[number]) for number in worst)
 
 
 def _merged(ranges: Sequence[tuple[int, int]]) -> Ranges:
@@ -184,13 +184,13 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
     Each is tested and has its interval at a level divided by their number (Bonferroni), so that the results may decide
     which ones are named. The p-value is the largest of the named ones.
     """
-    n, many, known = cosines.originals, len(orderings), cosines.dependence
+    n, many, dependence = cosines.originals, len(orderings), cosines.dependence
     right = {ordering: cosines.outcomes(ordering) for ordering in orderings}
-    sure = {o: sure_share(outcomes, known, level_of_each(many)) for o, outcomes in right.items()}
+    sure = {o: sure_share(outcomes, dependence, level_of_each(many)) for o, outcomes in right.items()}
     against = {
         o: (
-            Compared(Rival.ASKED, sure[o].value - CLEARLY, min(1.0, many * _p_of_more(outcomes, known, CLEARLY))),
-            *best_rival(outcomes, [rival.outcomes(o) for rival in rivals], known, of=many),
+            Compared(Rival.ASKED, sure[o].value - CLEARLY, min(1.0, many * _p_of_more(outcomes, dependence, CLEARLY))),
+            *best_rival(outcomes, [rival.outcomes(o) for rival in rivals], dependence, of=many),
         )
         for o, outcomes in right.items()
     }
@@ -204,7 +204,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
     facts: dict[str, Fact] = {
         **_in_words(best),
         "orders": orders,
-        "units": _counted(known),
+        "units": _counted(dependence),
         "choices": many if many > 1 else 0,
         "rivals": len(rivals),
     }
@@ -217,15 +217,15 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Evidence:
     values, k = cosines.values, len(cosines.subsets)
     right = right_of(cosines.subsets)
     picked = picks(values, cosines.subsets.index(right))
-    n, chance, known = len(picked), 1.0 / k, cosines.dependence
-    accuracy = sure_share(picked, known)
+    n, chance, dependence = len(picked), 1.0 / k, cosines.dependence
+    accuracy = sure_share(picked, dependence)
     missed = np.asarray(picked == 0.0, dtype=np.float64)  # a shared first place counts as found: toward chance
-    against = by_chance(accuracy.value - chance, _p_of_more(missed, known, 1.0 - chance))
+    against = by_chance(accuracy.value - chance, _p_of_more(missed, dependence, 1.0 - chance))
     facts: dict[str, Fact] = {
         "right": after_the(right),
         "rewrites": k,
         "chance": chance,
-        "units": _counted(known),
+        "units": _counted(dependence),
     }
     return Evidence("paraphrase-below-guessing", (run,), accuracy, n, against=against, facts=facts)
 
@@ -245,12 +245,12 @@ def of_baselines(
         words: by run id, how the run compares with words alone.
     """
     for digest in dict.fromkeys(run.plan.dataset_digest for run in runs):
-        own, known = (
+        own, baselines_here = (
             [run for run in some if run.plan.dataset_digest == digest and run.run_id in cosines]
             for some in (runs, baselines)
         )
-        if own and known:
-            yield from _of_dataset(own, known, cosines, words)
+        if own and baselines_here:
+            yield from _of_dataset(own, baselines_here, cosines, words)
 
 
 def _of_dataset(
@@ -259,15 +259,15 @@ def _of_dataset(
     cosines: Mapping[str, Cosines],
     words: Mapping[str, Compared],
 ) -> Iterator[Evidence]:
-    orderings, known = tested(cosines[baselines[0].run_id].subsets), cosines[baselines[0].run_id].dependence
+    orderings, dependence = tested(cosines[baselines[0].run_id].subsets), cosines[baselines[0].run_id].dependence
     if not orderings:
         return
     right = {
         run.run_id: np.mean([cosines[run.run_id].outcomes(o) for o in orderings], axis=0) for run in (*runs, *baselines)
     }
-    for comparison in against_baselines(runs, baselines, right, known, HALF):
+    for comparison in against_baselines(runs, baselines, right, dependence, HALF):
         others = [words[comparison.run.run_id]] if comparison.run.run_id in words else []
-        yield from comparison.evidence(others, units=_counted(known), orderings=len(orderings))
+        yield from comparison.evidence(others, units=_counted(dependence), orderings=len(orderings))
 
 
 # --- against shared words alone

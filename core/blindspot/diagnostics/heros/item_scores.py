@@ -25,11 +25,15 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     own = [rows[rows["run_id"] == run.run_id] for run in runs]
     same_texts = repository.same_texts(runs[0].plan.dataset_digest)
     cosines = [Cosines.of_rows(rows, same_texts) for rows in own]
-    known = cosines[0].dependence
+    dependence = cosines[0].dependence
     out = []
     for run, of_run, of in zip(runs, own, cosines, strict=True):
         numbers = np.sort(of_run["item_no"].unique()).astype(np.int64)
-        out.append(_scores(run, of, numbers, known if len(numbers) == len(known.groups) else of.dependence, repository))
+        out.append(
+            _scores(
+                run, of, numbers, dependence if len(numbers) == len(dependence.groups) else of.dependence, repository
+            )
+        )
     return out
 
 

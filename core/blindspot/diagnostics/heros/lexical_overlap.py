@@ -74,9 +74,9 @@ def rouge(hypothesis: str, reference: str) -> Rouge | None:
     words, other = set(first), set(second)
     pairs, other_pairs = set(pairwise(first)), set(pairwise(second))
     common: set[str] = set()
-    for said in references:
+    for other_sentence in references:
         for sentence in sentences:
-            common |= _subsequence(said, sentence)
+            common |= _subsequence(other_sentence, sentence)
     return Rouge(
         _f1(len(words & other), len(words), len(other)),
         _f1(len(pairs & other_pairs), len(pairs), len(other_pairs)),

@@ -60,9 +60,9 @@ def listed_orderings(subsets: Sequence[str]) -> tuple[Ordering, ...]:
     Pairs of a kept and a changed meaning come first, with the kept one as the nearer; in other pairs, the subset that
     comes first is the nearer.
     """
-    known = [Ordering(near, far) for near, far in ORDERINGS if near in subsets and far in subsets]
-    if known:
-        return tuple(known)
+    orderings = [Ordering(near, far) for near, far in ORDERINGS if near in subsets and far in subsets]
+    if orderings:
+        return tuple(orderings)
     telling = _kept_over_changed(subsets)
     pairs = [Ordering(a, b) for a, b in combinations(subsets, 2)]
     others = [o for o in pairs if o not in telling and Ordering(o.far, o.near) not in telling]
@@ -254,8 +254,11 @@ def contrast(variants: Sequence[Cosines]) -> Contrast | None:
     more, less = (choose(places, key=lambda i: shares[widest][i]) for choose in (max, min))
     if shares[widest][more] == shares[widest][less]:
         return None
-    known = variants[more].dependence
-    two = [share_by_item(str(widest), variants[place].outcomes(widest), known, Outcomes()) for place in (more, less)]
+    dependence = variants[more].dependence
+    two = [
+        share_by_item(str(widest), variants[variant_number].outcomes(widest), dependence, Outcomes())
+        for variant_number in (more, less)
+    ]
     (test,) = compare([(two[0], two[1])])
     return Contrast(more, less, widest, decide_chosen(test, len(candidates) * math.comb(len(variants), 2)))
 

@@ -273,8 +273,10 @@ def is_on_published_sentences(run: RunRecord, repository: Repository) -> bool:
     """
     if run.plan.dataset == DATASET:
         return True
-    known = {stored.plan.dataset_digest for stored in repository.runs(diagnostic=run.plan.diagnostic, dataset=DATASET)}
-    return run.plan.dataset_digest in known
+    digests = {
+        stored.plan.dataset_digest for stored in repository.runs(diagnostic=run.plan.diagnostic, dataset=DATASET)
+    }
+    return run.plan.dataset_digest in digests
 
 
 def of_run(run: RunRecord, repository: Repository) -> Resemblance:

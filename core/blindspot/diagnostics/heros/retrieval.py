@@ -61,8 +61,8 @@ def cosines_to_all(run: RunRecord, original: int, settings: Settings, repository
     embedded = embedded_of(run, settings)
     space = _Space(run.plan.embedding_digest, run.plan.variant.transform, run, repository)
     transformed = _kept(space, settings) if embedded.matrix.nbytes <= MOST_KEPT else space.transformed(settings)
-    place = int(transformed.places_of_queries(np.array([original]))[0])
-    return similarity_to_all(transformed.vectors, place, Similarity.COS)[: len(transformed.items)]
+    row = int(transformed.places_of_queries(np.array([original]))[0])
+    return similarity_to_all(transformed.vectors, row, Similarity.COS)[: len(transformed.items)]
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ def neighbors(
     """
     order = np.argsort(-cosines, kind="stable")
     order = order[(order != original) & (order != rewrite)]
-    place = int((cosines[order] > cosines[rewrite] + TAU).sum())
-    order = np.concatenate([order[:place], [rewrite], order[place:]])
-    top = range(min(limit, place))
-    shown = sorted({*top, *range(max(place - around, 0), min(place + 1 + below, len(order)))})
+    rank = int((cosines[order] > cosines[rewrite] + TAU).sum())
+    order = np.concatenate([order[:rank], [rewrite], order[rank:]])
+    top = range(min(limit, rank))
+    shown = sorted({*top, *range(max(rank - around, 0), min(rank + 1 + below, len(order)))})
 
     def relation(i: int) -> Relation:
-        if i <= place:
-            return Relation.MATCH if i == place else Relation.ABOVE
+        if i <= rank:
+            return Relation.MATCH if i == rank else Relation.ABOVE
         return Relation.TIED if cosines[order[i]] >= cosines[rewrite] - TAU else Relation.BELOW
 
     return [Neighbor(i + 1, int(order[i]), float(cosines[order[i]]), relation(i)) for i in shown]

@@ -33,8 +33,8 @@ def newest_by_chain(runs: Sequence[RunRecord]) -> dict[str, RunRecord]:
     newest: dict[str, RunRecord] = {}
     for run in runs:
         newest.setdefault(run.plan.variant.transform, run)
-    place = {chain: i for i, chain in enumerate(READY_CHAINS)}
-    return {c: newest[c] for c in sorted(newest, key=lambda c: (place.get(c, len(place)), c))}
+    order_of = {chain: i for i, chain in enumerate(READY_CHAINS)}
+    return {c: newest[c] for c in sorted(newest, key=lambda c: (order_of.get(c, len(order_of)), c))}
 
 
 def chain_profile(run: RunRecord, cosines: Cosines) -> ChainProfile:

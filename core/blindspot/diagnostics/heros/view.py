@@ -115,14 +115,14 @@ class SentencesView:
         }
 
     def _sentence(self, row: dict[Any, Any]) -> dict[str, Any]:
-        sentences, place = self.sentences, int(np.searchsorted(self.sentences.numbers, row[browsing.NUMBER]))
+        sentences, index = self.sentences, int(np.searchsorted(self.sentences.numbers, row[browsing.NUMBER]))
         values = {
-            name: sentences.similarity[run.run_id][place].tolist()
+            name: sentences.similarity[run.run_id][index].tolist()
             for name, run in zip(("similarity", "similarity_against"), self.runs, strict=False)
         }
         rewrites = {
             subset: {"text": text} | {name: own[i] for name, own in values.items()}
-            for i, (subset, text) in enumerate(zip(sentences.subsets, sentences.rewrites[place], strict=True))
+            for i, (subset, text) in enumerate(zip(sentences.subsets, sentences.rewrites[index], strict=True))
         }
         out = {"item_no": row[browsing.NUMBER], "original": row[browsing.ORIGINAL], "rewrites": rewrites}
         if len(self.runs) > 1:

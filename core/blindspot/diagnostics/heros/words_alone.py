@@ -43,8 +43,8 @@ class Alone:
 
     def scores(self, inside: Bool) -> dict[Words, Estimate]:
         """The score of each measure on the originals inside, ``[n] bool``."""
-        known = self.dependence.among(inside)
-        return {words: statistics.share(outcomes[inside], known) for words, outcomes in self.outcomes.items()}
+        dependence = self.dependence.among(inside)
+        return {words: statistics.share(outcomes[inside], dependence) for words, outcomes in self.outcomes.items()}
 
 
 def is_scored(subsets: Sequence[str]) -> bool:
@@ -79,8 +79,8 @@ def of_words(sentences: Sentences) -> Alone:
     measured = similarities(firsts, seconds)
     alone = {words: Cosines(sentences.subsets, values.reshape(n, k)) for words, values in measured.items()}
     original, rewrites = numbered(sentences.originals, seconds)
-    known = of_numbers(np.column_stack([original, rewrites.reshape(n, k)]))
-    return Alone({words: outcomes(own) for words, own in alone.items()}, known, by_chance(sentences.subsets), alone)
+    by_words = of_numbers(np.column_stack([original, rewrites.reshape(n, k)]))
+    return Alone({words: outcomes(own) for words, own in alone.items()}, by_words, by_chance(sentences.subsets), alone)
 
 
 def by_chance(subsets: Sequence[str]) -> float:
@@ -96,16 +96,16 @@ def kinds_of(numbers: Int64, column: OwnColumn | None) -> list[tuple[str, Bool]]
 
 def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> AgainstWords:
     """A model's outcomes ``[n]`` against those of the measure that is best on the originals inside, ``[n] bool``."""
-    known, own = alone.dependence.among(inside), model[inside]
+    dependence, own = alone.dependence.among(inside), model[inside]
     scores = alone.scores(inside)
     best = max(scores, key=lambda words: scores[words].value)
     reached = alone.outcomes[best][inside]
     return AgainstWords(
-        statistics.share(own, known),
+        statistics.share(own, dependence),
         scores[best],
-        statistics.difference(own, reached, known, among=len(Words)),
-        best_rival(own, [reached], known, of=len(Words))[0].p,
-        share_and_chance(own, known, alone.chance),
+        statistics.difference(own, reached, dependence, among=len(Words)),
+        best_rival(own, [reached], dependence, of=len(Words))[0].p,
+        share_and_chance(own, dependence, alone.chance),
         best,
         int(inside.sum()),
         kind,

@@ -51,8 +51,8 @@ class WithTransfer:
     @property
     def mean(self) -> float:
         """The mean rho over all pairs of tasks; NaN where there is none."""
-        known = self.rho[~np.isnan(self.rho)]
-        return float(known.mean()) if len(known) else float("nan")
+        values = self.rho[~np.isnan(self.rho)]
+        return float(values.mean()) if len(values) else float("nan")
 
 
 def with_transfer(probes: Scores, tasks: Scores) -> WithTransfer:

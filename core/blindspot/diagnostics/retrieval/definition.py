@@ -350,11 +350,11 @@ def _rounded(best: Top) -> Top:
 def _unjudged(best: Top, judged: Judged) -> Int64:
     """How many of each query's top ten nobody has judged, ``[q]``."""
     shown = best.documents[:, :SHOWN]
-    known = [
+    is_judged = [
         (line < 0) | np.isin(line, judged.documents[start:stop])
         for line, start, stop in zip(shown, judged.starts[:-1], judged.starts[1:], strict=True)
     ]
-    return np.asarray((~np.array(known)).sum(axis=1), dtype=np.int64)
+    return np.asarray((~np.array(is_judged)).sum(axis=1), dtype=np.int64)
 
 
 def _tied(places: Places, judged: Judged, relevant: Bool) -> Bool:
@@ -379,9 +379,7 @@ def _as_json(best: Top, dataset: RetrievalDataset) -> list[str]:
     if best.passages is not None and dataset.cut:
         spans = dataset.cut.spans[best.passages].tolist()
     return [
-        json.dumps(
-            [(ids[d], s, *(spans[query][place] if spans else ())) for place, (d, s) in enumerate(line) if d >= 0]
-        )
+        json.dumps([(ids[d], s, *(spans[query][rank] if spans else ())) for rank, (d, s) in enumerate(line) if d >= 0])
         for query, line in enumerate(
             list(zip(documents, values, strict=True))
             for documents, values in zip(best.documents.tolist(), best.scores.tolist(), strict=True)

@@ -51,9 +51,9 @@ def side_scores(table: QueryTable, side: Side) -> dict[str, ItemScores]:
             table.known,
             texts,
             units=UNITS,
-            describe=lambda place: Item(
-                (("query", str(table.about["query"].iloc[place])),),
-                f"{TITLES[name]} {values[place]:.2f}, {first_found(table, side, place)}",
+            describe=lambda number: Item(
+                (("query", str(table.about["query"].iloc[number])),),
+                f"{TITLES[name]} {values[number]:.2f}, {first_found(table, side, number)}",
             ),
         )
 

@@ -135,8 +135,8 @@ class QueryTable:
     def unjudged(self, side: Side) -> Unjudged:
         """Documents in the top tens that nobody judged."""
         tops = self.in_top_ten(side)
-        known = [{document for document, *_ in json.loads(text)} for text in self.rows[side.run_id]["judged"].tolist()]
-        counts = [len(top - judged) for top, judged in zip(tops, known, strict=True)]
+        judged = [{document for document, *_ in json.loads(text)} for text in self.rows[side.run_id]["judged"].tolist()]
+        counts = [len(top - judged) for top, judged in zip(tops, judged, strict=True)]
         return Unjudged(np.array(counts, dtype=np.int64), sum(map(len, tops)))
 
 

@@ -20,11 +20,11 @@ def own_documents(dataset: RetrievalDataset, evaluated: Int64) -> Int64:
     """For each evaluated query, the number of the document that is the query itself, ``[q]``; -1 if there is none."""
     numbers = {name: number for number, name in enumerate(dataset.document_ids)}
     documents = np.full(len(evaluated), -1, dtype=np.int64)
-    for place, query in enumerate(evaluated.tolist()):
+    for row, query in enumerate(evaluated.tolist()):
         document = numbers.get(dataset.query_ids[query], -1)
         if document < 0 or not _same_text(dataset, query, document):
             continue
-        documents[place] = document
+        documents[row] = document
     return documents
 
 
@@ -64,8 +64,8 @@ class Asked:
         starts, documents, added = [0], list[int](), list[bool]()
         if not (own >= 0).any():
             return cls(judged, judged, own, np.zeros(len(judged.documents), dtype=np.bool_))
-        for place, document in enumerate(own.tolist()):
-            mine = judged.documents[judged.starts[place] : judged.starts[place + 1]].tolist()
+        for row, document in enumerate(own.tolist()):
+            mine = judged.documents[judged.starts[row] : judged.starts[row + 1]].tolist()
             more = [document] if document >= 0 and document not in mine else []
             documents += mine + more
             added += [False] * len(mine) + [True] * len(more)
@@ -89,9 +89,9 @@ class Asked:
         if not self.left_out:
             return places, best
         greater, ties = places.greater.copy(), places.ties.copy()
-        for place in np.flatnonzero(self.own >= 0).tolist():
-            rows = np.arange(self.judged.starts[place], self.judged.starts[place + 1])
-            is_own = self.judged.documents[rows] == self.own[place]
+        for row in np.flatnonzero(self.own >= 0).tolist():
+            rows = np.arange(self.judged.starts[row], self.judged.starts[row + 1])
+            is_own = self.judged.documents[rows] == self.own[row]
             (mine,) = rows[is_own]
             if greater[mine] != NOT_RETRIEVED:
                 others = rows[~is_own & (greater[rows] != NOT_RETRIEVED)]

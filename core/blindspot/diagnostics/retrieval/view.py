@@ -46,8 +46,10 @@ def ranking_scores(table: QueryTable, side: Side) -> RankingScores:
 
 def bars_in_words(table: QueryTable) -> str:
     """What the intervals are from, or why there are none."""
-    known = table.known
-    return f"No intervals: {known.refusal}." if known.refusal else f"Bars: 95% CI from {known.independent}."
+    dependence = table.known
+    return (
+        f"No intervals: {dependence.refusal}." if dependence.refusal else f"Bars: 95% CI from {dependence.independent}."
+    )
 
 
 def unjudged_in_words(models: Sequence[RankingScores], bm25: RankingScores, *, is_condensed: bool) -> str:

@@ -235,11 +235,11 @@ def _ends(own: _Pairs, rivals: Sequence[Float64]) -> Iterator[Evidence]:
     low, high = own.unrelated, own.equivalent
     if min(np.count_nonzero(low), np.count_nonzero(high)) < FEWEST:
         return
-    value, moved, known = _inverted(own, own.similarity, low, high)
-    estimate, p = change_against(value, moved, known, INVERTED)
+    value, moved, dependence = _inverted(own, own.similarity, low, high)
+    estimate, p = change_against(value, moved, dependence, INVERTED)
     if not np.isnan(p):
         asked = Compared(Rival.ASKED, INVERTED - value, p)
-        chance = Compared(Rival.CHANCE, HALF - value, change_against(value, moved, known, HALF)[1])
+        chance = Compared(Rival.CHANCE, HALF - value, change_against(value, moved, dependence, HALF)[1])
         against = (asked, chance, *_less_inverted(own, value, moved, low, high, rivals))
         telling = own.telling(asked.behind, own.similarity, low)
         share = replace(estimate, interval=_share(estimate))
@@ -263,8 +263,8 @@ def _less_inverted(
     every = [_inverted(own, similarity, low, high) for similarity in rivals]
     if not every:
         return []
-    least, of_rival, known = min(every, key=lambda candidate: candidate[0])
-    _, p = change_against(value - least, moved - of_rival, known)
+    least, of_rival, dependence = min(every, key=lambda candidate: candidate[0])
+    _, p = change_against(value - least, moved - of_rival, dependence)
     return [Compared(Rival.BASELINE, least - value, for_choice(p, len(every)))]
 
 

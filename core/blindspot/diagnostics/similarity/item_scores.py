@@ -51,7 +51,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     table = scored_table(ENTRY, [run.run_id for run in runs], repository)
     gold, frame = table.gold, table.frame
     numbers = frame["item_no"].to_numpy(dtype=np.int64)
-    known = table.dependence
+    dependence = table.dependence
 
     def texts() -> list[str]:
         return [f"{first} ↔ {second}" for first, second in zip(frame["first"], frame["second"], strict=True)]
@@ -70,7 +70,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
             NAMES["spearman"],
             spearman_influences(predicted, gold),
             numbers,
-            known,
+            dependence,
             texts,
             value=spearman(predicted, gold).value,
             statistic=of,

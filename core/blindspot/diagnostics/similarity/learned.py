@@ -142,9 +142,9 @@ class Part:
 
 def _parts(variant: Variant, space: Space, dataset: ScoredPairs) -> dict[str, Part]:
     """Train, dev and test: the last word in the name of a set. Pairs with an uncovered text are left out."""
-    place = np.full(len(dataset.items), -1, dtype=np.int64)
-    place[space.items] = np.arange(len(space.items))
-    firsts, seconds = place[dataset.firsts], place[dataset.seconds]
+    row_of = np.full(len(dataset.items), -1, dtype=np.int64)
+    row_of[space.items] = np.arange(len(space.items))
+    firsts, seconds = row_of[dataset.firsts], row_of[dataset.seconds]
     chosen: dict[str, Int64] = {}
     for name in (TRAIN, DEV, TEST):
         numbers = [i for i, title in enumerate(dataset.sets) if title.split()[-1] == name]

@@ -76,8 +76,10 @@ def estimates_of(
     values = {kind: getattr(estimates, kind) for kind in KINDS}
     if not any(np.isfinite(value) for value in values.values()):
         return {}
-    known, moved = Dependence.of(*ends), influences_of(predicted, gold)
-    return {kind: correlation(values[kind], own, known) for kind, own in moved.items() if np.isfinite(values[kind])}
+    dependence, moved = Dependence.of(*ends), influences_of(predicted, gold)
+    return {
+        kind: correlation(values[kind], own, dependence) for kind, own in moved.items() if np.isfinite(values[kind])
+    }
 
 
 def _mean(
@@ -93,14 +95,14 @@ def _mean(
     kinds = [kind for kind in KINDS if all(kind in row.estimates for row in each)]  # no mean over some sets only
     estimates = {}
     if kinds:
-        known = Dependence.of(*ends)
+        dependence = Dependence.of(*ends)
         moved = {row.of: influences_of(predicted[of_set == row.of], gold[of_set == row.of]) for row in each}
         for kind in kinds:
             value = float(np.average([row.estimates[kind].value for row in each], weights=weights))
             together = np.empty(len(gold))
             for name, own in moved.items():
                 together[of_set == name] = own[kind]
-            estimates[kind] = correlation(value, together, known)
+            estimates[kind] = correlation(value, together, dependence)
     return Row(MEAN, int(weights.sum()), estimates)
 
 
@@ -126,26 +128,30 @@ class ScoresView:
 
     def order(self) -> tuple[list[str], Float64, Float64]:
         """The runs that have correlations, their values ``[r, 3]``, and their places by each ``[r, 3]``."""
-        known = {run_id: whole.estimates for run_id, (whole, *_) in self.runs.items() if whole.estimates}
-        values = np.array([[estimates[kind].value for kind in KINDS] for estimates in known.values()])
-        places = rankings.places(rankings.oriented(values, np.ones(len(KINDS)))) if known else values
-        return list(known), values, places
+        estimates = {run_id: whole.estimates for run_id, (whole, *_) in self.runs.items() if whole.estimates}
+        values = np.array([[estimates[kind].value for kind in KINDS] for estimates in estimates.values()])
+        places = rankings.places(rankings.oriented(values, np.ones(len(KINDS)))) if estimates else values
+        return list(estimates), values, places
 
 
 def scores_view(table: ScoredTable, column: OwnColumn | None = None) -> ScoresView:
     """The scores by set, or by an own column of the file."""
     numbers = table.frame["item_no"].to_numpy(dtype=np.int64)
     groups = table.frame["set_name"].tolist() if column is None else column.part(numbers).cells
-    alone, known = words_alone.of_table(table), table.dependence
+    alone, dependence = words_alone.of_table(table), table.dependence
     depend = (
-        " that share no text" if known.unit is Unit.COMPONENTS else ", pairs that share one may depend on each other"
+        " that share no text"
+        if dependence.unit is Unit.COMPONENTS
+        else ", pairs that share one may depend on each other"
     )
-    bars = f"Bars: 95% CI from {known.independent}{depend}. The bars cover the choice of pairs, not that of raters."
+    bars = (
+        f"Bars: 95% CI from {dependence.independent}{depend}. The bars cover the choice of pairs, not that of raters."
+    )
     return ScoresView(
         {run_id: rows_of(own, table.gold, groups, table.ends) for run_id, own in table.similarity.items()},
         {words: rows_of(own, table.gold, groups, table.ends, only_spearman=True) for words, own in alone.items()},
         alone,
-        f"No intervals: {known.refusal}." if known.refusal else bars,
+        f"No intervals: {dependence.refusal}." if dependence.refusal else bars,
     )
 
 
@@ -168,14 +174,14 @@ class Disagreement:
 def disagreements(table: ScoredTable) -> tuple[Disagreement, ...]:
     """The pairs of runs that the three correlations over all pairs do not put in the same order."""
     values = {i: correlations(table.similarity[i], table.gold) for i in table.run_ids}
-    known = table.dependence
+    dependence = table.dependence
     moved = cache(lambda run_id: influences(table.similarity[run_id], table.gold))
     pairs_apart, among = [], len(KINDS) * comb(len(table.run_ids), 2)
     for a, b in combinations(table.run_ids, 2):
         ahead = {kind: getattr(values[a], kind) - getattr(values[b], kind) for kind in KINDS}
         if len({np.sign(difference) for difference in ahead.values()}) > 1:
             changes = {
-                kind: change(d, moved(a).of(kind) - moved(b).of(kind), known, among) for kind, d in ahead.items()
+                kind: change(d, moved(a).of(kind) - moved(b).of(kind), dependence, among) for kind, d in ahead.items()
             }
             pairs_apart.append(Disagreement(a, b, changes))
     return tuple(pairs_apart)

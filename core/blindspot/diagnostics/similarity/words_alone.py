@@ -29,13 +29,13 @@ def of_table(table: ScoredTable) -> dict[Words, Float64]:
 
 
 def against(
-    model: Float64, alone: Mapping[Words, Float64], table: ScoredTable, known: Dependence | None = None
+    model: Float64, alone: Mapping[Words, Float64], table: ScoredTable, dependence: Dependence | None = None
 ) -> AgainstWords | None:
     """Spearman's rho of a model's similarities ``[m]`` against the best measure's; None if either is undefined.
 
-    ``known`` is the dependence of the pairs, if it is known already.
+    ``dependence`` is the dependence of the pairs, if it is known already.
     """
-    gold, known = table.gold, known or table.dependence
+    gold, dependence = table.gold, dependence or table.dependence
     if not alone or np.ptp(gold) == 0 or np.ptp(model) == 0:
         return None
     rho = {words: spearman(values, gold) for words, values in alone.items()}
@@ -44,11 +44,11 @@ def against(
     moved, of_best = spearman_influences(model, gold), spearman_influences(alone[best], gold)
     difference = own - rho[best]
     return AgainstWords(
-        correlation(own, moved, known),
-        correlation(rho[best], of_best, known),
-        change(difference, moved - of_best, known, among=len(Words)),
-        for_choice(p_of_change(difference, moved - of_best, known), len(Words)),
-        Compared(Rival.CHANCE, own, correlation_against(own, moved, known, 0.0)[1]),
+        correlation(own, moved, dependence),
+        correlation(rho[best], of_best, dependence),
+        change(difference, moved - of_best, dependence, among=len(Words)),
+        for_choice(p_of_change(difference, moved - of_best, dependence), len(Words)),
+        Compared(Rival.CHANCE, own, correlation_against(own, moved, dependence, 0.0)[1]),
         best,
         len(gold),
     )

@@ -302,8 +302,8 @@ def _scores_of(outcome: _Outcome, dataset: LabeledTexts, which: Int64, suffix: s
     """Scores and intervals over the examples ``which [k]``; their names end in ``suffix``."""
     labels, predicted = dataset.labels[which], outcome.predicted[which]
     first, second = dataset.texts
-    known = Dependence.of_examples(first[which], second[which] if dataset.has_pairs else None)
-    accuracy, macro_f1 = tables.estimates(labels, predicted, known, len(dataset.classes))
+    dependence = Dependence.of_examples(first[which], second[which] if dataset.has_pairs else None)
+    accuracy, macro_f1 = tables.estimates(labels, predicted, dependence, len(dataset.classes))
     learned = dataset.labels[dataset.splits == TRAIN] if dataset.is_split else dataset.labels
     out = {f"majority{suffix}": float((labels == np.bincount(learned).argmax()).mean())}
     for name, estimate in (("accuracy", accuracy), ("macro_f1", macro_f1)):

@@ -201,8 +201,10 @@ def _informed(
     is_right = (answers.label == name)[here]
     weight = np.where(is_right, 1 / is_right.mean(), -1 / (~is_right).mean())
     apart = weight * ((predicted == name)[here].astype(np.float64) - (of_baseline == name)[here])
-    known = answers.known.among(here)
-    return float(apart.mean()), float(statistics.p_values(apart[:, np.newaxis], known, float(np.abs(weight).max()))[0])
+    dependence = answers.known.among(here)
+    return float(apart.mean()), float(
+        statistics.p_values(apart[:, np.newaxis], dependence, float(np.abs(weight).max()))[0]
+    )
 
 
 def _against_baseline(against: AgainstBaseline, rows: Rows, answers: Answers) -> list[Evidence]:
@@ -222,11 +224,11 @@ def _surest(run: RunRecord, rows: Rows, label: np.ndarray[Any, Any], wrong: Bool
     few = few[wrong[few]]
     predicted = rows.words(run.run_id, "predicted")
     out = []
-    for place in few:
-        row = rows.about.iloc[place]
+    for number in few:
+        row = rows.about.iloc[number]
         texts = [("text", str(row["first"]))]
         if isinstance(row["second"], str):
             texts = [("first text", str(row["first"])), ("second text", row["second"])]
-        note = f"is '{label[place]}', predicted '{predicted[place]}' with {probability[place]:.0%}"
+        note = f"is '{label[number]}', predicted '{predicted[number]}' with {probability[number]:.0%}"
         out.append(Example(tuple(texts), note))
     return tuple(out)

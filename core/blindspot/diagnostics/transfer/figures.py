@@ -30,9 +30,9 @@ def task_dots(
     rows = pd.DataFrame(rows, columns=DOT)
     figure = dots(rows, styles, scheme, axis=axis, spec=".1%")
     names = list(dict.fromkeys(rows["name"]))
-    known = [(names.index(name), value) for name, value in baselines.items() if name in names]
+    placed = [(names.index(name), value) for name, value in baselines.items() if name in names]
     x, y = [], []
-    for row, value in known:
+    for row, value in placed:
         x += [value, value, None]
         y += [row - 0.42, row + 0.42, None]
     figure.add_scatter(
@@ -41,11 +41,11 @@ def task_dots(
         mode="lines",
         name=BASELINE,
         line={"color": ink(scheme), "width": 3, "dash": "dot"},
-        customdata=[escape(names[row], quote=False) for row, _ in known for _ in range(3)],
+        customdata=[escape(names[row], quote=False) for row, _ in placed for _ in range(3)],
         hovertemplate=f"%{{customdata}}: %{{x:.4f}}<extra>{BASELINE}</extra>",
     )
     # plotly leaves no room around lines and would cut the lowest stroke in half
-    every = [v for name in ("value", "low", "high") for v in rows[name].dropna()] + [value for _, value in known]
+    every = [v for name in ("value", "low", "high") for v in rows[name].dropna()] + [value for _, value in placed]
     room = 0.03 * max(max(every) - min(every), 0.05)
     figure.update_xaxes(tickformat=".0%", range=[min(every) - room, max(every) + room])
     return figure

@@ -57,12 +57,12 @@ def compute(
     features = made.compact(features)
     pool, tested, groups = parts(dataset)
     labels = dataset.labels
-    known = len(np.unique(labels[pool]))
-    sizes = [size for size in SIZES if known <= size <= len(pool)]
+    classes = len(np.unique(labels[pool]))
+    sizes = [size for size in SIZES if classes <= size <= len(pool)]
     if not sizes:
         raise InputError(
-            f"'{dataset.id}' has {counted(len(pool), 'example')} of {known} classes to draw from",
-            expected=f"at least {next((size for size in SIZES if size >= known), known)}",
+            f"'{dataset.id}' has {counted(len(pool), 'example')} of {classes} classes to draw from",
+            expected=f"at least {next((size for size in SIZES if size >= classes), classes)}",
         )
     metrics: dict[str, float] = {
         "tested": float(len(tested)),

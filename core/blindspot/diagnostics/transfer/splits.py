@@ -72,10 +72,10 @@ def grouped_folds(labels: Int32, groups: Int64, folds: int, seed: int) -> Int64:
         heap = [(counts[f, k], counts[f].sum(), order[f], f) for f in range(folds)]
         heapify(heap)
         for example in members:
-            of_class, total, place, fold = heap[0]
+            of_class, total, index, fold = heap[0]
             fold_of_group[group[example]] = fold
             counts[fold, k] += 1
-            heapreplace(heap, (of_class + 1, total + 1, place, fold))
+            heapreplace(heap, (of_class + 1, total + 1, index, fold))
     return fold_of_group[group]
 
 

@@ -71,8 +71,8 @@ def turned(values: Float64) -> list[Turned]:
     out = []
     for a, b in combinations(range(len(values)), 2):
         differences = rounded[a] - rounded[b]
-        known = differences[~np.isnan(differences)]
-        if len(known) and known.max() > 0 > known.min():
+        differences_known = differences[~np.isnan(differences)]
+        if len(differences_known) and differences_known.max() > 0 > differences_known.min():
             out.append(Turned(a, b, int(np.nanargmax(differences)), int(np.nanargmin(differences))))
     return out
 
@@ -103,7 +103,7 @@ def flips(
         tasks: what the runs predicted, per task; tasks are independent of each other.
     """
     # A mean over tasks is a weighted mean over the examples of all tasks; only examples of one task can be dependent.
-    total, known = sum(map(len, tasks)), Dependence.joined([task.known for task in tasks])
+    total, dependence = sum(map(len, tasks)), Dependence.joined([task.known for task in tasks])
     among = comb(len(values), 2) * values.shape[1]
 
     def difference(turned_pair: Turned, classifier: int) -> Estimate:
@@ -116,8 +116,8 @@ def flips(
             for ids, task in zip(run_ids, tasks, strict=True)
         ]
         value = float(values[turned_pair.first, classifier] - values[turned_pair.second, classifier])
-        estimate = change(value, np.concatenate(moved), known, among)
-        if known.effective >= FEWEST_EXAMPLES or estimate.refusal:
+        estimate = change(value, np.concatenate(moved), dependence, among)
+        if dependence.effective >= FEWEST_EXAMPLES or estimate.refusal:
             return estimate
         return replace(estimate, interval=None, refusal=f"fewer than {FEWEST_EXAMPLES} examples do not tell")
 

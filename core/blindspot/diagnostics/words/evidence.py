@@ -117,8 +117,8 @@ def _by_pairs(
         difference, p = change_against(float(apart.mean()), *of_ends(apart, left, right))
         if not np.isnan(p):
             own, low = (float(values[each_run.run_id].mean()) for each_run in (run, best))
-            moved, known = of_ends(values[run.run_id], left, right)
-            _, p_chance = bounded_against(own, moved, known, known.units, chance)
+            moved, dependence = of_ends(values[run.run_id], left, right)
+            _, p_chance = bounded_against(own, moved, dependence, dependence.units, chance)
             of_chance = Compared(Rival.CHANCE, own - chance, p_chance)
             p = for_choice(p, len(group.baselines))
             out.append(AgainstBaseline(own, low, difference, p, of_chance, run, best))
@@ -147,8 +147,8 @@ class _Asked:
         return float(self.hits.mean())
 
     def against(self, null: float) -> tuple[Estimate, float]:
-        moved, known = of_ends(self.hits, self.left, self.right)
-        return bounded_against(self.share, moved, known, known.units, null)
+        moved, dependence = of_ends(self.hits, self.left, self.right)
+        return bounded_against(self.share, moved, dependence, dependence.units, null)
 
     def examples(self, among: Bool) -> tuple[Example, ...]:
         """Wrong answers, to questions about different pairs of words first."""
@@ -251,17 +251,17 @@ def _categories(comparable: Together, material: Material) -> Iterator[Evidence]:
     compared: list[AgainstBaseline] = []
     if here.any():
         values = {run_id: own[here] for run_id, own in right.items()}
-        known = by_class(group[here])
+        dependence = by_class(group[here])
         runs, baselines = (
             [run for run in some if run.run_id in right] for some in (comparable.runs, comparable.baselines)
         )
-        compared = against_baselines(runs, baselines, values, known, comparable.runs[0].metrics["chance"])
+        compared = against_baselines(runs, baselines, values, dependence, comparable.runs[0].metrics["chance"])
     rivals = {comparison.run.run_id: comparison.compared for comparison in compared}
     for run in comparable.runs:
         if run.run_id in right:
             own = ~np.isnan(right[run.run_id])
-            known, rival = by_class(group[own]), rivals.get(run.run_id)
-            yield from _purity(run, right[run.run_id][own], known, [rival] if rival else [])
+            dependence, rival = by_class(group[own]), rivals.get(run.run_id)
+            yield from _purity(run, right[run.run_id][own], dependence, [rival] if rival else [])
             yield from _lost(run, rows.iloc[of_run[run.run_id]], list(rows["class"].unique()))
     for comparison in compared:
         yield from against_baseline(comparison)

@@ -72,7 +72,5 @@ def _share(kind: CaseKind, run: RunRecord, rows: Rows, baseline: Compared | None
         estimate.units,
         against=(asked, share_and_chance(own[here], dependence, chance), *([baseline] if baseline else [])),
         facts={"cases": int(here.sum()), "chance": chance, "least": least},
-        examples=tuple(
-            Example(kind.texts(told.loc[place]), f"answer: {kind.answer(told.loc[place])}") for place in wrong
-        ),
+        examples=tuple(Example(kind.texts(told.loc[case]), f"answer: {kind.answer(told.loc[case])}") for case in wrong),
     )

@@ -35,8 +35,8 @@ class OfWordPairs(Mean):
     right: Int64 = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
-        moved, known = of_ends(scores.parts, self.left, self.right)
-        return bounded(scores.value, moved, known, known.units, level_of_each(at_once))
+        moved, dependence = of_ends(scores.parts, self.left, self.right)
+        return bounded(scores.value, moved, dependence, dependence.units, level_of_each(at_once))
 
     def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:
         return self._change(a, b, level_of_each(at_once))[0]
@@ -65,7 +65,7 @@ def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> li
     wide = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
     asked = asked.loc[wide.index]
     ends = word_pairs(asked)
-    known, statistic = Dependence.of(*ends), OfWordPairs(1.0, *ends)
+    dependence, statistic = Dependence.of(*ends), OfWordPairs(1.0, *ends)
     numbers = wide.index.to_numpy(dtype=np.int64)
 
     def texts() -> list[str]:
@@ -88,7 +88,7 @@ def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> li
             "Analogies answered right",
             wide[run_id].to_numpy(dtype=np.float64),
             numbers,
-            known,
+            dependence,
             texts,
             statistic=statistic,
             units="word pairs",
@@ -118,7 +118,7 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
     def score(run: RunRecord) -> ItemScores:
         own = of_runs[run.run_id]
         right = own["right"].to_numpy(dtype=np.float64)
-        known = by_class(own["class"])
+        dependence = by_class(own["class"])
         numbers, texts = own.index.to_numpy(dtype=np.int64), own["word"].tolist
         return scores(
             entry,
@@ -126,7 +126,7 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
             "Purity",
             right,
             numbers,
-            known,
+            dependence,
             texts,
             value=run.metrics[entry.headline],
             describe=partial(item, own),
@@ -150,8 +150,8 @@ def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[d
     rows = repository.items(entry, [run.run_id for run in runs], texts=True)
     right = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
     about = rows.drop_duplicates("item_no").set_index("item_no").loc[right.index]
-    known, numbers = kind.dependence(about), right.index.to_numpy(dtype=np.int64)
-    units = kind.units[known.unit is Unit.TEXTS]
+    dependence, numbers = kind.dependence(about), right.index.to_numpy(dtype=np.int64)
+    units = kind.units[dependence.unit is Unit.TEXTS]
 
     def texts() -> list[str]:
         return ["; ".join(text for _, text in kind.texts(row)) for _, row in about.iterrows()]
@@ -163,6 +163,8 @@ def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[d
     def score(run: RunRecord) -> ItemScores:
         values = right[run.run_id].to_numpy(dtype=np.float64)
         describe = partial(item, rows[rows["run_id"] == run.run_id].set_index("item_no"))
-        return scores(entry, entry.headline, kind.title, values, numbers, known, texts, units=units, describe=describe)
+        return scores(
+            entry, entry.headline, kind.title, values, numbers, dependence, texts, units=units, describe=describe
+        )
 
     return [{entry.headline: score(run)} for run in runs]

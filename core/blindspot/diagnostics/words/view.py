@@ -95,11 +95,11 @@ class PhraseKind:
 
 def phrase_kinds(rows: pd.DataFrame) -> list[PhraseKind]:
     """All phrases and each kind, the most frequent first."""
-    counts, known = counts_of(rows), dependence_of(rows["sentence"])
+    counts, dependence = counts_of(rows), dependence_of(rows["sentence"])
     by_kind = {ALL_PHRASES: counts.sentences} | {k: counts.values[:, i] for i, k in enumerate(counts.kinds)}
     kinds = []
     for name, sums in by_kind.items():
         right, phrases_found, given = (int(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
         if given:
-            kinds.append(PhraseKind(name, given, phrases_found, right, estimate_of(sums, known)))
+            kinds.append(PhraseKind(name, given, phrases_found, right, estimate_of(sums, dependence)))
     return sorted(kinds, key=lambda kind: -kind.phrases)

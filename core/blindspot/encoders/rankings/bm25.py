@@ -65,8 +65,8 @@ def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel
     for i, words in enumerate(terms([dataset.query_texts[q] for q in queries.tolist()])):
         cancel.check()
         progress("keyword search", i, len(queries))
-        known = index.get_tokens_ids(words) if index else []
-        row = index.get_scores_from_ids(known) if index and known else np.zeros(len(documents))
+        token_ids = index.get_tokens_ids(words) if index else []
+        row = index.get_scores_from_ids(token_ids) if index and token_ids else np.zeros(len(documents))
         yield row.astype(np.float32)[np.newaxis]
 
 

@@ -79,12 +79,12 @@ def versions_of(reference: ServedReference, settings: Settings) -> tuple[Version
 
 def remember(vectors: Float32, reference: ServedReference, settings: Settings) -> tuple[Version, ...]:
     """Make the version that gave these answers the current one, also in the file; returns all versions."""
-    known = versions_of(reference, settings)
-    same = next((version for version in reversed(known) if version.is_same(vectors)), None)
-    if same is not None and same is known[-1]:
-        return known
+    stored = versions_of(reference, settings)
+    same = next((version for version in reversed(stored) if version.is_same(vectors)), None)
+    if same is not None and same is stored[-1]:
+        return stored
     current = same or Version(vectors, datetime.now(UTC).isoformat(timespec="seconds"))
-    versions = (*(version for version in known if version is not same), current)
+    versions = (*(version for version in stored if version is not same), current)
     content = {
         "model": str(reference.of_model),
         "versions": [

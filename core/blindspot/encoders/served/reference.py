@@ -81,12 +81,12 @@ class ServedParams:
         values: dict[str, str] = {}
         body: dict[str, Any] = {}
         headers: dict[str, str] = {}
-        known = sorted({*cls.__dataclass_fields__} - {"body", "headers"})
+        names = sorted({*cls.__dataclass_fields__} - {"body", "headers"})
         for part in query.split("&") if query else []:
             name, equals, value = part.partition("=")
             name = unquote(name)
-            if name not in known and not name.startswith(("body.", "header.")):
-                raise unknown("parameter of an api: reference", name, [*known, "body.NAME", "header.NAME"])
+            if name not in names and not name.startswith(("body.", "header.")):
+                raise unknown("parameter of an api: reference", name, [*names, "body.NAME", "header.NAME"])
             if not equals or name in values:
                 raise InputError(
                     f"'{name}' is given {'twice' if equals else 'without a value'} in the api: reference",

@@ -190,9 +190,9 @@ def _check_finite(path: Path, rows: Float32, named: Any) -> None:
     finite = np.isfinite(rows).all(axis=1)
     if finite.all():
         return
-    place, text = named(int(finite.argmin()))
+    where, text = named(int(finite.argmin()))
     value = "NaN" if np.isnan(rows[int(finite.argmin())]).any() else "an infinite value"
-    raise InputError(f"{path}, {place}: the embedding of {text[:60]!r} contains {value}", expected="finite numbers")
+    raise InputError(f"{path}, {where}: the embedding of {text[:60]!r} contains {value}", expected="finite numbers")
 
 
 def _rows(path: Path) -> Iterator[_Row]:
@@ -266,10 +266,10 @@ def _separated(path: Path) -> Iterator[_Row]:
         quoted = _quoted_columns(seen[begins + 1 :], separator) if quoting == csv.QUOTE_NONE else set()
         header: list[str] = []
         for number, row in csv_rows(path, chain(top, lines), separator, quoting):
-            place = f"line {number}"
+            where = f"line {number}"
             cells = row
             if quoted and header and len(row) == len(header):
-                cells = _without_quotes(path, place, row, quoted)
+                cells = _without_quotes(path, where, row, quoted)
             if not header:
                 header = cells = [unquoted(cell) if n in quoted else cell for n, cell in enumerate(row)]
                 columns = [] if "embedding" in header else _numbered(header)
@@ -277,10 +277,10 @@ def _separated(path: Path) -> Iterator[_Row]:
                 continue
             if len(cells) != len(header):
                 raise InputError(
-                    f"{path}, {place}: {len(cells)} cell(s)", expected=f"{len(header)}, as in the first line"
+                    f"{path}, {where}: {len(cells)} cell(s)", expected=f"{len(header)}, as in the first line"
                 )
             vector = [cells[c] for c in columns] if columns else cells[header.index("embedding")]
-            yield _Row(place, cells[header.index("text")] or None, _numbers(path, place, vector))
+            yield _Row(where, cells[header.index("text")] or None, _numbers(path, where, vector))
 
 
 def _quoted_columns(lines: Sequence[str], separator: str) -> set[int]:
@@ -290,11 +290,11 @@ def _quoted_columns(lines: Sequence[str], separator: str) -> set[int]:
     return {number for number in range(width) if all(is_quoted(cells[number]) for cells in rows)}
 
 
-def _without_quotes(path: Path, place: str, cells: list[str], quoted: set[int]) -> list[str]:
+def _without_quotes(path: Path, where: str, cells: list[str], quoted: set[int]) -> list[str]:
     for number in quoted:
         if not is_quoted(cells[number]):
             raise InputError(
-                f"{path}, {place}: {cells[number][:40]!r} is not in quotes, as the cells above it are",
+                f"{path}, {where}: {cells[number][:40]!r} is not in quotes, as the cells above it are",
                 expected="quotes around all cells of a column, which are no part of the texts, or around none",
             )
     return [unquoted(cell) if number in quoted else cell for number, cell in enumerate(cells)]
@@ -306,17 +306,17 @@ _SEP = re.compile(r'"?sep=(.)"?[,;]*', re.IGNORECASE)
 
 def _numbered(header: list[str]) -> list[int]:
     """Positions of the columns dim_0, dim_1, ..., if none is missing."""
-    numbers = {int(match[1]): place for place, name in enumerate(header) if (match := _NUMBERED.fullmatch(name))}
+    numbers = {int(match[1]): column for column, name in enumerate(header) if (match := _NUMBERED.fullmatch(name))}
     return [numbers[i] for i in range(len(numbers))] if set(numbers) == set(range(len(numbers))) else []
 
 
-def _numbers(path: Path, place: str, cells: list[str] | str) -> object:
+def _numbers(path: Path, where: str, cells: list[str] | str) -> object:
     """The cells of an embedding: one number each, or one JSON list."""
     try:
         return json.loads(cells) if isinstance(cells, str) else [float(cell) for cell in cells]
     except (ValueError, RecursionError) as error:
         shown = cells[:40] if isinstance(cells, str) else ", ".join(cells)[:40]
-        raise InputError(f"{path}, {place}: the embedding is no list of numbers: {shown!r}", expected=FORM) from error
+        raise InputError(f"{path}, {where}: the embedding is no list of numbers: {shown!r}", expected=FORM) from error
 
 
 def _parquet_rows(path: Path) -> int | None:

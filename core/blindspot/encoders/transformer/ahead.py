@@ -49,9 +49,9 @@ class TokenizedAhead:
     @cached_property
     def _place(self) -> Int64:
         """``[n]``: where each row is in the order."""
-        place = np.empty_like(self.order)
-        place[self.order] = np.arange(len(place))
-        return place
+        row_of = np.empty_like(self.order)
+        row_of[self.order] = np.arange(len(row_of))
+        return row_of
 
     def encode_all(self, cancel: CancelToken) -> Encodings:
         return self.encode(np.arange(len(self._texts)), cancel)

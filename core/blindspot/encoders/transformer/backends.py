@@ -91,7 +91,7 @@ class OwnGraph:
 def graphs_of(folder: Path, backends: Sequence[Backend] = tuple(IN_FOLDER)) -> list[Path]:
     """The graphs in a transformer's folder, and in the folders where exporters put them."""
     places = [folder, *(folder / path.parent for path in IN_FOLDER.values())]
-    graphs = [file for place in places if place.is_dir() for file in sorted(place.iterdir())]
+    graphs = [file for folder in places if folder.is_dir() for file in sorted(folder.iterdir())]
     return [file for file in graphs if GRAPHS.get(file.suffix) in backends and file.is_file()]
 
 
@@ -258,7 +258,7 @@ def _openvino(path: Path, threads: int) -> Graph:
     settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
     compiled = library.compile_model(library.Core().read_model(str(path)), "CPU", settings)
     names = [port.get_any_name() for port in compiled.inputs]
-    named = [(next(iter(port.get_names()), str(place)), port) for place, port in enumerate(compiled.outputs)]
+    named = [(next(iter(port.get_names()), str(number)), port) for number, port in enumerate(compiled.outputs)]
     output = dict(named)[_chosen([name for name, _ in named])]
 
     def run(given: dict[str, Int64]) -> Float32:

@@ -705,14 +705,14 @@ class TokenizedTexts:
     def _encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
         import torch
 
-        distinct, place = np.unique(self.tokens.copies[rows], return_inverse=True)
+        distinct, copy_of = np.unique(self.tokens.copies[rows], return_inverse=True)
         results = _Found.of(len(distinct), self.dimensions)
         threads = torch.get_num_threads()
         batches, are_apart = self._batches(self.tokens.lengths[distinct], threads)
         with full_precision():
             if not (are_apart and self._encode_side_by_side(batches, distinct, results, threads, cancel)):
                 self._encode_in_turn(batches, distinct, results, cancel)
-        return Encodings(tuple(m[place] for m in results.complete()), int(self.tokens.truncated[rows].sum()))
+        return Encodings(tuple(m[copy_of] for m in results.complete()), int(self.tokens.truncated[rows].sum()))
 
     def _batches(self, lengths: Int64, threads: int) -> tuple[list[Int64], bool]:
         """Batches of texts of ``lengths`` tokens, and whether each is for one thread; if not, all threads share it."""
@@ -848,10 +848,10 @@ def _limit(model: SentenceTransformer, max_length: int) -> None:
 def _check_words(model: SentenceTransformer, vectors: Mapping[str, Float32], reference: str) -> None:
     """Refuse a model if its tokenizer knows no word of the probe texts, or its vectors are not finite or all equal."""
     tokenizer = getattr(model[0], "tokenizer", None)
-    known = True
+    reads_words = True
     if callable(tokenizer) and hasattr(tokenizer, "all_special_ids"):
         token_ids = tokenizer(list(vectors), add_special_tokens=False, verbose=False)["input_ids"]
-        known = len({token for ids in token_ids for token in ids} - set(tokenizer.all_special_ids)) > 1
+        reads_words = len({token for ids in token_ids for token in ids} - set(tokenizer.all_special_ids)) > 1
     if not all(np.isfinite(vector).all() for vector in vectors.values()):
         raise InputError(
             f"'{reference}' gives vectors with NaN or infinity, of {len(vectors)} texts in several languages",
@@ -859,7 +859,7 @@ def _check_words(model: SentenceTransformer, vectors: Mapping[str, Float32], ref
             remedy="its training may have diverged: take an earlier checkpoint; or copy the folder again",
         )
     is_one = len(vectors) > 1 and len({vector.tobytes() for vector in vectors.values()}) == 1
-    if is_one or not known:
+    if is_one or not reads_words:
         what = "gives different texts the same vector" if is_one else "knows no word"
         raise InputError(
             f"'{reference}' {what}, of {len(vectors)} texts in several languages",
@@ -876,8 +876,8 @@ def _check_tokens(tokens: Tokens, model: SentenceTransformer, texts: Sequence[st
             f"'{reference}' makes no tokens of {texts[int(empty[0])][:60]!r}, so it has no vector",
             remedy="leave this text out, or use another model",
         )
-    known = model[0].auto_model.get_input_embeddings()
-    count = getattr(known, "num_embeddings", None)
+    embeddings = model[0].auto_model.get_input_embeddings()
+    count = getattr(embeddings, "num_embeddings", None)
     if count and len(tokens.ids) and (highest := int(tokens.ids.max())) >= count:
         row = int(np.searchsorted(tokens.starts, int(tokens.ids.argmax()), side="right")) - 1
         raise BlindspotError(

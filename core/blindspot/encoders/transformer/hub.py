@@ -117,7 +117,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
     named = PurePosixPath(reference.params.file) if reference.params.file else None
     # A graph's weights may be in a file beside it: model.onnx_data, model.onnx.data, model.bin.
     graph = [str(named), str(named.with_suffix(".bin"))] if named else []
-    place = named.parts[:-1] if named else ()
+    folders = named.parts[:-1] if named else ()
 
     is_pinned = re.fullmatch("[0-9a-f]{40}", reference.revision) is not None
 
@@ -131,7 +131,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
                 revision=reference.revision or None,
                 cache_dir=folder,
                 allow_patterns=[*DOWNLOADED, *(f"{name}*" for name in graph)],
-                ignore_patterns=[f"{folder}/*" for folder in OTHER_FORMATS if folder not in place],
+                ignore_patterns=[f"{folder}/*" for folder in OTHER_FORMATS if folder not in folders],
                 local_files_only=local,
             )
         )

@@ -52,7 +52,7 @@ class Edit(StrEnum):
 
     def apply(self, tokens: Sequence[Token]) -> list[Token]:
         """The tokens after the change; unchanged if none would be left."""
-        pieces = [place for place, token in enumerate(tokens) if not token.is_special]
+        pieces = [position for position, token in enumerate(tokens) if not token.is_special]
         first, last = (pieces[0], pieces[-1] + 1) if pieces else (len(tokens), len(tokens))
         before, inside, after = list(tokens[:first]), list(tokens[first:last]), list(tokens[last:])
         changed = {

@@ -213,13 +213,13 @@ class WordVectors:
         lookup, matrix = self._lookup, self.file.table.matrix
         words = self._words(lookup, text)
         rows = [self._row(lookup, word) for word in words]
-        known = np.array([row is not None for row in rows], dtype=np.bool_)
-        if not known.any():
+        is_known = np.array([row is not None for row in rows], dtype=np.bool_)
+        if not is_known.any():
             return None
         tokens = [
             Token(word, Role.UNKNOWN if row is None else Role.WORD) for word, row in zip(words, rows, strict=True)
         ]
-        return mean_of(tokens, matrix[[row or 0 for row in rows]], known)
+        return mean_of(tokens, matrix[[row or 0 for row in rows]], is_known)
 
     def _words(self, lookup: _Lookup, text: str) -> list[str]:
         """What to look up for a text: all of it if that is an entry, else its words."""

@@ -36,7 +36,7 @@ def read_text(path: Path, head: VectorHead, file: IO[bytes], collector: Collecto
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
             if head.promised is not None:
                 lines[0] = b""  # the header
-        places = [place for place, line in enumerate(lines, number) if line and not line.isspace()]
+        places = [line_number for line_number, line in enumerate(lines, number) if line and not line.isspace()]
         stripped = [line.rstrip() for line in lines if line and not line.isspace()]
         rows += len(stripped)
         if head.promised is not None and rows > head.promised:
@@ -77,11 +77,11 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[bytes]:
 def _parsed(path: Path, lines: list[bytes], places: list[int], dimension: int) -> tuple[list[bytes], Float32]:
     """Words and ``[k, d] float32`` of a block; its numbers are parsed at once."""
     words, numbers = [], []
-    for line, place in zip(lines, places, strict=True):
+    for line, line_number in zip(lines, places, strict=True):
         if line.count(b" ") == dimension:
             word, _, rest = line.partition(b" ")
         else:
-            word, rest = _split(path, line, place, dimension)
+            word, rest = _split(path, line, line_number, dimension)
         words.append(word)
         numbers.append(rest)
     joined = b" ".join(numbers)
@@ -93,8 +93,8 @@ def _parsed(path: Path, lines: list[bytes], places: list[int], dimension: int) -
         except ValueError:
             pass  # reported below, with the line
     out = np.empty((len(lines), dimension), dtype=np.float32)
-    for row, (line, place) in enumerate(zip(lines, places, strict=True)):
-        words[row], rest = _split(path, line, place, dimension)
+    for row, (line, line_number) in enumerate(zip(lines, places, strict=True)):
+        words[row], rest = _split(path, line, line_number, dimension)
         out[row] = np.array(rest.split(), dtype=np.float32)
     return words, out
 

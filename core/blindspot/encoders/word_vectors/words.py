@@ -66,7 +66,7 @@ class Collector:
         self.undecodable = 0
         self._matrix: Float32 = np.empty((0, dimension), dtype=np.float32)
 
-    def add(self, words: Sequence[bytes], rows: Float32, place: Callable[[int], str]) -> None:
+    def add(self, words: Sequence[bytes], rows: Float32, where_is: Callable[[int], str]) -> None:
         """Take words and ``rows [k, d] float32``; ``place(i)`` names row i's place in the file.
 
         Raises:
@@ -78,7 +78,7 @@ class Collector:
             bad = int(finite.argmin())
             value = "NaN" if np.isnan(rows[bad]).any() else "an infinite value"
             raise InputError(
-                f"{self.path}, {place(bad)}: the vector of {texts[bad][:60]!r} contains {value}",
+                f"{self.path}, {where_is(bad)}: the vector of {texts[bad][:60]!r} contains {value}",
                 expected="finite numbers",
                 remedy="remove the word or train the vectors again",
             )

@@ -263,9 +263,9 @@ class _Asked:
             row = self._there(some)
             part, pair = scores[row], row + first_pair
             is_near = (part >= self._low[pair, None]) & (part <= self._high[pair, None])
-            place, column = is_near.nonzero().unbind(dim=1)
-            at_once = _rows(len(place), VALUES_AT_ONCE, raw.shape[1])
-            for which, at in zip(pair[place].split(at_once), column.split(at_once), strict=True):
+            rows_near, column = is_near.nonzero().unbind(dim=1)
+            at_once = _rows(len(rows_near), VALUES_AT_ONCE, raw.shape[1])
+            for which, at in zip(pair[rows_near].split(at_once), column.split(at_once), strict=True):
                 self._settle(which, at, raw, norms, tau)
 
     def _settle(

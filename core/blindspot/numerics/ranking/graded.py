@@ -77,8 +77,8 @@ class Ranked:
         query, grade = judged.queries[kept], grade[kept]
         relevant = np.bincount(query, minlength=queries)
         by_gain = np.lexsort((-grade, query))
-        place = np.arange(len(kept)) - np.repeat(np.cumsum(relevant) - relevant, relevant)
-        ideal = (query[by_gain], place, grade[by_gain])
+        rank = np.arange(len(kept)) - np.repeat(np.cumsum(relevant) - relevant, relevant)
+        ideal = (query[by_gain], rank, grade[by_gain])
         retrieved = places.greater[kept] < NOT_RETRIEVED
         kept, query, grade = kept[retrieved], query[retrieved], grade[retrieved]
         in_ranking = np.bincount(query, minlength=queries)
@@ -130,9 +130,9 @@ class Ranked:
         discounts = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(k) + 2.0))])
         until = discounts[np.minimum(self.above + self.size, k)] - discounts[np.minimum(self.above, k)]
         gained = self._by_query(self.gain * until / self.size)
-        query, place, gain = self.ideal
-        counts = place < k
-        best = self._sums(query[counts], gain[counts] / np.log2(place[counts] + 2.0))
+        query, rank, gain = self.ideal
+        counts = rank < k
+        best = self._sums(query[counts], gain[counts] / np.log2(rank[counts] + 2.0))
         return self._divided(gained, best)
 
     def recall(self, k: int) -> Float64:

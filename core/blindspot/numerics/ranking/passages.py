@@ -94,6 +94,6 @@ def best_passages(passages: Float32, starts: Int32 | Int64, queries: Float32, to
         scores = _similarities(
             queries[query : query + 1].astype(np.float64), passages[rows].astype(np.float64), metric
         )[0]
-        for place, (end, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
-            out[query, place] = rows[end - count + int(np.argmax(scores[end - count : end]))]
+        for number, (end, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
+            out[query, number] = rows[end - count + int(np.argmax(scores[end - count : end]))]
     return out

@@ -179,9 +179,9 @@ def rank_among(
     if first[-1] < len(first):  # the first ones: no copy
         return rank(matrix, queries, matches, metric, progress, cancel, candidates=len(first))
     order = np.concatenate([first, np.setdiff1d(queries, first)])
-    place = np.zeros(len(matrix), dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return rank(matrix[order], place[queries], place[matches], metric, progress, cancel, candidates=len(first))
+    row_of = np.zeros(len(matrix), dtype=np.int32)
+    row_of[order] = np.arange(len(order), dtype=np.int32)
+    return rank(matrix[order], row_of[queries], row_of[matches], metric, progress, cancel, candidates=len(first))
 
 
 def without(

@@ -113,12 +113,12 @@ def binned_medians(x: Float64, y: Float64, width: float, fewest: int) -> Medians
     """
     rows = []
     numbers = np.floor(x / width).astype(np.int64)
-    for place in np.unique(numbers):
-        inside = y[numbers == place]
+    for bin_number in np.unique(numbers):
+        inside = y[numbers == bin_number]
         if len(inside) >= fewest:
             interval = median_interval(inside)
             rows.append(
-                ((place + 0.5) * width, float(np.median(inside)), interval.low, interval.high, float(len(inside)))
+                ((bin_number + 0.5) * width, float(np.median(inside)), interval.low, interval.high, float(len(inside)))
             )
     middle, median, low, high, items = np.array(rows, dtype=np.float64).reshape(len(rows), 5).T
     return Medians(middle, median, low, high, items.astype(np.int64))

@@ -58,7 +58,7 @@ class Statistic(Protocol):
         """Two-sided p-values ``[k]`` of k differences over the same items; NaN without a test."""
         ...
 
-    def test(self, known: Dependence, units: str) -> str:
+    def test(self, dependence: Dependence, units: str) -> str:
         """The test in words."""
         ...
 
@@ -129,11 +129,11 @@ class ItemScores:
     def texts(self) -> Sequence[str]:
         return self.read_texts()
 
-    def item(self, place: int) -> Item:
+    def item(self, index: int) -> Item:
         """The item at a place; raises ``ValueError`` where items are not judged one by one."""
         if self.describe is None:
             raise ValueError(f"{self.score} does not describe its items")
-        return self.describe(place)
+        return self.describe(index)
 
     @cached_property
     def estimate(self) -> Estimate:
@@ -158,7 +158,7 @@ class ItemScores:
 
         def texts() -> list[str]:
             every = read()
-            return [every[place] for place in places.tolist()]
+            return [every[index] for index in places.tolist()]
 
         return replace(
             self,
@@ -168,7 +168,7 @@ class ItemScores:
             known=self.known.of_some(places),
             statistic=self.statistic.among(places),
             read_texts=texts,
-            describe=describe and (lambda place: describe(int(places[place]))),
+            describe=describe and (lambda index: describe(int(places[index]))),
         )
 
 
@@ -196,8 +196,8 @@ class Mean:
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return pairs.p_values(np.column_stack([a.parts - b.parts for a, b in of]), of[0][0].known, self.most)
 
-    def test(self, known: Dependence, units: str) -> str:
-        return pairs.test_in_words(units, is_by_texts=known.unit is Unit.TEXTS)
+    def test(self, dependence: Dependence, units: str) -> str:
+        return pairs.test_in_words(units, is_by_texts=dependence.unit is Unit.TEXTS)
 
     def gain(self, a: ItemScores, b: ItemScores) -> Float64:
         return a.parts - b.parts
@@ -212,11 +212,20 @@ class Mean:
 SHARE = Mean()
 
 
-def share_by_item(score: str, parts: Float64, known: Dependence, statistic: Statistic = SHARE) -> ItemScores:
+def share_by_item(score: str, parts: Float64, dependence: Dependence, statistic: Statistic = SHARE) -> ItemScores:
     """A score of items that is no run's metric: the mean of ``parts [m]`` from 0 to 1; higher is better."""
     numbers = np.arange(len(parts), dtype=np.int64)
     return ItemScores(
-        score, score, float(parts.mean()), parts, numbers, known, True, (0.0, 1.0), statistic, lambda: [""] * len(parts)
+        score,
+        score,
+        float(parts.mean()),
+        parts,
+        numbers,
+        dependence,
+        True,
+        (0.0, 1.0),
+        statistic,
+        lambda: [""] * len(parts),
     )
 
 
@@ -240,8 +249,8 @@ class MeanRank(Unbounded):
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         p = super().p_values(of)
-        known = of[0][0].known
-        if known.unit is Unit.COMPONENTS and known.units < FEWEST_UNBOUNDED:
+        dependence = of[0][0].known
+        if dependence.unit is Unit.COMPONENTS and dependence.units < FEWEST_UNBOUNDED:
             p[[bool((a.parts != b.parts).any()) for a, b in of]] = np.nan
         return p
 
@@ -249,9 +258,9 @@ class MeanRank(Unbounded):
 class Resamples:
     """Medians of several scores over the same items when whole groups are resampled, with the same draws for all."""
 
-    def __init__(self, parts: Float64, known: Dependence) -> None:
+    def __init__(self, parts: Float64, dependence: Dependence) -> None:
         """``parts [m, k]``."""
-        self._parts, self._known = parts, known
+        self._parts, self._known = parts, dependence
 
     @cached_property
     def medians(self) -> Float64:
@@ -284,18 +293,18 @@ class Median(Mean):
         drawn = [of.statistic.drawn if isinstance(of.statistic, Median) else of.value for of in (a, b)]
         return self._with_ends(a.value - b.value, a.known, lambda: np.asarray(drawn[0] - drawn[1]), at_once)
 
-    def _with_ends(self, value: float, known: Dependence, drawn: Callable[[], Float64], at_once: int) -> Estimate:
-        refusal, level = known.refusal, level_of_each(at_once)
-        if not refusal and known.unit is Unit.TEXTS:
+    def _with_ends(self, value: float, dependence: Dependence, drawn: Callable[[], Float64], at_once: int) -> Estimate:
+        refusal, level = dependence.refusal, level_of_each(at_once)
+        if not refusal and dependence.unit is Unit.TEXTS:
             refusal = "a median has no standard error that lets pairs depend on each other by their texts"
         interval = None if refusal else percentile_interval(drawn(), value, level)
         how = "bootstrap over groups"
-        return Estimate(value, interval, how, known.unit, known.units, known.effective, refusal, level)
+        return Estimate(value, interval, how, dependence.unit, dependence.units, dependence.effective, refusal, level)
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return np.full(len(of), np.nan)
 
-    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
+    def test(self, dependence: Dependence, units: str) -> str:  # noqa: ARG002
         return "none"
 
     def value(self, parts: Float64, before: float) -> float:  # noqa: ARG002 - it is that of the parts
@@ -312,8 +321,8 @@ class Outcomes(Mean):
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return np.array([pairs.mcnemar_by_units(a.parts, b.parts, a.known) for a, b in of])
 
-    def test(self, known: Dependence, units: str) -> str:
-        return "McNemar's exact test" if known.is_of_singles else super().test(known, units)
+    def test(self, dependence: Dependence, units: str) -> str:
+        return "McNemar's exact test" if dependence.is_of_singles else super().test(dependence, units)
 
 
 @dataclass(frozen=True)
@@ -329,8 +338,8 @@ class Correlation:
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return np.array([pairs.p_of_change(a.value - b.value, a.parts - b.parts, a.known) for a, b in of])
 
-    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002 - the method names them
-        return f"t of the paired difference of correlations, {known.method}"
+    def test(self, dependence: Dependence, units: str) -> str:  # noqa: ARG002 - the method names them
+        return f"t of the paired difference of correlations, {dependence.method}"
 
     def gain(self, a: ItemScores, b: ItemScores) -> Float64:
         return np.zeros_like(a.parts - b.parts)
@@ -491,8 +500,8 @@ def decide(tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
     separately."""
     after: list[float | None] = [None] * len(tests)
     for places in _by_family([test.family for test in tests]):
-        for place, p in zip(places, corrected([tests[place].p for place in places]), strict=True):
-            after[place] = p
+        for index, p in zip(places, corrected([tests[index].p for index in places]), strict=True):
+            after[index] = p
     return tuple(replace(test, p_corrected=p) for test, p in zip(tests, after, strict=True))
 
 
@@ -509,8 +518,8 @@ def decide_chosen(test: PairedTest, many: int) -> PairedTest:
 def _by_family(families: Sequence[str]) -> list[list[int]]:
     """Places of each family."""
     by_family: dict[str, list[int]] = {}
-    for place, family in enumerate(families):
-        by_family.setdefault(family, []).append(place)
+    for index, family in enumerate(families):
+        by_family.setdefault(family, []).append(index)
     return list(by_family.values())
 
 
@@ -518,12 +527,12 @@ def with_detectable(tests: Sequence[PairedTest], of: Sequence[tuple[ItemScores, 
     """The tests of two runs with the smallest difference that each can find; ``of`` are the scores they compare."""
     out = list(tests)
     for places in _by_family([test.family for test in tests]):
-        for place in places:
-            a, b = on_shared_items(*of[place])
-            if tests[place].p is not None and type(a.statistic) in _PLAIN:
+        for index in places:
+            a, b = on_shared_items(*of[index])
+            if tests[index].p is not None and type(a.statistic) in _PLAIN:
                 paired = (a.parts - b.parts)[:, np.newaxis]
                 least = float(pairs.smallest_detectable(paired, a.known, len(places), ALPHA)[0])
-                out[place] = replace(tests[place], detectable=None if math.isnan(least) else least)
+                out[index] = replace(tests[index], detectable=None if math.isnan(least) else least)
     return tuple(out)
 
 
@@ -543,11 +552,11 @@ def compare(of: Sequence[tuple[ItemScores, ItemScores]], at_once: int = 1) -> li
 def _p_values(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[float]:
     p: list[float] = [math.nan] * len(of)
     by_items: dict[tuple[int, Statistic], list[int]] = {}
-    for place, (a, _) in enumerate(of):
-        by_items.setdefault((id(a.known), a.statistic), []).append(place)
+    for index, (a, _) in enumerate(of):
+        by_items.setdefault((id(a.known), a.statistic), []).append(index)
     for (_, statistic), places in by_items.items():
-        for place, value in zip(places, statistic.p_values([of[place] for place in places]), strict=True):
-            p[place] = float(value)
+        for index, value in zip(places, statistic.p_values([of[index] for index in places]), strict=True):
+            p[index] = float(value)
     return p
 
 
@@ -577,8 +586,8 @@ def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, froz
     untested = {name for (name, *_), value in zip(asked, p, strict=True) if math.isnan(value)}
     alike = {name: {run} for name, run in best.items() if name not in untested}
     for places in _by_family([f"{run} {ahead} {first[name].family}" for name, run, ahead in asked]):
-        for place, after in zip(places, corrected_p(np.array(p)[places]).tolist(), strict=True):
-            name, run, ahead = asked[place]
+        for index, after in zip(places, corrected_p(np.array(p)[places]).tolist(), strict=True):
+            name, run, ahead = asked[index]
             if after >= ALPHA and best[name] == ahead and name in alike:
                 alike[name].add(run)
     return {name: frozenset(runs) for name, runs in alike.items()}

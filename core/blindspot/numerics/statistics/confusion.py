@@ -70,7 +70,7 @@ def macro_f1_influence(labels: Int32, predicted: Int32, classes: int) -> Float64
     return np.asarray(hit - f1[labels] * weight[labels] - f1[predicted] * weight[predicted])
 
 
-def estimates(labels: Int32, predicted: Int32, known: Dependence, classes: int) -> tuple[Estimate, Estimate]:
+def estimates(labels: Int32, predicted: Int32, dependence: Dependence, classes: int) -> tuple[Estimate, Estimate]:
     """Accuracy and macro F1 with their intervals, from at least one example.
 
     If no answer is wrong, the effective n of macro F1 is ``k^2 / sum over classes of 1/n``, as for a mean over classes,
@@ -83,6 +83,6 @@ def estimates(labels: Int32, predicted: Int32, known: Dependence, classes: int) 
     right = (labels == predicted).astype(np.float64)
     f1 = float(macro_f1(confusion(labels, predicted, classes)))
     moved = macro_f1_influence(labels, predicted, classes)
-    own = [known.among(labels == c).effective for c in np.unique(labels)]
+    own = [dependence.among(labels == c).effective for c in np.unique(labels)]
     worth = len(own) ** 2 / sum(1 / n for n in own)
-    return share(right, known), bounded(f1, moved, known, min(worth, known.effective))
+    return share(right, dependence), bounded(f1, moved, dependence, min(worth, dependence.effective))

@@ -101,10 +101,10 @@ def scores(groups: Grouping, values: Mapping[str, Float64], rows: Dependence, un
         A record per group: ``side, label``, ``unit``, ``independent`` (the effective number of independent rows), and
         per score its mean and its 95% interval as ``{score}_low`` and ``{score}_high``, NaN where there is none.
     """
-    known = ~np.isnan(next(iter(values.values())))
+    has_value = ~np.isnan(next(iter(values.values())))
     out = []
     for group in groups.groups:
-        inside = group.inside & known
+        inside = group.inside & has_value
         row: dict[str, object] = {"side": group.side, "label": group.label, unit: int(inside.sum())}
         row |= {"independent": 0} | {f"{m}{end}": np.nan for m in values for end in ("", "_low", "_high")}
         if inside.any():

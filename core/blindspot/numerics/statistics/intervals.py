@@ -106,12 +106,12 @@ def hypergeometric_cdf(most: Int64, total: Int64, hits: Int64, drawn: Int64) -> 
         return np.asarray(-np.log(n + 1) - betaln(n - k + 1.0, k + 1.0), dtype=np.float64)
 
     out = np.empty(len(most))
-    for place, (at, n, k, m) in enumerate(
+    for index, (at, n, k, m) in enumerate(
         zip(most.tolist(), total.tolist(), hits.tolist(), drawn.tolist(), strict=True)
     ):
         count = np.arange(max(0, m - (n - k)), min(at, k, m) + 1, dtype=np.int64)
         logs = log_choices(k, count) + log_choices(n - k, m - count) - log_choices(n, np.full_like(count, m))
-        out[place] = min(1.0, float(np.exp(logs).sum()))
+        out[index] = min(1.0, float(np.exp(logs).sum()))
     return out
 
 

@@ -17,6 +17,6 @@ def isotonic(x: Float64, y: Float64) -> Float64:
     """
     from scipy.optimize import isotonic_regression
 
-    _, place, count = np.unique(x, return_inverse=True, return_counts=True)
-    mean = np.bincount(place, weights=y) / count
-    return np.asarray(isotonic_regression(mean, weights=count).x[place])
+    _, inverse, count = np.unique(x, return_inverse=True, return_counts=True)
+    mean = np.bincount(inverse, weights=y) / count
+    return np.asarray(isotonic_regression(mean, weights=count).x[inverse])

@@ -41,9 +41,9 @@ def kendall(better: Float64) -> Float64:
     """
     first, second = np.triu_indices(len(better), 1)
     signs = np.sign(better[first] - better[second])  # [pairs of competitors, s]
-    known = (~np.isnan(signs)).astype(np.float64)
+    is_comparable = (~np.isnan(signs)).astype(np.float64)
     signs = np.nan_to_num(signs)
-    untied = np.abs(signs).T @ known  # pairs not tied under the row's setting, among those that both have
+    untied = np.abs(signs).T @ is_comparable  # pairs not tied under the row's setting, among those that both have
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.clip((signs.T @ signs) / np.sqrt(untied * untied.T), -1.0, 1.0))
 

@@ -123,9 +123,9 @@ def _middles(values: Float64, groups: Int64, resamples: int, seed: int) -> Float
     number = int(groups.max()) + 1
     tables = []
     for column in values.T:
-        distinct, place = np.unique(column, return_inverse=True)
+        distinct, inverse = np.unique(column, return_inverse=True)
         shape = (len(distinct), number)
-        tables.append((distinct, csr_array((np.ones(len(column)), (place.ravel(), groups)), shape=shape)))
+        tables.append((distinct, csr_array((np.ones(len(column)), (inverse.ravel(), groups)), shape=shape)))
     out = []
     for drawn in _draws(number, resamples, seed):
         turned = np.ascontiguousarray(drawn.T)

@@ -114,8 +114,8 @@ def _most_likely(values: Float64, shares: Float64) -> tuple[Float64, Float64]:
 
 def _tail(values: Float64, weights: Float64, n: float, mean: float) -> float:
     """Probability that the mean of ``n`` draws is at least ``mean``, which is above 0, the mean of the distribution."""
-    known = weights > 0
-    values, weights = values[known], weights[known] / weights[known].sum()
+    is_positive = weights > 0
+    values, weights = values[is_positive], weights[is_positive] / weights[is_positive].sum()
     highest = float(values.max())
     if mean >= highest - _ROUNDING:
         return float(float(weights[values >= highest - _ROUNDING].sum()) ** n)

@@ -74,7 +74,7 @@ class Drop:
 
 
 def drop(
-    value: float, lost: Float64, known: Dependence, tolerance: float, alpha: float, most: float, is_mean: bool
+    value: float, lost: Float64, dependence: Dependence, tolerance: float, alpha: float, most: float, is_mean: bool
 ) -> Drop:
     """Bounds of a drop.
 
@@ -89,41 +89,45 @@ def drop(
     """
     from scipy.special import ndtri, stdtrit
 
-    _, variance, carried = moments(lost, known)
+    _, variance, carried = moments(lost, dependence)
     if np.ptp(lost) <= ROUNDING * most:  # else the rest of a variance would be rounding, which many items carry
         variance = carried = 0.0
-    quantile = float(stdtrit(freedom_of(carried, known) if carried >= FEWEST_FOR_T else known.freedom, 1 - alpha))
-    moments_of_drop = _Moments(value, variance * known.effective, known.effective, quantile, float(ndtri(POWER)), most)
+    quantile = float(
+        stdtrit(freedom_of(carried, dependence) if carried >= FEWEST_FOR_T else dependence.freedom, 1 - alpha)
+    )
+    moments_of_drop = _Moments(
+        value, variance * dependence.effective, dependence.effective, quantile, float(ndtri(POWER)), most
+    )
     low = high = None
-    n = known.effective
-    floor = _floor(lost, known, alpha, most) if is_mean else lambda _: -math.inf
+    n = dependence.effective
+    floor = _floor(lost, dependence, alpha, most) if is_mean else lambda _: -math.inf
     if carried >= FEWEST_FOR_T:
         low, high = moments_of_drop.low, max(moments_of_drop.high, floor(1.0))
     elif is_mean:
-        high = max(value, floor(1.0), upper_bound(_by_group(lost, known), n, most, alpha))
+        high = max(value, floor(1.0), upper_bound(_by_group(lost, dependence), n, most, alpha))
         least = _least(lost, n, alpha, most)
         low = least if least > 0 else None  # below, it only says that the score is bounded
     visible = _visible(moments_of_drop, lost, tolerance, most)
     needed = _needed(moments_of_drop, tolerance, len(lost), floor)
     if carried < FEWEST_FOR_T and is_mean and value > tolerance:  # nearly all lose alike: as many as ``_least`` needs
         share = (value - tolerance) / (float(lost.max()) + most)
-        needed = math.ceil(math.log(1 / alpha) / (2 * share * share) * len(lost) / known.effective)
+        needed = math.ceil(math.log(1 / alpha) / (2 * share * share) * len(lost) / dependence.effective)
     elif carried == 0 and is_mean and tolerance > 0:  # nothing has changed: what would rule out that more do
         share = min(tolerance / most, 0.5)
-        needed = math.ceil(math.log(alpha) / math.log1p(-share) * len(lost) / known.effective)
+        needed = math.ceil(math.log(alpha) / math.log1p(-share) * len(lost) / dependence.effective)
     return Drop(value, tolerance, alpha, low, high, visible, needed)
 
 
-def _floor(lost: Float64, known: Dependence, alpha: float, most: float) -> Callable[[float], float]:
+def _floor(lost: Float64, dependence: Dependence, alpha: float, most: float) -> Callable[[float], float]:
     """The least value of any upper bound, as a function of how many times the items there are."""
     from scipy.special import betaincinv, stdtrit
 
-    gain, variance, carried = moments(np.maximum(-lost, 0.0), known)
-    losing = float((sums_within((lost > 0).astype(np.float64)[:, np.newaxis], known.groups) > 0).mean())
-    quantile = float(stdtrit(freedom_of(carried, known), 1 - alpha / 2)) if carried >= FEWEST_FOR_T else math.inf
+    gain, variance, carried = moments(np.maximum(-lost, 0.0), dependence)
+    losing = float((sums_within((lost > 0).astype(np.float64)[:, np.newaxis], dependence.groups) > 0).mean())
+    quantile = float(stdtrit(freedom_of(carried, dependence), 1 - alpha / 2)) if carried >= FEWEST_FOR_T else math.inf
 
     def floor(times: float) -> float:
-        n = known.effective * times
+        n = dependence.effective * times
         share = float(betaincinv(losing * n + 1, n * (1 - losing), 1 - alpha / 2)) if losing < 1 else 1.0
         shown = share * most - gain + quantile * math.sqrt(variance / times)
         return shown if shown <= 0 else most * (1 - float(alpha ** (1 / n)))  # the rule of three, exactly
@@ -138,9 +142,9 @@ def _least(lost: Float64, n: float, alpha: float, most: float) -> float:
     return float((kept * np.sort(lost)).sum()) - min(share, 1.0) * most
 
 
-def _by_group(lost: Float64, known: Dependence) -> Float64:
+def _by_group(lost: Float64, dependence: Dependence) -> Float64:
     """The loss of each group, ``[g]``, scaled so that their mean is the mean of the items."""
-    sums = sums_within(lost[:, np.newaxis], known.groups)[:, 0]
+    sums = sums_within(lost[:, np.newaxis], dependence.groups)[:, 0]
     return np.asarray(sums * (len(sums) / len(lost)))
 
 

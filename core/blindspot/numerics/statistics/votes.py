@@ -172,12 +172,12 @@ def spread(mean: Mean, query: Int64, of: Population, *, of_share: bool = False) 
     cells = np.count_nonzero(weights)
     cells_free = max(cells - queries - raters + 1, 1)
     both = float((left**2).sum()) * cells / cells_free
-    known = both * (KNOWN_IN_SHARE if of_share else KNOWN_IN_DIFFERENCE)
+    variance_known = both * (KNOWN_IN_SHARE if of_share else KNOWN_IN_DIFFERENCE)
     variance, parts = both, [(both, float(cells_free))]
     for over, own_free in ((over_queries, queries_free), (over_raters, raters_free)):
         if over > both:
             variance += over - both
-            parts.append((over - known, own_free))
+            parts.append((over - variance_known, own_free))
     effective, unit, units = min(
         (_effective(by_query), Unit.QUERIES, queries), (_effective(by_rater), Unit.RATERS, raters)
     )

@@ -127,9 +127,9 @@ class Curve:
 
     @classmethod
     def of(cls, similarity: Float64, same: Bool) -> Curve:
-        thresholds, place = np.unique(similarity, return_inverse=True)
-        at = np.bincount(place.ravel(), minlength=len(thresholds))
-        same_at = np.bincount(place.ravel(), weights=same, minlength=len(thresholds))
+        thresholds, inverse = np.unique(similarity, return_inverse=True)
+        at = np.bincount(inverse.ravel(), minlength=len(thresholds))
+        same_at = np.bincount(inverse.ravel(), weights=same, minlength=len(thresholds))
         called = np.cumsum(at[::-1])[::-1].astype(np.int64)
         right = np.cumsum(same_at[::-1])[::-1].astype(np.int64)
         return cls(thresholds, called, right, right / called, right / max(int(same.sum()), 1))
@@ -229,17 +229,17 @@ def safe(pairs: LabeledPairs, precision: float, among: int = 1) -> float | None:
     level = _level(among * len(starts))
     shown: dict[int, bool] = {}
 
-    def is_shown(place: int) -> bool:
-        if place not in shown:
-            shown[place] = _lowest(pairs, float(thresholds[place]), level) >= precision
-        return shown[place]
+    def is_shown(index: int) -> bool:
+        if index not in shown:
+            shown[index] = _lowest(pairs, float(thresholds[index]), level) >= precision
+        return shown[index]
 
     lowest = None
     for start in starts:
-        place = start
-        while place >= 0 and is_shown(place):
-            lowest = place if lowest is None else min(lowest, place)
-            place -= 1
+        number = start
+        while number >= 0 and is_shown(number):
+            lowest = number if lowest is None else min(lowest, number)
+            number -= 1
     return None if lowest is None else float(thresholds[lowest])
 
 
@@ -248,12 +248,12 @@ def _starts(pairs: LabeledPairs, precision: float, thresholds: Float64, called: 
     show the wish if all of these were the same."""
     places: list[int] = []
     for halvings in range(int(np.log2(len(pairs))) + 1):
-        place = min(int(np.searchsorted(-called, -len(pairs) / 2**halvings)), len(called) - 1)
-        if place in places:
+        index = min(int(np.searchsorted(-called, -len(pairs) / 2**halvings)), len(called) - 1)
+        if index in places:
             continue
-        if _lowest(pairs, float(thresholds[place]), _level(among * (len(places) + 1)), all_same=True) < precision:
+        if _lowest(pairs, float(thresholds[index]), _level(among * (len(places) + 1)), all_same=True) < precision:
             break
-        places.append(place)
+        places.append(index)
     return places
 
 
@@ -303,13 +303,13 @@ def _first(thresholds: Float64, is_so: Callable[[float], bool]) -> float | None:
     k = len(thresholds)
     tried = np.unique(np.linspace(0, k - 1, min(k, _AT_ONCE)).astype(np.int64))
     before = -1
-    for place in tried.tolist():
-        if is_so(float(thresholds[place])):
-            between = range(before + 1, place)
+    for index in tried.tolist():
+        if is_so(float(thresholds[index])):
+            between = range(before + 1, index)
             return next(
-                (float(thresholds[i]) for i in between if is_so(float(thresholds[i]))), float(thresholds[place])
+                (float(thresholds[i]) for i in between if is_so(float(thresholds[i]))), float(thresholds[index])
             )
-        before = place
+        before = index
     return None
 
 

@@ -168,10 +168,10 @@ def _connect(ray: Any, address: str, option: str) -> None:
             ray.init(LOCAL, include_dashboard=False, **quiet)
         return
     if address in {SCHEME, AUTO}:
-        said = os.environ.get("RAY_ADDRESS", "")
-        if match := re.fullmatch(r"([^/]+):(\d+)", said):
-            _knock(f"RAY_ADDRESS {said}", match[1], int(match[2]))
-        with _in_one_line(said or "the cluster on this machine"):
+        cluster = os.environ.get("RAY_ADDRESS", "")
+        if match := re.fullmatch(r"([^/]+):(\d+)", cluster):
+            _knock(f"RAY_ADDRESS {cluster}", match[1], int(match[2]))
+        with _in_one_line(cluster or "the cluster on this machine"):
             ray.init(**({"address": AUTO} if address == AUTO else {"include_dashboard": False}), **quiet)
         return
     host, port = _host_of(address, option)

@@ -90,7 +90,7 @@ class Finding:
     def said(self, name: Callable[[Variant], str] = lambda variant: variant.label) -> str:
         """The sentence with the names of its variants."""
         names = {letter: name(variant) for letter, variant in zip(string.ascii_uppercase, self.variants, strict=False)}
-        return _PLACE.sub(lambda place: names.get(place[1], place[0]), self.sentence)
+        return _PLACE.sub(lambda key: names.get(key[1], key[0]), self.sentence)
 
     @property
     def basis(self) -> str:

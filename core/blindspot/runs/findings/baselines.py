@@ -111,7 +111,13 @@ def for_choice(p: float, rivals: int) -> float:
 
 
 def best_rival(
-    own: Float64, rivals: Sequence[Float64], known: Dependence, *, sign: float = 1.0, most: float = 1.0, of: int = 1
+    own: Float64,
+    rivals: Sequence[Float64],
+    dependence: Dependence,
+    *,
+    sign: float = 1.0,
+    most: float = 1.0,
+    of: int = 1,
 ) -> list[Compared]:
     """A mean of ``own [m]`` against the best of its rivals; nothing without one.
 
@@ -123,7 +129,7 @@ def best_rival(
     if not rivals:
         return []
     apart = sign * (own - max(rivals, key=lambda rival: sign * float(rival.mean())))
-    p = float(statistics.p_values(apart[:, np.newaxis], known, most)[0])
+    p = float(statistics.p_values(apart[:, np.newaxis], dependence, most)[0])
     return [Compared(Rival.BASELINE, float(apart.mean()), for_choice(p, len(rivals) * of))]
 
 
@@ -143,7 +149,7 @@ def against_baselines(
     runs: Sequence[RunRecord],
     baselines: Sequence[RunRecord],
     values: Mapping[str, Float64],
-    known: Dependence,
+    dependence: Dependence,
     chance: float,
 ) -> list[AgainstBaseline]:
     """Every run but the baselines themselves against the best one; nothing if the items allow no test.
@@ -154,7 +160,7 @@ def against_baselines(
     """
     lexical = {run.plan.variant.encoder for run in baselines}
     own = [run for run in runs if run.plan.variant.encoder not in lexical]
-    if not own or not baselines or known.refusal:
+    if not own or not baselines or dependence.refusal:
         return []
     best = max(baselines, key=lambda run: float(values[run.run_id].mean()))
     reached = values[best.run_id]
@@ -163,21 +169,21 @@ def against_baselines(
         AgainstBaseline(
             float(values[run.run_id].mean()),
             float(reached.mean()),
-            statistics.difference(values[run.run_id], reached, known, among=len(baselines)),
+            statistics.difference(values[run.run_id], reached, dependence, among=len(baselines)),
             for_choice(p, len(baselines)),
-            share_and_chance(values[run.run_id], known, chance),
+            share_and_chance(values[run.run_id], dependence, chance),
             run,
             best,
         )
-        for run, p in zip(own, statistics.p_values(paired, known).tolist(), strict=True)
+        for run, p in zip(own, statistics.p_values(paired, dependence).tolist(), strict=True)
     ]
 
 
-def share_and_chance(values: Float64, known: Dependence, chance: float) -> Compared:
+def share_and_chance(values: Float64, dependence: Dependence, chance: float) -> Compared:
     """A mean of ``values [m]`` from 0 to 1 against what it is by chance."""
     if not 0.0 < chance < 1.0:
         return Compared(Rival.CHANCE, float(values.mean()) - chance, np.nan)
-    estimate, p = share_against(values, known, chance)
+    estimate, p = share_against(values, dependence, chance)
     return Compared(Rival.CHANCE, estimate.value - chance, p)
 
 

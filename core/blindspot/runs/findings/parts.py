@@ -37,8 +37,8 @@ class Together:
     def against_best(self, metric: str) -> list[tuple[RunRecord, RunRecord]]:
         """Each run with the baseline that scores highest; baselines themselves are compared with none."""
         best = max(self.baselines, key=lambda base: base.metrics[metric], default=None)
-        known = {run.plan.variant.encoder for run in self.baselines}
-        return [(run, best) for run in self.runs if best and run.plan.variant.encoder not in known]
+        encoders = {run.plan.variant.encoder for run in self.baselines}
+        return [(run, best) for run in self.runs if best and run.plan.variant.encoder not in encoders]
 
 
 def together(material: Material, *, on_same_items: bool = False) -> list[Together]:

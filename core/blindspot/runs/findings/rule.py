@@ -88,11 +88,11 @@ def p_of(level: Level, against: Sequence[Compared]) -> float:
 
 def furthest_ahead(rivals: Iterable[Compared]) -> Compared | None:
     """The rival that a score is most surely behind, its p corrected for the choice (Bonferroni); None for none."""
-    known = list(rivals)
-    if not known:
+    tests = list(rivals)
+    if not tests:
         return None
-    surest = min(known, key=lambda rival_test: (rival_test.behind, rival_test.lead))
-    return Compared(surest.rival, surest.lead, min(1.0, surest.p * len(known)))
+    surest = min(tests, key=lambda rival_test: (rival_test.behind, rival_test.lead))
+    return Compared(surest.rival, surest.lead, min(1.0, surest.p * len(tests)))
 
 
 @dataclass(frozen=True)

@@ -69,10 +69,11 @@ def made(
         Cancelled: see ``cancel``.
     """
     given = list(triplets)
-    known = sorted({example.kind for example in given})
-    if missing := sorted(set(kinds) - set(known)):
+    kinds_present = sorted({example.kind for example in given})
+    if missing := sorted(set(kinds) - set(kinds_present)):
         raise InputError(
-            f"no example is of the kind '{missing[0]}'", expected=f"one of {', '.join(known)}" if known else ""
+            f"no example is of the kind '{missing[0]}'",
+            expected=f"one of {', '.join(kinds_present)}" if kinds_present else "",
         )
     kept, left_out = _filtered(given, evaluated, frozenset(kinds), cancel)
     if len(kept) < FEWEST:

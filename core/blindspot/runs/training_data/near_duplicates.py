@@ -31,11 +31,11 @@ def key_of(text: str) -> str:
 def near(texts: Sequence[str], others: Iterable[str], cancel: CancelToken | None = None) -> list[bool]:
     """Which of ``texts`` have a near-duplicate among ``others``; raises ``Cancelled``."""
     theirs = list(dict.fromkeys(map(key_of, others)))
-    known = set(theirs)
+    text_keys = set(theirs)
     keys = [key_of(text) for text in texts]
-    ours = list(dict.fromkeys(key for key in keys if key not in known))
-    duplicates = {ours[place] for place, _ in _similar(ours, theirs, cancel)}
-    return [key in known or key in duplicates for key in keys]
+    ours = list(dict.fromkeys(key for key in keys if key not in text_keys))
+    duplicates = {ours[number] for number, _ in _similar(ours, theirs, cancel)}
+    return [key in text_keys or key in duplicates for key in keys]
 
 
 def groups(texts: Sequence[str], cancel: CancelToken | None = None) -> Int64:
@@ -46,11 +46,11 @@ def groups(texts: Sequence[str], cancel: CancelToken | None = None) -> Int64:
 
     keys = [key_of(text) for text in texts]
     distinct = list(dict.fromkeys(keys))
-    place = {key: number for number, key in enumerate(distinct)}
+    number_of = {key: number for number, key in enumerate(distinct)}
     pairs = np.array(list(_similar(distinct, distinct, cancel)), dtype=np.int64).reshape(-1, 2)
     joined = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(distinct), len(distinct)))
     _, label = connected_components(joined, directed=False)
-    return np.asarray(label, dtype=np.int64)[[place[key] for key in keys]]
+    return np.asarray(label, dtype=np.int64)[[number_of[key] for key in keys]]
 
 
 def _similar(ours: Sequence[str], theirs: Sequence[str], cancel: CancelToken | None) -> Iterator[tuple[int, int]]:
@@ -61,11 +61,11 @@ def _similar(ours: Sequence[str], theirs: Sequence[str], cancel: CancelToken | N
         cancel.check()
         counts.update(_grams(key))
     index = defaultdict[Gram, list[int]](list)
-    for place, key in enumerate(theirs):
+    for number, key in enumerate(theirs):
         cancel.check()
         for gram in _rarest(key, counts):
-            index[gram].append(place)
-    for place, key in enumerate(ours):
+            index[gram].append(number)
+    for number, key in enumerate(ours):
         cancel.check()
         seen: set[int] = set()
         for gram in _rarest(key, counts):
@@ -73,7 +73,7 @@ def _similar(ours: Sequence[str], theirs: Sequence[str], cancel: CancelToken | N
         for other in sorted(seen):
             longer = max(len(key), len(theirs[other]))
             if theirs[other] != key and LETTERS * Levenshtein.distance(key, theirs[other]) <= longer:
-                yield place, other
+                yield number, other
 
 
 def _rarest(key: str, counts: Mapping[Gram, int]) -> list[Gram]:

@@ -129,9 +129,9 @@ def by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
     codes = np.where(count == 0, -1, np.where(count == 1, inside.argmax(axis=1), len(sources.names)))
     names = (*sources.names, SEVERAL)
     used = [i for i in range(len(names)) if (codes == i).any()]
-    place = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
-    place[used] = np.arange(len(used))
-    return Groups(place[codes], tuple(names[i] for i in used), "source set", "have no known source")
+    new_code = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
+    new_code[used] = np.arange(len(used))
+    return Groups(new_code[codes], tuple(names[i] for i in used), "source set", "have no known source")
 
 
 def by_own_column(dataset: Dataset, column: OwnColumn) -> Groups:
@@ -150,9 +150,9 @@ def by_own_column(dataset: Dataset, column: OwnColumn) -> Groups:
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
     last_ones = (EMPTY, SEVERAL_VALUES)
     used = sorted(np.flatnonzero(counts).tolist(), key=lambda code: (names[code] in last_ones, -counts[code]))
-    place = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
-    place[used] = np.arange(len(used))
-    return Groups(place[codes], tuple(names[code] for code in used), column.name, "are in no row of the file")
+    new_code = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
+    new_code[used] = np.arange(len(used))
+    return Groups(new_code[codes], tuple(names[code] for code in used), column.name, "are in no row of the file")
 
 
 def _items_of_rows(dataset: Dataset) -> list[Int64]:

@@ -143,6 +143,6 @@ def clusters(vectors: Float32, k: int, seed: int) -> Int64:
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct vectors than k
         labels = KMeans(k, n_init=1, random_state=seed).fit_predict(np.ascontiguousarray(vectors))
     sizes = np.bincount(labels, minlength=k)
-    place = np.empty(k, dtype=np.int64)
-    place[np.argsort(-sizes, kind="stable")] = np.arange(k)
-    return np.asarray(place[labels])
+    number_of = np.empty(k, dtype=np.int64)
+    number_of[np.argsort(-sizes, kind="stable")] = np.arange(k)
+    return np.asarray(number_of[labels])

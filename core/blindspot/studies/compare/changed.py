@@ -57,7 +57,7 @@ class Changed:
         placed = []
         for of_row in self.of_rows:
             own = [change for change in of_row.changes.rows if (change.gain > 0) == won]
-            placed += [(place, -abs(change.gain), Item(of_row.row, change)) for place, change in enumerate(own)]
+            placed += [(rank, -abs(change.gain), Item(of_row.row, change)) for rank, change in enumerate(own)]
         return [item for _, _, item in sorted(placed, key=lambda each: each[:2])]
 
 

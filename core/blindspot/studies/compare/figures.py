@@ -51,12 +51,12 @@ def forest(
     figure = go.Figure()
     reach = _reach(shown)
     at = [ROW * (i + 0.7) for i in range(len(shown))]
-    for row, place in zip(shown, at, strict=True):
-        figure.add_trace(_mark(row, place, names, styles, scheme))
+    for row, y in zip(shown, at, strict=True):
+        figure.add_trace(_mark(row, y, names, styles, scheme))
     # Above its marker, so that the plot has the whole width of a phone.
     labels = [
-        _label(row, reach, place - 0.4 * ROW, scheme, title, styles)
-        for row, place, title in zip(shown, at, _titles(shown), strict=True)
+        _label(row, reach, y - 0.4 * ROW, scheme, title, styles)
+        for row, y, title in zip(shown, at, _titles(shown), strict=True)
     ]
     bottom = ROW * (len(shown) + 0.1)
     sides = _sides(names, styles, reach)
@@ -73,14 +73,14 @@ def forest(
     return figure.update_layout(
         showlegend=False,
         margin={"l": 8, "r": 8, "t": head, "b": 8},
-        shapes=[_zero(place, scheme) for place in at],
+        shapes=[_zero(y, scheme) for y in at],
         annotations=[*labels, *sides],
     )
 
 
-def _zero(place: float, scheme: Scheme) -> dict[str, Any]:
+def _zero(y: float, scheme: Scheme) -> dict[str, Any]:
     """The zero line at a row's marker, not across its label."""
-    ends = {"y0": place - 0.16 * ROW, "y1": place + 0.16 * ROW}
+    ends = {"y0": y - 0.16 * ROW, "y1": y + 0.16 * ROW}
     line = {"color": ink(scheme), "width": 1.5}
     return {"type": "line", "layer": "below", "x0": 0, "x1": 0, **ends, "line": line}
 
@@ -135,7 +135,7 @@ def _reach(rows: Sequence[Row]) -> float:
     return 1.08 * POINTS * max(ends[1:], default=0.01)
 
 
-def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, Style], scheme: Scheme) -> go.Scatter:
+def _mark(row: Row, y: float, names: tuple[str, str], styles: tuple[Style, Style], scheme: Scheme) -> go.Scatter:
     """A row's marker with its interval."""
     difference, interval = row.difference, row.difference.advantage_interval
     advantage = POINTS * (difference.advantage or 0.0)
@@ -149,7 +149,7 @@ def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, S
     )
     return go.Scatter(
         x=[advantage],
-        y=[place],
+        y=[y],
         mode="markers",
         marker={
             "color": color,

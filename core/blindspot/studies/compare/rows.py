@@ -178,10 +178,10 @@ def compare_all(
     """
     if not 2 <= len(variants) <= MOST_VARIANTS:
         raise InputError(f"{counted(len(variants), 'model')}", expected=f"2 to {MOST_VARIANTS} of them")
-    known = repository.variants()
+    stored = repository.variants()
     pairs = list(combinations(variants, 2))
     for pair in pairs:
-        check_two(*pair, known)
+        check_two(*pair, stored)
     candidates = _candidates(variants, repository, picked)
     rows = rows_of(_tested(candidates, pairs, repository))
     by_pair: dict[tuple[Variant, Variant], list[Row]] = {pair: [] for pair in pairs}

@@ -37,10 +37,10 @@ class Wins:
 
 def wins(by_pair: ByPair, variants: Sequence[Variant]) -> Wins:
     """The matrix of ``rows.compare_all``; only scores that decide count."""
-    place = {variant: i for i, variant in enumerate(variants)}
+    row_of = {variant: i for i, variant in enumerate(variants)}
     won, shared = (np.zeros((len(variants), len(variants)), dtype=np.int64) for _ in range(2))
     for (a, b), rows in by_pair.items():
-        i, j = place[a], place[b]
+        i, j = row_of[a], row_of[b]
         deciding = [row for row in rows if row.decides]
         shared[i, j] = shared[j, i] = len(deciding)
         won[i, j] = sum(row.verdict is Verdict.BETTER for row in deciding)
@@ -96,8 +96,8 @@ def points(by_pair: ByPair, score: tuple[str, str], costs: Mapping[Variant, Cost
                 same.setdefault(row.b.plan.variant, (difference.b, difference.b_interval))
     values = max(of_items.values(), key=len, default={})
     elsewhere = {variant: None for same in of_items.values() for variant in same if variant not in values}
-    known = [(variant, kind.of(costs[variant])) for variant in values]
-    has_cost = [(variant, float(cost)) for variant, cost in known if cost is not None]
+    costs_of = [(variant, kind.of(costs[variant])) for variant in values]
+    has_cost = [(variant, float(cost)) for variant, cost in costs_of if cost is not None]
     better = np.array([sign * values[variant][0] for variant, _ in has_cost], dtype=np.float64)
     cheaper = np.array([-cost for _, cost in has_cost], dtype=np.float64)
     best = front(better, cheaper)

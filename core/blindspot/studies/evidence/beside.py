@@ -234,11 +234,13 @@ def _wang_4(table: ScoreTable, repository: Repository) -> Beside:
         Measure("evalrank", "evalrank-word", "mrr, l2", name, 1, "word"),
         {variant: run.metrics["mrr"] for variant, run in by_distance.items()},
     )
-    known = _published(WANG, "4")
-    tasks = {column: table.find(measure_of(column)) for column in dict.fromkeys(cell.column for cell in known)}
+    published_cells = _published(WANG, "4")
+    tasks = {
+        column: table.find(measure_of(column)) for column in dict.fromkeys(cell.column for cell in published_cells)
+    }
     cells = []
     for name, (there, here, measure_id) in _ABLATIONS.items():
-        cells += [Cell(there, c.column, c.value / 100, is_published=True) for c in known if c.row == name]
+        cells += [Cell(there, c.column, c.value / 100, is_published=True) for c in published_cells if c.row == name]
         measure = table.find(measure_id)
         for column, task in tasks.items():
             if measure is None or task is None:
@@ -337,8 +339,8 @@ def _standard_and_normalized(
 
 def _schnabel_1(_: ScoreTable, repository: Repository) -> Beside:
     tasks = {task.name: task for task in schnabel_table.TASKS if task.group in schnabel_table.IN_PAPER}
-    known = schnabel_table.published()
-    cells = [Cell(model, c, 100 * v, is_published=True) for model, row in known.items() for c, v in row.items()]
+    published = schnabel_table.published()
+    cells = [Cell(model, c, 100 * v, is_published=True) for model, row in published.items() for c, v in row.items()]
     measured: dict[Variant, list[Cell]] = {}
     for name, task in tasks.items():
         for variant, run in _runs(repository, task.diagnostic, [task.metric]).get(task.dataset, {}).items():

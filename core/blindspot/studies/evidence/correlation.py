@@ -167,14 +167,14 @@ def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -
     shared = table.rows(keep)
     cell, other = (_cell(shared, evaluator, task) for evaluator in (first, second))
     why = next((c.why for c in (cell, other) if c.rho is None), cell.why)
-    known = TwoCorrelations(first, second, task, cell.rho, other.rho, cell.n, cell.families, why=why)
-    if known.difference is None or why:
-        return known
+    comparison = TwoCorrelations(first, second, task, cell.rho, other.rho, cell.n, cell.families, why=why)
+    if comparison.difference is None or why:
+        return comparison
     without = spearman_without_each(
         _columns(table, [first, second], keep), _columns(table, [task], keep), numbers_of(table.families, keep)
     )
-    estimate = estimate_of_difference(known.difference, without[:, 0, 0] - without[:, 1, 0])
-    return replace(known, estimate=estimate, why=_no_interval(estimate.refusal))
+    estimate = estimate_of_difference(comparison.difference, without[:, 0, 0] - without[:, 1, 0])
+    return replace(comparison, estimate=estimate, why=_no_interval(estimate.refusal))
 
 
 def in_words(two: TwoCorrelations) -> str:

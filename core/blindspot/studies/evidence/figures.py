@@ -369,8 +369,8 @@ def bump_chart(lines: Sequence[Line], columns: Sequence[Column], scheme: Scheme)
                 "line": {"width": 2 if line.is_hollow else 0},
             },
             customdata=[
-                [escape(column.name, quote=False), f"rank {place:g} of {n}", escape(tooltip, quote=False)]
-                for column, place, tooltip in _with_ends(columns, line)
+                [escape(column.name, quote=False), f"rank {rank:g} of {n}", escape(tooltip, quote=False)]
+                for column, rank, tooltip in _with_ends(columns, line)
             ],
             hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]}<extra>%{fullData.name}</extra>",
             showlegend=False,

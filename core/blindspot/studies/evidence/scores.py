@@ -131,7 +131,7 @@ class ScoreTable:
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
-        return {measure.id: place for place, measure in enumerate(self.measures)}
+        return {measure.id: number for number, measure in enumerate(self.measures)}
 
     def of(self, measure: Measure) -> Float64:
         """As stored, ``[v]``."""
@@ -142,8 +142,8 @@ class ScoreTable:
         return np.asarray(np.round(self.of(measure), DECIMALS) * measure.sign + 0.0)
 
     def find(self, measure_id: str) -> Measure | None:
-        place = self._places.get(measure_id)
-        return None if place is None else self.measures[place]
+        number = self._places.get(measure_id)
+        return None if number is None else self.measures[number]
 
     @property
     def family_list(self) -> tuple[str, ...]:
@@ -261,9 +261,9 @@ def _of_people(judgments: Judgments) -> Iterator[tuple[Measure, Variant, float]]
         counted = tally(items, judgments.votes(summary.set_id, without=hidden))
         unit = unit_of(str(items.manifest.get("dataset", "")))
         measure = Measure("intruder", summary.set_id, "precision", "intruder precision", 1, unit)
-        for place, variant in enumerate(items.variants):
-            if votes := counted.votes_on(place).sum():
-                yield measure, variant, float(counted.hits_of(place).sum() / votes)
+        for number, variant in enumerate(items.variants):
+            if votes := counted.votes_on(number).sum():
+                yield measure, variant, float(counted.hits_of(number).sum() / votes)
 
 
 # --- families: variants of one model, which are not independent evidence, whatever their transform, pooling or size

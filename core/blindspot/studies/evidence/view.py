@@ -83,17 +83,17 @@ def as_json(table: ScoreTable, cells: Sequence[Cell], level: Level, downstream: 
 
 def headline_in_words(cells: Sequence[Cell]) -> str:
     """Plain text; "" without a correlation."""
-    known = [c for c in cells if c.rho is not None]
-    if not known:
+    correlated = [c for c in cells if c.rho is not None]
+    if not correlated:
         return ""
-    task = max((c.task for c in known), key=lambda t: max(c.n for c in known if c.task == t))
-    own = [c for c in known if c.task == task]
+    task = max((c.task for c in correlated), key=lambda t: max(c.n for c in correlated if c.task == t))
+    own = [c for c in correlated if c.task == task]
     most = max(c.n for c in own)
     compared = [c for c in own if c.n == most]
     low, best = (end(compared, key=lambda c: c.rho if c.rho is not None else 0.0) for end in (min, max))
     many = len(compared)
     models = f"{best.n} models of {counted(best.families, 'family', 'families')}"
-    sure = [c.interval for c in known if c.interval]
+    sure = [c.interval for c in correlated if c.interval]
     if not sure and best.families < FEWEST_FAMILIES:
         ends = f"from {_rho(low, many)} to {_rho(best, many)}" if many > 1 else _rho(best, many)
         return (
@@ -132,16 +132,18 @@ def best_in_words(cells: Sequence[Cell]) -> list[str]:
     for task in dict.fromkeys(c.task for c in cells):
         own = [c for c in cells if c.task == task and c.rho is not None]
         most = max((c.n for c in own), default=0)
-        known = [(c.rho, c.evaluator.label, c.estimate) for c in own if c.rho is not None and c.n == most]
-        if len(known) < 2:
+        correlations = [(c.rho, c.evaluator.label, c.estimate) for c in own if c.rho is not None and c.n == most]
+        if len(correlations) < 2:
             continue
-        rho, label, estimate = max(known, key=lambda pair: pair[0])
+        rho, label, estimate = max(correlations, key=lambda pair: pair[0])
         if estimate is None or estimate.interval is None:
             lines.append(f"{task.label}: {number(rho)} over {most}")
             continue
-        alike = sum(round(other, 2) == round(rho, 2) for other, *_ in known) - 1
+        alike = sum(round(other, 2) == round(rho, 2) for other, *_ in correlations) - 1
         others = f" and {alike} more" if alike else ""
-        lines.append(f"{task.label}: {label}{others}, {with_ci(one_of(estimate, len(known), most))}, over {most}")
+        lines.append(
+            f"{task.label}: {label}{others}, {with_ci(one_of(estimate, len(correlations), most))}, over {most}"
+        )
     return lines
 
 

@@ -50,9 +50,9 @@ class Selection:
         """The same selection with its variants named."""
         if self.variants or self.runs:
             return self
-        known = repository.variants()
-        meant = [variant for variant in known if not knows_no_meaning(variant)]
-        return replace(self, variants=tuple(default_models(meant, known, postprocessed=self.postprocessed)))
+        variants = repository.variants()
+        meant = [variant for variant in variants if not knows_no_meaning(variant)]
+        return replace(self, variants=tuple(default_models(meant, variants, postprocessed=self.postprocessed)))
 
     def keeps(self, run: RunRecord) -> bool:
         """Whether a run's variant or id is selected."""

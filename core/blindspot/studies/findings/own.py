@@ -59,7 +59,7 @@ class OwnComparison:
 
 def comparisons(
     variants: Sequence[Variant],
-    known: Sequence[Variant],
+    stored: Sequence[Variant],
     tested: Mapping[str, Collection[object]],
     compared: Callable[[Variant, Variant], Comparison],
     *,
@@ -77,13 +77,13 @@ def comparisons(
         compared: makes a comparison.
         dataset: the only one to compare on; "" for all.
     """
-    order = {variant: place for place, variant in enumerate(known)}
+    order = {variant: number for number, variant in enumerate(stored)}
     own = sorted((v for v in variants if is_own(v.encoder)), key=lambda v: -order.get(v, len(order)))
     untested: list[OwnComparison] = []
     for mine in own[:TRIED]:
         run_on = frozenset(tested.get(str(mine), ()))
         others = [
-            v for v in others_of(mine, variants, known, baseline) if not run_on.isdisjoint(tested.get(str(v), ()))
+            v for v in others_of(mine, variants, stored, baseline) if not run_on.isdisjoint(tested.get(str(v), ()))
         ]
         wholes = [compared(mine, other) for other in others[:most]]
         own_comparisons = [
@@ -99,15 +99,15 @@ def comparisons(
 
 def of_store(variants: Sequence[Variant], repository: Repository) -> list[OwnComparison]:
     """The comparisons of runs with default parameters, with the baseline that pages begin with."""
-    known = repository.variants()
+    stored = repository.variants()
     tested = tested_by_variant(repository, {})
     return comparisons(
-        variants, known, tested, lambda a, b: compare(a, b, repository, {}), baseline=usual_baseline(known)
+        variants, stored, tested, lambda a, b: compare(a, b, repository, {}), baseline=usual_baseline(stored)
     )
 
 
 def others_of(
-    mine: Variant, variants: Sequence[Variant], known: Sequence[Variant], baseline: Variant | None
+    mine: Variant, variants: Sequence[Variant], stored: Sequence[Variant], baseline: Variant | None
 ) -> list[Variant]:
     """The models to compare an own one with: the baseline, other own ones, others; never one of the same encoder.
 
@@ -115,7 +115,7 @@ def others_of(
         variants: to choose from.
         known: all variants of the store, those that appeared first in front.
     """
-    order = {variant: place for place, variant in enumerate(known)}
+    order = {variant: number for number, variant in enumerate(stored)}
     others = [v for v in variants if v.encoder != mine.encoder and not is_undeployed(v.encoder)]
     return sorted(others, key=lambda v: (v != baseline, not is_own(v.encoder), -order.get(v, len(order))))
 

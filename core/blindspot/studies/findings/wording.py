@@ -50,11 +50,11 @@ def findings(evidence: Iterable[Evidence]) -> list[Finding]:
 def _findings(evidence: Evidence) -> Iterable[Finding]:
     plan = evidence.runs[0].plan
     kind, entry = kind_of(plan.diagnostic, evidence.kind), find_diagnostic(plan.diagnostic)
-    page, place = entry.place
+    page, anchor = entry.place
     defaults = {parameter.name: parameter.default for parameter in entry.parameters}
     address: dict[str, str] = {}
     if kind.page in {"", page}:
-        address = {name: value for name, value in plan.params.items() if value != defaults.get(name, value)} | place
+        address = {name: value for name, value in plan.params.items() if value != defaults.get(name, value)} | anchor
     variants = list(dict.fromkeys(run.plan.variant for run in evidence.runs))
     references = {letter: str(variant) for letter, variant in zip(LETTERS, variants, strict=False)}
     for name, template in kind.address.items():

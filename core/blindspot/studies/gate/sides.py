@@ -65,8 +65,8 @@ class Recorded:
         """The same with its items in another side's order; None if it has other items, or if identical items have
         different values."""
         places: dict[str, list[int]] = defaultdict(list)
-        for place, digest in enumerate(self.texts):
-            places[digest].append(place)
+        for number, digest in enumerate(self.texts):
+            places[digest].append(number)
         if Counter(self.texts) != Counter(other.texts):
             return None
         for alike in places.values():
@@ -112,11 +112,11 @@ def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores
     return usable
 
 
-def score_named(name: str, entry: Diagnostic, metrics: Mapping[str, float], known: Mapping[str, Any]) -> str:
+def score_named(name: str, entry: Diagnostic, metrics: Mapping[str, float], scores_here: Mapping[str, Any]) -> str:
     """The score to gate on: the one asked for, or the headline; raises ``InputError`` if it is unknown."""
     asked = name or entry.headline_of(metrics)
-    if asked not in known:
-        raise unknown(f"score of {entry.id} to gate on", asked, known)
+    if asked not in scores_here:
+        raise unknown(f"score of {entry.id} to gate on", asked, scores_here)
     return asked
 
 

@@ -272,10 +272,10 @@ def _what_differs(old: Recorded, new: Recorded, texts: Sequence[str]) -> str:
     """How two golden sets differ; ``texts`` are the new one's items."""
     if not old.texts or not new.texts:
         return "the baseline was recorded on other texts or other judgments than the golden set now has"
-    known, left = Counter(old.texts), list[str]()
+    texts_left, left = Counter(old.texts), list[str]()
     for digest, text in zip(new.texts, texts, strict=True):
-        if known[digest]:
-            known[digest] -= 1
+        if texts_left[digest]:
+            texts_left[digest] -= 1
         else:
             left.append(text)
     if left:

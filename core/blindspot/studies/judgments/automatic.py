@@ -38,16 +38,16 @@ class Automatic:
 
 def answer(items: ItemSet, space: Space) -> Automatic:
     """The rater's scores on all items of a set, by the similarity in the set's manifest; intervals are over queries."""
-    number = {text: place for place, text in enumerate(space.dataset.items)}
+    number = {text: row for row, text in enumerate(space.dataset.items)}
     metric = Similarity(items.manifest.get("metric", Similarity.COS))
     most = max((len(item.options) for item in items.items), default=0)
     shares = np.zeros((len(items.items), most))
     for row, item in enumerate(items.items):
         texts = item.options if items.task is Task.INTRUDER else (item.query.text, *item.options)
         places = [space.place_of(number[text]) if text in number else None for text in texts]
-        known = [place for place in places if place is not None]
-        if len(known) == len(texts) > 0:
-            similarity = similarities(space.vectors[known], metric)
+        places_known = [row for row in places if row is not None]
+        if len(places_known) == len(texts) > 0:
+            similarity = similarities(space.vectors[places_known], metric)
             shares[row, : len(item.options)] = vote_of(similarity, items.task)
     answered = np.asarray(shares.any(axis=1), dtype=np.bool_)
     chosen = np.where(answered[:, np.newaxis], 0, NO_VOTE).astype(np.int64)

@@ -356,7 +356,7 @@ def _time(described: dict[str, Any]) -> datetime:
 
 
 def _items(rows: Sequence[Sequence[Any]], variants: Sequence[Variant]) -> Iterator[Item]:
-    places = {_escaped(str(variant)): place for place, variant in enumerate(variants)}
+    places = {_escaped(str(variant)): number for number, variant in enumerate(variants)}
     for number, (item_no, of_item) in enumerate(groupby(rows, key=lambda row: row[0])):
         lines = list(of_item)
         if item_no != number:
@@ -370,11 +370,11 @@ def _items(rows: Sequence[Sequence[Any]], variants: Sequence[Variant]) -> Iterat
         own = [NOT_ASKED] * len(variants)
         for option_no, names in enumerate(line[9] for line in lines):
             for name in re.findall(r"(?:[^|\\]|\\.)+", names, re.DOTALL):
-                place = places.get(name)
-                if place is None or own[place] != NOT_ASKED:
-                    problem = "is unknown" if place is None else "has two options of its own"
+                variant_number = places.get(name)
+                if variant_number is None or own[variant_number] != NOT_ASKED:
+                    problem = "is unknown" if variant_number is None else "has two options of its own"
                     raise _wrong(f"item {item_no}: the variant '{name[:60]}' {problem}")
-                own[place] = option_no
+                own[variant_number] = option_no
         _, text, part_of_speech, concreteness, category, band, k = lines[0][:7]
         query = Query(text, part_of_speech, concreteness, category)
         yield Item(number, query, band, k, tuple(line[8] for line in lines), tuple(own))

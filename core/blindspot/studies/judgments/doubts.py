@@ -50,9 +50,9 @@ def doubts(items: ItemSet, votes: Sequence[Vote]) -> list[Doubt]:
         measured = [vote.seconds for vote in own if vote.seconds is not None]
         seconds = median(measured) if len(measured) >= LEAST_ANSWERS else None
         is_fast = seconds is not None and seconds < FAST_SECONDS
-        place, at_place = _pattern(items, own)
-        if is_fast or place is not None:
-            raters.append(Doubt(key, own[0].rater, len(own), seconds, is_fast, place, at_place))
+        position, at_place = _pattern(items, own)
+        if is_fast or position is not None:
+            raters.append(Doubt(key, own[0].rater, len(own), seconds, is_fast, position, at_place))
     return sorted(raters, key=lambda doubt: (-doubt.answers, doubt.key))
 
 
@@ -75,6 +75,6 @@ def _pattern(items: ItemSet, votes: Sequence[Vote]) -> tuple[int | None, int]:
         fewest = min(fewest, len(item.options))
     if not places:
         return None, 0
-    place, count = places.most_common(1)[0]
+    position, count = places.most_common(1)[0]
     chance = fewest * binom.sf(count - 1, places.total(), 1 / fewest)
-    return (place, count) if chance < RARE else (None, 0)
+    return (position, count) if chance < RARE else (None, 0)

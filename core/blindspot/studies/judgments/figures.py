@@ -39,9 +39,9 @@ def own_votes(
     names = list(dict.fromkeys(rows["row"]))
     variants = list(dict.fromkeys(rows["variant"]))
     slots = len(variants) if legend else 1
-    for place, variant in enumerate(variants):
+    for number, variant in enumerate(variants):
         own = rows[rows["variant"] == variant]
-        slot = place if legend else 0
+        slot = number if legend else 0
         offset = (slot - (slots - 1) / 2) * 0.7 / slots
         _people(figure, own[own["value"].notna()], names, offset, styles[variant], variant, legend)
         _automatic(figure, own[own["automatic"].notna()], names, offset + _BELOW / slots, styles[variant], variant)
@@ -115,10 +115,10 @@ def _guessing(figure: go.Figure, rows: pd.DataFrame, names: list[str], scheme: S
     chance = rows.groupby("row", sort=False)["chance"].mean()
     x: list[float | None] = []
     y: list[float | None] = []
-    for place, name in enumerate(names):
+    for number, name in enumerate(names):
         if pd.notna(chance[name]):
             x += [chance[name], chance[name], None]
-            y += [place - 0.5, place + 0.5, None]
+            y += [number - 0.5, number + 0.5, None]
     figure.add_scatter(
         x=x,
         y=y,

@@ -118,11 +118,11 @@ def _text(where: str, text: str, longest: int = LONGEST, needed: bool = True) ->
 
 
 def _one_of(where: str, column: str, cell: str) -> str:
-    known, key = _KNOWN[column], cell.strip().casefold()
-    if key and key not in known:
-        names = ", ".join(dict.fromkeys(known.values()))
+    values, key = _KNOWN[column], cell.strip().casefold()
+    if key and key not in values:
+        names = ", ".join(dict.fromkeys(values.values()))
         raise InputError(f"{where}: {column} is '{key[:30]}'", expected=f"{names} or nothing")
-    return known.get(key, "")
+    return values.get(key, "")
 
 
 def _inventory(name: str, listed: Iterable[Query], title: str) -> Inventory:

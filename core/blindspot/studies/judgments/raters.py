@@ -68,9 +68,9 @@ def item_order(items: ItemSet, ballot: Ballot) -> list[int]:
     """
     queries = list(dict.fromkeys(item.query.text for item in items.items))
     together = _shuffled(len(queries), Ballot(ballot.set_id, ballot.session, ""), "queries")
-    block = {queries[place]: number // BLOCK for number, place in enumerate(together)}
+    block = {queries[index]: number // BLOCK for number, index in enumerate(together)}
     own = _shuffled(len(items.items), ballot, "items")
-    return [items.items[place].item_no for place in sorted(own, key=lambda p: block[items.items[p].query.text])]
+    return [items.items[index].item_no for index in sorted(own, key=lambda p: block[items.items[p].query.text])]
 
 
 def option_order(item: Item, ballot: Ballot) -> list[int]:

@@ -201,9 +201,9 @@ def _item(
 ) -> Item:
     """An item of these members; ``own`` is per variant a member or its near-duplicate."""
     ordered = sorted(members, key=lambda i: pool.texts[i])
-    place = {int(pool.copies[i]): number for number, i in enumerate(ordered)}
+    number_of = {int(pool.copies[i]): number for number, i in enumerate(ordered)}
     options = tuple(pool.texts[i] for i in ordered)
-    chosen = tuple(place[int(pool.copies[own[v]])] if v in own else NOT_ASKED for v in range(variants))
+    chosen = tuple(number_of[int(pool.copies[own[v]])] if v in own else NOT_ASKED for v in range(variants))
     return Item(number, query.query, query.band, k, options, chosen)
 
 

@@ -125,23 +125,23 @@ def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -
     scored = chosen_among(len(all_means))
 
     variant_scores = []
-    for place, variant in enumerate(tally.variants):
-        about = np.asarray((votes[place] > 0).any(axis=1), dtype=np.bool_)
+    for index, variant in enumerate(tally.variants):
+        about = np.asarray((votes[index] > 0).any(axis=1), dtype=np.bool_)
         own_items = _only(items, about)
-        mean = means[place]
+        mean = means[index]
         variant_scores.append(
             VariantScore(
                 tally.task,
                 variant,
                 items=len(own_items),
                 queries=len(np.unique(query[about])),
-                votes=int(votes[place].sum()),
-                own=float(hits[place].sum()),
-                micro=share(micros[place]),
+                votes=int(votes[index].sum()),
+                own=float(hits[index].sum()),
+                micro=share(micros[index]),
                 item_mean=share(mean),
                 normalised=share(None if mean is None else voting.share_of(mean, all_means)),
                 chance=float(np.mean([1 / len(i.options) for i in own_items])) if own_items else None,
-                as_best=share(micros[place] if tally.task is Task.INTRUDER else mean, scored),
+                as_best=share(micros[index] if tally.task is Task.INTRUDER else mean, scored),
             )
         )
     return Scores(

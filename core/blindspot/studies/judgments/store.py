@@ -108,17 +108,17 @@ class Judgments:
                     "SELECT session, rater_key, item_no, option_no FROM judgment_vote WHERE set_id = ?", [items.set_id]
                 ).fetchall()
             }
-            known = 0
+            same_votes = 0
             rows = []
             for vote in votes:
                 session, key, item_no = vote.session, rater_key(vote.rater), vote.item_no
                 if (session, key, item_no) in here:
-                    known += here[session, key, item_no] == vote.option
+                    same_votes += here[session, key, item_no] == vote.option
                     continue
                 rest = (vote.option, vote.seconds, _naive(vote.voted_at))
                 rows.append((items.set_id, session, key, vote.rater, item_no, *rest))
             _insert(cursor, "judgment_vote", rows, _VOTE_COLUMNS)
-        return Merged(new_set, len(rows), known, len(votes) - len(rows) - known)
+        return Merged(new_set, len(rows), same_votes, len(votes) - len(rows) - same_votes)
 
     def sets(self, task: Task | None = None) -> list[SetSummary]:
         """Stored sets, newest first; of one task, or all."""

@@ -78,22 +78,22 @@ def tally(items: ItemSet, votes: Sequence[Vote]) -> Tally:
     Raises:
         InputError: a vote is for an item or an option that the set does not have.
     """
-    row = {item.item_no: place for place, item in enumerate(items.items)}
+    row = {item.item_no: row_number for row_number, item in enumerate(items.items)}
     names: dict[str, str] = {}
     for vote in votes:
         names.setdefault(rater_key(vote.rater), vote.rater)
-    column = {key: place for place, key in enumerate(names)}
+    column = {key: row_number for row_number, key in enumerate(names)}
     chosen = np.full((len(row), len(column)), NO_VOTE, dtype=np.int64)
     repeated = 0
     for vote in votes:
-        place = row.get(vote.item_no)
-        if place is None or (vote.option is not None and not 0 <= vote.option < len(items.items[place].options)):
+        item_row = row.get(vote.item_no)
+        if item_row is None or (vote.option is not None and not 0 <= vote.option < len(items.items[item_row].options)):
             raise InputError(
                 f"there is a vote for option {vote.option} of item {vote.item_no} in the set {items.set_id}",
                 expected=f"items and options of the set, which has {len(row)} items",
                 remedy="bring the set and its votes again from where they were made",
             )
-        cell = (place, column[rater_key(vote.rater)])
+        cell = (item_row, column[rater_key(vote.rater)])
         if chosen[cell] != NO_VOTE:
             repeated += 1
         else:

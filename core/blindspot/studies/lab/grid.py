@@ -55,9 +55,9 @@ class Task:
             InputError: an unknown id, a diagnostic that cannot be in a grid, or one that does not fit the dataset.
         """
         diagnostic, at, name = text.partition("@")
-        known = [entry.id for entry in entries()]
-        if not at or diagnostic not in known:
-            raise InputError(f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(known)}")
+        names = [entry.id for entry in entries()]
+        if not at or diagnostic not in names:
+            raise InputError(f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(names)}")
         entry = find_diagnostic(diagnostic)
         dataset = DatasetRef(name).of_kind(entry.dataset_kind)
         kind = dataset.entry().kind
@@ -376,12 +376,12 @@ def changes(
 
 def _changes(requests: Sequence[RunRequest], runs: Mapping[RunRequest, RunRecord], measure: Measure) -> list[Change]:
     own = [r for r in requests if Task(r.diagnostic, r.dataset) == measure.task]
-    known = [r for r in own if r in runs and measure.score in runs[r].metrics]
+    computed = [r for r in own if r in runs and measure.score in runs[r].metrics]
     first = metric_of(own[0]) if own else ""
-    plain = {r.variant.encoder: r for r in known if r.variant.transform == "none" and metric_of(r) == first}
+    plain = {r.variant.encoder: r for r in computed if r.variant.transform == "none" and metric_of(r) == first}
     return [
         Change(measure, _setting(measure, r), _setting(measure, before), runs[r], runs[before])
-        for r in known
+        for r in computed
         if (before := plain.get(r.variant.encoder)) is not None and before != r
     ]
 
@@ -392,5 +392,5 @@ def _setting(measure: Measure, request: RunRequest) -> Setting:
 
 def share_seen(tested: Dataset, corpus: Dataset) -> float:
     """Share of the tested items that are also in the corpus (``same_text``), 0 to 1; 0 without tested items."""
-    known = set(map(same_text, corpus.items))
-    return sum(same_text(text) in known for text in tested.items) / max(len(tested.items), 1)
+    keys = set(map(same_text, corpus.items))
+    return sum(same_text(text) in keys for text in tested.items) / max(len(tested.items), 1)

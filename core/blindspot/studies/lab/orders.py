@@ -170,9 +170,9 @@ def _order(scores: Scores, a: int, b: int, signs: Float64) -> Order:
 
 
 def _flips(settings: Sequence[Setting], signs: Float64) -> Iterator[Flip]:
-    known = [i for i in range(len(settings)) if not np.isnan(signs[i])]
+    settings_known = [i for i in range(len(settings)) if not np.isnan(signs[i])]
     for knob in Knob:
-        groups = [[known[i] for i in group] for group in contexts([settings[i] for i in known], knob)]
+        groups = [[settings_known[i] for i in group] for group in contexts([settings[i] for i in settings_known], knob)]
         turning = [group for group in groups if {1.0, -1.0} <= {float(signs[i]) for i in group}]
         if turning:
             leads: Mapping[str, list[bool]] = defaultdict(list)

@@ -85,7 +85,7 @@ def _layers(model: ModelRef, settings: Settings) -> Ways:
     first = encoder_of(with_parameter(model, "layer=", "0"), settings)
     if not isinstance(first, EncoderFamily):
         raise InputError(f"'{model}' has no layers", expected="a transformer in a folder or of the hub")
-    members = tuple(Member(s.identity.reference, str(place)) for place, s in enumerate(first.family))
+    members = tuple(Member(s.identity.reference, str(layer)) for layer, s in enumerate(first.family))
     return Ways(model, members, len(members) - 1)
 
 
@@ -257,10 +257,10 @@ class SeriesView:
         text = f"{text}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
         out = [f"{text} after correction for {tried}."]
         if len(self.series) > 1:
-            place = self.places(series)
+            ranks = self.places(series)
             out.append(
-                f"Among {len(self.series)} models it is in place {place.own} where each is as it is, {place.highest} "
-                f"with its best prompt and the others' worst, {place.lowest} with its worst and the others' best; "
+                f"Among {len(self.series)} models it is in place {ranks.own} where each is as it is, {ranks.highest} "
+                f"with its best prompt and the others' worst, {ranks.lowest} with its worst and the others' best; "
                 "differences between models are not tested here."
             )
         return out
@@ -311,16 +311,18 @@ def series_view(
             continue
         base = runs[members_of.members[members_of.itself].reference]
         score = entry.headline_of(base.metrics)
-        others = [m for place, m in enumerate(members_of.members) if place != members_of.itself and m.reference in runs]
+        others = [
+            m for number, m in enumerate(members_of.members) if number != members_of.itself and m.reference in runs
+        ]
         pairs = [(runs[member.reference], base) for member in others]
         tests = headline_tests(entry, pairs, repository, at_once=max(1, len(pairs)))
         by_reference = {member.reference: test for member, test in zip(others, tests, strict=True)}
         points = []
-        for place, member in enumerate(members_of.members):
+        for index, member in enumerate(members_of.members):
             test = by_reference.get(member.reference)
             if test is not None:
                 points.append(Point(member, runs[member.reference], test.a, test.a_interval, test))
-            elif place == members_of.itself:
+            elif index == members_of.itself:
                 interval = tests[0].b_interval if tests else None
                 points.append(Point(member, base, base.metrics[score], interval, None))
         declared = entry.declared(score)

@@ -34,7 +34,7 @@ def evidence(language_biases: Sequence[Bias], scores: Sequence[Score]) -> list[E
             continue
         own = bias.own_share()
         of_mistakes = own.value * bias.queries / bias.wrong
-        place = place_of(runs[0].plan.dataset)
+        languages = place_of(runs[0].plan.dataset)
         facts: dict[str, Fact] = {
             "code": bias.language,
             "language": name_of(bias.language),
@@ -42,7 +42,7 @@ def evidence(language_biases: Sequence[Bias], scores: Sequence[Score]) -> list[E
             "expected": bias.expected,
             "queries": bias.queries,
             "pooled": pooled,
-            "set": place[0].family.id if place else "",
+            "set": languages[0].family.id if languages else "",
             "encoder": runs[0].plan.variant.encoder,
         }
         out.append(
@@ -75,9 +75,9 @@ def pools_of(runs: Iterable[RunRecord]) -> list[tuple[RunRecord, ...]]:
     """
     newest: dict[tuple[str, ...], dict[str, RunRecord]] = {}
     for run in runs:
-        variant, place = run.plan.variant, place_of(run.plan.dataset)
-        if place and variant.transform == "none" and variant.encoder.has_vectors:
-            key = (str(variant), place[0].family.id, *(f"{k}={v}" for k, v in sorted(run.plan.params.items())))
+        variant, member = run.plan.variant, place_of(run.plan.dataset)
+        if member and variant.transform == "none" and variant.encoder.has_vectors:
+            key = (str(variant), member[0].family.id, *(f"{k}={v}" for k, v in sorted(run.plan.params.items())))
             newest.setdefault(key, {}).setdefault(run.plan.dataset, run)
     pools = []
     for own in newest.values():

@@ -37,16 +37,16 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
         if group.name:
             rows.append(("", f"<b>{escape(group.name)}</b>"))
         rows += [(language.code, escape(language.name)) for language in group.languages]
-    place = {code: i for i, (code, _) in enumerate(rows) if code}
+    row_of = {code: i for i, (code, _) in enumerate(rows) if code}
     figure = go.Figure()
     styles = dict(zip(BOTH, looks(len(BOTH), scheme), strict=True))
     for way, style in styles.items():
-        own = [score for score in scores if score.direction == way and score.language.code in place]
+        own = [score for score in scores if score.direction == way and score.language.code in row_of]
         estimates = [score.of(measure) for score in own]
         shift = -0.17 if way == FROM else 0.17
         figure.add_scatter(
             x=[estimate.value for estimate in estimates],
-            y=[place[score.language.code] + shift for score in own],
+            y=[row_of[score.language.code] + shift for score in own],
             error_x={
                 "type": "data",
                 "symmetric": False,

@@ -108,8 +108,8 @@ def best_of(runs: Sequence[RunRecord], most: int = POOLED) -> tuple[str, ...]:
     """Codes of the languages with the highest mean accuracy over both directions, among those that have both."""
     accuracy: dict[str, list[float]] = defaultdict(list)
     for run in runs:
-        if place := place_of(run.plan.dataset):
-            accuracy[place[1].code].append(float(run.metrics["hits@1"]))
+        if languages := place_of(run.plan.dataset):
+            accuracy[languages[1].code].append(float(run.metrics["hits@1"]))
     whole = {code: sum(values) for code, values in sorted(accuracy.items()) if len(values) == len(BOTH)}
     return tuple(sorted(whole, key=lambda code: -whole[code])[:most])
 
@@ -263,11 +263,11 @@ def biases(
                 p_of_more(counts[Nearest.OWN], wrong, expected),
                 tuple(
                     (
-                        pool.texts[own[place]],
-                        pool.texts[nearest[here][place]],
-                        pool.texts[max(translations[int(own[place])])],
+                        pool.texts[own[index]],
+                        pool.texts[nearest[here][index]],
+                        pool.texts[max(translations[int(own[index])])],
                     )
-                    for place in lost.tolist()
+                    for index in lost.tolist()
                 ),
             )
         )

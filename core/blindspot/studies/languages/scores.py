@@ -124,7 +124,7 @@ def scores_of(cells: Sequence[Cell], runs: Mapping[RunRequest, RunRecord], repos
 
 def scores_of_runs(runs: Sequence[RunRecord], repository: Repository) -> list[Score]:
     """Scores of runs on parallel sentences, in their order; one query for all rows."""
-    in_languages = [(place, run) for run in runs if (place := place_of(run.plan.dataset))]
+    in_languages = [(member, run) for run in runs if (member := place_of(run.plan.dataset))]
     rows = repository.items(ENTRY, [run.run_id for _, run in in_languages], texts=False)
     if not in_languages or rows.empty:
         return []

@@ -123,9 +123,9 @@ class Tested:
         Args:
             item: ``[m]``, a number for anchor and positive of each triplet.
         """
-        leads, (_, rows, place) = partial(self._leads, inside=inside), np.unique(item[inside], True, True)
-        known = self.known.of_some(np.flatnonzero(inside)[rows])
-        return self._measure(FIRST, "items", lambda mapping: is_first(leads(mapping), place), known)
+        leads, (_, rows, inverse) = partial(self._leads, inside=inside), np.unique(item[inside], True, True)
+        dependence = self.known.of_some(np.flatnonzero(inside)[rows])
+        return self._measure(FIRST, "items", lambda mapping: is_first(leads(mapping), inverse), dependence)
 
     def _leads(self, linear: Map, inside: Bool) -> Float64:
         anchor, positive, negative = (
@@ -176,7 +176,8 @@ def held_out(examples: Examples, maps: Maps) -> Iterator[Measure]:
     tested = Tested(Part.HELD_OUT, maps, examples.vectors, examples.test, dependence)
     yield tested.in_order("", np.ones(len(given), dtype=np.bool_))
     number = {
-        pair: place for place, pair in enumerate(dict.fromkeys((triplet.anchor, triplet.positive) for triplet in given))
+        pair: number
+        for number, pair in enumerate(dict.fromkeys((triplet.anchor, triplet.positive) for triplet in given))
     }
     item = np.array([number[triplet.anchor, triplet.positive] for triplet in given], dtype=np.int64)
     several = np.bincount(item)[item] > 1
@@ -219,10 +220,10 @@ def other_kinds(
 
 def _dependence(dataset: MinimalPairSet, given: Sequence[Triplet]) -> Dependence:
     """Of triplets of minimal pairs: as HEROS takes the originals of this dataset, each with all its rewrites."""
-    known = of_dataset(dataset)
+    dependence = of_dataset(dataset)
     # Originals of one text share a group.
-    group = {dataset.items[item]: own for item, own in zip(dataset.originals, known.groups.tolist(), strict=True)}
-    return Dependence.of_groups(np.array([group[triplet.anchor] for triplet in given], dtype=np.int64), known.unit)
+    group = {dataset.items[item]: own for item, own in zip(dataset.originals, dependence.groups.tolist(), strict=True)}
+    return Dependence.of_groups(np.array([group[triplet.anchor] for triplet in given], dtype=np.int64), dependence.unit)
 
 
 def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tuple[str, Bool]]:

@@ -179,8 +179,8 @@ def comparison_table(comparison: Comparison) -> Table:
 
 def cost_table(report: Report) -> Table:
     """Cost of each model; a dash where unknown."""
-    known = list(zip(report.variants, report.costs, strict=True))
-    rows = tuple((variant.label, *(written(kind, cost) for kind in CostKind)) for variant, cost in known)
+    costs = list(zip(report.variants, report.costs, strict=True))
+    rows = tuple((variant.label, *(written(kind, cost) for kind in CostKind)) for variant, cost in costs)
     heads = ("Model", "Dimension", "Parameters", "MB per million texts")
     return Table("Cost", heads, rows, "What each model's vectors take; a dash where it is not known.")
 

@@ -42,7 +42,7 @@ class Table:
 
 def to_markdown(table: Table) -> str:
     """A pipe table with its caption below."""
-    aligned = [":--" if place < table.words else "--:" for place in range(len(table.columns))]
+    aligned = [":--" if column < table.words else "--:" for column in range(len(table.columns))]
     lines = [map(_cell, table.columns), aligned, *(map(_cell, row) for row in table.rows)]
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{body}\n\n{_cell(table.caption)}\n"
@@ -54,7 +54,7 @@ def _cell(text: str) -> str:
 
 def to_latex(table: Table) -> str:
     """A ``table`` with the rules of booktabs, which its document loads."""
-    columns = "".join("l" if place < table.words else "r" for place in range(len(table.columns)))
+    columns = "".join("l" if column < table.words else "r" for column in range(len(table.columns)))
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -84,8 +84,8 @@ def latex_text(text: str) -> str:
 def to_html(table: Table) -> str:
     def row(cells: Sequence[str], tag: str) -> str:
         made = (
-            f"<{tag}{'' if place < table.words else ' class=number'}>{escape(cell)}</{tag}>"
-            for place, cell in enumerate(cells)
+            f"<{tag}{'' if column < table.words else ' class=number'}>{escape(cell)}</{tag}>"
+            for column, cell in enumerate(cells)
         )
         return f"<tr>{''.join(made)}</tr>"
 

@@ -171,9 +171,9 @@ class Offered:
 
 
 def _offered() -> Offered:
-    known = [str(Variant(reference, "none")) for reference in known_references(shared_settings(), repository())]
+    models_here = [str(Variant(reference, "none")) for reference in known_references(shared_settings(), repository())]
     stored = tuple(str(variant) for variant in repository().variants())
-    references = dict.fromkeys([*DEFAULT, *known, *stored])
+    references = dict.fromkeys([*DEFAULT, *models_here, *stored])
     return Offered(tuple(reference for reference in references if Variant.parse(reference).encoder.has_vectors), stored)
 
 
@@ -356,10 +356,10 @@ def _many(view: LinesView) -> None:
         st.markdown(f"**{counted(len(view.disagreements), 'pair')} that two models see most differently**")
         st.html(written.disagreements_table(view, scheme()))
         st.caption("Of the way from unrelated sentences (0%) to paraphrases (100%) on each model's own scale.")
-    for place, model in enumerate(view.models):
-        with st.container(key=f"try_matrix_{place}", gap="small"):
+    for index, model in enumerate(view.models):
+        with st.container(key=f"try_matrix_{index}", gap="small"):
             st.markdown(f"**{as_text(model.label)}**")
-            st.html(written.matrix(view, place, scheme()))
+            st.html(written.matrix(view, index, scheme()))
             _scale_and_notes(model)
 
 

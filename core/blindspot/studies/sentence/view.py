@@ -370,7 +370,7 @@ def _disagreements(matrices: Sequence[Float64], answers: Sequence[Answer]) -> tu
             for number, (matrix, answer) in enumerate(zip(matrices, answers, strict=True))
             if answer.scale is not None and not math.isnan(matrix[i, j])
         ]
-        places = [place for place in places if not math.isnan(place[0])]
+        places = [pair for pair in places if not math.isnan(pair[0])]
         if len(places) < 2:
             continue
         (low, a), (high, b) = min(places), max(places)

@@ -189,8 +189,8 @@ def _strip(view: SentenceView, model: int, scheme: Scheme) -> str:
     )
 
 
-def _band(spread: Spread, place: Callable[[float], float], color: str) -> str:
-    left, right = place(spread.low), place(spread.high)
+def _band(spread: Spread, position_of: Callable[[float], float], color: str) -> str:
+    left, right = position_of(spread.low), position_of(spread.high)
     return (
         f'<div class="try-band" style="left:{left:.2f}%;width:{max(right - left, 0.5):.2f}%;background:{color}"></div>'
     )
@@ -202,17 +202,17 @@ def matrix(view: LinesView, model: int, scheme: Scheme) -> str:
     edge = f"border:1px solid {LINE[scheme]}"
     side = f"color:{faint(scheme)};font-weight:400"
     head = "".join(
-        f'<th scope="col" title="{escape(line)}" style="{side};padding:2px 4px">{place}</th>'
-        for place, line in enumerate(view.lines, 1)
+        f'<th scope="col" title="{escape(line)}" style="{side};padding:2px 4px">{number}</th>'
+        for number, line in enumerate(view.lines, 1)
     )
     rows = []
-    for place, (line, values) in enumerate(zip(view.lines, compared.similarities, strict=True), 1):
-        cells = "".join(_cell(compared, value, column == place, scheme) for column, value in enumerate(values, 1))
+    for row, (line, values) in enumerate(zip(view.lines, compared.similarities, strict=True), 1):
+        cells = "".join(_cell(compared, value, column == row, scheme) for column, value in enumerate(values, 1))
         shown = line if len(line) <= LINE_WIDTH else f"{line[: LINE_WIDTH - 1]}…"
         rows.append(
             f'<tr><th scope="row" title="{escape(line)}" style="text-align:left;font-weight:400;padding:2px 8px;'
             f"position:sticky;left:0;background:{GROUND[scheme]};"
-            f'min-width:8rem;max-width:18rem;overflow-wrap:anywhere">{quiet(str(place), scheme)} {escape(shown)}</th>'
+            f'min-width:8rem;max-width:18rem;overflow-wrap:anywhere">{quiet(str(row), scheme)} {escape(shown)}</th>'
             f"{cells}</tr>"
         )
     label = f"Similarities of the lines in {compared.label}"
@@ -228,8 +228,8 @@ def _cell(compared: Compared, value: float | None, is_itself: bool, scheme: Sche
     if is_itself or value is None:
         return f'<td style="{style};color:{faint(scheme)}">{"·" if is_itself else "–"}</td>'
     color = ""
-    if compared.scale is not None and (place := compared.scale.place(value)) == place:
-        color = f";background:{shade(SEQUENTIAL[scheme], place)}"
+    if compared.scale is not None and (share := compared.scale.place(value)) == share:
+        color = f";background:{shade(SEQUENTIAL[scheme], share)}"
     return f'<td style="{style}{color}">{number(value)}</td>'
 
 
@@ -237,7 +237,7 @@ def disagreements_table(view: LinesView, scheme: Scheme) -> str:
     """The pairs of lines that two models place most differently."""
     rows = []
     for disagreement in view.disagreements:
-        first, second = (f"{place + 1} {view.lines[place]}" for place in disagreement.lines)
+        first, second = (f"{line + 1} {view.lines[line]}" for line in disagreement.lines)
         near, far = (_side(view, disagreement, side) for side in (0, 1))
         rows.append((Html(f"{escape(first)}<br>{escape(second)}"), near, far))
     columns = (Column("lines", style="overflow-wrap:anywhere;min-width:9rem"), Column("nearer in"), Column("than in"))

@@ -75,11 +75,11 @@ class _Again:
     text: str
 
 
-def _elsewhere(answers: Float32, known: Float32) -> int:
+def _elsewhere(answers: Float32, plain: Float32) -> int:
     """How many answers are nearer to another text's vector."""
-    nearest = (unit(answers) @ unit(known).T).argmax(axis=1)
-    wrong = nearest != np.arange(len(known))
-    return int((wrong & (stability.moved(answers, known) > stability.FAR)).sum())
+    nearest = (unit(answers) @ unit(plain).T).argmax(axis=1)
+    wrong = nearest != np.arange(len(plain))
+    return int((wrong & (stability.moved(answers, plain) > stability.FAR)).sum())
 
 
 @dataclass
@@ -204,18 +204,18 @@ class _Check:
         differs = np.flatnonzero(stability.moved(first, second) > stability.MOVED)[:MOST_ALONE].tolist()
         has_vector: Bool = np.asarray(np.isfinite(first).all(axis=1) & np.isfinite(second).all(axis=1))
         rows = sorted(r for r in {*range(len(plain)), *shuffled[: len(plain)], *differs} if has_vector[r])
-        known = np.stack([alone[r] if r < len(plain) else self.model.encode([texts[r]])[0] for r in rows])
-        moved = np.maximum(*(stability.moved(answers[rows], known) for answers in (first, second)))
-        elsewhere = sum(_elsewhere(answers[rows], known) for answers in (first, second))
+        encoded_alone = np.stack([alone[r] if r < len(plain) else self.model.encode([texts[r]])[0] for r in rows])
+        moved = np.maximum(*(stability.moved(answers[rows], encoded_alone) for answers in (first, second)))
+        elsewhere = sum(_elsewhere(answers[rows], encoded_alone) for answers in (first, second))
         how, cure = "in one call", ""
         if asking:
             how = f"{asking.batch} in a request and {asking.parallel} requests at a time"
             if (moved > stability.MOVED).any():
-                cure = self._cure(asking, texts, longest, rows, known)
+                cure = self._cure(asking, texts, longest, rows, encoded_alone)
         return stability.asked(moved, [texts[r] for r in rows], len(texts), elsewhere, how, cure)
 
     def _cure(
-        self, asking: Asking, texts: Sequence[str], order: Sequence[int], rows: Sequence[int], known: Float32
+        self, asking: Asking, texts: Sequence[str], order: Sequence[int], rows: Sequence[int], encoded_alone: Float32
     ) -> str:
         """Other numbers of texts and requests at a time with which each text gets its vector, as in a reference."""
         tried = {"parallel=1": (asking.batch, 1), "batch=8": (8, asking.parallel), "batch=8&parallel=1": (8, 1)}
@@ -223,7 +223,7 @@ class _Check:
             if (batch, parallel) == (asking.batch, asking.parallel):
                 continue
             otherwise = self._in_chunks(partial(self.model.counted, asking.otherwise(batch, parallel)), texts, order)
-            if not (stability.moved(otherwise[rows], known) > stability.MOVED).any():
+            if not (stability.moved(otherwise[rows], encoded_alone) > stability.MOVED).any():
                 return cure
         return ""
 

@@ -132,7 +132,7 @@ def _aspect(reading: Reading, own: Reading) -> str:
 def _prompts(reference: Reference, texts: Sequence[str]) -> list[Candidate]:
     """The reference without its prompt, with it twice, and with other prompts."""
     own = reference.prompt
-    known = {prompt for pair in SCHEMES.values() for prompt in pair} | set(reference.declared.values()) - {own, ""}
+    prompts = {prompt for pair in SCHEMES.values() for prompt in pair} | set(reference.declared.values()) - {own, ""}
     tried = []
 
     def encoded(prompt: str, before: Model) -> Float32:
@@ -148,7 +148,7 @@ def _prompts(reference: Reference, texts: Sequence[str]) -> list[Candidate]:
         bare = reference
     tried += [
         Candidate("prompt", f"the reference with the prompt {prompt!r}", encoded(prompt, bare))
-        for prompt in sorted(known - {own, ""})
+        for prompt in sorted(prompts - {own, ""})
     ]
     return tried
 

@@ -63,8 +63,8 @@ def _begin(encoder: str, others: Sequence[str]) -> None:
     st.session_state[_MODEL] = encoder
     if is_first and KEY in st.query_params:
         return
-    known = [reference for reference in references_of(encoder, settings()) if not reference or reference in others]
-    st.session_state[KEY] = (known[0] if known else "") or None
+    stored = [reference for reference in references_of(encoder, settings()) if not reference or reference in others]
+    st.session_state[KEY] = (stored[0] if stored else "") or None
 
 
 def _report(report: Report) -> None:

@@ -179,11 +179,11 @@ def probes(limit: int) -> tuple[Probe, ...]:
         (Kind.TINY, TINY),
     ):
         out += [Probe(text, kind) for text in texts]
-    known = {probe.text for probe in out}
+    seen = {probe.text for probe in out}
     while len(out) < NUMBER:
         text = _sentences(rng, 1)
-        if text not in known:
-            known.add(text)
+        if text not in seen:
+            seen.add(text)
             out.append(Probe(text, Kind.SENTENCE))
     return tuple(out)
 

@@ -93,12 +93,12 @@ def repeat(first: Float32, again: Float32, vectors: Float32, requests: Sequence[
 def _groups(vectors: Float32) -> Int64:
     """Numbers of groups of the same vectors, ``[k]``."""
     out = np.zeros(len(vectors), dtype=np.int64)
-    known: list[int] = []
+    firsts: list[int] = []
     for row in range(len(vectors)):
-        near = [i for i, other in enumerate(known) if 1 - cosines(vectors[[row]], vectors[[other]])[0] <= MOVED]
+        near = [i for i, other in enumerate(firsts) if 1 - cosines(vectors[[row]], vectors[[other]])[0] <= MOVED]
         if not near:
-            known.append(row)
-        out[row] = near[0] if near else len(known) - 1
+            firsts.append(row)
+        out[row] = near[0] if near else len(firsts) - 1
     return out
 
 

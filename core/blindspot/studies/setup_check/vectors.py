@@ -127,9 +127,9 @@ def _cut(vectors: Float32, reference: Float32, alike: float, figures: dict[str, 
 def grid(vectors: Float32) -> str:
     """The precision that the numbers themselves show, or "": whole steps, or numbers of a narrower type."""
     steps = [_steps(row) for row in vectors[:LOOKED_AT]]
-    known = [n for n in steps if n]
-    if len(known) > SHOWN_BY * len(steps):
-        return f"{int(np.median(known)) + 1} steps"
+    step_sizes = [n for n in steps if n]
+    if len(step_sizes) > SHOWN_BY * len(steps):
+        return f"{int(np.median(step_sizes)) + 1} steps"
     if (vectors == vectors.astype(np.float16)).all():
         return "float16"
     if not (np.ascontiguousarray(vectors).view(np.uint32) & 0xFFFF).any():

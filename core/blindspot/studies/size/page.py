@@ -123,14 +123,14 @@ def _form(picked: Picks) -> Grid | None:
         return None
 
 
-def _dimensions(encoder: str, place: st.delta_generator.DeltaGenerator) -> Sequence[int]:
+def _dimensions(encoder: str, area: st.delta_generator.DeltaGenerator) -> Sequence[int]:
     """The chosen numbers of dimensions, of those that the model has."""
     try:
         offered = dimensions_of(resolve_encoder(encoder, settings()).info.dimension)
     except BlindspotError:  # the form says what is wrong
         return USUAL_DIMENSIONS
     usual = [number for number in USUAL_DIMENSIONS if number in offered] or list(offered)
-    chosen: Sequence[int] = place.pills(
+    chosen: Sequence[int] = area.pills(
         "Dimensions",
         offered,
         selection_mode="multi",
@@ -306,10 +306,10 @@ def _lost(view: SizeView) -> None:
         on_change=TABLE.to_first_page,
     )
     cell = smaller.get(str(chain)) or view.cells[1]
-    place = view.cells.index(cell)
+    index = view.cells.index(cell)
     columns = repository().own_columns(cell.run.plan.dataset, cell.run.plan.dataset_digest)
-    kinds = lost_by_kind(view, place, columns)
-    lost = view.lost_items(place)
+    kinds = lost_by_kind(view, index, columns)
+    lost = view.lost_items(index)
     st.markdown(
         as_text(
             f"{cell.setting.label} loses {counted(len(lost), 'item')} of {len(view.numbers):,} ({cell.lost:.1%}), and "

@@ -104,8 +104,8 @@ def measure(settings: Iterable[Setting], progress: Progress, cancel: CancelToken
         index = ExactIndex(documents, Similarity.COS)
         return lambda: index.of_vectors(queries, nearest).rows
 
-    for place, (dimension, precision, rescored) in enumerate(wanted):
-        progress("timing searches", place, len(wanted))
+    for number, (dimension, precision, rescored) in enumerate(wanted):
+        progress("timing searches", number, len(wanted))
         cancel.check()
         drawn = np.random.default_rng(SEED).standard_normal((vectors + QUERIES, dimension), dtype=np.float32)
         documents, queries = drawn[:vectors], drawn[vectors:]

@@ -182,20 +182,20 @@ class SizeView:
             **(times if measured else {}),
         }
 
-    def lost_items(self, place: int) -> list[LostItem]:
-        """What the setting at ``place`` loses: items that most settings lose first, then the largest loss."""
+    def lost_items(self, setting: int) -> list[LostItem]:
+        """What the setting at ``setting`` loses: items that most settings lose first, then the largest loss."""
         in_settings = self.lost[:, 1:].sum(axis=1)
-        order = np.lexsort((self.gains[:, place], -in_settings))
+        order = np.lexsort((self.gains[:, setting], -in_settings))
         return [
             LostItem(
                 int(self.numbers[i]),
                 self.texts[i],
                 None if self.parts is None else float(self.parts[i, 0]),
-                None if self.parts is None else float(self.parts[i, place]),
-                float(self.gains[i, place]),
+                None if self.parts is None else float(self.parts[i, setting]),
+                float(self.gains[i, setting]),
                 int(in_settings[i]),
             )
-            for i in order[self.lost[order, place]].tolist()
+            for i in order[self.lost[order, setting]].tolist()
         ]
 
     def as_json(
@@ -233,10 +233,10 @@ class SizeView:
                     "own_ms": timing.own_ms if timing else None,
                     "kinds": [
                         {"column": kind.column, "kind": kind.kind, "items": kind.items, "lost": kind.lost}
-                        for kind in lost_by_kind(self, place, columns)
+                        for kind in lost_by_kind(self, setting, columns)
                     ],
                 }
-                for place, (cell, timing) in enumerate(zip(self.cells, timings, strict=True))
+                for setting, (cell, timing) in enumerate(zip(self.cells, timings, strict=True))
             ],
         }
 
@@ -260,8 +260,8 @@ def size_view(entry: Diagnostic, by_setting: Sequence[tuple[Setting, RunRecord]]
     tests = headline_tests(entry, [(run, runs[0]) for run in runs[1:]], repository) if len(runs) > 1 else []
     cells = [Cell(by_setting[0][0], runs[0], first.value, tests[0].b_interval if tests else None)]
     parts, gains = [first.parts], [np.zeros(len(first.parts))]
-    for place, (test, own) in enumerate(zip(tests, scores[1:], strict=True)):
-        setting, run = by_setting[place + 1]
+    for index, (test, own) in enumerate(zip(tests, scores[1:], strict=True)):
+        setting, run = by_setting[index + 1]
         if own is None or not np.array_equal(own.numbers, first.numbers):
             raise InputError(f"run {run.run_id} is on other items", expected="the items of full size")
         parts.append(own.parts)
@@ -328,13 +328,13 @@ def words_column(texts: Sequence[str]) -> OwnColumn:
     return OwnColumn("length", values, codes.astype(np.uint8))
 
 
-def lost_by_kind(view: SizeView, place: int, columns: Sequence[OwnColumn]) -> list[KindLost]:
-    """What the setting at ``place`` loses of each kind, column by column, the largest share first.
+def lost_by_kind(view: SizeView, setting: int, columns: Sequence[OwnColumn]) -> list[KindLost]:
+    """What the setting at ``setting`` loses of each kind, column by column, the largest share first.
 
     Args:
         columns: of the dataset, with an entry per row.
     """
-    lost = view.lost[:, place]
+    lost = view.lost[:, setting]
     out: list[KindLost] = []
     every = [(name, column.groups(view.numbers)) for name, column in choices_of(columns).items()]
     every.append(("length", words_column(view.texts).groups(np.arange(len(view.texts)))))

@@ -84,8 +84,8 @@ def _line(
     has_band: bool = True,
 ) -> None:
     """A line, with a band if there are intervals."""
-    known = [(at, estimate) for at, estimate in zip(x.tolist(), estimates, strict=True) if estimate is not None]
-    banded = [(at, estimate.interval) for at, estimate in known if estimate.interval is not None]
+    points = [(at, estimate) for at, estimate in zip(x.tolist(), estimates, strict=True) if estimate is not None]
+    banded = [(at, estimate.interval) for at, estimate in points if estimate.interval is not None]
     if banded and has_band:
         ends = [at for at, _ in banded]
         figure.add_scatter(
@@ -100,12 +100,12 @@ def _line(
             showlegend=False,
         )
     figure.add_scatter(
-        x=[at for at, _ in known],
-        y=[estimate.value for _, estimate in known],
+        x=[at for at, _ in points],
+        y=[estimate.value for _, estimate in points],
         mode="lines",
         name=name,
         line={"color": style.color, "dash": style.dash, "width": 2},
-        customdata=[ci(estimate, ".3f") for _, estimate in known],
+        customdata=[ci(estimate, ".3f") for _, estimate in points],
         hovertemplate="from %{x:.3f} on: %{y:.3f}%{customdata}<extra>%{fullData.name}</extra>",
     )
 
@@ -196,14 +196,14 @@ def of_groups(groups: Sequence[OfGroup], wished: Wished, top: float, axis: str, 
     figure = go.Figure()
     (style,) = looks(1, scheme)
     names = [f"{escape(group.label, quote=False)} ({group.pairs:,})" for group in groups]
-    for place, group in enumerate(groups):
+    for row, group in enumerate(groups):
         own = group.own
         if own is None or own.low is None:
             continue
         end = top if own.high is None else own.high
         figure.add_scatter(
             x=[own.low, end],
-            y=[place, place],
+            y=[row, row],
             mode="lines+markers",
             line={"color": style.color, "width": 2},
             marker={
@@ -214,13 +214,13 @@ def of_groups(groups: Sequence[OfGroup], wished: Wished, top: float, axis: str, 
             },
             hoverinfo="skip",
         )
-    here = [(place, group.own.point) for place, group in enumerate(groups) if group.own is not None and group.own.point]
+    here = [(row, group.own.point) for row, group in enumerate(groups) if group.own is not None and group.own.point]
     figure.add_scatter(
         x=[point.threshold for _, point in here],
-        y=[place for place, _ in here],
+        y=[row for row, _ in here],
         mode="markers",
         marker={"color": style.color, "size": 11, "symbol": style.symbol},
-        customdata=[names[place] for place, _ in here],
+        customdata=[names[row] for row, _ in here],
         hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
     )
     if wished.point is not None:

@@ -114,8 +114,8 @@ class Measured:
         if self.is_sampled:
             return Rule(label=SAME)
         by_name = {label.casefold(): label for label in self.classes}
-        known = next((by_name[name] for name in SAME_NAMES if name in by_name), None)
-        return Rule(label=known or (self.classes[-1] if self.classes else ""))
+        name = next((by_name[name] for name in SAME_NAMES if name in by_name), None)
+        return Rule(label=name or (self.classes[-1] if self.classes else ""))
 
     def rule_of(self, cut: float | None = None, label: str = "") -> Rule:
         """The rule for a given score or label; the usual rule if neither is given.
@@ -211,10 +211,10 @@ def of_spaces(dataset: LabeledTexts, spaces: Sequence[Space], metric: Similarity
         made = sample([items[i] for i in dataset.firsts.tolist()], dataset.labels)
         firsts, seconds = (dataset.firsts[rows].astype(np.int64) for rows in (made.firsts, made.seconds))
         labels = list(made.kinds)
-    place = np.full(len(items), -1, dtype=np.int64)
-    place[spaces[0].items] = np.arange(len(spaces[0].items))
-    kept = np.flatnonzero((place[firsts] >= 0) & (place[seconds] >= 0)).astype(np.int64)
-    a, b = place[firsts[kept]], place[seconds[kept]]
+    row_of = np.full(len(items), -1, dtype=np.int64)
+    row_of[spaces[0].items] = np.arange(len(spaces[0].items))
+    kept = np.flatnonzero((row_of[firsts] >= 0) & (row_of[seconds] >= 0)).astype(np.int64)
+    a, b = row_of[firsts[kept]], row_of[seconds[kept]]
     return Measured(
         dataset.id,
         kept,

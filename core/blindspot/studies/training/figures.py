@@ -69,7 +69,7 @@ def items_over_steps(evaluated: Evaluated, shown: Sequence[int], chosen: int | N
         shown: numbers of the items to draw.
         chosen: the number of the item to bring out, or None.
     """
-    places = {int(number): place for place, number in enumerate(evaluated.numbers)}
+    places = {int(number): row for row, number in enumerate(evaluated.numbers)}
     figure, (look, other, *_) = go.Figure(), looks(2, scheme)
     numbers = [n for n in dict.fromkeys([*shown, *([chosen] if chosen is not None else [])]) if n in places]
     unit = "rank " if evaluated.is_rank else ""
@@ -95,9 +95,9 @@ def items_over_steps(evaluated: Evaluated, shown: Sequence[int], chosen: int | N
             hovertemplate=f"%{{text}}<br>%{{customdata[0]}}: {unit}%{{customdata[1]}}<extra></extra>",
         )
     if evaluated.is_rank:
-        known = evaluated.shown[[places[n] for n in numbers]] if numbers else evaluated.shown
-        figure.update_yaxes(title="rank of the match (1 is best)", **log_axis([1.0, *known.ravel().tolist()]))
-        top = float(np.nanmax(known)) if known.size and not np.isnan(known).all() else 1.0
+        scores_shown = evaluated.shown[[places[n] for n in numbers]] if numbers else evaluated.shown
+        figure.update_yaxes(title="rank of the match (1 is best)", **log_axis([1.0, *scores_shown.ravel().tolist()]))
+        top = float(np.nanmax(scores_shown)) if scores_shown.size and not np.isnan(scores_shown).all() else 1.0
         if top <= FEW_RANKS:
             ticks = list(range(1, FEW_RANKS + 1))
             figure.update_yaxes(tickvals=ticks, ticktext=[str(tick) for tick in ticks])

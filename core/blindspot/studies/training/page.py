@@ -188,12 +188,12 @@ def _columns(shown: StepsView) -> dict[str, object]:
 def _item(number: int, shown: StepsView) -> None:
     """Draw the chosen item at every step, with a link to its diagnostic's page."""
     scores, series, theme = shown.evaluated, shown.series, scheme()
-    place = scores.numbers.tolist().index(number)
-    rows = [(quiet("text", theme), scores.texts[place])]
+    row = scores.numbers.tolist().index(number)
+    rows = [(quiet("text", theme), scores.texts[row])]
     word = "rank " if scores.is_rank else ""
     rows += [
         (quiet(step.title, theme), "–" if math.isnan(value) else f"{word}{value:,.6g}")
-        for step, value in zip(series.steps, scores.shown[place].tolist(), strict=True)
+        for step, value in zip(series.steps, scores.shown[row].tolist(), strict=True)
     ]
     columns = (
         Column("", style="width:11rem", names_rows=True),

@@ -133,8 +133,8 @@ class Evaluated:
         import pandas as pd
 
         frame = pd.DataFrame({"item_no": self.numbers, "text": list(self.texts)})
-        for place, label in enumerate(self.series.labels):
-            frame[label] = self.shown[:, place]
+        for step, label in enumerate(self.series.labels):
+            frame[label] = self.shown[:, step]
         return frame
 
     def gain(self, before: str, after: str) -> Float64:
@@ -172,18 +172,18 @@ def evaluated(series: Series, repository: Repository) -> Evaluated:
     """
     entry, score = series.entry, series.score
     by_step = [of_step.get(score) for step in series.steps for of_step in entry.item_scores([step.run], repository)]
-    known = [score for score in by_step if score is not None and score.is_mean]
-    if len(known) < len(series.steps):
+    means = [score for score in by_step if score is not None and score.is_mean]
+    if len(means) < len(series.steps):
         raise InputError(f"{score} of {entry.title} is no mean over items", expected="EvalRank, HEROS or retrieval")
-    numbers = np.unique(np.concatenate([score.numbers for score in known]))
-    texts = {n: text for score in known for n, text in zip(score.numbers.tolist(), score.texts, strict=True)}
-    scores = np.full((len(numbers), len(known)), np.nan)
-    for place, item_scores in enumerate(known):
-        scores[np.searchsorted(numbers, item_scores.numbers), place] = item_scores.parts
+    numbers = np.unique(np.concatenate([score.numbers for score in means]))
+    texts = {n: text for score in means for n, text in zip(score.numbers.tolist(), score.texts, strict=True)}
+    scores = np.full((len(numbers), len(means)), np.nan)
+    for step, item_scores in enumerate(means):
+        scores[np.searchsorted(numbers, item_scores.numbers), step] = item_scores.parts
     shown = _ranks(series, numbers, repository)
     return Evaluated(
         series,
-        tuple(score.estimate for score in known),
+        tuple(score.estimate for score in means),
         numbers,
         tuple(texts[n] for n in numbers.tolist()),
         scores,
@@ -198,6 +198,6 @@ def _ranks(series: Series, numbers: Int64, repository: Repository) -> Float64 | 
     if "rank" not in rows:
         return None
     ranks = np.full((len(numbers), len(series.steps)), np.nan)
-    places = {step.run.run_id: place for place, step in enumerate(series.steps)}
+    places = {step.run.run_id: number for number, step in enumerate(series.steps)}
     ranks[np.searchsorted(numbers, rows["item_no"].to_numpy(dtype=np.int64)), rows["run_id"].map(places)] = rows["rank"]
     return ranks

@@ -210,7 +210,7 @@ class BrowseTable:
             The chosen number; None where none of ``numbers`` is chosen, with the reason on the page.
         """
         last = max(numbers, default=0) if last is None else last
-        place = self._place(rows, self.wanted(dataset))
+        row = self._place(rows, self.wanted(dataset))
         with st.container(horizontal=True, vertical_alignment="center"):
             value = number_named(
                 self.unit.capitalize(),
@@ -219,10 +219,10 @@ class BrowseTable:
                 label_visibility="collapsed",
                 width=220,
             )
-            self._step("Previous", rows, None if place is None else place - 1)
-            self._step("Next", rows, 0 if place is None else place + 1)
-            if place is not None:
-                st.caption(f"{place + 1:,} of {len(rows):,} in the table", width="content")
+            self._step("Previous", rows, None if row is None else row - 1)
+            self._step("Next", rows, 0 if row is None else row + 1)
+            if row is not None:
+                st.caption(f"{row + 1:,} of {len(rows):,} in the table", width="content")
             if value is None:
                 st.caption("For details, choose a row above or type its number.", width="content")
         self._scroll_to_details()
@@ -234,7 +234,7 @@ class BrowseTable:
         if value not in numbers:
             st.warning(f"{self.unit.capitalize()} {value} {left_out}.")
             return None
-        if place is None:
+        if row is None:
             st.caption(f"This {self.unit} is not in the table: the filters above leave it out.")
         return int(value)
 
@@ -257,8 +257,8 @@ class BrowseTable:
             return
         state[self._turned_to] = wanted
         state[self._turns] = state.get(self._turns, 0) + 1
-        if (place := self._place(rows, wanted)) is not None:
-            state[f"{self.name}_page"] = place // ROWS_PER_PAGE + 1
+        if (row := self._place(rows, wanted)) is not None:
+            state[f"{self.name}_page"] = row // ROWS_PER_PAGE + 1
 
     def _place(self, rows: pd.DataFrame, number: int | None) -> int | None:
         """The table's row with a number; None where there is none."""

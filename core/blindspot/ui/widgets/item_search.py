@@ -60,8 +60,8 @@ def find_items(wanted: str, texts: Sequence[str], folded: Sequence[str]) -> Foun
     for start in range(0, len(folded), TEXTS_AT_ONCE):
         some = folded[start : start + TEXTS_AT_ONCE]
         best = process.extract(key, some, scorer=scorer, limit=MOST_FOUND, score_cutoff=LEAST_ALIKE)
-        alike += [(-score, start + int(place)) for _, score, place in best]
-    numbers = tuple(place for _, place in sorted(alike)[:MOST_FOUND])
+        alike += [(-score, start + int(item)) for _, score, item in best]
+    numbers = tuple(item for _, item in sorted(alike)[:MOST_FOUND])
     return Found(numbers, len(numbers), Way.SPELLED)
 
 

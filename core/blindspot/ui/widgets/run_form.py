@@ -34,21 +34,21 @@ def steps_in_words() -> str:
     return "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values())
 
 
-def names_of_models(known: Collection[str]) -> Callable[[str], str]:
+def names_of_models(references: Collection[str]) -> Callable[[str], str]:
     """A function from references to names, for a picker in which others can be typed: those stay as they are."""
-    return lambda reference: names.current().model(reference) if reference in known else reference
+    return lambda reference: names.current().model(reference) if reference in references else reference
 
 
 def run_form(entry: Diagnostic, dataset: str, params: Mapping[str, str]) -> None:
     """Choose or type a model and its post-processing, and run a diagnostic on a dataset; errors are shown below."""
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
     ranks = entry.takes_rankings
-    known = known_references(settings(), repository(), rankings=ranks)
+    references = known_references(settings(), repository(), rankings=ranks)
     reference = encoder.selectbox(
         "Model",
-        known,
-        next((place for place, model in enumerate(known) if can_encode(model, settings())), 0),
-        format_func=names_of_models(known),
+        references,
+        next((number for number, model in enumerate(references) if can_encode(model, settings())), 0),
+        format_func=names_of_models(references),
         key="new_encoder",
         persist_state="session",
         accept_new_options=True,

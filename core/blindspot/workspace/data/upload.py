@@ -259,8 +259,8 @@ def _pick(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int]:
     preselected = _preselected(table, kind)
     chosen = {}
     for line in OWN_KINDS[kind].pickers:
-        for place, picker in zip(st.columns(len(line)), line, strict=True):
-            name = place.selectbox(
+        for column, picker in zip(st.columns(len(line)), line, strict=True):
+            name = column.selectbox(
                 f"{picker.use.capitalize()} column" + (" (optional)" if picker.optional else ""),
                 names,
                 index=preselected.get(picker.use),

@@ -33,8 +33,8 @@ def columns(table: FileTable, guessed: Mapping[str, int], key: str) -> dict[str,
     chosen: dict[str, int] = {}
     roles = (ORIGINAL, *SUBSETS)
     for start in range(0, len(roles), PER_LINE):
-        for place, role in zip(st.columns(PER_LINE), roles[start : start + PER_LINE], strict=False):
-            number = place.selectbox(
+        for column, role in zip(st.columns(PER_LINE), roles[start : start + PER_LINE], strict=False):
+            number = column.selectbox(
                 label(role).capitalize(),
                 options,
                 index=options.index(guessed.get(role, NONE)),

@@ -71,8 +71,8 @@ def _options(sent: SentFolder) -> FolderOptions | None:
     """
     names, likely = sorted(path.name for path in sent.contents), _parts(sent)
     files: dict[str, str] = {}
-    for place, part in zip(st.columns(len(FORMS)), FORMS, strict=True):
-        files[part] = place.selectbox(
+    for column, part in zip(st.columns(len(FORMS)), FORMS, strict=True):
+        files[part] = column.selectbox(
             f"File of {part}", names, index=names.index(likely[part]), key=f"upload_{part}_{sent.digest}"
         )
     if len({*files.values()}) < len(files):
@@ -100,10 +100,10 @@ def _options(sent: SentFolder) -> FolderOptions | None:
 def _pick(part: str, names: Sequence[str], guessed: Mapping[str, Guess], key: str) -> dict[str, int]:
     """Number of the column by role."""
     form, chosen = FORMS[part], {}
-    for place, role in zip(st.columns(PICKERS), form.roles, strict=False):
+    for column, role in zip(st.columns(PICKERS), form.roles, strict=False):
         likely = guessed.get(role)
         is_needed = role in form.needed
-        name = place.selectbox(
+        name = column.selectbox(
             f"{part.capitalize()}: {role}" + ("" if is_needed else " (optional)"),
             names,
             index=None if likely is None else likely.number,

@@ -247,8 +247,8 @@ def _outcome(origin: str, library: Library, picks: Picks) -> None:
     if encoder is None:  # removed since
         return
     with st.container(border=True, key=f"found_{origin}"):
-        known = "is built in" if encoder.is_of_catalog else "works and is now in the list, marked"
-        st.success(f"{as_text(encoder.reference)} {known}.", icon=":material/check_circle:")
+        outcome = "is built in" if encoder.is_of_catalog else "works and is now in the list, marked"
+        st.success(f"{as_text(encoder.reference)} {outcome}.", icon=":material/check_circle:")
         encoders.prompt_note(encoder)
         encoders.offer(encoder.reference, picks, key=f"run_{origin}")
         st.html(facts_table(encoders.found_facts(encoder), scheme(), "What was found"))

@@ -57,11 +57,11 @@ def best_of(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository
     first = untested(entry, runs)
     best, *others = first.runs
     paired = [run for run in others if _items(run) == _items(best)]
-    known = repository.with_items(entry, [run.run_id for run in (best, *paired)])
-    if best.run_id not in known:
+    run_ids = repository.with_items(entry, [run.run_id for run in (best, *paired)])
+    if best.run_id not in run_ids:
         return replace(first, refusal="their rows are not in the store" if paired else "")
     first = replace(first, estimate=_estimate(entry, first.runs, repository))
-    paired = [run for run in paired if run.run_id in known]
+    paired = [run for run in paired if run.run_id in run_ids]
     tests = headline_tests(entry, [(best, run) for run in paired], repository) if paired else []
     intervals = _intervals(best, paired, tests)
     is_tested = len(paired) == len(others) and all(test.p_corrected is not None for test in tests)
@@ -113,8 +113,8 @@ def verdict(best_here: Best) -> str:
     best = best_here.best
     name, dataset = best.plan.variant.label, title_of(best.plan.dataset)
     score = best_here.estimate
-    known = number(best.metrics[best_here.entry.headline], ".3f") if score is None else with_ci(score, ".3f")
-    value = f"{best_here.label} {known}"
+    value_text = number(best.metrics[best_here.entry.headline], ".3f") if score is None else with_ci(score, ".3f")
+    value = f"{best_here.label} {value_text}"
     if not best_here.others:
         return f"{name}: {value} on {dataset}. Run another model to compare."
     if not _ranks(best_here.entry):

@@ -37,12 +37,12 @@ def score_dots(
     """
     figure = go.Figure()
     names = [wrapped(variant.label, NAME_WIDTH) for variant in scores["variant"]]
-    for place, variant in enumerate(scores["variant"]):
-        own, style = scores.iloc[[place]].rename(columns={"score": "value"}), styles[variant]
+    for number, variant in enumerate(scores["variant"]):
+        own, style = scores.iloc[[number]].rename(columns={"score": "value"}), styles[variant]
         row = own.iloc[0]
         figure.add_scatter(
             x=[row["value"]],
-            y=[place],
+            y=[number],
             error_x=error_bars(own, style.color),
             mode="markers",
             name=escape(variant.label, quote=False),

@@ -186,5 +186,5 @@ def _what(entry: Diagnostic, run: RunRecord) -> str:
     metric, things = entry.overview.counted
     items = f"{run.metrics[metric]:,.0f} {things}" if metric in run.metrics else "all examples"
     among = f" among {run.metrics['background']:,.0f} texts" if "background" in run.metrics else ""
-    known = " that all models cover" if run.plan.covered_digest else ""
-    return f"{items}{among}{known}"
+    covered = " that all models cover" if run.plan.covered_digest else ""
+    return f"{items}{among}{covered}"

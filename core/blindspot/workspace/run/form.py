@@ -69,9 +69,9 @@ def _fitting(datasets: Sequence[str]) -> list[str]:
     return [entry.id for entry in all_diagnostics().values() if entry.page and entry.dataset_kind in kinds]
 
 
-def _own_datasets(known: Sequence[DatasetRef]) -> Sequence[DatasetRef]:
+def _own_datasets(references: Sequence[DatasetRef]) -> Sequence[DatasetRef]:
     """The reader's own datasets that were added last; without any, some that need no download."""
-    own = [reference for reference in known if is_own_dataset(reference) and is_readable(reference)]
+    own = [reference for reference in references if is_own_dataset(reference) and is_readable(reference)]
     return own[-MOST_OWN:] or DEFAULT_DATASETS
 
 

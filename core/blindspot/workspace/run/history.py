@@ -54,12 +54,12 @@ def history() -> list[RunRecord]:
         key="history_dataset",
         format_func=lambda name: name if name == ALL else title_of(name),
     )
-    known = {str(variant): variant for variant in repository().variants()}
+    variants = {str(variant): variant for variant in repository().variants()}
     model = third.selectbox(
         "Model",
-        [ALL, *known],
+        [ALL, *variants],
         key="history_model",
-        format_func=lambda name: known[name].label if name in known else name,
+        format_func=lambda name: variants[name].label if name in variants else name,
     )
     state = fourth.selectbox("State", [ALL, *RunState], key="history_state")
     page_no = int(st.session_state.get("history_page", 1))
@@ -69,7 +69,7 @@ def history() -> list[RunRecord]:
         diagnostic=None if diagnostic == ALL else diagnostic,
         dataset=None if dataset == ALL else dataset,
         state=None if state == ALL else RunState(state),
-        variants=[known[model]] if model in known else None,
+        variants=[variants[model]] if model in variants else None,
         metrics=headlines,
         limit=PER_PAGE,
         skip=(page_no - 1) * PER_PAGE,

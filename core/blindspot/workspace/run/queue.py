@@ -57,13 +57,13 @@ def _rows(running: list[Job], waiting: list[Job]) -> None:
     """Draw every job with what can be done to it."""
     for job in running:
         work.progress_row(job)
-    for place, job in enumerate(waiting[:SHOWN]):
+    for number, job in enumerate(waiting[:SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"waiting_{job.job_id}"):
             st.markdown(work.title_of(job), width="stretch")
             if allowed().orders_queue:
-                _move(job, ":material/vertical_align_top:", "Run it next", -place, place == 0)
-                _move(job, ":material/arrow_upward:", "Earlier", -1, place == 0)
-                _move(job, ":material/arrow_downward:", "Later", 1, place == len(waiting) - 1)
+                _move(job, ":material/vertical_align_top:", "Run it next", -number, number == 0)
+                _move(job, ":material/arrow_upward:", "Earlier", -1, number == 0)
+                _move(job, ":material/arrow_downward:", "Later", 1, number == len(waiting) - 1)
             st.button(
                 "",
                 key=f"drop_{job.job_id}",

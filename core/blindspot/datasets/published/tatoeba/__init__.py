@@ -55,22 +55,22 @@ class ParallelSets:
         Raises:
             InputError: an unknown language; the nearest is suggested.
         """
-        known = languages()
-        by_name = {known[code].name.casefold(): code for code in self.codes}
+        by_code = languages()
+        by_name = {by_code[code].name.casefold(): code for code in self.codes}
         chosen = set()
         for language in wanted:
             code = language if language in self.codes else by_name.get(language.casefold(), language.casefold())
             if code == ENGLISH:
                 raise InputError("English is the other side of every pair", expected="languages besides English")
             if code not in self.codes:
-                nearest = unknown("language", language, [*self.codes, *(known[code].name for code in self.codes)])
+                nearest = unknown("language", language, [*self.codes, *(by_code[code].name for code in self.codes)])
                 raise InputError(
                     f"unknown language '{language}'",
                     expected=f"an ISO 639-3 code or a name, one of {len(self.codes)}",
                     remedy=nearest.remedy or f"list them with: blindspot data list {self.family.id}",
                 )
             chosen.add(code)
-        return tuple(known[code] for code in self.codes if not wanted or code in chosen)
+        return tuple(by_code[code] for code in self.codes if not wanted or code in chosen)
 
 
 def parallel_pairs(dataset_id: str, sentences: Sequence[str], english: Sequence[str], direction: str) -> PairSet:

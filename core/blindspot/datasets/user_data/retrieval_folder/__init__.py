@@ -299,8 +299,8 @@ def _read(
     judged = list(_judged(qrels.path, rows, of_query, of_document, options, files.skipping(options)))
     _require_judgments(files, asked.path, query_rows, judged, qrels.path, options)
     kept = sorted({judgment.query for judgment in judged})
-    place = {query: number for number, query in enumerate(kept)}
-    judgments = [Judgment(place[q], d, grade) for q, d, grade in judged if d >= 0]
+    kept_number = {query: number for number, query in enumerate(kept)}
+    judgments = [Judgment(kept_number[q], d, grade) for q, d, grade in judged if d >= 0]
     if not any(grade >= RELEVANT for *_, grade in judgments):
         raise InputError(
             f"{qrels.path} has no judgment of a relevant document", expected=f"grades of {RELEVANT} or more"
@@ -429,10 +429,10 @@ def _things(source: Source, what: str, may_be_empty: bool) -> Iterator[Found]:
     for count, row in enumerate(every, 1):
         if count > tables.MAX_ROWS:
             tables.check_rows(path, count, more="at least ")
-        place = f"{path}, line {row.line}"
+        where = f"{path}, line {row.line}"
         if row.id in lines:
             raise InputError(
-                f"{place}: the id '{shortened(row.id)}' is that of line {lines[row.id]}, too",
+                f"{where}: the id '{shortened(row.id)}' is that of line {lines[row.id]}, too",
                 expected=f"an id of its own for every {what}",
             )
         lines[row.id] = row.line
@@ -441,31 +441,31 @@ def _things(source: Source, what: str, may_be_empty: bool) -> Iterator[Found]:
             continue
         check_text(
             row.title if is_blank(row.text) else row.text,
-            place,
+            where,
             remedy=f"give the {what} a text, remove it with its judgments, or leave such out: ?missing={SKIP}",
         )
         if row.title:
-            check_text(row.title, f"{place}, title")
+            check_text(row.title, f"{where}, title")
         yield row
 
 
 def _of_json(path: Path, text: str, what: str) -> Iterator[Found]:
     example = '{"_id": "d1", "title": "...", "text": "..."}' if what == "document" else '{"_id": "q1", "text": "..."}'
     for number, line in numbered(text):
-        place = f"{path}, line {number}"
+        where = f"{path}, line {number}"
         if len(line) > tables.MAX_LINE:
-            raise InputError(f"{place}: {len(line):,} characters", expected=f"at most {tables.MAX_LINE:,}")
-        row = tables.json_object(place, line, example)
+            raise InputError(f"{where}: {len(line):,} characters", expected=f"at most {tables.MAX_LINE:,}")
+        row = tables.json_object(where, line, example)
         title, body, metadata = row.get("title") or "", row.get("text"), row.get("metadata")
         if "text" not in row:
-            raise InputError(f"{place}: no 'text'", expected=example)
+            raise InputError(f"{where}: no 'text'", expected=example)
         for name, cell in (("title", title), ("text", body)):
             if cell is not None and not isinstance(cell, str):
-                raise InputError(f"{place}, '{name}': {shortened(str(cell))} is not text", expected=example)
+                raise InputError(f"{where}, '{name}': {shortened(str(cell))} is not text", expected=example)
         read = ("_id", "text", "title")[: None if what == "document" else 2]  # the title of a query is no part of it
         yield Found(
             number,
-            _id(row, "_id", place, example),
+            _id(row, "_id", where, example),
             title.strip() if "title" in read else "",
             body or "",
             metadata if isinstance(metadata, dict) else {},
@@ -473,30 +473,30 @@ def _of_json(path: Path, text: str, what: str) -> Iterator[Found]:
         )
 
 
-def _id(row: Mapping[str, Any], name: str, place: str, example: str) -> str:
+def _id(row: Mapping[str, Any], name: str, where: str, example: str) -> str:
     """An id in JSON; a number is refused, since it could be 1, 1.0 or 01 in other files."""
     value = row.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool):
         raise InputError(
-            f"{place}: the {name} {value} is a number",
+            f"{where}: the {name} {value} is a number",
             expected=f"a text, as in {example}",
             remedy='write it in quotes, in all files alike: "1" and "01" are different ids',
         )
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{place}: no '{name}'", expected=example)
-    return check_text(value, f"{place}, '{name}'")
+        raise InputError(f"{where}: no '{name}'", expected=example)
+    return check_text(value, f"{where}, '{name}'")
 
 
 def _of_typed(source: Source, what: str) -> Iterator[Found]:
-    for number, (place, cells, further) in enumerate(source.typed_rows()):
-        title, text = (_typed_text(cells.get(role), f"{place}, the {role}") for role in (headers.TITLE, headers.TEXT))
-        name = id_of(cells[headers.ID], place, what)
+    for number, (where, cells, further) in enumerate(source.typed_rows()):
+        title, text = (_typed_text(cells.get(role), f"{where}, the {role}") for role in (headers.TITLE, headers.TEXT))
+        name = id_of(cells[headers.ID], where, what)
         yield Found(source.table.places[number], name, title.strip(), text, {}, further)
 
 
-def _typed_text(cell: object, place: str) -> str:
+def _typed_text(cell: object, where: str) -> str:
     if cell is not None and not isinstance(cell, str):
-        raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
+        raise InputError(f"{where}: {shortened(str(cell))} is not text", expected="a text")
     return cell or ""
 
 
@@ -510,17 +510,17 @@ def _of_lines(source: Source, what: str) -> Iterator[Found]:
     columns = source.form.columns(path, header, first, source.named, is_header=_is_header(lines))
     expected = "id and text with a tab between" + ("; or id, title and text" * (what == "document"))
     for number, cells in lines[columns is not None :]:
-        place = f"{path}, line {number}"
+        where = f"{path}, line {number}"
         if columns is None and len(cells) not in ((2, 3) if what == "document" else (2,)):
-            raise InputError(f"{place}: {counted(len(cells), 'cell')}", expected=expected)
+            raise InputError(f"{where}: {counted(len(cells), 'cell')}", expected=expected)
         if columns is not None and len(cells) != width:
-            raise InputError(f"{place}: {counted(len(cells), 'cell')}", expected=f"{width}, as in the header")
+            raise InputError(f"{where}: {counted(len(cells), 'cell')}", expected=f"{width}, as in the header")
         places = columns or {headers.ID: 0, headers.TEXT: len(cells) - 1} | (
             {headers.TITLE: 1} if len(cells) == 3 else {}
         )
         by_role = {role: cells[column] for role, column in places.items()}
         if not by_role[headers.ID].strip():
-            raise InputError(f"{place}: no id", expected=expected)
+            raise InputError(f"{where}: no id", expected=expected)
         title = by_role.get(headers.TITLE, "").strip()
         further = unread(header, cells, places.values()) if columns is not None else ()
         yield Found(number, by_role[headers.ID].strip(), title, by_role[headers.TEXT], {}, further)
@@ -589,7 +589,7 @@ def _judged(
         yield Judgment(*pair, grade)
 
 
-def _unknown_id(place: str, what: str, unknown_id: str, ids: Iterable[str], skipping: str) -> InputError:
+def _unknown_id(where: str, what: str, unknown_id: str, ids: Iterable[str], skipping: str) -> InputError:
     """The error for an id that no file has, with the id that was probably meant."""
 
     def bare(text: str) -> str:
@@ -598,7 +598,7 @@ def _unknown_id(place: str, what: str, unknown_id: str, ids: Iterable[str], skip
 
     meant = next((each_id for each_id in ids if bare(each_id) == bare(unknown_id)), None)
     return InputError(
-        f"{place}: there is no {what} with the id '{shortened(unknown_id)}'",
+        f"{where}: there is no {what} with the id '{shortened(unknown_id)}'",
         expected=f"an id of the {'queries' if what == 'query' else 'documents'}",
         remedy=f"did you mean '{shortened(meant)}'?" if meant else f"leave such rows out: {skipping}",
     )
@@ -627,23 +627,23 @@ def _judgment_cells(source: Source) -> Iterator[tuple[int, str, str, object]]:
     """As ``_qrels_rows``, with grades as written: from JSON, a table with a header, three cells, or TREC's four."""
     path, example = source.path, '{"query-id": "q1", "corpus-id": "d1", "score": 1}'
     if source.is_typed:
-        for number, (place, typed, _) in enumerate(source.typed_rows()):
-            query = id_of(typed[headers.QUERY], f"{place}, the query", headers.QUERY)
+        for number, (where, typed, _) in enumerate(source.typed_rows()):
+            query = id_of(typed[headers.QUERY], f"{where}, the query", headers.QUERY)
             grade = ALL_RELEVANT if source.has_lists else typed.get(headers.GRADE, ALL_RELEVANT)
-            for document in ids_of(typed[headers.DOCUMENT], f"{place}, the document", headers.DOCUMENT):
+            for document in ids_of(typed[headers.DOCUMENT], f"{where}, the document", headers.DOCUMENT):
                 yield source.table.places[number], query, document, grade
         return
     if path.suffix == ".jsonl":
         for number, line in numbered(source.text):
-            place = f"{path}, line {number}"
-            row = tables.json_object(place, line, example)
-            query, document = (_id(row, name, place, example) for name in JSON_NAMES[JUDGMENTS][:2])
+            where = f"{path}, line {number}"
+            row = tables.json_object(where, line, example)
+            query, document = (_id(row, name, where, example) for name in JSON_NAMES[JUDGMENTS][:2])
             yield number, query, document, row.get(JSON_NAMES[JUDGMENTS][2])
         return
     columns: Mapping[str, int] | None = None
     width = 0
     for count, (number, cells) in enumerate(source.lines()):
-        place = f"{path}, line {number}"
+        where = f"{path}, line {number}"
         if count == 0:
             is_header = path.suffix in (".csv", ".tsv") and not any(map(str.isdigit, "".join(cells)))
             columns = source.form.columns(path, cells, number, source.named, is_header=is_header)
@@ -652,11 +652,11 @@ def _judgment_cells(source: Source) -> Iterator[tuple[int, str, str, object]]:
                 continue
         if columns is None and len(cells) not in (3, 4):
             raise InputError(
-                f"{place}: {counted(len(cells), 'cell')}",
+                f"{where}: {counted(len(cells), 'cell')}",
                 expected="query-id, corpus-id and score with tabs between, or TREC's topic 0 document grade",
             )
         if columns is not None and len(cells) != width:
-            raise InputError(f"{place}: {counted(len(cells), 'cell')}", expected=f"{width}, as in the header")
+            raise InputError(f"{where}: {counted(len(cells), 'cell')}", expected=f"{width}, as in the header")
         places = columns or {headers.QUERY: 0, headers.DOCUMENT: len(cells) - 2, headers.GRADE: len(cells) - 1}
         grade = cells[places[headers.GRADE]] if headers.GRADE in places else ALL_RELEVANT
         yield number, cells[places[headers.QUERY]], cells[places[headers.DOCUMENT]], grade

@@ -90,9 +90,9 @@ class Form:
         asked = self._asked(path, cells, line, named or {})
         keys = ["" if number in asked.values() else column_key(cell) for number, cell in enumerate(cells)]
         by_role = self.by_name(keys) | {role: [number] for role, number in asked.items()}
-        known = sum(map(len, by_role.values())) + sum(key in self.ignored for key in keys)
+        recognized = sum(map(len, by_role.values())) + sum(key in self.ignored for key in keys)
         if not (named or is_header) and (
-            not known or (known < 2 and len(cells) > 1 and not self._is_name(keys, cells))
+            not recognized or (recognized < 2 and len(cells) > 1 and not self._is_name(keys, cells))
         ):
             return None
         twice = next((role for role, numbers in by_role.items() if len(numbers) > 1), "")
@@ -122,8 +122,8 @@ class Form:
 
     def _is_name(self, keys: Sequence[str], cells: Sequence[str]) -> bool:
         """Whether the first column, where a row has an id, has a known name."""
-        known = {name for names in self.roles.values() for name in names}
-        return keys[0] in known and all(len(cell.split()) <= 2 for cell in cells)
+        names = {name for names in self.roles.values() for name in names}
+        return keys[0] in names and all(len(cell.split()) <= 2 for cell in cells)
 
 
 class UnknownHeader(InputError):

@@ -78,7 +78,7 @@ class Source:
             return False
         named = self.named.get(DOCUMENT)
         places = self.form.by_name(self.table.names)[DOCUMENT] if named is None else [self.table.number(named)]
-        return any(isinstance(cell, Texts | Nested) for place in places for cell in self.table.cells[place][:1])
+        return any(isinstance(cell, Texts | Nested) for column in places for cell in self.table.cells[column][:1])
 
     def typed_rows(self) -> Iterator[tuple[str, Mapping[str, object], tuple[str, ...]]]:
         """Place of each row, for messages, its cells by role, and the names of its further texts.
@@ -140,26 +140,26 @@ def unread(names: Iterable[str], cells: Iterable[object], read: Container[int]) 
     )
 
 
-def id_of(cell: object, place: str, what: str) -> str:
+def id_of(cell: object, where: str, what: str) -> str:
     """An id in a typed table: a text, or a whole number."""
     if isinstance(cell, str) and cell.strip():
         return cell.strip()
     if isinstance(cell, int) and not isinstance(cell, bool):
         return str(cell)
     if cell is None or cell == "":
-        raise InputError(f"{place}: no id of the {what}", expected="one in every row")
+        raise InputError(f"{where}: no id of the {what}", expected="one in every row")
     raise InputError(
-        f"{place}: the id {shortened(str(cell))} is no text and no whole number",
+        f"{where}: the id {shortened(str(cell))} is no text and no whole number",
         expected="a text, written alike in all files",
         remedy='make them texts first: "1" and "1.0" are different ids',
     )
 
 
-def ids_of(cell: object, place: str, what: str) -> Sequence[str]:
+def ids_of(cell: object, where: str, what: str) -> Sequence[str]:
     """The id in a cell, or all ids of its list."""
     if isinstance(cell, Texts | Nested):
         values = cell.texts if isinstance(cell, Nested) else tuple(cell)
         if not values:
-            raise InputError(f"{place}: {str(cell)[:40]} is no list of ids", expected="ids of documents, one at least")
-        return [id_of(value, place, what) for value in values]
-    return [id_of(cell, place, what)]
+            raise InputError(f"{where}: {str(cell)[:40]} is no list of ids", expected="ids of documents, one at least")
+        return [id_of(value, where, what) for value in values]
+    return [id_of(cell, where, what)]

@@ -44,8 +44,8 @@ def rank_scatter(
         at = at[np.linspace(0, len(at) - 1, MOST_POINTS).astype(np.int64)]
     a, b, numbers = a[at], b[at], numbers[at]
     first, second = variants
-    _, place, counts = np.unique(np.stack([a, b]), axis=1, return_inverse=True, return_counts=True)
-    alike = counts[place.ravel()]
+    _, point, counts = np.unique(np.stack([a, b]), axis=1, return_inverse=True, return_counts=True)
+    alike = counts[point.ravel()]
     size = np.clip(SMALLEST * np.sqrt(alike) ** 0.6, SMALLEST, LARGEST)
     figure = go.Figure()
     end = float(max(a.max(initial=2.0), b.max(initial=2.0))) * 1.25

@@ -126,7 +126,7 @@ def score_dots(
 def _ticks(low: float, high: float) -> list[float]:
     """At most five round numbers; no score is above 1, where the axis still goes on for a value."""
     step = next(step for step in STEPS if (high - low) / step <= 4)
-    return [place * step for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [multiple * step for multiple in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def _in_brackets(ends: tuple[float, float] | None) -> str:
@@ -194,9 +194,9 @@ def difference_forest(
     """
     figure = go.Figure()
     scores = [test.score.removesuffix("_filtered") for test in next(iter(tests.values()))]
-    for place, (variant, own) in enumerate(tests.items()):
+    for row, (variant, own) in enumerate(tests.items()):
         style = styles[variant]
-        offset = (place - (len(tests) - 1) / 2) * 0.8 / len(tests)
+        offset = (row - (len(tests) - 1) / 2) * 0.8 / len(tests)
         ends = [(math.nan, math.nan) if t.interval is None else (t.interval.low, t.interval.high) for t in own]
         figure.add_scatter(
             x=[test.value for test in own],

@@ -327,8 +327,8 @@ def _downloads(table: pd.DataFrame, shown: EvalRankView, own: Sequence[OwnColumn
 def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
     """What each variant ranks above the match of one pair, and why."""
     table = shown.pairs
-    place = int(np.searchsorted(table.numbers, selected))
-    pair = table.frame.iloc[place]
+    row = int(np.searchsorted(table.numbers, selected))
+    pair = table.frame.iloc[row]
     with st.container(border=True, key="drill"):
         query_and_match(pair)
         _gold(shown, selected)
@@ -348,7 +348,7 @@ def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
         for column, run in zip(st.columns(len(runs)), runs, strict=True):
             with column:
                 st.markdown(f"**{as_text(run.plan.variant.label)}**")
-                _above(run, table, place, of_words=of_words, queries=queries)
+                _above(run, table, row, of_words=of_words, queries=queries)
         why = "whether it is a frequent word (Zipf 5 or more)" if of_words else "words it shares with the query, length"
         st.caption(
             "▲ above the match, ● the match, = tied with it, ▽ below it. Underlined: words that the query lacks. "
@@ -373,9 +373,9 @@ def _gold(shown: EvalRankView, selected: int) -> None:
     sources = sources_of(shown.pairs, entry)
     if sources is None:
         return
-    place = int(np.searchsorted(shown.pairs.numbers, selected))
+    row = int(np.searchsorted(shown.pairs.numbers, selected))
     highest = dict(zip(sources.names, sources.highest, strict=True))
-    scores = [f"{s.score:.4g} of {highest[s.source]:.4g} in {as_text(s.source)}" for s in sources.of(place)]
+    scores = [f"{s.score:.4g} of {highest[s.source]:.4g} in {as_text(s.source)}" for s in sources.of(row)]
     st.caption(f"Gold score: {', '.join(scores)}." if scores else "Gold score: not in the known source sets.")
 
 
@@ -384,18 +384,18 @@ def _occurrences(run: RunRecord, queries: bytes) -> Occurrences:
     return occurrences(run, np.frombuffer(queries, dtype=np.int64), settings(), repository())
 
 
-def _above(run: RunRecord, table: PairTable, place: int, *, of_words: bool, queries: Int64 | None) -> None:
-    raw, filtered = (table.ranks(run.run_id, filtered=filtered)[place] for filtered in (False, True))
+def _above(run: RunRecord, table: PairTable, row: int, *, of_words: bool, queries: Int64 | None) -> None:
+    raw, filtered = (table.ranks(run.run_id, filtered=filtered)[row] for filtered in (False, True))
     if np.isnan(raw):
         st.caption("Not ranked: no vector for query or match.")
         return
-    similarity = table.similarity(run.run_id)[place]
+    similarity = table.similarity(run.run_id)[row]
     st.markdown(f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {similarity:.4f}")
     if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
         st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what outranks the match.")
         return
     try:
-        pair = table.frame.iloc[place]
+        pair = table.frame.iloc[row]
         items = around_match(run, int(pair["query_no"]), int(pair["match_no"]), settings(), repository())
     except EmbeddingsGone as gone:
         encode_again(gone, run, key=f"again_{run.run_id}")

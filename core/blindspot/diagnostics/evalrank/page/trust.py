@@ -194,8 +194,8 @@ def _remember(shown: EvalRankView, training: TrainingSet, overlap: OverlapView) 
     if not allowed().changes or training.name == STS_BENCHMARK:
         return
     folder, digest = settings().training, shown.runs[0].plan.dataset_digest
-    known = training.digest in {kept.digest for kept in training_overlap.remembered(folder, digest)}
-    if not known and training.digest != st.session_state.get(_FORGOTTEN):
+    is_remembered = training.digest in {kept.digest for kept in training_overlap.remembered(folder, digest)}
+    if not is_remembered and training.digest != st.session_state.get(_FORGOTTEN):
         try:
             training_overlap.remember(folder, digest, training, overlap.found)
         except BlindspotError as error:
@@ -203,8 +203,10 @@ def _remember(shown: EvalRankView, training: TrainingSet, overlap: OverlapView) 
             return
         st.rerun()  # the score above says it too
     if overlap.both:
-        forget = "Forget this training set" if known else "Remember it at the score"
-        st.button(forget, key="training_forget", on_click=_forget, args=(folder, digest, training.digest, known))
+        forget = "Forget this training set" if is_remembered else "Remember it at the score"
+        st.button(
+            forget, key="training_forget", on_click=_forget, args=(folder, digest, training.digest, is_remembered)
+        )
 
 
 def _forget(folder: Path, dataset_digest: str, digest: str, forget: bool) -> None:

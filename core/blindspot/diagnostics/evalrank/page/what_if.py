@@ -200,8 +200,8 @@ def _score_table(change: Change) -> list[dict[str, object]]:
 
 def _independent(change: Change) -> str:
     """What the intervals treat as independent, or why there are none."""
-    known = change.known
-    return f"No interval here: {known.refusal}." if known.refusal else f"From {known.independent}."
+    dependence = change.known
+    return f"No interval here: {dependence.refusal}." if dependence.refusal else f"From {dependence.independent}."
 
 
 def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Similarity) -> None:

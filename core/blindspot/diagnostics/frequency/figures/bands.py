@@ -40,14 +40,14 @@ def band_matrix(
         highest: end of the color scale, shared by the matrices of a page.
     """
     used = sorted({c.query for c in cells} | {c.match for c in cells})
-    place = {band: i for i, band in enumerate(used)}
+    number = {band: i for i, band in enumerate(used)}
     names = [labels[band] for band in used]
     scores: list[list[float | None]] = [[None] * len(used) for _ in used]
     greys: list[list[float | None]] = [[None] * len(used) for _ in used]
     notes = [[""] * len(used) for _ in used]
     figure = go.Figure()
     for cell in cells:
-        row, column = place[cell.query], place[cell.match]
+        row, column = number[cell.query], number[cell.match]
         (greys if cell.pairs < few else scores)[row][column] = 0.0 if cell.pairs < few else cell.score
         interval = "no interval" if isnan(cell.low) else ci_in_words(Interval(cell.low, cell.high), ".4f")
         readable = ink(scheme)

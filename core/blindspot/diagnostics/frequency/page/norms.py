@@ -37,15 +37,15 @@ In word2vec-like models they grow with frequency and then fall (Schakel and Wils
 
 def show(shown: FrequencyView) -> None:
     """Lengths against frequency, per variant, or a sentence if all are the same."""
-    known = int(np.count_nonzero(shown.frequencies.known))
-    if not known:
+    count = int(np.count_nonzero(shown.frequencies.known))
+    if not count:
         st.info("None of these texts has a known frequency, so vector lengths cannot be plotted against it.")
     by_variant = {space.variant: _norms(space, shown.frequencies) for space in shown.spaces}
     drawn = [space for space in shown.spaces if not by_variant[space.variant].alike]
     for variant, of_model in by_variant.items():
         if of_model.alike:
             _say_alike(variant, of_model)
-    if known and drawn:
+    if count and drawn:
         _charts(shown, drawn[:MOST_CHARTS], by_variant)
     if len(drawn) > MOST_CHARTS:
         st.caption(f"The first {MOST_CHARTS} of {len(drawn)} charts; the table has all. Pick others under Models.")
@@ -76,7 +76,7 @@ def _say_alike(variant: Variant, of_model: Norms) -> None:
 def _charts(shown: FrequencyView, spaces: Sequence[Space], by_variant: Mapping[Variant, Norms]) -> None:
     zipf = shown.frequencies.zipf
     rows = norms.sample(zipf, len(spaces))
-    known = int(np.count_nonzero(shown.frequencies.known))
+    count = int(np.count_nonzero(shown.frequencies.known))
     ends = (float(np.nanmin(zipf)) - 0.2, float(np.nanmax(zipf)) + 0.2)
     columns = st.columns(2) if len(spaces) > 1 else [st.container()]
     for number, space in enumerate(spaces):
@@ -88,9 +88,9 @@ def _charts(shown: FrequencyView, spaces: Sequence[Space], by_variant: Mapping[V
             figure = norm_scatter(*dots, of_model.medians, ends, style, shown.scheme)
             st.plotly_chart(figure, key=f"norms_{number}", config={"displaylogo": False})
     st.caption(
-        f"Dots: a random sample of {len(rows):,} of the {known:,} items, the same in every chart. Line, ρ: all items."
-        if len(rows) < known
-        else f"All {known:,} items that have a frequency."
+        f"Dots: a random sample of {len(rows):,} of the {count:,} items, the same in every chart. Line, ρ: all items."
+        if len(rows) < count
+        else f"All {count:,} items that have a frequency."
     )
 
 

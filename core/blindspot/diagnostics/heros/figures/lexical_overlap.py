@@ -26,12 +26,12 @@ def overlap_dots(rows: Sequence[tuple[str, str, Overlap]], scheme: Scheme) -> go
     labels = [f"{escape(name)}{', published' if source == PUBLISHED else ''}" for name, source, _ in rows]
     for measure, (name, what, symbol, colors) in MEASURES.items():
         for published in (False, True):
-            places = [place for place, (_, source, _) in enumerate(rows) if (source == PUBLISHED) == published]
+            places = [row for row, (_, source, _) in enumerate(rows) if (source == PUBLISHED) == published]
             open_or_not = f"{symbol}-open" if published or symbol == "cross-thin" else symbol
             figure.add_scatter(
-                x=[100 * getattr(rows[place][2], measure) for place in places],
+                x=[100 * getattr(rows[row][2], measure) for row in places],
                 y=places,
-                text=[labels[place] for place in places],
+                text=[labels[row] for row in places],
                 mode="markers",
                 name=f"{name}: {what}",
                 legendgroup=measure,

@@ -38,9 +38,10 @@ def profile(
         intervals: of the values, printed below them; some or all may be missing.
     """
     subsets = list(next(iter(values.values())))
-    known = intervals or {}
+    intervals_of = intervals or {}
     cells = [
-        [known.get(v, {}).get(subset, Measured(row[subset], None)) for subset in subsets] for v, row in values.items()
+        [intervals_of.get(v, {}).get(subset, Measured(row[subset], None)) for subset in subsets]
+        for v, row in values.items()
     ]
     figure = go.Figure(
         go.Heatmap(

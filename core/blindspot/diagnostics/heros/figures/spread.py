@@ -47,10 +47,10 @@ def ridges(
     variants = list(dict.fromkeys(r.variant for r in rows))
     row = len(variants) + SUBSET_MARGIN / RIDGE_HEIGHT  # of a subset, in ridges
     figure = go.Figure()
-    for place, variant in enumerate(variants):
+    for row_in_group, variant in enumerate(variants):
         own = [r for r in rows if r.variant == variant]
         style = styles[variant]
-        feet = {r.subset: subsets.index(r.subset) * row + place + 1 for r in own}  # downwards
+        feet = {r.subset: subsets.index(r.subset) * row + row_in_group + 1 for r in own}  # downwards
         group = {"legendgroup": str(variant), "name": escape(variant.label, quote=False)}
         figure.add_scatter(
             x=_joined([np.concatenate([r.hill.at, r.hill.at[::-1]]) for r in own]),
@@ -171,24 +171,24 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
             row=1,
             col=1,
         )
-    known = [(place, r.chain, r.kept.share) for place, r in zip(places, rows, strict=True) if r.kept]
-    if ordering and known:
+    points = [(row, r.chain, r.kept.share) for row, r in zip(places, rows, strict=True) if r.kept]
+    if ordering and points:
         figure.add_scatter(
-            x=[kept.value for _, _, kept in known],
-            y=[place for place, _, _ in known],
+            x=[kept.value for _, _, kept in points],
+            y=[row for row, _, _ in points],
             error_x={
-                "array": [kept.interval.high - kept.value for _, _, kept in known],
-                "arrayminus": [kept.value - kept.interval.low for _, _, kept in known],
+                "array": [kept.interval.high - kept.value for _, _, kept in points],
+                "arrayminus": [kept.value - kept.interval.low for _, _, kept in points],
                 "thickness": 1.5,
                 "width": 3,
             },
             mode="markers+text",
-            text=[percent(kept.value) for _, _, kept in known],
+            text=[percent(kept.value) for _, _, kept in points],
             textposition="top center",
             marker={"color": ink(scheme), "symbol": "circle", "size": 9},
             customdata=[
                 [chain, *(percent(share, 1) for share in (kept.value, kept.interval.low, kept.interval.high))]
-                for _, chain, kept in known
+                for _, chain, kept in points
             ],
             hovertemplate="%{customdata[0]}: %{customdata[1]} (95% CI %{customdata[2]} to %{customdata[3]})"
             f"<extra>{escape(ordering, quote=False)}</extra>",

@@ -94,8 +94,8 @@ def _known() -> dict[str, Overlap]:
 
 def _once(key: str, name: str, firsts: list[str], seconds: list[str]) -> Overlap:
     """The overlap, computed the first time under a progress bar; a click elsewhere ends it."""
-    known = _known()
-    result = known.get(key)
+    stored = _known()
+    result = stored.get(key)
     if result is None:
         bar = st.progress(0.0, text=f"Comparing words: {as_text(name)}")
 
@@ -105,9 +105,9 @@ def _once(key: str, name: str, firsts: list[str], seconds: list[str]) -> Overlap
         with turn() as cancel:  # longest common parts of long texts, which may be a reader's, take long
             result = overlap(firsts, seconds, bert_uncased, progress, cancel)
         bar.empty()
-        while len(known) >= KEPT:
-            known.pop(next(iter(known)), None)
-        known[key] = result
+        while len(stored) >= KEPT:
+            stored.pop(next(iter(stored)), None)
+        stored[key] = result
     return result
 
 

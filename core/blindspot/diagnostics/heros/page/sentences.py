@@ -62,8 +62,8 @@ def show(shown: HerosView) -> None:
         _table(listed, shown, sides, _columns(wish, order, shown.subsets, b=sides.b is not None))
     left_out = "is not among the sentences that all shown models cover"
     number = TABLE.chosen(listed, shown.dataset, set(sentences.numbers.tolist()), left_out)
-    if number is not None and (place := sentences.place(number)) is not None:
-        sentence_drill.show(shown, sentences, sides, place)
+    if number is not None and (row := sentences.place(number)) is not None:
+        sentence_drill.show(shown, sentences, sides, row)
     if not listed.empty:
         _files(listed, sentences, shown)
     training_data.offer(sides.a)
@@ -125,9 +125,9 @@ def _pick_preset(subsets: Sequence[str], *, b: bool) -> None:
 
 def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
     """Conditions on an original; all of them must hold."""
-    known, state = _orders(subsets), st.session_state
+    orders, state = _orders(subsets), st.session_state
     if "sent_above" in state:
-        state["sent_above"] = [name for name in state["sent_above"] if name in known]
+        state["sent_above"] = [name for name in state["sent_above"] if name in orders]
     if "sent_subset" in state and state["sent_subset"] not in subsets:  # of another dataset
         state["sent_subset"] = None
     left, middle, right = st.columns([3, 4, 2])
@@ -140,13 +140,13 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
     )
     above = some_named(
         "Which rewrite is closer",
-        list(known),
+        list(orders),
         key="sent_above",
-        name=lambda name: f"{label(known[name].nearer)} above {label(known[name].farther)}",
+        name=lambda name: f"{label(orders[name].nearer)} above {label(orders[name].farther)}",
         container=middle,
         on_change=TABLE.to_first_page,
         placeholder="for example negated clause above synonym"
-        if "negation_main above synonym" in known
+        if "negation_main above synonym" in orders
         else "X above Y",
         help="X above Y: rewrite X is more similar to the sentence than rewrite Y. All chosen orders are required. "
         "Cosines within 0.000001 are ties.",
@@ -167,7 +167,7 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
         right.text_input(
             "Where", "in A", max_chars=MOST_SEARCHED, disabled=True, help="Choose a B to filter by one model alone."
         )
-    return Filter(wanted or "", tuple(known[name] for name in above), where, *_pick_bounds(subsets, b=b))
+    return Filter(wanted or "", tuple(orders[name] for name in above), where, *_pick_bounds(subsets, b=b))
 
 
 def _pick_by_own_columns(shown: HerosView, sentences: Sentences) -> Bool:
@@ -175,8 +175,8 @@ def _pick_by_own_columns(shown: HerosView, sentences: Sentences) -> Bool:
     if not own:
         return np.ones(len(sentences.numbers), dtype=np.bool_)
     is_set = own_columns.filtered_by(own) > 0
-    place = st.expander("Filter by columns of the dataset", expanded=is_set, icon=":material/filter_alt:")
-    return own_columns.only_rows(own, sentences.numbers, container=place, on_change=TABLE.to_first_page)
+    filters = st.expander("Filter by columns of the dataset", expanded=is_set, icon=":material/filter_alt:")
+    return own_columns.only_rows(own, sentences.numbers, container=filters, on_change=TABLE.to_first_page)
 
 
 def _pick_bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | None, float | None, float | None]:

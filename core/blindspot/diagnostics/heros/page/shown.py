@@ -99,10 +99,10 @@ def shared_texts(shown: HerosView) -> str:
     Raises:
         BlindspotError: stored rows are missing.
     """
-    known = cosines(shown)[shown.runs[0].run_id].dependence
-    if known.is_of_singles:
+    dependence = cosines(shown)[shown.runs[0].run_id].dependence
+    if dependence.is_of_singles:
         return ""
-    return f" Some sentences share texts, so that intervals and tests count {known.independent}."
+    return f" Some sentences share texts, so that intervals and tests count {dependence.independent}."
 
 
 @cached(16, "Reading similarities …", keys=BY_RUNS)

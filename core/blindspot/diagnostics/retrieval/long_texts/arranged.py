@@ -71,10 +71,10 @@ class Arrangement:
             [dataset.query_texts[passage.query] for passage in passages], [passage.sentences for passage in passages]
         )
         number: dict[str, int] = {}
-        kept = [(passage, place) for passage, place in zip(passages, places, strict=True) if place is not None]
+        kept = [(passage, position) for passage, position in zip(passages, places, strict=True) if position is not None]
         moved, starts, words = [], [], []
         for passage, answer in kept:
-            texts = [passage.titled(arranged(passage.sentences, answer, place)) for place in PLACES]
+            texts = [passage.titled(arranged(passage.sentences, answer, where)) for where in PLACES]
             moved.append([NONE if text is None else number.setdefault(text, len(number)) for text in texts])
             first = [passage.sentences[:n] if len(passage.sentences) >= n else () for n in LENGTHS]
             starts.append([number.setdefault(" ".join(some), len(number)) if some else NONE for some in first])
@@ -115,12 +115,12 @@ def split(text: str) -> tuple[str, ...]:
     return tuple(s for start, end in english.sentences(text, any_case=any_case) if (s := text[start:end].strip()))
 
 
-def arranged(sentences: Sequence[str], answer: int, place: str) -> list[str] | None:
+def arranged(sentences: Sequence[str], answer: int, where: str) -> list[str] | None:
     """The sentences with one of them in another place, the others in their order; None for the middle of two."""
     others = [sentence for i, sentence in enumerate(sentences) if i != answer]
-    if place == "middle" and len(sentences) < FEWEST_WITH_MIDDLE:
+    if where == "middle" and len(sentences) < FEWEST_WITH_MIDDLE:
         return None
-    at = {"first": 0, "middle": len(others) // 2, "last": len(others)}[place]
+    at = {"first": 0, "middle": len(others) // 2, "last": len(others)}[where]
     return [*others[:at], sentences[answer], *others[at:]]
 
 
@@ -130,7 +130,7 @@ def _passages(dataset: RetrievalDataset) -> tuple[list[_Passage], int]:
     taken: set[int] = set()
     out: list[_Passage] = []
     short = 0
-    known: dict[int, tuple[str, ...]] = {}
+    sentences_of: dict[int, tuple[str, ...]] = {}
     for query in range(len(dataset.queries)):
         judged, grades = dataset.judgments_of(query)
         best = np.argsort(-grades, kind="stable")
@@ -141,11 +141,11 @@ def _passages(dataset: RetrievalDataset) -> tuple[list[_Passage], int]:
             item, title = int(dataset.documents[document]), dataset.titles[document]
             if item in taken:
                 continue
-            if item not in known:
-                known[item] = split(body_of(dataset.items[item], title))
-            if len(known[item]) >= FEWEST:
+            if item not in sentences_of:
+                sentences_of[item] = split(body_of(dataset.items[item], title))
+            if len(sentences_of[item]) >= FEWEST:
                 taken.add(item)
-                out.append(_Passage(query, document, title, known[item]))
+                out.append(_Passage(query, document, title, sentences_of[item]))
                 break
         else:
             short += 1
@@ -221,8 +221,8 @@ class ArrangedDataset(RetrievalDataset):
             return None
         parts = self.encoder.encoders if isinstance(self.encoder, JoinedEncoder) else (self.encoder,)
         lost = [self._unread_by(encoder) for encoder in parts]
-        known = [count for count in lost if count is not None]
-        return np.max(known, axis=0) if len(known) == len(lost) else None
+        counts = [count for count in lost if count is not None]
+        return np.max(counts, axis=0) if len(counts) == len(lost) else None
 
     def _unread_by(self, encoder: Encoder) -> Int64 | None:
         if encoder.info.served_by:

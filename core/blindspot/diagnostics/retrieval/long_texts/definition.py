@@ -44,10 +44,10 @@ UNKNOWN = -1  # tokens that are not read
 LACKING = -2.0  # stored where there is no such text
 NO_SUCH = f"; {LACKING:g}: there is none"
 CHANGES = {
-    **{f"cosine_{place}_change": f"cosine of query and passage with the answer {place}, less that with it first"
-       for place in LATER},
-    **{f"mrr_{place}_change": f"the same of 1 divided by the passage's rank, answer {place} less first"
-       for place in LATER},
+    **{f"cosine_{where}_change": f"cosine of query and passage with the answer {where}, less that with it first"
+       for where in LATER},
+    **{f"mrr_{where}_change": f"the same of 1 divided by the passage's rank, answer {where} less first"
+       for where in LATER},
     **{f"unrelated_{n}_change": f"mean cosine of unrelated passages' first {n} sentences, less that of one alone"
        for n in LONGER},
 }  # fmt: skip
@@ -75,9 +75,9 @@ class Passages:
     def changes(self) -> dict[str, Float64]:
         """Each change by its name in ``CHANGES``, over the passages that have it, in their order."""
         out: dict[str, Float64] = {}
-        for at, place in enumerate(LATER, 1):
-            out[f"cosine_{place}_change"] = self.cosines[:, at] - self.cosines[:, 0]
-            out[f"mrr_{place}_change"] = self.reciprocal[:, at] - self.reciprocal[:, 0]
+        for at, where in enumerate(LATER, 1):
+            out[f"cosine_{where}_change"] = self.cosines[:, at] - self.cosines[:, 0]
+            out[f"mrr_{where}_change"] = self.reciprocal[:, at] - self.reciprocal[:, 0]
         out |= {f"unrelated_{n}_change": self.unrelated[:, at] - self.single[:, at] for at, n in enumerate(LONGER)}
         return {name: values[~np.isnan(values)] for name, values in out.items()}
 
@@ -87,8 +87,8 @@ def change(name: str, values: Float64) -> tuple[Estimate, float]:
 
     The change for unrelated passages is a mean over pairs, so each passage's influence counts twice (Hoeffding 1948).
     """
-    mean, known = float(values.mean()), Dependence.of_groups(np.arange(len(values)), Unit.PASSAGES)
-    estimate, p = change_against(mean, (2 if name.startswith("unrelated") else 1) * (values - mean), known)
+    mean, dependence = float(values.mean()), Dependence.of_groups(np.arange(len(values)), Unit.PASSAGES)
+    estimate, p = change_against(mean, (2 if name.startswith("unrelated") else 1) * (values - mean), dependence)
     if estimate.interval is not None and len(values) < FEW:
         return replace(estimate, interval=None, refusal=f"fewer than {FEW} passages do not say how sure it is"), np.nan
     return estimate, p
@@ -137,8 +137,8 @@ def compute(
         "has_vectors": has_vectors.astype(np.int32),
     }
     of_texts = (
-        *((f"cosine_{place}", measured.cosines[:, at]) for at, place in enumerate(PLACES)),
-        *((f"reciprocal_{place}", measured.reciprocal[:, at]) for at, place in enumerate(PLACES)),
+        *((f"cosine_{where}", measured.cosines[:, at]) for at, where in enumerate(PLACES)),
+        *((f"reciprocal_{where}", measured.reciprocal[:, at]) for at, where in enumerate(PLACES)),
         *((f"unrelated_{n}", measured.unrelated[:, at]) for at, n in enumerate(LONGER)),
         *((f"single_{n}", measured.single[:, at]) for at, n in enumerate(LONGER)),
     )
@@ -162,10 +162,10 @@ def compute(
 def vectors_of(vectors: Float32, dataset: ArrangedDataset) -> Bool:
     """Whether each query and all texts made of its passage have a vector, ``[r]``: zero vectors do not count."""
     arrangement, has_vector = dataset.arrangement, row_norms(vectors) > 0
-    known: Bool = has_vector[dataset.queries[arrangement.queries]]
+    has_vectors: Bool = has_vector[dataset.queries[arrangement.queries]]
     for rows in (dataset.rows_of(arrangement.moved), dataset.rows_of(arrangement.starts)):
-        known &= np.where(rows == NONE, True, has_vector[rows]).all(axis=1)
-    return known
+        has_vectors &= np.where(rows == NONE, True, has_vector[rows]).all(axis=1)
+    return has_vectors
 
 
 def measure(
@@ -315,10 +315,10 @@ many pairs: its part counts twice, as in the variance of a U-statistic (Hoeffdin
         Column("sentences", pa.int32(), "sentences of the passage"),
         Column("unread", pa.int32(), f"tokens at the end that the model does not read; {UNKNOWN}: not known"),
         Column("has_vectors", pa.int32(), "1 if query, passage and its parts have vectors, else 0"),
-        *(Column(f"cosine_{place}", pa.float64(), f"cosine with the answer {place}{NO_SUCH}") for place in PLACES),
+        *(Column(f"cosine_{where}", pa.float64(), f"cosine with the answer {where}{NO_SUCH}") for where in PLACES),
         *(
-            Column(f"reciprocal_{place}", pa.float64(), f"1 / rank with the answer {place}{NO_SUCH}")
-            for place in PLACES
+            Column(f"reciprocal_{where}", pa.float64(), f"1 / rank with the answer {where}{NO_SUCH}")
+            for where in PLACES
         ),
         *(
             Column(f"{name}_{n}", pa.float64(), f"{what.format(n=n)}{NO_SUCH}")

@@ -25,7 +25,7 @@ def passages_of(rows: pd.DataFrame) -> Passages:
     """The measured passages of a run, from its rows."""
 
     def columns(name: str, of: tuple[object, ...]) -> Float64:
-        values = rows[[f"{name}_{place}" for place in of]].to_numpy(dtype=np.float64)
+        values = rows[[f"{name}_{where}" for where in of]].to_numpy(dtype=np.float64)
         return np.where(values == LACKING, np.nan, values)
 
     return Passages(

@@ -71,7 +71,7 @@ def _changes(runs: Sequence[RunRecord], scheme: Scheme) -> None:
     st.markdown("\n".join(map(_sentence, runs)))
     st.subheader("Where the answer is", anchor=False)
     st.plotly_chart(
-        _figure(runs, {f"cosine_{place}_change": f"answer {place}" for place in LATER}, styles, scheme, "+.4f"),
+        _figure(runs, {f"cosine_{where}_change": f"answer {where}" for where in LATER}, styles, scheme, "+.4f"),
         key="answer_places",
     )
     st.caption(
@@ -149,7 +149,7 @@ def _columns() -> list[tuple[str, str, str, str]]:
     out = [("passages", "passages", "%d", ""), ("not read whole", "cut", "%d", "Left out")]
     for name, title in (("cosine", "cosine"), ("mrr", "MRR")):
         out.append((f"{title}, first", f"{name}_first", "%.3f", "With the answering sentence first"))
-        out += [(f"{title}, {place} less first", f"{name}_{place}_change", "%+.3f", "") for place in LATER]
+        out += [(f"{title}, {where} less first", f"{name}_{where}_change", "%+.3f", "") for where in LATER]
     for n in LENGTHS:
         what = "the first sentence" if n == 1 else f"the first {n} sentences, of passages with as many"
         out.append((f"unrelated, {n}", f"unrelated_{n}", "%.3f", f"Mean cosine of unrelated passages: {what}"))

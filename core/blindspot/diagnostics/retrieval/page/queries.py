@@ -110,8 +110,8 @@ def show(shown: RetrievalView) -> None:
     if not listed.empty:
         _downloads(listed, shown, compared)
     with st.expander("Hard negatives and TREC runs", icon=":material/download:"):
-        for place, side in zip(st.columns(2), "AB", strict=True):
-            with place:
+        for column, side in zip(st.columns(2), "AB", strict=True):
+            with column:
                 exports.show(shown, _dataset(shown), side, compared.names[side], compared.sides[side],
                              compared.runs[side])  # fmt: skip
     training_data.offer(compared.runs["A"])
@@ -270,11 +270,11 @@ def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
         st.caption(f"Query {as_text(str(about['query_id']))}: relevant documents {relevant:,}, judged {len(judged):,}.")
         tops = {side: shown.table.top(compared.sides[side], row) for side in "AB"}
         first: list[str] = []
-        for place, side in zip(st.columns(2), "AB", strict=True):
+        for column, side in zip(st.columns(2), "AB", strict=True):
             other = {document for document, _ in tops["B" if side == "A" else "A"][:SHOWN]}
             ranking, run = compared.sides[side], compared.runs[side]
             reasons = why.lines(shown, dataset, numbers, ranking, run, str(about["query"]), tops[side], judged)
-            with place:
+            with column:
                 st.markdown(f"**{side}: {as_text(compared.names[side])}**")
                 spans = shown.table.spans(ranking, row)
                 html = _top_ten(

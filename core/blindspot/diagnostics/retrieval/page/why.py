@@ -94,16 +94,20 @@ def show(
         number: of the query in the dataset.
         documents: ids to choose from, the first at first.
     """
-    known = [document for document in dict.fromkeys(documents) if document in numbers]
-    if not known or not why_similar.is_open():
+    listed = [document for document in dict.fromkeys(documents) if document in numbers]
+    if not listed or not why_similar.is_open():
         return
-    if st.session_state.get("why_document") not in (None, *known):  # of another query
-        st.session_state["why_document"] = known[0]
-    texts = {document: dataset.document_texts[numbers[document]] for document in known}
+    if st.session_state.get("why_document") not in (None, *listed):  # of another query
+        st.session_state["why_document"] = listed[0]
+    texts = {document: dataset.document_texts[numbers[document]] for document in listed}
     chosen = one_named(
-        "Document", known, key="why_document", name=lambda text_id: f"{text_id}: {texts[text_id][:CHARACTERS]}", index=0
+        "Document",
+        listed,
+        key="why_document",
+        name=lambda text_id: f"{text_id}: {texts[text_id][:CHARACTERS]}",
+        index=0,
     )
-    document = chosen or known[0]
+    document = chosen or listed[0]
     items = int(dataset.queries[number]), int(dataset.documents[numbers[document]])
     pair = PairOfTexts((dataset.query_texts[number], texts[document]), items)
     note = why_similar.note_of(shown.picks.metric)

@@ -63,8 +63,8 @@ def show(shown: SimilarityView) -> None:
         text = "{a} agrees with people in {won} pairs that {b} misjudges, {b} in {lost} that {a} misjudges; alike in "
         verdict(became, sides["A"], sides["B"], f"{text}{{alike}}.")
     chosen = TABLE.wanted(shown.picks.dataset)
-    for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
-        with place:
+    for column, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
+        with column:
             st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**")
             figure = figures.against_gold(
                 here[f"similarity in {side}"].to_numpy(),
@@ -157,8 +157,8 @@ def _look_into(rows: pd.DataFrame, table: pd.DataFrame, shown: SimilarityView, s
     row = rows[rows[PAIR] == number].iloc[0]
     with st.container(border=True, key="sim_pair"):
         left, right = st.columns(2)
-        for place, text in ((left, row[FIRST]), (right, row[SECOND])):
-            with place:
+        for column, text in ((left, row[FIRST]), (right, row[SECOND])):
+            with column:
                 long_texts.show(text)
         st.markdown(f"People gave **{row[SCORE]:.2f}** ({as_text(str(row[SET]))}).")
         tables.draw(

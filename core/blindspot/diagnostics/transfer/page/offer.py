@@ -169,9 +169,12 @@ def _form(
     own: bool = False,
 ) -> None:
     """A form for variants, tasks and classifiers; an empty choice means what is shown. ``tasks`` are preselected."""
-    known = [*repository().variants(), *(Variant(name, "none") for name in known_references(settings(), repository()))]
+    choices = [
+        *repository().variants(),
+        *(Variant(name, "none") for name in known_references(settings(), repository())),
+    ]
     left, right = st.columns(2)
-    ids = list(dict.fromkeys(map(str, known)))
+    ids = list(dict.fromkeys(map(str, choices)))
     names = left.multiselect(
         "Models",
         ids,

@@ -78,8 +78,8 @@ def confusion(shown: TransferView) -> None:
             else ". Cells: count and share of the row; correct predictions are framed."
         )
     )
-    for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
-        with place:
+    for column, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
+        with column:
             accuracy = float(answers.right(run.run_id).mean())
             st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**, accuracy {accuracy:.4f}")
             if len(answers.classes) <= figures.MOST_DRAWN:

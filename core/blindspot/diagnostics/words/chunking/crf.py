@@ -55,9 +55,9 @@ class Sentences:
     def beside(self, offset: int, outside: int) -> Int32:
         """The word ``offset`` places after each token, ``[t]``; ``outside`` beyond its sentence."""
         number = np.repeat(np.arange(len(self)), self.lengths)
-        place = np.arange(len(self.words)) + offset
-        inside = (place >= self.starts[number]) & (place < self.starts[number + 1])
-        return np.where(inside, self.words[np.where(inside, place, 0)], np.int32(outside))
+        position = np.arange(len(self.words)) + offset
+        inside = (position >= self.starts[number]) & (position < self.starts[number + 1])
+        return np.where(inside, self.words[np.where(inside, position, 0)], np.int32(outside))
 
 
 def _places(starts: Int64, lengths: Int64) -> Int64:

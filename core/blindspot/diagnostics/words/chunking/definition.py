@@ -63,7 +63,7 @@ def compute(
     sums = counts.sentences
     right, phrases_found, wanted = (float(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
     estimate = counts.estimate(dependence_of(" ".join(dataset.tokens(int(i))) for i in tested))
-    known = _known(dataset, tested)
+    known_words = _known(dataset, tested)
     metrics = {"f1": estimate.value}
     if estimate.interval is not None:
         metrics |= {"f1_low": estimate.interval.low, "f1_high": estimate.interval.high}
@@ -75,11 +75,11 @@ def compute(
         "tag_accuracy": float(
             np.mean([a == b for x, y in zip(given, predicted, strict=True) for a, b in zip(x, y, strict=True)])
         ),
-        "known_tokens": float(known.mean()),
+        "known_tokens": float(known_words.mean()),
         "sentences": float(len(tested)),
         "trained": float(np.count_nonzero(dataset.splits == TRAIN)),
         "phrases": wanted,
-        "tokens": float(len(known)),
+        "tokens": float(len(known_words)),
         "unconverged": float(learned.unconverged),
     }
     return DiagnosticResult(

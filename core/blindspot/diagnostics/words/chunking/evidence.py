@@ -31,10 +31,10 @@ def evidence(material: Material) -> Iterator[Evidence]:
 
 def _unknown(run: RunRecord) -> Iterator[Evidence]:
     """A finding where many tokens have no vector."""
-    known, tokens = run.metrics["known_tokens"], int(run.metrics["tokens"])
-    if known < LOW_COVERAGE:
-        facts = {"is_own": run.plan.own_covered, "unknown": 1 - known}
-        yield Evidence("unknown-tokens", (run,), known, tokens, facts=facts)
+    share, tokens = run.metrics["known_tokens"], int(run.metrics["tokens"])
+    if share < LOW_COVERAGE:
+        facts = {"is_own": run.plan.own_covered, "unknown": 1 - share}
+        yield Evidence("unknown-tokens", (run,), share, tokens, facts=facts)
 
 
 def _noun_phrases(run: RunRecord, material: Material) -> Iterator[Evidence]:
@@ -59,10 +59,10 @@ def _against(group: Together, material: Material) -> Iterator[Evidence]:
     for run, best in compared:
         if run.run_id not in rows or best.run_id not in rows:
             continue
-        sums, known = sums_of(rows[run.run_id]), dependence_of(rows[run.run_id]["sentence"])
-        difference, p = difference_of(sums, sums_of(rows[best.run_id]), known)
+        sums, dependence = sums_of(rows[run.run_id]), dependence_of(rows[run.run_id]["sentence"])
+        difference, p = difference_of(sums, sums_of(rows[best.run_id]), dependence)
         own, reached = (run_or_best.metrics[ENTRY.headline] for run_or_best in (run, best))
-        dealt, p_of_dealt = difference_of(sums, sums_by_chance(rows[run.run_id]), known)
+        dealt, p_of_dealt = difference_of(sums, sums_by_chance(rows[run.run_id]), dependence)
         chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
         p = for_choice(p, len(group.baselines))
         yield from AgainstBaseline(own, reached, difference, p, chance, run, best).evidence()

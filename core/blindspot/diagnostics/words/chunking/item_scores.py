@@ -48,7 +48,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     """See ``Diagnostic.item_scores``; an item is a tested sentence."""
     rows = answers([run.run_id for run in runs], repository)
     first = rows[runs[0].run_id]
-    known = dependence_of(first["sentence"])
+    dependence = dependence_of(first["sentence"])
 
     def item(own: pd.DataFrame, index: int) -> Item:
         answer = as_found(own.iloc[[index]]).iloc[0]
@@ -58,7 +58,7 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     def score(run: RunRecord) -> ItemScores:
         own = rows[run.run_id]
         sums, numbers = sums_of(own).astype(np.float64), own.index.to_numpy(dtype=np.int64)
-        of = known if len(numbers) == len(first) else dependence_of(own["sentence"])
+        of = dependence if len(numbers) == len(first) else dependence_of(own["sentence"])
         value, name = float(f1(sums.sum(axis=0))), ENTRY.headline
         return scores(
             ENTRY,

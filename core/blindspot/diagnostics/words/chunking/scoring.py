@@ -42,15 +42,15 @@ class Counts:
         """Count phrases in the tags of sentences, as people gave them and as they were predicted."""
         own, predicted_chunks = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in predicted]
         kinds = tuple(sorted({kind for some in (own, predicted_chunks) for sentence in some for *_, kind in sentence}))
-        place = {kind: i for i, kind in enumerate(kinds)}
+        column_of = {kind: i for i, kind in enumerate(kinds)}
         values = np.zeros((len(own), len(kinds), 3), dtype=np.int64)
         for row, ours, theirs in zip(values, own, predicted_chunks, strict=True):
             right = set(ours)
             for phrase in theirs:
-                row[place[phrase[2]], FOUND] += 1
-                row[place[phrase[2]], RIGHT] += phrase in right
+                row[column_of[phrase[2]], FOUND] += 1
+                row[column_of[phrase[2]], RIGHT] += phrase in right
             for phrase in ours:
-                row[place[phrase[2]], GIVEN] += 1
+                row[column_of[phrase[2]], GIVEN] += 1
         return cls(kinds, values)
 
     def __len__(self) -> int:

@@ -98,9 +98,9 @@ def selected(picks: Picks) -> WordsView:
     variants = picks.subject_first(
         picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs))
     )
-    by_task = {place: [run for run in runs if run.plan.variant in variants] for place, runs in by_task.items()}
+    by_task = {task: [run for run in runs if run.plan.variant in variants] for task, runs in by_task.items()}
     shown = shown_runs.by_variant(by_task, own)
-    hidden = {r.plan.variant for place, runs in by_task.items() for r in runs if r.plan.variant not in shown[place]}
+    hidden = {r.plan.variant for task, runs in by_task.items() for r in runs if r.plan.variant not in shown[task]}
     styles = variant_styles(variants)
     return WordsView(picks, variants, shown, [v for v in variants if v in hidden], own, rule, styles, scheme())
 

@@ -138,10 +138,10 @@ def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
         colors.note(coloring, opened.spaces[0].items[shown])
     selected = _selected(opened)
     for start in range(0, len(drawn), 2):
-        for place, column in enumerate(st.columns(min(len(drawn), 2)), start):
-            if place < len(drawn):
+        for number, column in enumerate(st.columns(min(len(drawn), 2)), start):
+            if number < len(drawn):
                 with column:
-                    _map(opened, *arounds[place], coloring[place], shown, selected)
+                    _map(opened, *arounds[number], coloring[number], shown, selected)
     if item is not None:
         query.show(opened, item, arounds)
     _selection_table(opened, selected, coloring)

@@ -80,15 +80,15 @@ def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None
 def around(opened: Opened, drawn: Drawn, item: int, k: int) -> Around | None:
     """An item's true neighbors and what the picture did to them; None without a map."""
     space, made = drawn.space, drawn.map
-    place = space.place_of(item)
-    if made is None or place is None:
+    row = space.place_of(item)
+    if made is None or row is None:
         return None
     k = min(k, len(space.items) - 1)
     nearest = of_item(space, opened.metric, item, k)
     numbers = nearest.items
     rows = np.searchsorted(space.items, numbers)
     where, is_shown = _places(made, rows)
-    own, has_place = _places(made, np.array([place]))
+    own, has_place = _places(made, np.array([row]))
     is_kept = np.zeros(k, dtype=np.bool_)
     tie = None
     if has_place[0]:

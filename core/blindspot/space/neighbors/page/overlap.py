@@ -197,10 +197,10 @@ def _queries(opened: Opened, queries: int) -> str:
 
 def _matrices(opened: Opened, agreements: Sequence[Agreement], measure: Measure) -> None:
     names = list(_short(opened).values())
-    place = {variant: i for i, variant in enumerate(opened.names)}
+    row_of = {variant: i for i, variant in enumerate(opened.names)}
     overlap, alike = np.ones((2, len(names), len(names)))
     for agreement in agreements:
-        i, j = place[agreement.a], place[agreement.b]
+        i, j = row_of[agreement.a], row_of[agreement.b]
         overlap[i, j] = overlap[j, i] = measure.of(agreement).mean()
         alike[i, j] = alike[j, i] = _cka(opened.spaces[i], opened.spaces[j])
     for i, space in enumerate(opened.spaces):

@@ -36,8 +36,8 @@ def of_several(variants: Sequence[Variant], picks: Picks) -> several.ByPair:
 
 def costs_of(variants: Sequence[Variant]) -> dict[Variant, Cost]:
     """Cost of each model; the store's digest is read once."""
-    place = _place()
-    return {variant: _cost(*place, variant, _repository=repository()) for variant in variants}
+    arguments = _place()
+    return {variant: _cost(*arguments, variant, _repository=repository()) for variant in variants}
 
 
 def _place() -> tuple[str, str]:

@@ -207,8 +207,8 @@ def two_evaluators(shown: EvidenceView) -> None:
         task = choose("Task", table.tasks, "ev_task", fullest(table, table.tasks))
     comparisons = _compared(table.columns([first, second, *table.tasks]), first, second)
     st.markdown(as_text(correlation.in_words(next(c for c in comparisons if c.task == task))))
-    if known := [c for c in comparisons if c.difference is not None]:
-        st.plotly_chart(figures.duels(known, shown.scheme), key="ev_duels")
+    if comparable := [c for c in comparisons if c.difference is not None]:
+        st.plotly_chart(figures.duels(comparable, shown.scheme), key="ev_duels")
         st.caption("Per task, both benchmark scores over the same models: those with all three scores.")
     tables.draw(_comparison_rows(comparisons), key="ev_compared", placeholder="–")
     if reasons := {c.why for c in comparisons if c.why}:

@@ -175,14 +175,14 @@ def _own_first(group: Group) -> Group:
 def at_first(wanted: Sequence[Group]) -> list[Group]:
     """The worst ``SHOWN`` groups, with up to ``OF_EACH`` of every level among them, in the given order."""
     places: dict[Level, list[int]] = {}
-    for place, group in enumerate(wanted):
-        places.setdefault(group[0].finding.level, []).append(place)
-    kept = {place for of_level in places.values() for place in of_level[:OF_EACH]}
-    for place in range(len(wanted)):
+    for number, group in enumerate(wanted):
+        places.setdefault(group[0].finding.level, []).append(number)
+    kept = {number for of_level in places.values() for number in of_level[:OF_EACH]}
+    for number in range(len(wanted)):
         if len(kept) >= SHOWN:
             break
-        kept.add(place)
-    return [wanted[place] for place in sorted(kept)]
+        kept.add(number)
+    return [wanted[number] for number in sorted(kept)]
 
 
 def _cards(wanted: Sequence[Group], shown: Sequence[Group], collected_now: Collected) -> None:

@@ -29,9 +29,9 @@ def comparisons(picks: Picks, variants: Sequence[Variant], dataset: str, most: i
         dataset=dataset,
         most=most,
     )
-    for place, comparison in enumerate(all_comparisons):
+    for number, comparison in enumerate(all_comparisons):
         if comparison.lines:
-            _card(comparison, picks, f"own_comparison_{place}")
+            _card(comparison, picks, f"own_comparison_{number}")
     if alike := [comparison for comparison in all_comparisons if not comparison.lines]:
         _line(alike, picks)
 

@@ -17,8 +17,10 @@ from blindspot.variants import Variant
 def collected(variants: Sequence[Variant], metric: str, dataset: str) -> Collected:
     """The findings of picked variants; see ``Selection``."""
     store = repository()
-    place = str(settings().store)
-    return _collected(store.digest(), tuple(variants), metric, dataset, place, _repository=store, _settings=settings())
+    store_path = str(settings().store)
+    return _collected(
+        store.digest(), tuple(variants), metric, dataset, store_path, _repository=store, _settings=settings()
+    )
 
 
 @cached(32, "Computing findings …", shared=True)

@@ -176,8 +176,8 @@ def _pick_set(task: Task, blind: bool) -> str | None:
         st.session_state[key] = wanted if wanted in sets else (None if wanted else ids[0])
         if len(sets) > 1 or wanted:
             # While people answer, the choice of questions only distracts, unless the link names none of these.
-            place = options() if blind and wanted in sets else st.container()
-            place.selectbox(
+            container = options() if blind and wanted in sets else st.container()
+            container.selectbox(
                 "Questions",
                 ids,
                 key=key,

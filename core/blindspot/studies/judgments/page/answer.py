@@ -225,12 +225,12 @@ def _ask(task: Task, item: Item, state: RaterState, ballot: Ballot) -> None:
     long = max(len(text) for text in item.options) > LONG
     with st.container(key="answers", gap="small"):
         with st.container(key="cards_long" if long else "cards_short"):
-            for place, option in enumerate(option_order(item, ballot), start=1):
+            for number, option in enumerate(option_order(item, ballot), start=1):
                 # The item is an argument: a late click counts for the item that was clicked.
                 st.button(
                     as_text(" ".join(item.options[option].split())),
-                    key=f"choice_{place}_{state.shown}",
-                    shortcut=str(place) if place <= KEYS else None,
+                    key=f"choice_{number}_{state.shown}",
+                    shortcut=str(number) if number <= KEYS else None,
                     width="stretch",
                     wrap=True,
                     on_click=state.vote,

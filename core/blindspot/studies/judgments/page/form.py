@@ -100,9 +100,9 @@ def _form(task: Task, *, first: bool) -> None:
 
 def _variants(task: Task) -> tuple[Variant, ...]:
     least = "One is enough." if task is Task.INTRUDER else "At least two."
-    known = [str(v) for s in judgments().sets() for v in s.variants] + [str(v) for v in repository().variants()]
-    known += [str(Variant(reference, "none")) for reference in known_references(settings(), repository())]
-    offered = [*DEFAULT_VARIANTS, *(_short(Variant.parse(name)) for name in known)]
+    names = [str(v) for s in judgments().sets() for v in s.variants] + [str(v) for v in repository().variants()]
+    names += [str(Variant(reference, "none")) for reference in known_references(settings(), repository())]
+    offered = [*DEFAULT_VARIANTS, *(_short(Variant.parse(name)) for name in names)]
     begin_with(f"make_{task}_variants", lambda: own_at_first(MOST_AT_FIRST) or DEFAULT_VARIANTS)
     chosen = st.multiselect(
         "Models",

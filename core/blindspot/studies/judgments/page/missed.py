@@ -30,8 +30,8 @@ def show(tally: Tally, names: Mapping[Variant, str]) -> None:
                 on_change=lambda: st.session_state.update(missed_page=1),
             )
         )
-    place = [str(v) for v in tally.variants].index(chosen)
-    missed_items = most_missed(tally, place)
+    number = [str(v) for v in tally.variants].index(chosen)
+    missed_items = most_missed(tally, number)
     if not missed_items:
         st.caption("No votes on its questions yet.")
         return

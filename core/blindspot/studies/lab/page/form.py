@@ -46,7 +46,7 @@ TRIED = 8  # corpora that are compared to find one to offer
 
 def form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
-    left, right, place = *st.columns(2), ui.options()
+    left, right, area = *st.columns(2), ui.options()
     begin_with("lab_enc", own_at_first)
     names = some_named(
         "Models",
@@ -78,7 +78,7 @@ def form(picks: Picks) -> Grid | None:
         list(tasks),
         key="lab_task",
         name=lambda task: _called(tasks[task]) if task in tasks else task,
-        container=place,
+        container=area,
         wrap=True,
         placeholder=", ".join(_called(task) for task in usual),
         help="A diagnostic and the dataset it runs on. Empty: every diagnostic, on the picked dataset if it fits, "
@@ -88,7 +88,7 @@ def form(picks: Picks) -> Grid | None:
     st.caption(as_text(f"Tasks: {', '.join(map(_called, shown))}. Change them under Options."))
     if explanation := _in_short(typed):
         st.caption(explanation)
-    with place:
+    with area:
         metrics = st.pills(
             "Similarity",
             [m.value for m in Similarity],

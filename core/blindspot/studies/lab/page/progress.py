@@ -160,20 +160,22 @@ def _measures(grid: Grid) -> tuple[tuple[Measure, ...], tuple[Measure, ...], int
     """The shown scores, by default each task's main one; those that rank encoders; the decimals to compare."""
     options = {_address(measure): measure for measure in measures(grid.tasks)}
     usual = [_address(measure) for measure in headlines(grid.tasks)]
-    place = ui.options()
+    container_of_options = ui.options()
     names = some_named(
         "Scores",
         list(options),
         key="lab_score",
         name=lambda name: options[name].label if name in options else name,
-        container=place,
+        container=container_of_options,
         wrap=True,
         placeholder=", ".join(options[name].label for name in usual if name in options),
         help="Scores to rank models by. Empty: each task's main score. Geometry is then shown but not ranked by, since "
         "matches are closest in a space that has collapsed to a point; choose its scores to rank by them.",
     )
     about = "Scores are rounded before ranking, so that tiny differences count as ties."
-    decimals = one_of("Round to … decimals when ranking", DECIMALS, "lab_decimals", about, container=place)
+    decimals = one_of(
+        "Round to … decimals when ranking", DECIMALS, "lab_decimals", about, container=container_of_options
+    )
     if names:
         chosen = tuple(options[name] for name in names)
         return chosen, chosen, decimals

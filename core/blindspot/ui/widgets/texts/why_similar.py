@@ -69,8 +69,8 @@ def show(asked: Sequence[Asked], names: tuple[str, str], most: int = MOST_MODELS
     asked = asked[:most]
     for start in range(0, len(asked), ABREAST):
         some = asked[start : start + ABREAST]
-        for order, (place, comparison) in enumerate(zip(st.columns(len(some)), some, strict=True), start):
-            with place, st.container(key=f"why_{order}"):
+        for order, (column, comparison) in enumerate(zip(st.columns(len(some)), some, strict=True), start):
+            with column, st.container(key=f"why_{order}"):
                 st.markdown(comparison.heading or f"**{as_text(comparison.variant.label)}**")
                 _one(comparison, names, is_narrow=len(asked) > 1)
 
