@@ -306,6 +306,8 @@ def test_one_source_root_one_schema_one_way_to_a_page_and_functions_are_no_strin
     assert {name for name, text in texts.items() if LOADING.search(text)} == IMPORTING_BY_NAME
     links = re.compile(r"st\.(?:page_link|switch_page)\(|query_params=")
     assert {name for name, text in texts.items() if links.search(text)} == {"blindspot.ui.navigation"}
+    drawn = {name for name, text in texts.items() if "draw_link" in text}
+    assert drawn == {"blindspot.ui.navigation", "blindspot.ui.page_state"}, "links are made by page_state.link"
 
 
 LOOK = """

@@ -12,7 +12,8 @@ from blindspot.names import in_address
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import compare
 from blindspot.studies.findings.own import in_words
-from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
+from blindspot.ui.page_state import PageState
+from blindspot.ui.pickers import DEFAULT_DATASET, Picks
 from blindspot.variants import Variant
 from tests.support.own_files import write
 from tests.support.pages import OpenApp, switch_page, written
@@ -238,7 +239,7 @@ def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path)
 def test_a_visit_leaves_the_picks_as_they_were(open_app: OpenApp, three: Path) -> None:
     app = open_app(three, "findings")
     app.switch_page("pages/heros.py")
-    for name, value in link_to("demo-minimal", "cos", [LSA], is_visit=True).items():
+    for name, value in PageState("demo-minimal", "cos", [LSA], is_visit=True).address.items():
         app.query_params[name] = value
     app.run()
     assert app.session_state["_picks"].dataset == "demo-minimal"
@@ -251,7 +252,7 @@ def test_a_visit_leaves_the_picks_as_they_were(open_app: OpenApp, three: Path) -
 def test_what_is_picked_during_a_visit_is_kept(open_app: OpenApp, three: Path) -> None:
     app = open_app(three, "findings")
     app.switch_page("pages/heros.py")
-    for name, value in link_to("demo-minimal", "cos", [LSA], is_visit=True).items():
+    for name, value in PageState("demo-minimal", "cos", [LSA], is_visit=True).address.items():
         app.query_params[name] = value
     app.run()
     app.multiselect(key="model").set_value([]).run()
@@ -261,8 +262,22 @@ def test_what_is_picked_during_a_visit_is_kept(open_app: OpenApp, three: Path) -
     assert app.session_state["_picks"].variants == ()
 
 
+def test_an_address_has_no_path_and_texts_as_they_are(tmp_path: Path) -> None:
+    """Models and datasets are files of this machine; what a reader typed may look like one."""
+    data, model = f"file:{tmp_path}/kb.csv", Variant(f"dir:{tmp_path}/tuned", "center")
+    state = PageState(data, "cos", [model, LSA], is_visit=True, options={"q": data})
+    address = state.at({"a": str(model), "item": "3"}, {"item": "7", "fit_on": data, "view": "pairs"}).address
+    assert address.pop("q") == data
+    assert str(tmp_path) not in str(address)
+    assert address["data"] == address["fit_on"]
+    assert address["model"] == [address["a"], "lsa~none"]
+    assert (address["item"], address["view"], address["via"]) == ("7", "pairs", "visit")
+    assert PageState().with_(view="queries").address == {"view": "queries"}
+    assert PageState(metric="cos").address["model"] == [], "all models, where the link brings its picks"
+
+
 def test_a_followed_link_brings_all_its_picks(open_app: OpenApp, three: Path) -> None:
-    link = link_to("demo-pairs", "l2", [CENTERED])
+    link = PageState("demo-pairs", "l2", [CENTERED]).address
     app = open_app(three, "evalrank", **link)
     assert app.session_state["_picks"].metric == "l2"
     assert app.session_state["_picks"].variants == (CENTERED,)

@@ -16,12 +16,11 @@ from blindspot.ui.navigation import (
     configure,
     entry_of,
     navigate,
-    page_link,
     page_of,
     ran_through_app,
 )
 from blindspot.ui.options import begin_row
-from blindspot.ui.page_state import choose_part, shown_part
+from blindspot.ui.page_state import PageState, choose_part, link, shown_part
 from blindspot.ui.pickers import Picks, current_page, stale_link_notice
 from blindspot.ui.resources import is_back_with_uploads, shared_settings
 from blindspot.ui.widgets.work import job_panel
@@ -73,12 +72,12 @@ def part(page: str) -> str:
 def _link_to_documentation() -> None:
     path = entry_of(current_page()).documentation
     if current_page() != DOCUMENTATION:
-        page_link(
+        link(
             DOCUMENTATION,
+            PageState(options={TOPIC: path}),
             label="Docs",
             icon=":material/menu_book:",
             help="What this page shows and how to read it",
-            address={TOPIC: path},
             width="content",
         )
 

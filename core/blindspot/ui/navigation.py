@@ -213,10 +213,10 @@ def places() -> list[PageEntry]:
     return [part for entry in every for part in entry.parts or (entry,)]
 
 
-def path_of(stem: str, parameters: Mapping[str, str] | None = None) -> str:
+def path_of(stem: str, parameters: Mapping[str, str | Sequence[str]] | None = None) -> str:
     """The address of a page, or of a part of one, below the server's: ``neighbors?part=map&item=3``."""
     page, of_part = place_of(stem)
-    return f"{page.stem}?{urlencode({**of_part, **(parameters or {})})}".removesuffix("?")
+    return f"{page.stem}?{urlencode({**of_part, **(parameters or {})}, doseq=True)}".removesuffix("?")
 
 
 def pickers_of(stem: str) -> frozenset[Picker]:
@@ -224,15 +224,10 @@ def pickers_of(stem: str) -> frozenset[Picker]:
     return frozenset(entry_of(stem).pickers)
 
 
-def page_link(stem: str, *, label: str, address: Mapping[str, str | Sequence[str]] | None = None, **look: Any) -> None:
-    """A link to a page, or to a part of one: all links of the app are made here.
-
-    Args:
-        address: query parameters.
-        look: further arguments of ``st.page_link``.
-    """
-    page, parameters = place_of(stem)
-    st.page_link(_file(page), label=label, query_params={**parameters, **(address or {})} or None, **look)
+def draw_link(stem: str, address: Mapping[str, str | Sequence[str]], *, label: str, **look: Any) -> None:
+    """Draw a link by query parameters; pages have ``page_state.link``."""
+    page, of_part = place_of(stem)
+    st.page_link(_file(page), label=label, query_params={**of_part, **address} or None, **look)
 
 
 def switch_to(stem: str) -> None:

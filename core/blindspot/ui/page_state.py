@@ -1,26 +1,99 @@
-"""State of a page besides the shared picks: its part, its view, two models side by side, a chosen item.
+"""State of a page: the shared picks, its part, its view, two models side by side, a chosen item; and links to one.
 
 The keys are the same on every page, in the session and in the address.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from blindspot.diagnostic import Picker
-from blindspot.ui.navigation import PART, PageEntry, entry_of, page_of
+from blindspot.names import in_address
+from blindspot.numerics.similarity import Similarity
+from blindspot.store.records import RunPlan
+from blindspot.ui.navigation import PART, PageEntry, draw_link, entry_of, page_of
 from blindspot.ui.widgets.addressed import forget_drawn, tab_named, take_option
+from blindspot.variants import Variant
 
 VIEW = "view"
 A, B = "a", "b"  # two models, by their variants; they stay from page to page
 ON = "on"  # the dataset that findings are narrowed down to
 ITEM = "item"  # a number: of a pair, a sentence, a query, a text
+FOLLOWED = "via"  # marks an address that a link of the app's own names
+VISIT = "visit"  # its value where the picks are only for the page that the link opens
 _PAGE_WITH_PART = "_page_with_part"
 _PART_BEFORE = "_part_before"
+
+
+@dataclass(frozen=True)
+class PageState:
+    """What a page is to show, as its address says it. What is left out stays as the reader last saw it.
+
+    Attributes:
+        data: reference of the dataset; "" for none.
+        metric: the similarity; with it the link brings its models, too, of which none means all.
+        a: one of two models side by side.
+        item: a number.
+        options: what only some pages have, by its name in the address, as it is to be there.
+        is_visit: when the reader leaves that page, the earlier picks come back, except those changed meanwhile.
+    """
+
+    data: str = ""
+    metric: str = ""
+    models: Sequence[Variant] = ()
+    a: str = ""
+    b: str = ""
+    view: str = ""
+    item: int | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    is_visit: bool = False
+
+    def with_(self, **changes: Any) -> PageState:
+        """This state with other values of its attributes."""
+        return replace(self, **changes)
+
+    def at(self, *places: Mapping[str, str]) -> PageState:
+        """This state at places that diagnostics and findings name by query parameters, with datasets and models by
+        reference; a later place wins."""
+        named = {name: value for place in places for name, value in place.items()}
+        own: dict[str, Any] = {name: named.pop(name) for name in (A, B, VIEW, ITEM) if name in named}
+        if ITEM in own:
+            own[ITEM] = int(own[ITEM])
+        return replace(self, **own, options=self.options | {name: in_address(named[name]) for name in named})
+
+    @property
+    def address(self) -> dict[str, str | list[str]]:
+        """Query parameters: never a path of this machine."""
+        picks: dict[str, str | list[str]] = {Picker.DATASET: in_address(self.data)} if self.data else {}
+        if self.metric:
+            picks |= {Picker.SIMILARITY: self.metric, Picker.MODELS: [in_address(str(model)) for model in self.models]}
+            picks |= {FOLLOWED: VISIT if self.is_visit else "link"}
+        item = "" if self.item is None else str(self.item)
+        further = {VIEW: self.view, **self.options, A: in_address(self.a), B: in_address(self.b), ITEM: item}
+        return picks | {name: value for name, value in further.items() if value}
+
+
+AS_LEFT = PageState()
+
+
+def state_of(plan: RunPlan, *variants: Variant) -> PageState:
+    """Of a page that shows a run, or the same run of these models."""
+    return PageState(plan.dataset, plan.params.get("metric", Similarity.COS.value), variants or (plan.variant,))
+
+
+def link(stem: str, state: PageState = AS_LEFT, *, label: str, **look: Any) -> None:
+    """Draw a link to a page, or to a part of one, in a state: all links of the app are made here.
+
+    Args:
+        look: further arguments of ``st.page_link``.
+    """
+    draw_link(stem, state.address, label=label, **look)
 
 
 def shown_part(page: str) -> PageEntry:

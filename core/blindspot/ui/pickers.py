@@ -24,7 +24,7 @@ from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.navigation import entry_of, pickers_of
-from blindspot.ui.page_state import ITEM, A, B, forget_of_page, shown_part
+from blindspot.ui.page_state import FOLLOWED, ITEM, VISIT, A, B, PageState, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import (
     UNREAD,
@@ -86,8 +86,6 @@ _ASKED = "_address_at_first"
 _DROPPED = "_dropped_from_address"  # a page, and what no widget of it took
 _CUT = ("sentence", "lines")  # texts, which are taken in part where they are long
 WIDTH = 30  # characters of a model's name that a menu of the sidebar shows
-_FOLLOWED = "via"  # marks an address that a link of the app's own names
-_VISIT = "visit"  # its value where the picks are only for the page that the link opens
 _VISITED = "_visited"  # that page, and by picker what the link picked and what was picked before
 
 
@@ -118,6 +116,11 @@ class Picks:
         """The picked parameters of a diagnostic."""
         return {"metric": self.metric, "protocol": self.protocol}
 
+    @property
+    def state(self) -> PageState:
+        """Of a page with these picks."""
+        return PageState(self.dataset, self.metric, self.variants)
+
     def keeps(self, variant: Variant) -> bool:
         return not self.variants or variant in self.variants
 
@@ -147,28 +150,6 @@ def picked_variants() -> tuple[Variant, ...]:
     """The picked variants; empty before any picker is drawn."""
     picks: Picks | None = st.session_state.get(_PICKED)
     return picks.variants if picks else ()
-
-
-def link_to(
-    dataset: str,
-    metric: str,
-    variants: Sequence[Variant],
-    address: Mapping[str, str] | None = None,
-    *,
-    is_visit: bool = False,
-) -> dict[str, str | list[str]]:
-    """Query parameters for ``st.page_link`` to another page with these picks.
-
-    Args:
-        dataset: "" for a page of all datasets.
-        address: further parameters; datasets and models in it are given by reference.
-        is_visit: when the reader leaves that page, the earlier picks come back, except those changed meanwhile.
-    """
-    via = _VISIT if is_visit else "link"
-    models = [in_address(str(variant)) for variant in variants]
-    further = {name: in_address(value) for name, value in (address or {}).items()}
-    data: dict[str, str | list[str]] = {"data": in_address(dataset)} if dataset else {}
-    return data | {"metric": metric, "model": models, _FOLLOWED: via, **further}
 
 
 def current_page() -> str:
@@ -385,7 +366,7 @@ def _keep_over_change_of_page(page: str, wanted: Collection[Picker]) -> None:
 
 def _keep_out_of_sight(wanted: Collection[Picker]) -> None:
     """Take the pickers that are not on screen out of the address."""
-    for name in {*set(Picker) - set(wanted), *(() if wanted else (_FOLLOWED,))} & set(st.query_params):
+    for name in {*set(Picker) - set(wanted), *(() if wanted else (FOLLOWED,))} & set(st.query_params):
         with suppress(StreamlitAPIException):  # bound by the page before: Streamlit takes it away after this run
             del st.query_params[name]
 
@@ -395,10 +376,10 @@ def _follow_link(answers: Mapping[Picker, Sequence[str]]) -> None:
 
     Any other address may be a moment behind the pickers.
     """
-    if _FOLLOWED not in st.query_params:
+    if FOLLOWED not in st.query_params:
         return
-    is_visit = st.query_params[_FOLLOWED] == _VISIT
-    del st.query_params[_FOLLOWED]
+    is_visit = st.query_params[FOLLOWED] == VISIT
+    del st.query_params[FOLLOWED]
     address = st.query_params
     kept: Mapping[Picker, Any] = st.session_state.get(_KEPT, {})
     before = {
@@ -421,7 +402,7 @@ def _follow_link(answers: Mapping[Picker, Sequence[str]]) -> None:
 
 
 def _end_visit(page: str, wanted: Collection[Picker]) -> None:
-    """After a visit (``link_to``), give the pickers that nobody touched their earlier values again."""
+    """After a visit (``PageState.is_visit``), give the pickers that nobody touched their earlier values again."""
     if (visit := st.session_state.get(_VISITED)) is None or visit[0] == page:
         return
     del st.session_state[_VISITED]

@@ -41,8 +41,7 @@ from blindspot.studies.languages.view import languages_view
 from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
-from blindspot.ui.pickers import link_to
+from blindspot.ui.page_state import link, state_of
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import begin_with, one_named, some_named, tab_named
@@ -271,20 +270,9 @@ def _one(scores: Sequence[Score]) -> None:
                 f"{score.mrr.value:.3f}, {score.covered:,} pairs."
             )
         )
-        plan = score.run.plan
+        pairs = state_of(score.run.plan).with_(view="pairs", options={CANDIDATES.name: MATCHES}, is_visit=True)
         with column:
-            page_link(
-                ENTRY.place[0],
-                label="See the pairs",
-                icon=":material/arrow_forward:",
-                address=link_to(
-                    plan.dataset,
-                    plan.params.get("metric", "cos"),
-                    [plan.variant],
-                    {CANDIDATES.name: MATCHES, "view": "pairs"},
-                    is_visit=True,
-                ),
-            )
+            link(ENTRY.place[0], pairs, label="See the pairs", icon=":material/arrow_forward:")
 
 
 # --- pooled

@@ -36,9 +36,8 @@ from blindspot.transforms.contributions import CannotExplain, Contributions
 from blindspot.types import CancelToken, digest_of_strings
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
-from blindspot.ui.page_state import VIEW
-from blindspot.ui.pickers import Picks, link_to, pick_dataset
+from blindspot.ui.page_state import VIEW, link
+from blindspot.ui.pickers import Picks, pick_dataset
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, shared_settings, upload_settings
 from blindspot.ui.turns import for_reader, turn
 from blindspot.ui.widgets.addressed import begin_with, give_text, names_of_variants, some_named, tab_named, take_text
@@ -376,21 +375,14 @@ def _ways_on(lines: tuple[str, ...], variants: Sequence[Variant], offered: Offer
             args=(lines,),
             help="Keeps your text with its rewrites as minimal pairs, a dataset of your own for HEROS.",
         )
-        picks = Picks.current()
-        address = link_to(
-            picks.dataset, picks.metric, [variant for variant in variants if str(variant) in offered.stored]
-        )
-        page_link(
-            "neighbors",
-            label="Find it in a dataset",
-            icon=":material/hub:",
-            address=address | {"q": lines[0]},
-        )
+        stored = [variant for variant in variants if str(variant) in offered.stored]
+        neighbors = Picks.current().state.with_(models=stored, options={"q": lines[0]})
+        link("neighbors", neighbors, label="Find it in a dataset", icon=":material/hub:")
     if message := st.session_state.pop(_SAID, None):
         was_kept, what = message
         if was_kept:
             st.success(what, icon=":material/check:")
-            page_link("run", label="Run models on it", icon=":material/play_circle:")
+            link("run", label="Run models on it", icon=":material/play_circle:")
         else:
             st.warning(what, icon=":material/report:")
 

@@ -37,8 +37,9 @@ from blindspot.types import CancelToken, no_progress
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link, page_of
-from blindspot.ui.pickers import Picks, link_to
+from blindspot.ui.navigation import page_of
+from blindspot.ui.page_state import link, state_of
+from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named
@@ -356,18 +357,8 @@ def _item(number: int, cell: Cell, view: SizeView) -> None:
     plan, full = cell.run.plan, view.full.run
     page, address = view.entry.place
     own = next((dict(change.address) for change in _changes(cell.run, full).rows if change.item_no == number), {})
-    page_link(
-        page,
-        label=f"Open in {page_of(page).title}",
-        icon=":material/arrow_forward:",
-        address=link_to(
-            plan.dataset,
-            plan.params.get("metric", "cos"),
-            [plan.variant, full.plan.variant],
-            address | own,
-            is_visit=True,
-        ),
-    )
+    state = state_of(plan, plan.variant, full.plan.variant).at(address, own).with_(is_visit=True)
+    link(page, state, label=f"Open in {page_of(page).title}", icon=":material/arrow_forward:")
 
 
 @cached(16)

@@ -20,8 +20,9 @@ from blindspot.studies.training.view import StepsView, steps_view
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link, page_of
-from blindspot.ui.pickers import known_datasets, link_to
+from blindspot.ui.navigation import DOCUMENTATION, TOPIC, page_of
+from blindspot.ui.page_state import PageState, link, state_of
+from blindspot.ui.pickers import known_datasets
 from blindspot.ui.resources import allowed, cached, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named, tab_named
@@ -103,12 +104,8 @@ def _empty() -> None:
             "score over the steps, and each pair that was lost or won on the way."
         )
         st.code(SNIPPET.format(store=store), language="python")
-        page_link(
-            "docs",
-            label="Python API",
-            icon=":material/menu_book:",
-            address={"topic": "guides/python"},
-        )
+        guide = PageState(options={TOPIC: "guides/python"})
+        link(DOCUMENTATION, guide, label="Python API", icon=":material/menu_book:")
 
 
 def _series(among: list[Series]) -> Series:
@@ -201,14 +198,9 @@ def _item(number: int, shown: StepsView) -> None:
     )
     st.html(html_table(columns, rows, theme, "The chosen item", has_head=False))
     page, address = series.entry.place
-    variants = [shown.after.run.plan.variant, shown.before.run.plan.variant]
-    metric = shown.after.run.plan.params.get("metric", "cos")
-    page_link(
-        page,
-        label=f"Open in {page_of(page).title}",
-        icon=":material/arrow_forward:",
-        address=link_to(series.dataset, metric, variants, address | _address(number, shown), is_visit=True),
-    )
+    after, before = shown.after.run.plan, shown.before.run.plan
+    state = state_of(after, after.variant, before.variant).at(address, _address(number, shown)).with_(is_visit=True)
+    link(page, state, label=f"Open in {page_of(page).title}", icon=":material/arrow_forward:")
 
 
 def _address(number: int, shown: StepsView) -> dict[str, str]:

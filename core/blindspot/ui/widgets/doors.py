@@ -8,8 +8,9 @@ from blindspot.figures.theme import Scheme
 from blindspot.policy import MOST_NAMED
 from blindspot.settings import ASSETS
 from blindspot.store.records import RunState
-from blindspot.ui.navigation import page_link, switch_to
-from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, link_to
+from blindspot.ui.navigation import switch_to
+from blindspot.ui.page_state import PageState, link
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC
 from blindspot.ui.resources import allowed, scheme, shared_repository
 from blindspot.ui.widgets.work import demo_button
 
@@ -39,11 +40,11 @@ def doors(*, are_open: bool) -> bool:
         with words:
             st.markdown(DEMO)
             if shared_repository().runs(dataset=DEFAULT_DATASET, state=RunState.DONE, metrics=[], limit=1):
-                page_link(  # beside a visitor's own empty store
+                link(  # beside a visitor's own empty store
                     "findings",
+                    PageState(metric=DEFAULT_METRIC),
                     label="Open the demo's findings",
                     icon=":material/lightbulb:",
-                    address=link_to("", DEFAULT_METRIC, []),
                 )
             else:
                 demo_button()
@@ -55,8 +56,8 @@ def doors(*, are_open: bool) -> bool:
                     on_change=_open_models,
                     placeholder="a folder, a Hugging Face name, or a file",
                 )
-            page_link("data", label="Upload your own texts", icon=":material/upload_file:")
-            page_link("try_it", label="Try a sentence at once", icon=":material/edit_note:")
+            link("data", label="Upload your own texts", icon=":material/upload_file:")
+            link("try_it", label="Try a sentence at once", icon=":material/edit_note:")
         name = "findings-dark.png" if scheme() is Scheme.DARK else "findings.png"
         picture.image(ASSETS / "screenshots" / name, alt="What the demo finds: sentences with numbers and texts")
     return True

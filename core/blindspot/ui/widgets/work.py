@@ -20,7 +20,7 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import duration
 from blindspot.ui.boundary import redraw_page, repeated
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.page_state import link
 from blindspot.ui.resources import cached, explained, jobs, repository, settings, visitor
 
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
@@ -176,7 +176,7 @@ def _progress() -> None:
             progress_row(job)
         if len(active) > SHOWN:
             label = f"{len(active) - SHOWN} more waiting{left_in_all(active)}: see the queue"
-            page_link("run", label=label, icon=":material/queue:")
+            link("run", label=label, icon=":material/queue:")
     if has_changed(active):
         st.rerun()
 

@@ -22,7 +22,8 @@ from blindspot.errors import BlindspotError
 from blindspot.names import Kind, in_address
 from blindspot.store.records import RunState
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link, page_of
+from blindspot.ui.navigation import page_of
+from blindspot.ui.page_state import PageState, link
 from blindspot.ui.pickers import pick_dataset, pickable_datasets
 from blindspot.ui.resources import allowed, cached, explained, repository, settings, upload_settings
 from blindspot.ui.widgets import tables
@@ -154,12 +155,8 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         "Select a dataset to see its texts below, or to download it. It is then the one in the sidebar, too, and other "
         "pages show results on it."
     )
-    page_link(
-        find_diagnostic("retrieval").deeper,
-        label=published.ABOUT,
-        address={"view": "published"},
-        icon=":material/menu_book:",
-    )
+    retrieval = find_diagnostic("retrieval").deeper
+    link(retrieval, PageState(view="published"), label=published.ABOUT, icon=":material/menu_book:")
 
 
 def _used_by(kind: DatasetKind) -> str:
@@ -296,7 +293,7 @@ def _next_step(entry: DatasetEntry) -> None:
     """Links to the diagnostics that run on it."""
     for diagnostic in all_diagnostics().values():
         if diagnostic.dataset_kind is entry.kind and diagnostic.page:
-            page_link(
+            link(
                 diagnostic.page.stem,
                 label=f"Test models on it: {diagnostic.title}",
                 icon=":material/arrow_forward:",

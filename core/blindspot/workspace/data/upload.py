@@ -27,7 +27,7 @@ from blindspot.policy import FOLDER_FORMATS
 from blindspot.runs.encoders_here import known_references, own_references
 from blindspot.texts import listed
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.page_state import link
 from blindspot.ui.pickers import DEFAULT_DATASET, pick_dataset
 from blindspot.ui.resources import (
     Keys,
@@ -120,9 +120,9 @@ def _say() -> None:
         with st.container(horizontal=True, key="upload_next"):
             models = own_references(known_references(settings(), repository()), settings())
             runs = "Run your models on it" if models else "Run models on it"
-            page_link("run", label=runs, icon=":material/play_circle:")
+            link("run", label=runs, icon=":material/play_circle:")
             if not models and allowed().changes:
-                page_link("models", label="Add a model of your own", icon=":material/deployed_code:")
+                link("models", label="Add a model of your own", icon=":material/deployed_code:")
 
 
 def _key_of(table: OwnTable) -> object:

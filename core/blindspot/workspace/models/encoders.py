@@ -25,8 +25,8 @@ from blindspot.runs.encoders_here import EncoderSummary, Library
 from blindspot.studies.setup_check.page import setup_check
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
-from blindspot.ui.pickers import DEFAULT_DATASET, Picks, is_readable, known_datasets, link_to
+from blindspot.ui.page_state import PageState, link
+from blindspot.ui.pickers import DEFAULT_DATASET, Picks, is_readable, known_datasets
 from blindspot.ui.resources import allowed, explained, jobs, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named
@@ -302,10 +302,10 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
         metrics = sorted({run.plan.params.get("metric", Similarity.COS.value) for run in runs})
         variants = list(dict.fromkeys(run.plan.variant for run in reversed(runs)))  # the first run first
         transforms = ", ".join(variant.transform for variant in variants)
-        link = link_to(dataset, metrics[0], variants)
         with st.container(horizontal=True, vertical_alignment="center"):
             label = f"{diagnostic.title} on {dataset_title(dataset)}: {as_text(transforms)}"
-            page_link(diagnostic.place[0], label=label, icon=":material/leaderboard:", address=link)
+            there = PageState(dataset, metrics[0], variants)
+            link(diagnostic.place[0], there, label=label, icon=":material/leaderboard:")
             if encoder.reference.has_vectors:
                 st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
     if not ours:

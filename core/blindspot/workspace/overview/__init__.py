@@ -16,8 +16,8 @@ from blindspot.studies.compare.page import several
 from blindspot.ui.boundary import errors_shown
 from blindspot.ui.frame import how_computed
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
 from blindspot.ui.options import row
+from blindspot.ui.page_state import link
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import scheme
 from blindspot.ui.variant_looks import variant_styles
@@ -139,7 +139,7 @@ def _dots(best_here: Best, board: Leaderboard, key: str) -> None:
     )
     st.plotly_chart(chart, key=key, config={"displayModeBar": False})
     if entry.deeper:
-        page_link(entry.deeper, label=entry.overview.link, icon=":material/arrow_forward:")
+        link(entry.deeper, label=entry.overview.link, icon=":material/arrow_forward:")
     note = (
         "Bars: 95% intervals of each score; overlapping bars can still differ significantly."
         if best_here.intervals

@@ -15,8 +15,8 @@ from blindspot.runs.comparison import best_of_each
 from blindspot.store.records import Leaderboard, RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
-from blindspot.ui.navigation import page_link
 from blindspot.ui.options import asked_for
+from blindspot.ui.page_state import link
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import tables
@@ -74,7 +74,7 @@ def none_fit(entry: Diagnostic, picks: Picks) -> None:
     asked = f" with {' and '.join(chosen)}" if chosen else ""
     st.info(f"No {entry.title} results{asked} for these models. Change the selection in the sidebar.")
     if any(count.diagnostic == entry.id and place_of(count.dataset) for count in repository().counts()):
-        page_link("languages", label="Translations are on Languages", icon=":material/arrow_forward:")
+        link("languages", label="Translations are on Languages", icon=":material/arrow_forward:")
 
 
 def best_of(entry: Diagnostic, board: Leaderboard) -> Best | None:

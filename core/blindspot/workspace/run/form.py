@@ -21,10 +21,9 @@ from blindspot.runs.sweeps import Expansion, Sweep
 from blindspot.texts import counted, duration
 from blindspot.transforms.chain import READY_CHAINS
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
 from blindspot.ui.options import options
-from blindspot.ui.page_state import ON
-from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets, link_to
+from blindspot.ui.page_state import ON, PageState, link
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets
 from blindspot.ui.resources import allowed, explained, jobs, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import begin_with
@@ -288,8 +287,8 @@ def _link_to_result(expansion: Expansion) -> None:
     is_several = len(variants) > 1
     page, label = ("compare", "View the comparison") if is_several else ("findings", "View the findings")
     metric = dict(first.params).get("metric", DEFAULT_METRIC)
-    address = link_to("", metric, variants, {} if is_several else {ON: first.dataset})
-    page_link(page, label=label, icon=":material/arrow_forward:", address=address)
+    state = PageState(metric=metric, models=variants).at({} if is_several else {ON: first.dataset})
+    link(page, state, label=label, icon=":material/arrow_forward:")
 
 
 def _summary(cost: Estimate, under_way: int) -> str:

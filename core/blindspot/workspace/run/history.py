@@ -18,8 +18,8 @@ from blindspot.runs.requests import Repetition
 from blindspot.store.records import RunRecord, RunState
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link, page_of
-from blindspot.ui.pickers import link_to
+from blindspot.ui.navigation import page_of
+from blindspot.ui.page_state import link, state_of
 from blindspot.ui.resources import allowed, explained, repository, scheme, settings
 from blindspot.ui.widgets import downloads, tables
 from blindspot.ui.widgets.downloads import Holds
@@ -346,9 +346,5 @@ def _link(run: RunRecord) -> None:
         return
     address = {"protocol": plan.params.get("protocol", "definition")}
     address |= {p.name: plan.params[p.name] for p in entry.parameters if p.only_if_chosen and p.name in plan.params}
-    page_link(
-        entry.page.stem,
-        label=f"Open in {page_of(entry.page.stem).title}",
-        icon=":material/arrow_forward:",
-        address=link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant], address),
-    )
+    label = f"Open in {page_of(entry.page.stem).title}"
+    link(entry.page.stem, state_of(plan).at(address), label=label, icon=":material/arrow_forward:")

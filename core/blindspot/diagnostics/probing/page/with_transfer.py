@@ -13,7 +13,7 @@ from blindspot.diagnostics.transfer.page import PAGE as TRANSFER_PAGE
 from blindspot.diagnostics.transfer.page.runs import Runs, TransferView
 from blindspot.diagnostics.transfer.tasks import probe_asked, score
 from blindspot.store.records import RunRecord
-from blindspot.ui.navigation import page_link
+from blindspot.ui.page_state import link
 from blindspot.ui.resources import repository
 from blindspot.ui.widgets import shown_runs, tables
 
@@ -29,7 +29,7 @@ def show(shown: TransferView) -> None:
             "was published.",
             icon=":material/info:",
         )
-        page_link("transfer", label="To Transfer", icon=":material/category:")
+        link("transfer", label="To Transfer", icon=":material/category:")
     else:
         _figure(shown, correlation)
     _table(shown, correlation)

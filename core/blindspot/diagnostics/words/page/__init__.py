@@ -12,7 +12,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words.page import cases, chunks, drill_down, headline, table
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS
-from blindspot.ui.navigation import page_link
+from blindspot.ui.page_state import link
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.views import View, choose_view
 
@@ -67,7 +67,7 @@ def _relatedness(_shown: WordsView) -> None:
         "The page *Similarity* shows the scores of word pairs, and the pairs that a model judges differently from "
         "people. Choose a word set there, for example RG-65, WordSim-353 or MEN."
     )
-    page_link("similarity", label="To Similarity", icon=":material/compare_arrows:")
+    link("similarity", label="To Similarity", icon=":material/compare_arrows:")
 
 
 # The keys are also in the address; the first is the default.

@@ -17,7 +17,7 @@ from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.page_state import link
 from blindspot.ui.resources import cached, repository
 from blindspot.ui.widgets import tables
 from blindspot.variants import Variant
@@ -45,7 +45,7 @@ def outliers(shown: WordsView) -> None:
         "if the outlier stands out most, 50 on average for guessing. Groups that share "
         "words, and cases of one outlier, depend on each other."
     )
-    page_link("intruder", label="Beside people's precision: People", icon=":material/how_to_vote:")
+    link("intruder", label="Beside people's precision: People", icon=":material/how_to_vote:")
     run = choose_variant(runs, "outliers_by")
     _groups(_by_group(run.run_id, "outliers"), "outliers found")
     frame = _chosen(run, OUTLIERS, ["outlier", "words"], "; ")

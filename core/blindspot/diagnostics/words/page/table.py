@@ -33,8 +33,8 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import counted, listed
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
 from blindspot.ui.options import asked_for, options, row
+from blindspot.ui.page_state import link
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, explained, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
@@ -273,7 +273,7 @@ def offer(shown: WordsView) -> None:
     }
     if shown.variants:
         with row():
-            page_link("run", label="Run another model", icon=":material/add:", width="content")
+            link("run", label="Run another model", icon=":material/add:", width="content")
     else:
         st.info(
             f"No results yet. Choose below what to run for {listed([v.label for v in first])}.",

@@ -16,9 +16,7 @@ from blindspot.space.maps.page.drawn import Drawn
 from blindspot.space.neighbors.lists import of_item
 from blindspot.space.page import Opened, offer_found, short_text
 from blindspot.types import Bool, Float64, Int64
-from blindspot.ui.navigation import page_link
-from blindspot.ui.page_state import ITEM
-from blindspot.ui.pickers import link_to
+from blindspot.ui.page_state import ITEM, link
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import number_named
 
@@ -140,11 +138,6 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
         if any(around is not None and around.tie is None for _, around in arounds):
             st.caption("A map without lines does not contain this text (not in the sample, or unconnected).")
         with st.container(horizontal=True):
-            query = link_to(opened.picks.dataset, opened.picks.metric, [drawn.variant for drawn, _ in arounds])
-            page_link(
-                "neighbors",
-                label="Compare its neighbors by model",
-                icon=":material/hub:",
-                address={**query, "item": str(item)},
-            )
+            asked = opened.picks.state.with_(models=[drawn.variant for drawn, _ in arounds], item=item)
+            link("neighbors", asked, label="Compare its neighbors by model", icon=":material/hub:")
             st.button("Clear", key="map_clear_item", on_click=lambda: st.session_state.update(item=None))

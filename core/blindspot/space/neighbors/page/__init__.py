@@ -13,30 +13,19 @@ from blindspot.space.neighbors.lists import ITEMS_FOR_CKA, SAMPLE, depth
 from blindspot.space.neighbors.page import lists, overlap, query
 from blindspot.space.neighbors.page.query import Query
 from blindspot.space.page import Opened, open_picked
-from blindspot.ui.navigation import page_link
-from blindspot.ui.pickers import link_to
+from blindspot.ui.page_state import link
 
 
 def _links(opened: Opened, asked: Query) -> None:
     """Links with the same picks: to the query's pair on EvalRank, to the query on the map."""
-    picks = opened.picks
-    address = link_to(picks.dataset, picks.metric, picks.variants)
+    state = opened.picks.state.with_(item=asked.item)
     with st.container(horizontal=True):
         if isinstance(opened.dataset, PairSet) and asked.item is not None:
             pairs = np.flatnonzero(opened.dataset.queries == asked.item)
             if len(pairs):
-                page_link(
-                    "evalrank",
-                    label="Open this text's pair in EvalRank",
-                    icon=":material/leaderboard:",
-                    address=address | {"item": str(pairs[0])},
-                )
-        page_link(
-            "map",
-            label="Show this text on the map",
-            icon=":material/scatter_plot:",
-            address=address | ({} if asked.item is None else {"item": str(asked.item)}),
-        )
+                pair = state.with_(item=int(pairs[0]))
+                link("evalrank", pair, label="Open this text's pair in EvalRank", icon=":material/leaderboard:")
+        link("map", state, label="Show this text on the map", icon=":material/scatter_plot:")
 
 
 def _how_computed() -> None:

@@ -20,7 +20,7 @@ from blindspot.studies.compare.rows import Row, headline, legend, method_in_word
 from blindspot.studies.compare.view import TwoModels
 from blindspot.studies.report.page import report_buttons
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.page_state import link
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
@@ -104,11 +104,11 @@ def _forest(shown: CompareView) -> None:
         for row in sorted(shown.found.rows, key=lambda row: row.difference.advantage is None)[:LINKS]:
             entry = row.entry
             page, address = entry.place
-            page_link(
+            link(
                 page,
+                shown.state(row.dataset, row.difference.address, address),
                 label=as_text(f"{entry.title}: {title_of(row.dataset)}"),
                 icon=":material/arrow_forward:",
-                address=shown.link(row.dataset, {**row.difference.address, **address}),
             )
     if (left := len(shown.found.rows) - LINKS) > 0:
         st.caption(f"And {left:,} more, in the view *numbers*.")
@@ -171,7 +171,7 @@ def _too_few(variants: list[Variant], among: list[Variant]) -> None:
         )
         if requests:
             run_button(f"Run {other}", f"{other} on the data of {only.label}", requests, key="run_another")
-        page_link("run", label="Choose a model to run", icon=":material/play_circle:")
+        link("run", label="Choose a model to run", icon=":material/play_circle:")
 
 
 def _pick_all() -> None:

@@ -12,7 +12,8 @@ from blindspot.studies.compare.page.reading import changed_items
 from blindspot.studies.compare.page.shown import CompareView
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link, page_of
+from blindspot.ui.navigation import page_of
+from blindspot.ui.page_state import link
 from blindspot.ui.widgets.addressed import begin_with, tab_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 
@@ -90,9 +91,9 @@ def _item(item: Item, shown: CompareView) -> None:
     wraps = "overflow-wrap:anywhere;white-space:pre-wrap"
     columns = (Column("", style="width:11rem", names_rows=True), Column("", style=wraps))
     st.html(html_table(columns, rows, shown.scheme, "The chosen item", has_head=False))
-    page_link(
+    link(
         page,
+        shown.state(item.row.dataset, address, change.address),
         label=f"Open in {page_of(page).title}",
         icon=":material/arrow_forward:",
-        address=shown.link(item.row.dataset, {**address, **change.address}),
     )

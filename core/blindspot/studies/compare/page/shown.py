@@ -11,8 +11,8 @@ from blindspot.figures.theme import Scheme, Style
 from blindspot.names import in_address
 from blindspot.runs.default_models import place_of
 from blindspot.studies.compare.rows import Comparison
-from blindspot.ui.page_state import A, B
-from blindspot.ui.pickers import Picks, link_to
+from blindspot.ui.page_state import A, B, PageState
+from blindspot.ui.pickers import Picks
 from blindspot.variants import Variant
 
 
@@ -35,9 +35,9 @@ class CompareView:
         """From the side of the headline."""
         return self.found.told
 
-    def link(self, dataset: str, address: Mapping[str, str]) -> dict[str, str | list[str]]:
-        """Query parameters of a diagnostic's page with the two models."""
-        return link_to(dataset, self.picks.metric, [self.found.a, self.found.b], address, is_visit=True)
+    def state(self, dataset: str, *places: Mapping[str, str]) -> PageState:
+        """Of a diagnostic's page with the two models."""
+        return PageState(dataset, self.picks.metric, (self.found.a, self.found.b), is_visit=True).at(*places)
 
 
 def among_of(variants: Sequence[Variant], picks: Picks) -> list[Variant]:

@@ -12,8 +12,9 @@ from blindspot.runs.findings import Example, Finding, Level
 from blindspot.studies.findings.collection import Discovery
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import entry_of, page_link
-from blindspot.ui.pickers import Picks, link_to
+from blindspot.ui.navigation import entry_of
+from blindspot.ui.page_state import link, state_of
+from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import scheme
 
 _Color = Literal["red", "orange", "green"]
@@ -63,20 +64,14 @@ _LONG = "max-height:9rem;overflow-y:auto"  # long passages scroll in their cell
 
 
 def _links(finding: Finding, key: str) -> None:
-    metric = finding.runs[0].plan.params.get("metric", "cos")
     if finding.page:
-        address = link_to(finding.dataset, metric, finding.variants, finding.address, is_visit=True)
-        page_link(
-            finding.page,
-            label=f"See the details in {entry_of(finding.page).title}",
-            icon=":material/arrow_forward:",
-            address=address,
-        )
-    picks = Picks.current()
-    again = link_to("", picks.metric, picks.variants, {"finding": finding.id})
+        details = state_of(finding.runs[0].plan, *finding.variants).with_(data=finding.dataset, is_visit=True)
+        label = f"See the details in {entry_of(finding.page).title}"
+        link(finding.page, details.at(finding.address), label=label, icon=":material/arrow_forward:")
+    again = Picks.current().state.with_(data="", options={"finding": finding.id})
     with st.container(key=f"link_of_{key}", width="content"):
         st.html(_QUIET_LINK)
-        page_link("findings", label="Link to this card", icon=":material/link:", address=again)
+        link("findings", again, label="Link to this card", icon=":material/link:")
 
 
 # Streamlit fills links to the current page.

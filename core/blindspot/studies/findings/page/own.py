@@ -11,9 +11,8 @@ from blindspot.studies.compare.rows import Comparison
 from blindspot.studies.findings import own
 from blindspot.studies.findings.own import OwnComparison
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
-from blindspot.ui.page_state import A, B
-from blindspot.ui.pickers import Picks, link_to
+from blindspot.ui.page_state import link
+from blindspot.ui.pickers import Picks
 from blindspot.variants import Variant
 
 
@@ -61,5 +60,5 @@ def _line(alike: Sequence[OwnComparison], picks: Picks) -> None:
 
 
 def _compare_link(whole: Comparison, picks: Picks, label: str) -> None:
-    address = link_to("", picks.metric, picks.variants, {A: str(whole.a), B: str(whole.b)})
-    page_link("compare", label=label, icon=":material/arrow_forward:", address=address)
+    two = picks.state.with_(data="", a=str(whole.a), b=str(whole.b))
+    link("compare", two, label=label, icon=":material/arrow_forward:")

@@ -9,12 +9,11 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.studies.judgments.page import answer, exchange, form, results, sessions, texts, votes
-from blindspot.studies.judgments.page.shown import PAGES, Judged, item_set, judgments, link_for, other_task
+from blindspot.studies.judgments.page.shown import PAGES, Judged, item_set, judgments, other_task, state_of_session
 from blindspot.studies.judgments.types import Session, SetSummary, Task
 from blindspot.ui.markdown import as_text, from_address
-from blindspot.ui.navigation import page_link
 from blindspot.ui.options import options
-from blindspot.ui.page_state import VIEW
+from blindspot.ui.page_state import VIEW, link
 from blindspot.ui.widgets.views import View, choose_page
 from blindspot.ui.widgets.work import job_panel
 
@@ -106,8 +105,7 @@ def _place(task: Task) -> Place | None:
     if task not in session.sets:
         st.info("This session has no questions for this page.")
         for other in session.sets:
-            link = link_for(name) | ({"facilitator": key} if key else {})
-            page_link(PAGES[other], label="Go to its questions", address=link)
+            link(PAGES[other], state_of_session(name, key=key), label="Go to its questions")
         return None
     return Place(task, session, facilitates, key)
 
@@ -137,7 +135,7 @@ def _unknown_session(task: Task, name: str) -> None:
     if offered:
         st.markdown("Sessions on this machine:")
     for session in offered:
-        page_link(PAGES[task], label=as_text(session.name), address=link_for(session.name))
+        link(PAGES[task], state_of_session(session.name), label=as_text(session.name))
     st.button("Continue without a session", key="judge_leave", on_click=_leave_session)
 
 
@@ -197,7 +195,7 @@ def _pick_set(task: Task, blind: bool) -> str | None:
 def _unknown_set(task: Task, wanted: str) -> None:
     if wanted in {summary.set_id for summary in judgments().sets(other_task(task))}:
         st.info("This link is to questions of the other page.")
-        page_link(PAGES[other_task(task)], label="Go there", address=link_for(set_id=wanted))
+        link(PAGES[other_task(task)], state_of_session(set_id=wanted), label="Go there")
         return
     st.warning(
         f"The questions of this link are not here: '{from_address(wanted)}'. They may have been removed, or made on "

@@ -15,7 +15,7 @@ import streamlit as st
 from blindspot.datasets.catalog import catalogued, title_of
 from blindspot.errors import BlindspotError
 from blindspot.settings import ASSETS
-from blindspot.studies.judgments.page.shown import PAGES, Judged, judgments, link_for, other_task
+from blindspot.studies.judgments.page.shown import PAGES, Judged, judgments, other_task, state_of_session
 from blindspot.studies.judgments.page.texts import DONT_KNOW, EXAMPLES, KEPT, PRIVACY, QUESTIONS, TO_DO
 from blindspot.studies.judgments.page.votes import wait_for_reveal
 from blindspot.studies.judgments.raters import LONGEST_NAME, item_order, nickname, option_order, rater_key
@@ -23,8 +23,7 @@ from blindspot.studies.judgments.types import Ballot, Item, ItemSet, Recorded, T
 from blindspot.texts import counted
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
-from blindspot.ui.page_state import VIEW
+from blindspot.ui.page_state import VIEW, link
 from blindspot.ui.resources import allowed, explained
 
 SECONDS_EACH = 10  # that a question takes, about
@@ -308,12 +307,8 @@ def _thank(judged: Judged, state: RaterState, ballot: Ballot, total: int) -> Non
     other = other_task(judged.task)
     if other in judged.session.sets if judged.session else judgments().sets(other):
         what = "Find intruders" if other is Task.INTRUDER else "Vote"
-        page_link(
-            PAGES[other],
-            label=f"{what}: the other task",
-            icon=":material/arrow_forward:",
-            address=link_for(judged.session_name),
-        )
+        session = state_of_session(judged.session_name)
+        link(PAGES[other], session, label=f"{what}: the other task", icon=":material/arrow_forward:")
     _guard("end", "All questions are answered.")
 
 

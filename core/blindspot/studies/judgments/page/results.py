@@ -28,7 +28,7 @@ from blindspot.studies.judgments.view import Results, rows_of_tests, share_rows
 from blindspot.texts import counted
 from blindspot.ui.boundary import fragment, repeated
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link
+from blindspot.ui.page_state import link
 from blindspot.ui.resources import explained, repository, scheme
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import shown_runs, tables
@@ -294,7 +294,7 @@ def _without_people(scores: Scores, names: Mapping[Variant, str]) -> None:
         "People look for an intruder among a model's neighbors; outlier detection lets the model look for the word "
         "that does not belong to a published group, of nine or so: guessing finds 11%. Higher is better in both."
     )
-    page_link("words", label="Outliers on Words", icon=":material/spellcheck:")
+    link("words", label="Outliers on Words", icon=":material/spellcheck:")
 
 
 def _of_people(scores: Scores, variants: Sequence[Variant]) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
@@ -11,14 +10,14 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.errors import BlindspotError, InputError
-from blindspot.studies.judgments.page.shown import PAGES, Judged, item_set, judgments, link_for, other_task
+from blindspot.studies.judgments.page.shown import PAGES, Judged, item_set, judgments, other_task, state_of_session
 from blindspot.studies.judgments.page.texts import TITLES
 from blindspot.studies.judgments.types import LONGEST, ItemSet, RaterProgress, Session, Task, session_name
 from blindspot.texts import counted
 from blindspot.ui.boundary import repeated
 from blindspot.ui.markdown import as_text
-from blindspot.ui.navigation import page_link, path_of
-from blindspot.ui.page_state import VIEW
+from blindspot.ui.navigation import path_of
+from blindspot.ui.page_state import PageState, link
 from blindspot.ui.resources import allowed, explained
 from blindspot.ui.widgets import tables
 
@@ -86,13 +85,13 @@ def _open(judged: Judged) -> None:
         return
     st.success(f"The session {as_text(opened.name)} is open.", icon=":material/check:")
     st.markdown("**For the raters:** they see the questions only, and the results once you reveal them.")
-    st.code(_address(judged.task, link_for(opened.name)), language=None, wrap_lines=True)
+    st.code(_address(judged.task, state_of_session(opened.name)), language=None, wrap_lines=True)
     st.markdown(
         "**For you, the facilitator:** save this link and keep it secret. It is shown only once; its key is not stored."
     )
-    mine = link_for(opened.name) | {"facilitator": opened.key}
-    st.code(_address(judged.task, mine | {VIEW: "sessions"}), language=None, wrap_lines=True)
-    page_link(PAGES[judged.task], label="Open it", icon=":material/arrow_forward:", address=mine)
+    mine = state_of_session(opened.name, key=opened.key)
+    st.code(_address(judged.task, mine.with_(view="sessions")), language=None, wrap_lines=True)
+    link(PAGES[judged.task], mine, label="Open it", icon=":material/arrow_forward:")
 
 
 def _opening(task: Task, set_id: str) -> None:
@@ -113,11 +112,11 @@ def _opening(task: Task, set_id: str) -> None:
         st.session_state[_OPENED] = _Opened(name, key)
 
 
-def _address(task: Task, params: Mapping[str, str]) -> str:
+def _address(task: Task, state: PageState) -> str:
     """A link to a task's page on this server."""
     here = urlsplit(st.context.url or "")
     above = here.path.rsplit("/", 1)[0]
-    return urlunsplit((here.scheme, here.netloc, above, "", "")) + "/" + path_of(PAGES[task], params)
+    return urlunsplit((here.scheme, here.netloc, above, "", "")) + "/" + path_of(PAGES[task], state.address)
 
 
 def _list(task: Task) -> None:
@@ -133,7 +132,7 @@ def _list(task: Task) -> None:
         rows.append(
             {
                 "session": session.name,
-                "link": _address(page, link_for(session.name)),
+                "link": _address(page, state_of_session(session.name)),
                 "tasks": ", ".join(TITLES[t] for t in session.sets),
                 "raters": len({rater.rater for raters in progress for rater in raters}),
                 "answers": sum(rater.answered for raters in progress for rater in raters),
@@ -156,7 +155,7 @@ def _list(task: Task) -> None:
 
 def _facilitate(judged: Judged, session: Session) -> None:
     st.markdown("**Link for the raters.** Do not share yours: it contains the facilitator's key.")
-    st.code(_address(judged.task, link_for(session.name)), language=None, wrap_lines=True)
+    st.code(_address(judged.task, state_of_session(session.name)), language=None, wrap_lines=True)
     state, button = st.columns([3, 1], vertical_alignment="center")
     state.markdown("Raters see the results." if session.revealed else "The results are hidden from raters.")
     button.button(

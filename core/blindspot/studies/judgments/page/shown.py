@@ -9,6 +9,7 @@ from types import MappingProxyType
 from blindspot import policy
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import ItemSet, Session, Task
+from blindspot.ui.page_state import PageState
 from blindspot.ui.resources import cached, shared_repository
 
 
@@ -81,7 +82,6 @@ def other_task(task: Task) -> Task:
     return Task.COMPARATIVE if task is Task.INTRUDER else Task.INTRUDER
 
 
-def link_for(session: str = "", set_id: str = "") -> dict[str, str]:
-    """Query parameters of a link to a page of human judgment; "" is left out."""
-    named = {"session": session, "set": set_id}
-    return {name: value for name, value in named.items() if value}
+def state_of_session(session: str = "", set_id: str = "", key: str = "", view: str = "") -> PageState:
+    """Of a page of human judgment, with the facilitator's ``key``; "" is left out."""
+    return PageState(view=view, options={"session": session, "set": set_id, "facilitator": key})
