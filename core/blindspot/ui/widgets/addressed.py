@@ -15,8 +15,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from blindspot import names
 from blindspot.errors import InputError
-from blindspot.names import in_address
+from blindspot.names import Kind, in_address
 from blindspot.transforms.chain import TransformChain
 from blindspot.variants import Variant
 
@@ -67,14 +68,17 @@ def begin_with(key: str, value: Callable[[], str | Sequence[str] | None]) -> Non
         st.session_state[key] = chosen if isinstance(chosen, str) else list(chosen)
 
 
-def leave_out_unread_chains(key: str, otherwise: list[str] | None) -> None:
-    """Leave out what is no chain in the address of a box of transforms that takes anything typed; to be called before
-    the box is drawn.
+def leave_out_unread(
+    key: str, reads: Callable[[str], bool] | None = None, otherwise: list[str] | str | None = None
+) -> None:
+    """Leave out what cannot be read in the address of a box that takes anything typed; to be called before the box is
+    drawn.
 
     Streamlit gives a bound box what the address has at first, whatever code says: it is left out in the next run, which
     ``pickers.note_dropped`` starts.
 
     Args:
+        reads: whether a value can be read; by default, as a chain of transforms.
         otherwise: the choice where nothing is left.
     """
     flag = f"{UNREAD}{key}"
@@ -82,11 +86,14 @@ def leave_out_unread_chains(key: str, otherwise: list[str] | None) -> None:
         refused, held = st.session_state.pop(flag), st.session_state.get(key)
         kept = [chain for chain in held if chain not in refused] if isinstance(held, list) else []
         st.session_state[key] = kept or otherwise
-    elif key not in st.session_state and (refused := [v for v in st.query_params.get_all(key) if not _is_chain(v)]):
-        st.session_state[flag] = refused
+    elif key not in st.session_state:
+        is_read = reads or reads_chain
+        if refused := [value for value in st.query_params.get_all(key) if not is_read(value)]:
+            st.session_state[flag] = refused
 
 
-def _is_chain(text: str) -> bool:
+def reads_chain(text: str) -> bool:
+    """Whether it is a chain of transforms."""
     try:
         TransformChain.parse(text)
     except InputError:
@@ -173,8 +180,7 @@ def _take(
     context = get_script_run_ctx()
     if not now and not (context and context.is_history_navigation):
         return  # lost on the way to another page
-    by_address = _by_address(options, address)
-    values = [by_address[value] for value in dict.fromkeys(now) if value in by_address]
+    values = [option for value in dict.fromkeys(now) if (option := _option(value, options, address)) is not None]
     if several:
         # An empty value says that none is chosen, where the default is some.
         state[key] = values if values or now == [""] else list(default)
@@ -226,13 +232,18 @@ def forget_drawn(key: str) -> None:
 
 
 def option_in_address(value: object, options: Sequence[str]) -> str | None:
-    """The option that a value stands for, whether it comes from the address or is an option itself; None if neither."""
-    return _by_address(options, in_address).get(str(value))
+    """The option that a value of the address, or an option, stands for; None if there is none."""
+    return _option(str(value), options, in_address)
 
 
-def _by_address(options: Sequence[str], address: Callable[[str], str]) -> dict[str, str]:
-    """Options by what the address has of them; older links have the options themselves."""
-    return {option: option for option in options} | {address(option): option for option in options}
+def _option(value: str, options: Sequence[str], address: Callable[[str], str]) -> str | None:
+    """The option that the address calls so; older links have the options themselves, and people type names."""
+    by_address = {option: option for option in options} | {address(option): option for option in options}
+    if value in by_address:
+        return by_address[value]
+    known = names.current()
+    model, dataset = (known.reference(kind, value) for kind in (Kind.MODEL, Kind.DATASET))
+    return next((one for one in (model, model and str(Variant.parse(model)), dataset) if one in options), None)
 
 
 def _give(

@@ -23,7 +23,7 @@ from blindspot.transforms.chain import READY_CHAINS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.page_state import ON, PageState, link
-from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, is_readable, known_datasets
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, TO_RUN, Picks, is_readable, known_datasets
 from blindspot.ui.resources import allowed, explained, jobs, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import begin_with
@@ -40,16 +40,17 @@ MANY_ON_CLUSTER = 5_000
 
 def take_over(picks: Picks) -> None:
     """Copy what was picked on other pages into the form whenever that changes; call it before ``choose``."""
+    asked = st.session_state.pop(TO_RUN, ())
     picked = (picks.dataset, picks.variants)
-    if st.session_state.get(_TAKEN, (DEFAULT_DATASET, ())) == picked:
+    if not asked and st.session_state.get(_TAKEN, (DEFAULT_DATASET, ())) == picked:
         return
     st.session_state[_TAKEN] = picked
     if picks.dataset in known_datasets():
         st.session_state[_DATASETS] = [picks.dataset]
         _tick_what_fits()
-    if picks.variants:
-        st.session_state[_ENCODERS] = list(dict.fromkeys(variant.encoder for variant in picks.variants))
-        st.session_state[_TRANSFORMS] = list(dict.fromkeys(variant.transform for variant in picks.variants))
+    if variants := asked or picks.variants:
+        st.session_state[_ENCODERS] = list(dict.fromkeys(variant.encoder for variant in variants))
+        st.session_state[_TRANSFORMS] = list(dict.fromkeys(variant.transform for variant in variants))
 
 
 def _tick_what_fits() -> None:

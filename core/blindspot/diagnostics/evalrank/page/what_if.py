@@ -28,7 +28,7 @@ from blindspot.ui.pickers import DEFAULT_PROTOCOL
 from blindspot.ui.resources import cached, explained, repository, scheme, settings
 from blindspot.ui.turns import turn
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import leave_out_unread_chains, names_of_variants, number_named, one_named
+from blindspot.ui.widgets.addressed import leave_out_unread, names_of_variants, number_named, one_named
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.choices import one_of
 from blindspot.variants import Variant
@@ -91,7 +91,7 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
         placeholder=f"the best: {runs[best].plan.variant.label}",
         help="Its embeddings come from the cache.",
     )
-    leave_out_unread_chains("if_transform", None)
+    leave_out_unread("if_transform")
     transform = second.selectbox(
         "Post-processing",
         READY_CHAINS,

@@ -23,7 +23,7 @@ from blindspot.ui.gone import readable_datasets, usable
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks
 from blindspot.ui.resources import cached, explained, load, repository, settings
-from blindspot.ui.widgets.addressed import begin_with, leave_out_unread_chains, one_named, some_named
+from blindspot.ui.widgets.addressed import begin_with, leave_out_unread, one_named, some_named
 from blindspot.ui.widgets.model_choice import own_at_first
 from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
 
@@ -58,7 +58,7 @@ def form(picks: Picks) -> Grid | None:
         wrap=True,
         help=f"Models to rank. Add others on the page *Models*.\n\n{encoders_in_words()}",
     )
-    leave_out_unread_chains("lab_chain", list(TRANSFORMS))
+    leave_out_unread("lab_chain", otherwise=list(TRANSFORMS))
     typed = right.multiselect(
         "Post-processing",
         list(dict.fromkeys([*TRANSFORMS, *READY_CHAINS])),

@@ -19,6 +19,7 @@ from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained
+from blindspot.ui.widgets.addressed import leave_out_unread
 
 _END = r"\s*(\d+(?:\.\d+)?)\s*"
 _AREA = re.compile(f"{_END}-{_END},{_END}-{_END}")
@@ -52,6 +53,15 @@ class Area:
         if len(parts) > MOST_AREAS:
             raise InputError(f"{len(parts):,} areas", expected=f"at most {MOST_AREAS}", remedy="take one around them")
         return [cls.parse(part) for part in parts]
+
+    @classmethod
+    def reads(cls, text: str) -> bool:
+        """Whether ``parse_all`` takes it."""
+        try:
+            cls.parse_all(text)
+        except InputError:
+            return False
+        return True
 
     @property
     def ends(self) -> tuple[float, float, float, float]:
@@ -114,6 +124,7 @@ class Selection:
 
     def areas(self) -> list[Area]:
         """The box with the areas; those in it."""
+        leave_out_unread(self.area, Area.reads, "")
         text = st.text_input(
             f"{self.values} in A, in B",
             key=self.area,
