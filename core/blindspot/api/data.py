@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from blindspot.datasets.catalog import DatasetRef, find_dataset
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.named import dataset_named
 from blindspot.datasets.user_data.columns import UnclearColumns
@@ -79,7 +79,7 @@ def _kind_of(reference: DatasetRef) -> DatasetKind | None:
 
 def _checked(reference: str) -> DatasetRef:
     """The reference of a dataset, after a check that it can be read."""
-    return DatasetRef(find_dataset(reference).id)
+    return DatasetRef(DatasetRef(reference).entry().id)
 
 
 def _of_three(data: Mapping[str, Any], columns: Mapping[str, str], settings: Settings) -> str:

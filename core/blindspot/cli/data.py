@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, OwnNames, dataset_of, datasets_named, names_own_data, settings_and_store
+from blindspot.cli.options import AsJson, OwnNames, dataset_named, dataset_of, names_own_data, settings_and_store
 from blindspot.datasets import fetch as downloads
 from blindspot.datasets import uploads
-from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER, find_dataset, find_datasets
+from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER, find_datasets
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import LabeledCounts, LabeledTexts
 from blindspot.diagnostics.heros import lexical_overlap
@@ -149,7 +149,7 @@ def remove(
 ) -> None:
     """Delete an upload; --purge also deletes everything computed on it. Your own file is never deleted."""
     settings, repository = settings_and_store()
-    stored = own_datasets.kept(datasets_named([dataset])[0], settings, repository)
+    stored = own_datasets.kept(dataset_named(dataset), settings, repository)
     if stored.is_nothing:
         raise InputError(f"nothing is stored for '{stored.reference}'", remedy="see: blindspot runs")
     if not purge and stored.upload is None:
@@ -182,7 +182,7 @@ def overlap(
     as_json: AsJson = False,
 ) -> None:
     """Print ROUGE F1 (as in the package rouge 1.0.1), Levenshtein distance and length in word pieces, per subset."""
-    entry = find_dataset(dataset)
+    entry = dataset_named(dataset).entry()
     with output.progress(entry.id) as progress:
         data = downloads.load(entry, Settings.from_environment(), progress)
         shares = lexical_overlap.of_dataset(data, bert_uncased, progress)

@@ -239,6 +239,11 @@ def datasets_named(names: Sequence[str] | None) -> tuple[DatasetRef, ...]:
     return tuple(dict.fromkeys(map(DatasetRef.parse, names or ())))
 
 
+def dataset_named(name: str) -> DatasetRef:
+    """The dataset of an option; raises ``InputError``."""
+    return datasets_named([name])[0]
+
+
 def datasets_of(given: Sequence[str], own: OwnNames) -> list[DatasetRef]:
     """References of datasets, users' files with the named columns; the reference of the three files comes last.
 
@@ -265,4 +270,4 @@ def dataset_of(given: str, own: OwnNames, option: str = "--data") -> DatasetRef:
     if bool(given) == bool(own.files):
         what = f"'{given}' and three files are two datasets" if given else "there is no dataset"
         raise InputError(what, expected=f"{option}, or --queries, --documents and --judgments")
-    return datasets_named(datasets_of([given] if given else [], own))[0]
+    return dataset_named(datasets_of([given] if given else [], own)[0])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, RunId, datasets_named, named, settings_and_store
+from blindspot.cli.options import AsJson, RunId, dataset_named, named, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
 from blindspot.runs.comparison import compare_runs
@@ -28,7 +28,7 @@ def list_runs(
     if diagnostic is not None:
         find_diagnostic(diagnostic)
     if dataset is not None:
-        (dataset,) = datasets_named([dataset])
+        dataset = dataset_named(dataset)
     runs = repository.runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in runs]})

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, Encoder, datasets_named
+from blindspot.cli.options import AsJson, Encoder, dataset_named
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.in_a_row import EncodersInARow
@@ -42,7 +42,7 @@ def encode(
             "these options do not fit together", expected="none of them, --shard i/n --out FOLDER, or --from FOLDER"
         )
     settings = Settings.from_environment()
-    request, part = EncodeRequest(encoder, datasets_named([dataset])[0]), Shard.parse(shard)
+    request, part = EncodeRequest(encoder, dataset_named(dataset)), Shard.parse(shard)
     output.announce([request], settings)
     try:
         with output.progress(request.label) as progress:

@@ -13,11 +13,12 @@ from blindspot.cli.options import (
     Metric,
     OneDataset,
     Transforms,
+    dataset_named,
     opened,
     settings_and_store,
     variants_of,
 )
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import title_of
 from blindspot.diagnostics.frequency import hubness
 from blindspot.diagnostics.frequency.hubness import LONGEST
 from blindspot.diagnostics.frequency.view import Hubs, hubs_view
@@ -42,7 +43,7 @@ def hubs(
     if not 1 <= k <= LONGEST:
         raise InputError(f"k is {k}", expected=f"1 to {LONGEST}")
     settings, repository = settings_and_store()
-    entry = find_dataset(dataset)
+    entry = dataset_named(dataset).entry()
     _, spaces = opened(variants_of(encoder, transform), entry, settings)
     lists = []
     for space in spaces:

@@ -8,9 +8,16 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, Encoder, OneDataset, check_file, settings_and_store, variants_of
+from blindspot.cli.options import (
+    AsJson,
+    Encoder,
+    OneDataset,
+    check_file,
+    dataset_named,
+    settings_and_store,
+    variants_of,
+)
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetRef, find_dataset
 from blindspot.errors import InputError
 from blindspot.files.export import write_csv
 from blindspot.files.writing import write_atomically
@@ -49,8 +56,8 @@ def make_map(
     maps.check_library(method)
     settings, repository = settings_and_store()
     (variant,) = variants_of([encoder], [transform])
-    entry = find_dataset(dataset)
-    encoding = EncodeRequest(variant.encoder, DatasetRef(entry.id))
+    encoding = EncodeRequest(variant.encoder, dataset_named(dataset))
+    entry = encoding.dataset.entry()
     output.announce([encoding], settings)
     line = JobLine("map", variant=variant.label, dataset=entry.id)
     with at_work(settings, line), output.progress(f"{method} of {entry.id}") as progress:

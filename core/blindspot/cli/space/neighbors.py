@@ -7,8 +7,17 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, Encoders, Metric, Transforms, opened, settings_and_store, variants_of
-from blindspot.datasets.catalog import OWN_FILE, find_dataset, title_of
+from blindspot.cli.options import (
+    AsJson,
+    Encoders,
+    Metric,
+    Transforms,
+    dataset_named,
+    opened,
+    settings_and_store,
+    variants_of,
+)
+from blindspot.datasets.catalog import OWN_FILE, title_of
 from blindspot.errors import InputError
 from blindspot.numerics.neighbors.overlap import P
 from blindspot.numerics.similarity import Similarity
@@ -32,7 +41,7 @@ def neighbors_of(
     variants = variants_of(encoder, transform)
     if not 1 <= k <= LONGEST:
         raise InputError(f"-k is {k}", expected=f"1 to {LONGEST}")
-    entry = find_dataset(dataset)
+    entry = dataset_named(dataset).entry()
     loaded, spaces = opened(variants, entry, settings)
     if not as_json:
         output.use_names(settings, repository, [variant.encoder for variant in variants])

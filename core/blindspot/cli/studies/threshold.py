@@ -13,7 +13,7 @@ from blindspot.cli.options import (
     AsJson,
     Encoder,
     Metric,
-    datasets_named,
+    dataset_named,
     opened,
     settings_and_store,
     variants_of,
@@ -54,7 +54,7 @@ def threshold(
     """
     settings, repository = settings_and_store()
     variants = variants_of([encoder, also] if also else [encoder], [transform])
-    measured = _measured(datasets_named([dataset])[0], variants, metric, settings, repository)
+    measured = _measured(dataset_named(dataset), variants, metric, settings, repository)
     shown = threshold_view(measured, variants[0], measured.rule_of(cut, same), metric.value, precision)
     over = shown.carried_to(variants[1]) if len(variants) > 1 else None
     if as_json:

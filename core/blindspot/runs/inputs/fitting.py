@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, DatasetRef, find_dataset
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.encoders.base import Encoder, FittedEncoder
 from blindspot.encoders.cache import EmbeddingCache
@@ -86,7 +86,7 @@ def checked(fit_on: str, chain: TransformChain, dataset: str, encoder: Encoder, 
 
 def needed(fit_on: str, chain: TransformChain, dataset: str) -> str:
     """The id of the dataset to fit on if that differs from fitting on ``dataset``, else ""; raises ``InputError``."""
-    dataset_id = find_dataset(fit_on).id if fit_on else ""
+    dataset_id = DatasetRef(fit_on).entry().id if fit_on else ""
     return dataset_id if chain.learns and dataset_id != dataset else ""
 
 
