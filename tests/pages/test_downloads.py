@@ -34,8 +34,8 @@ from blindspot.runs import pipeline, requesting
 from blindspot.settings import ASSETS, Mode, Settings
 from blindspot.space.maps import page as map_view
 from blindspot.store.repository import Repository
-from blindspot.studies.judgments.page import shown as judgment_state
-from blindspot.studies.judgments.page.shown import Judged
+from blindspot.studies.judgments.page import judged_set as judgment_state
+from blindspot.studies.judgments.page.judged_set import Judged
 from blindspot.studies.judgments.store import Judgments
 from blindspot.studies.judgments.types import Ballot, Task
 from tests.support import sources

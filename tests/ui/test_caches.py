@@ -38,8 +38,8 @@ from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.view import Others
 from blindspot.diagnostics.evalrank.what_if import Basis
 from blindspot.diagnostics.frequency.page import neighbors
-from blindspot.diagnostics.frequency.page.shown import FrequencyView
-from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView
+from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.diagnostics.retrieval.outcomes import QueryTable
 from blindspot.diagnostics.similarity.learned import Learned
 from blindspot.diagnostics.similarity.pairs import ScoredTable

@@ -24,7 +24,7 @@ from tests.support.world import World
 def results_of(set_id: str, session: str = "") -> None:
     """The script that is tested; it must hold all that it needs."""
     from blindspot.studies.judgments.page import results as judgment_results
-    from blindspot.studies.judgments.page.shown import Judged, judgments
+    from blindspot.studies.judgments.page.judged_set import Judged, judgments
 
     items = judgments().find_set(set_id)
     assert items is not None

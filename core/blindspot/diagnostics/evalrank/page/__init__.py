@@ -24,7 +24,7 @@ from blindspot.diagnostics.evalrank.page import (
     uncertainty,
     what_if,
 )
-from blindspot.diagnostics.evalrank.page.shown import EvalRankView, choose_candidates, choose_filtered, pairs_of
+from blindspot.diagnostics.evalrank.page.evalrank_view import EvalRankView, choose_candidates, choose_filtered, pairs_of
 from blindspot.diagnostics.evalrank.uncertainty import Estimated
 from blindspot.errors import BlindspotError
 from blindspot.store.records import RunRecord

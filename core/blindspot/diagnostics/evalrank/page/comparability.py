@@ -9,7 +9,7 @@ import streamlit as st
 from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Diagnostic
-from blindspot.diagnostics.evalrank.page.shown import button_for
+from blindspot.diagnostics.evalrank.page.evalrank_view import button_for
 from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from blindspot.errors import BlindspotError
 from blindspot.runs import manifests, requesting

@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.evalrank.kinds import MEASURES, Kind, choices_of, group_pairs
-from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sources_of
+from blindspot.diagnostics.evalrank.page.evalrank_view import BY_RUNS, EvalRankView, sources_of
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.sources import PairSources
 from blindspot.diagnostics.evalrank.view import gains_view, kinds_view

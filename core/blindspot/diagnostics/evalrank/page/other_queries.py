@@ -7,7 +7,7 @@ import streamlit as st
 
 from blindspot.diagnostics.evalrank import further
 from blindspot.diagnostics.evalrank.outranking import QueriesAbove, only_queries, queries_above
-from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
+from blindspot.diagnostics.evalrank.page.evalrank_view import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.numerics.statistics.written import percent
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone

@@ -19,7 +19,7 @@ from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
 from blindspot.diagnostics.evalrank import browsing
 from blindspot.diagnostics.evalrank.browsing import MEANING, NEED_B, Compared, Which
 from blindspot.diagnostics.evalrank.figures.pairs import rank_scatter
-from blindspot.diagnostics.evalrank.page.shown import EvalRankView, features, sources_of
+from blindspot.diagnostics.evalrank.page.evalrank_view import EvalRankView, features, sources_of
 from blindspot.diagnostics.evalrank.pairs import PairTable, RankedItem, around_match
 from blindspot.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
 from blindspot.figures.html_tables import TableRow, is_long, ranking_table

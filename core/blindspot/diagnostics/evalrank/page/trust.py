@@ -17,8 +17,8 @@ from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
 from blindspot.diagnostics.evalrank.figures.choices import choices_table
 from blindspot.diagnostics.evalrank.page import comparability
+from blindspot.diagnostics.evalrank.page.evalrank_view import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.page.pairs import encode_again
-from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.trust import Choice, as_toolkit, with_other_candidates
 from blindspot.diagnostics.evalrank.view import (

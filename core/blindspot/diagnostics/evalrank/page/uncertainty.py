@@ -9,7 +9,7 @@ import streamlit as st
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank import uncertainty as numbers
 from blindspot.diagnostics.evalrank.figures.scores import SCORES, SHOWN, difference_forest
-from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
+from blindspot.diagnostics.evalrank.page.evalrank_view import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.uncertainty import Estimated
 from blindspot.numerics.statistics.compare import PairedTest, Verdict

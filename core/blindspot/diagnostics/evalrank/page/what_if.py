@@ -10,8 +10,8 @@ import streamlit as st
 from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank import what_if
 from blindspot.diagnostics.evalrank.figures.what_if import change_bars, rank_scatter
+from blindspot.diagnostics.evalrank.page.evalrank_view import EvalRankView, button_for
 from blindspot.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_match
-from blindspot.diagnostics.evalrank.page.shown import EvalRankView, button_for
 from blindspot.diagnostics.evalrank.pairs import around_match
 from blindspot.diagnostics.evalrank.what_if import Basis, Change, WhatIf
 from blindspot.errors import BlindspotError

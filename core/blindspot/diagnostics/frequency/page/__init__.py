@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from blindspot import ui
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.frequency.page import bands, hubs, information, neighbors, norms
-from blindspot.diagnostics.frequency.page.shown import FrequencyView, gather
+from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView, gather
 from blindspot.ui.widgets.views import View, choose_view
 
 # By their names, which are also in the address; the first is the default.

@@ -12,10 +12,10 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank.kinds import LABELS, MEASURES, UNKNOWN
 from blindspot.diagnostics.evalrank.page import comparability
-from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, choose_filtered, pairs_of
+from blindspot.diagnostics.evalrank.page.evalrank_view import BY_RUNS, choose_filtered, pairs_of
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.frequency.figures.bands import Cell, band_matrix
-from blindspot.diagnostics.frequency.page.shown import MOST_VARIANTS, FrequencyView
+from blindspot.diagnostics.frequency.page.frequency_view import MOST_VARIANTS, FrequencyView
 from blindspot.diagnostics.frequency.view import BandsView, bands_view
 from blindspot.errors import BlindspotError
 from blindspot.figures.groups import group_lines

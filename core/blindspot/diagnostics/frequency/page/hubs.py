@@ -11,7 +11,7 @@ import streamlit as st
 from blindspot.diagnostics.frequency import hubness
 from blindspot.diagnostics.frequency.figures.hubs import occurrence_tails
 from blindspot.diagnostics.frequency.hubness import Lists, NoNeighbors
-from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView
 from blindspot.diagnostics.frequency.view import Hubs, Neighbor, hubs_view
 from blindspot.errors import BlindspotError
 from blindspot.numerics.neighbors.hubness import HUB

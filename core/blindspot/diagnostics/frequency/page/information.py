@@ -16,7 +16,7 @@ from blindspot.diagnostics.frequency.classes import Accuracy
 from blindspot.diagnostics.frequency.definition import ENTRY, rows_of
 from blindspot.diagnostics.frequency.figures import classes as figures
 from blindspot.diagnostics.frequency.figures.classes import CHANCE
-from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView
 from blindspot.diagnostics.frequency.view import told
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.written import ci

@@ -12,7 +12,7 @@ from blindspot.diagnostics.frequency import corpus_ranks
 from blindspot.diagnostics.frequency.classes import all_alike
 from blindspot.diagnostics.frequency.corpus_ranks import Curve, PowerLaw, Queries
 from blindspot.diagnostics.frequency.figures import classes as figures
-from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView
 from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import ci_in_words, interval

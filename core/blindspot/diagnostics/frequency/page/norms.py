@@ -11,7 +11,7 @@ from blindspot.datasets.word_frequency import Frequencies
 from blindspot.diagnostics.frequency import norms
 from blindspot.diagnostics.frequency.figures.norms import norm_scatter
 from blindspot.diagnostics.frequency.norms import Norms
-from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView
 from blindspot.runs.spaces import Space
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from blindspot import ui
 from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.heros.page import heros_view as runs
 from blindspot.diagnostics.heros.page import (
     lexical_overlap,
     orderings,
@@ -15,8 +16,7 @@ from blindspot.diagnostics.heros.page import (
     spread,
     words_alone,
 )
-from blindspot.diagnostics.heros.page import shown as runs
-from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.ui.widgets import missing_runs
 from blindspot.ui.widgets.views import View, choose_view
 

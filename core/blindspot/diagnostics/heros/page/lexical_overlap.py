@@ -11,7 +11,7 @@ from blindspot.datasets.published.scored_pairs.similarity_sets import SIMILARITY
 from blindspot.diagnostics.heros.figures import lexical_overlap as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap, mean_of, overlap
-from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.encoders.transformer.word_pieces import bert_uncased
 from blindspot.ui.markdown import as_text
 from blindspot.ui.turns import turn

@@ -12,7 +12,7 @@ from blindspot.diagnostics.heros.definition import MEANINGS, Meaning, meaning_of
 from blindspot.diagnostics.heros.figures import orderings as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Ordering
-from blindspot.diagnostics.heros.page.shown import HerosView, named, orderings_of, subset_in_words
+from blindspot.diagnostics.heros.page.heros_view import HerosView, named, orderings_of, subset_in_words
 from blindspot.diagnostics.heros.view import OrderingsView, method_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot

@@ -12,7 +12,7 @@ from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, Meaning, mea
 from blindspot.diagnostics.heros.figures import profile as figures
 from blindspot.diagnostics.heros.orderings import Contrast, Finding
 from blindspot.diagnostics.heros.page import published, words_alone
-from blindspot.diagnostics.heros.page.shown import (
+from blindspot.diagnostics.heros.page.heros_view import (
     BY_RUNS,
     HerosView,
     cosines,

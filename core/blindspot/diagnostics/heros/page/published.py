@@ -11,7 +11,7 @@ from blindspot.datasets.catalog import DATASETS
 from blindspot.diagnostics.heros import resemblance
 from blindspot.diagnostics.heros.figures import published as figures
 from blindspot.diagnostics.heros.figures.profile import PublishedRow, label
-from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS, PublishedProfile, blocks, heros_profiles
 from blindspot.diagnostics.heros.resemblance import Resemblance
 from blindspot.errors import BlindspotError

@@ -12,7 +12,7 @@ from blindspot.diagnostics.heros import browsing, retrieval
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.figures import sentences as figures
 from blindspot.diagnostics.heros.figures.profile import label
-from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.figures.html_tables import TableRow, ranking_table
 from blindspot.numerics.ranking.problem import Relation
 from blindspot.runs.embeddings import EmbeddingsGone

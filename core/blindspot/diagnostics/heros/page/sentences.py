@@ -14,9 +14,9 @@ from blindspot.diagnostics.heros import browsing
 from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import tested
+from blindspot.diagnostics.heros.page import heros_view as runs
 from blindspot.diagnostics.heros.page import sentence_drill
-from blindspot.diagnostics.heros.page import shown as runs
-from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.diagnostics.heros.view import sentences_view
 from blindspot.policy import MOST_SEARCHED
 from blindspot.types import Bool

@@ -11,7 +11,7 @@ from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.heros.figures import spread as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines
-from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, subsets_of
+from blindspot.diagnostics.heros.page.heros_view import BY_RUNS, HerosView, subsets_of
 from blindspot.diagnostics.heros.transforms import ChainProfile, chain_profile, newest_by_chain, not_yet_run
 from blindspot.diagnostics.heros.view import Spread, spread_view
 from blindspot.errors import BlindspotError

@@ -8,7 +8,7 @@ import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
 from blindspot.diagnostics.heros import words_alone
-from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, sentences
+from blindspot.diagnostics.heros.page.heros_view import BY_RUNS, HerosView, cosines, named, sentences
 from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot, dots

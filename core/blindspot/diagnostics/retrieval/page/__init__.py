@@ -10,7 +10,7 @@ from blindspot import ui
 from blindspot.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
 from blindspot.diagnostics.retrieval.long_texts.definition import ENTRY as LONG_TEXTS
 from blindspot.diagnostics.retrieval.page import kinds, long, published, queries, scores
-from blindspot.diagnostics.retrieval.page.shown import RetrievalView, table_of
+from blindspot.diagnostics.retrieval.page.retrieval_view import RetrievalView, table_of
 from blindspot.runs import manifests
 from blindspot.runs.same_items import on_same_items
 from blindspot.ui.markdown import as_text

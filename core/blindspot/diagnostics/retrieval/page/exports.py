@@ -10,7 +10,7 @@ import streamlit as st
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval import exports
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
-from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.page.retrieval_view import BY_RUNS, RetrievalView
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text

@@ -17,7 +17,7 @@ from blindspot.diagnostics.retrieval.figures import KEYWORDS, keyword_style
 from blindspot.diagnostics.retrieval.kinds import AXES, MEASURES, UNIT, Features, Kind
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.diagnostics.retrieval.page.queries import compared_sides
-from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.page.retrieval_view import BY_RUNS, RetrievalView
 from blindspot.diagnostics.retrieval.view import HEAD, gains_view, kinds_view
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW, Gains, Grouping

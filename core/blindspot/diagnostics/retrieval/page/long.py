@@ -11,7 +11,7 @@ import streamlit as st
 from blindspot.diagnostics.retrieval.long_texts import evidence
 from blindspot.diagnostics.retrieval.long_texts.arranged import LENGTHS
 from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, ENTRY, FEW, LATER, LONGER, TEST
-from blindspot.diagnostics.retrieval.page.shown import RetrievalView
+from blindspot.diagnostics.retrieval.page.retrieval_view import RetrievalView
 from blindspot.encoders.catalog import passages_of
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Scheme, Style, ink

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from blindspot.diagnostics.retrieval import published
-from blindspot.diagnostics.retrieval.page.shown import RetrievalView
+from blindspot.diagnostics.retrieval.page.retrieval_view import RetrievalView
 from blindspot.diagnostics.retrieval.published import BIASES, Preference
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot, dots

@@ -16,7 +16,7 @@ from blindspot.diagnostics.retrieval import figures
 from blindspot.diagnostics.retrieval.definition import SHOWN, TITLES
 from blindspot.diagnostics.retrieval.outcomes import Judgment, QueryTable, Side
 from blindspot.diagnostics.retrieval.page import exports, why
-from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.page.retrieval_view import BY_RUNS, RetrievalView
 from blindspot.diagnostics.retrieval.view import DIFFERENCE, HEAD, QUERY, RELEVANT, TEXT, AgainstView, against_view
 from blindspot.figures.html_tables import Column, Html, folded, html_table, passage_marked, quiet
 from blindspot.numerics.ranking.judged import TOP

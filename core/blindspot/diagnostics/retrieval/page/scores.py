@@ -9,7 +9,7 @@ import streamlit as st
 from blindspot.diagnostics.retrieval import figures
 from blindspot.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
-from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.page.retrieval_view import BY_RUNS, RetrievalView
 from blindspot.diagnostics.retrieval.view import HEAD, RankingScores, bars_in_words, ranking_scores, unjudged_in_words
 from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.compare import Verdict

@@ -10,7 +10,7 @@ import streamlit as st
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.diagnostics.retrieval.exports import outranking
 from blindspot.diagnostics.retrieval.outcomes import Judgment, QueryTable, Side
-from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.page.retrieval_view import BY_RUNS, RetrievalView
 from blindspot.diagnostics.retrieval.reasons import TopTens, in_words
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.transformer.reading import unread, whole_tokenizer

@@ -14,8 +14,8 @@ from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
 from blindspot.studies.compare.page import items, missing
+from blindspot.studies.compare.page.compare_view import CompareView, among_of
 from blindspot.studies.compare.page.reading import compared, costs_of, tested
-from blindspot.studies.compare.page.shown import CompareView, among_of
 from blindspot.studies.compare.rows import Row, headline, legend, method_in_words
 from blindspot.studies.compare.view import TwoModels
 from blindspot.studies.report.page import report_buttons

@@ -8,8 +8,8 @@ import streamlit as st
 from blindspot.datasets.catalog import title_of
 from blindspot.figures.html_tables import Column, html_table, quiet
 from blindspot.studies.compare.changed import MOST_ITEMS, Item, in_words
+from blindspot.studies.compare.page.compare_view import CompareView
 from blindspot.studies.compare.page.reading import changed_items
-from blindspot.studies.compare.page.shown import CompareView
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_of

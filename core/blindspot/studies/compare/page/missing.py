@@ -10,7 +10,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.errors import BlindspotError
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
-from blindspot.studies.compare.page.shown import CompareView
+from blindspot.studies.compare.page.compare_view import CompareView
 from blindspot.studies.compare.rows import Missing, Why
 from blindspot.texts import counted
 from blindspot.ui import gone

@@ -8,8 +8,8 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.studies.compare import figures
 from blindspot.studies.compare.costs import CostKind
+from blindspot.studies.compare.page.compare_view import among_of
 from blindspot.studies.compare.page.reading import costs_of, of_several
-from blindspot.studies.compare.page.shown import among_of
 from blindspot.studies.compare.rows import MOST_VARIANTS, holding_in_words
 from blindspot.studies.compare.several import ByPair, difference_of, points, scored, wins
 from blindspot.ui.boundary import fragment

@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.studies.judgments.page import answer, exchange, form, results, sessions, texts, votes
-from blindspot.studies.judgments.page.shown import PAGES, Judged, item_set, judgments, other_task, state_of_session
+from blindspot.studies.judgments.page.judged_set import PAGES, Judged, item_set, judgments, other_task, state_of_session
 from blindspot.studies.judgments.types import Session, SetSummary, Task
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import options

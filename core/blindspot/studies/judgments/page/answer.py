@@ -15,7 +15,7 @@ import streamlit as st
 from blindspot.datasets.catalog import catalogued, title_of
 from blindspot.errors import BlindspotError
 from blindspot.settings import ASSETS
-from blindspot.studies.judgments.page.shown import PAGES, Judged, judgments, other_task, state_of_session
+from blindspot.studies.judgments.page.judged_set import PAGES, Judged, judgments, other_task, state_of_session
 from blindspot.studies.judgments.page.texts import DONT_KNOW, EXAMPLES, KEPT, PRIVACY, QUESTIONS, TO_DO
 from blindspot.studies.judgments.page.votes import wait_for_reveal
 from blindspot.studies.judgments.raters import LONGEST_NAME, item_order, nickname, option_order, rater_key

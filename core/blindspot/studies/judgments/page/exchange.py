@@ -13,7 +13,7 @@ from blindspot.errors import BlindspotError
 from blindspot.files.typed_tables import TableFormat
 from blindspot.studies.judgments import bundles
 from blindspot.studies.judgments.bundles import Bundle, Part
-from blindspot.studies.judgments.page.shown import facilitated, hidden_sessions, judgments
+from blindspot.studies.judgments.page.judged_set import facilitated, hidden_sessions, judgments
 from blindspot.studies.judgments.page.texts import TITLES
 from blindspot.studies.judgments.store import Merged
 from blindspot.studies.judgments.types import SetSummary, Task

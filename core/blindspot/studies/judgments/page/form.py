@@ -15,7 +15,7 @@ from blindspot.studies.judgments.inventories import SENTENCES, SHORTEST_SENTENCE
 from blindspot.studies.judgments.making import LONGEST_TITLE, SEED, ItemsRequest
 from blindspot.studies.judgments.own_queries import LONGEST, MAX_ROWS
 from blindspot.studies.judgments.page import sets
-from blindspot.studies.judgments.page.shown import judgments
+from blindspot.studies.judgments.page.judged_set import judgments
 from blindspot.studies.judgments.page.texts import ABOUT
 from blindspot.studies.judgments.rules import COUNT_TOLERANCE, INTRUDERS_FROM, LOG10_TOLERANCE, RANKS, Closeness, Rule
 from blindspot.studies.judgments.types import Task

@@ -11,7 +11,7 @@ from blindspot.errors import BlindspotError
 from blindspot.runs.spaces import NotEncoded, open_spaces
 from blindspot.settings import prepare_runtime
 from blindspot.studies.judgments.automatic import Automatic, answer
-from blindspot.studies.judgments.page.shown import Judged
+from blindspot.studies.judgments.page.judged_set import Judged
 from blindspot.studies.judgments.types import ItemSet
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings

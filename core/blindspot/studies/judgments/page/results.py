@@ -19,7 +19,7 @@ from blindspot.studies.judgments import figures, scoring, verdict
 from blindspot.studies.judgments.automatic import Automatic
 from blindspot.studies.judgments.page import missed, reference, training
 from blindspot.studies.judgments.page import votes as judgment_votes
-from blindspot.studies.judgments.page.shown import Judged
+from blindspot.studies.judgments.page.judged_set import Judged
 from blindspot.studies.judgments.page.votes import Votes
 from blindspot.studies.judgments.scoring import By, PairTest, Scores
 from blindspot.studies.judgments.tallies import Tally

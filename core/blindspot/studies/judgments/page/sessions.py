@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.errors import BlindspotError, InputError
-from blindspot.studies.judgments.page.shown import PAGES, Judged, item_set, judgments, other_task, state_of_session
+from blindspot.studies.judgments.page.judged_set import PAGES, Judged, item_set, judgments, other_task, state_of_session
 from blindspot.studies.judgments.page.texts import TITLES
 from blindspot.studies.judgments.types import LONGEST, ItemSet, RaterProgress, Session, Task, session_name
 from blindspot.texts import counted

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from blindspot.studies.judgments import making
-from blindspot.studies.judgments.page.shown import item_set, judgments
+from blindspot.studies.judgments.page.judged_set import item_set, judgments
 from blindspot.studies.judgments.rules import Closeness
 from blindspot.studies.judgments.types import SetSummary
 from blindspot.texts import counted

@@ -10,7 +10,7 @@ from blindspot.errors import BlindspotError
 from blindspot.runs.training_data import files
 from blindspot.runs.training_data.from_run import Made, Wishes
 from blindspot.studies.judgments import training_data
-from blindspot.studies.judgments.page.shown import judgments
+from blindspot.studies.judgments.page.judged_set import judgments
 from blindspot.studies.judgments.page.votes import Votes
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import ItemSet

@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot.errors import BlindspotError
 from blindspot.studies.judgments.doubts import FAST_SECONDS, LEAST_ANSWERS, Doubt, doubts
-from blindspot.studies.judgments.page.shown import Judged, hidden_sessions, judgments
+from blindspot.studies.judgments.page.judged_set import Judged, hidden_sessions, judgments
 from blindspot.studies.judgments.raters import rater_key
 from blindspot.studies.judgments.scoring import By, Group
 from blindspot.studies.judgments.tallies import Tally, tally
