@@ -89,7 +89,37 @@ def test_columns_are_named_by_role() -> None:
     assert named.metrics == bs.evalrank("random-projection", PAIRS).metrics
 
 
-@each("data", [[], 5, None, [(1,)], "nothing", "nothing.csv", [("a", "b", "c", "d")], {"a": [1], "b": [2, 3]}])
+class Rows:
+    """As a Dataset of Hugging Face's datasets, whose table has rows that it leaves out or reorders."""
+
+    column_names = ("query", "match")
+
+    def with_format(self, kind: str) -> Rows:
+        assert kind == "arrow"
+        return self
+
+    def __len__(self) -> int:
+        return len(PAIRS)
+
+    def __getitem__(self, rows: slice) -> pa.Table:
+        return pa.table({name: [pair[n] for pair in PAIRS[rows]] for n, name in enumerate(self.column_names)})
+
+
+def test_a_dataset_and_the_texts_of_an_index_are_read(store: Path) -> None:
+    of_tuples = bs.evalrank("random-projection", PAIRS, store=store)
+    frame = pd.DataFrame(PAIRS, columns=["query", "match"])
+    for data in (Rows(), frame.set_index("query"), frame.set_index(["query", "match"])):
+        assert bs.evalrank("random-projection", data, store=store).metrics == of_tuples.metrics
+
+
+@each(
+    "data",
+    [
+        *([], 5, None, [(1,)], "nothing", "nothing.csv", [("a", "b", "c", "d")], {"a": [1], "b": [2, 3]}),
+        *(pd.Series(["a", "b"]), {"train": {"query": ["a"], "match": ["b"]}}, {"test": Rows()}, dict(PAIRS)),
+        {"queries": {"q1": "a"}, "corpus": {"d1": {"text": "b"}}, "qrels": {"q1": {"d1": 1}}},
+    ],
+)
 def test_what_is_no_data_is_one_line(data: Any) -> None:
     with pytest.raises(bs.InputError) as caught:
         bs.evalrank("random-projection", data)

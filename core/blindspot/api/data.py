@@ -108,26 +108,57 @@ def _named(columns: Mapping[str, str] | None) -> NamedColumns | None:
 
 
 def _table(data: Any, kind: DatasetKind | None) -> pa.Table:
-    """A table of a pandas or polars frame, an Arrow table, a dict of columns, or a list of tuples or dicts."""
+    """A table of a frame, a dict of columns, or a list of tuples or dicts."""
     try:
-        if isinstance(data, pa.Table):
-            return data
-        if hasattr(data, "to_arrow"):
-            return data.to_arrow()
-        if hasattr(data, "iloc"):
-            return pa.Table.from_pandas(data, preserve_index=False)
         if isinstance(data, Mapping):
+            _check_columns(data)
             return pa.table({str(name): list(column) for name, column in data.items()})
         if isinstance(data, Sequence) and data and all(isinstance(row, Mapping) for row in data):
             return pa.Table.from_pylist([dict(row) for row in data])
         if isinstance(data, Sequence) and data and all(isinstance(row, tuple | list) for row in data):
             return _of_tuples(data, kind)
+        if (table := _of_frame(data)) is not None:
+            return table
     except (pa.ArrowException, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"the data is no table: {error}", expected=EXPECTED) from error
     what = "an empty list" if isinstance(data, Sequence) and not data else f"the type {type(data).__name__}"
     raise InputError(f"{what} is no data", expected=EXPECTED)
+
+
+def _of_frame(data: Any) -> pa.Table | None:
+    """An Arrow table, a polars or pandas frame, or a Dataset of Hugging Face's datasets; None for anything else."""
+    if isinstance(data, pa.Table):
+        return data
+    if hasattr(data, "to_arrow"):
+        return data.to_arrow()
+    if hasattr(data, "iloc") and hasattr(data, "columns"):
+        return pa.Table.from_pandas(_with_index(data), preserve_index=False)
+    is_dataset = all(hasattr(data, name) for name in ("with_format", "column_names", "__len__"))
+    return data.with_format("arrow")[:] if is_dataset else None
+
+
+def _with_index(frame: Any) -> Any:
+    """A pandas frame with the texts of a named index, such as the queries, as a column."""
+    index = frame.index.to_frame(index=False)
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    texts = [name for name in named if len(index) and isinstance(index[name].iloc[0], str)]
+    return frame.reset_index(drop=True).assign(**{str(name): index[name] for name in texts}) if texts else frame
+
+
+def _check_columns(data: Mapping[Any, Any]) -> None:
+    """Refuse a dict of tables, as of several splits, or of texts by id."""
+    if tables := [
+        str(name)
+        for name, column in data.items()
+        if isinstance(column, Mapping | str) or hasattr(column, "columns") or hasattr(column, "column_names")
+    ]:
+        raise InputError(
+            f"a dict with no list of cells under {', '.join(map(repr, tables[:3]))}",
+            expected=EXPECTED,
+            remedy="give one table; queries, documents and judgments are called so, each a dict of columns",
+        )
 
 
 def _of_tuples(rows: Sequence[Sequence[Any]], kind: DatasetKind | None) -> pa.Table:
@@ -157,7 +188,8 @@ def _written(table: pa.Table, folder: Path) -> Path:
     from pyarrow import parquet
 
     sink = pa.BufferOutputStream()
-    parquet.write_table(table.replace_schema_metadata(None), sink)
+    classes = {key: value for key, value in (table.schema.metadata or {}).items() if key == b"huggingface"}
+    parquet.write_table(table.replace_schema_metadata(classes or None), sink)
     content = sink.getvalue().to_pybytes()
     path = folder / f"data-{hashlib.sha256(content).hexdigest()[:12]}.parquet"
     if not path.exists():
