@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from blindspot.settings import Settings
-from blindspot.server.kernels import ready_kernels
+from blindspot.server.routes import ready_kernels
 ready_kernels(Settings.from_environment())
 loaded = [name for name in ("numba", "streamlit", "torch") if name in sys.modules]
 from blindspot.numerics import flag_kernels, kernels

@@ -11,10 +11,9 @@ import duckdb
 import pytest
 
 from blindspot.store import db
-from blindspot.store.answers import Answers
 from blindspot.store.db import Database
 from blindspot.store.records import RunState
-from blindspot.store.repository import Repository
+from blindspot.store.repository import Answers, Repository
 from tests.support.store_samples import pair_set, plan, store_run
 
 DELETE = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute(\"DELETE FROM run WHERE run_id = 'aaaa'\")"

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from blindspot.collector import collector_paused
 from blindspot.errors import BlindspotError
-from blindspot.server.kernels import ready_kernels, wait_until_idle
 from blindspot.server.preparation import Preparation
-from blindspot.settings import Settings
+from blindspot.settings import Settings, prepare_runtime
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -29,6 +28,9 @@ log = logging.getLogger(__name__)
 
 READY = "/ready"
 FRESH_SECONDS = 2.0  # how long a response is cached
+LOOK_SECONDS = 0.5
+MOST_BUSY = 0.2  # of a core: what the process may use and still count as idle
+PATIENCE_SECONDS = 60.0  # for it to be idle
 PREPARATION = Preparation()  # of this process's server
 
 
@@ -51,6 +53,35 @@ def _start(settings: Settings) -> None:
     threading.Thread(target=ready_kernels, args=(settings,), name="blindspot-kernels", daemon=True).start()
     threading.Thread(target=ready_model, args=(settings,), name="blindspot-model", daemon=True).start()
     PREPARATION.run(settings)
+
+
+def ready_kernels(settings: Settings) -> None:
+    """Compile what is not compiled yet, then load it, both once the first page is drawn; never raises.
+
+    A page would wait for numba's import (a third of a second) and, in a fresh cache, for the compiler (seconds).
+    Compiling uses another process; loading holds the interpreter for half a second.
+    """
+    try:
+        wait_until_idle()
+        prepare_runtime(settings)
+        from blindspot.numerics import warm_up
+
+        warm_up.compile_elsewhere()
+        wait_until_idle()
+        warm_up.warm_up()
+    except (BlindspotError, OSError, ImportError, RuntimeError) as error:
+        log.warning("rankings will compile their kernels when they are needed: %s", error)
+
+
+def wait_until_idle() -> None:
+    """Return when the process does next to nothing, or its patience ends."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    used = time.process_time()
+    while time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+        before, used = used, time.process_time()
+        if used - before < MOST_BUSY * LOOK_SECONDS:
+            return
 
 
 def kept(page: str) -> tuple[int, int]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack, cast
 
 import duckdb
 import numpy as np
@@ -24,7 +26,6 @@ from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import Kind
-from blindspot.store.answers import Answers
 from blindspot.store.db import Database, query, tables_of
 from blindspot.store.records import (
     Leaderboard,
@@ -46,6 +47,46 @@ from blindspot.variants import Variant
 _RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
 RUN_AS_ROWS = 5  # rows that a run counts for in the memory for answers
 MANY = 100  # runs whose ids begin alike: more are not counted
+MOST_ROWS = 50_000  # of all answers that are kept: some tens of megabytes
+
+A = TypeVar("A")
+
+
+class Answers:
+    """Answers to earlier questions, valid until the store's file changes, in this process or in another one.
+
+    A page asks some ten small questions, such as which models there are, every time it is drawn. DuckDB takes some
+    milliseconds for each, tens of them in a store of 100,000 runs, and has to open the file again after a second's
+    rest. Those asked for longest ago are dropped first. Callers share the answers: nobody may change one.
+    """
+
+    def __init__(self, database: Database, most_rows: int = MOST_ROWS) -> None:
+        self._database = database
+        self._most = most_rows
+        self._lock = threading.Lock()
+        self._state: Hashable = None
+        self._kept: OrderedDict[Hashable, tuple[object, int]] = OrderedDict()
+        self._rows = 0
+
+    def get(self, question: Hashable, ask: Callable[[], tuple[A, int | None]]) -> A:
+        """The answer to a question; ``ask`` returns it with its number of rows, None if it can change by itself."""
+        before = self._database.state()  # looked at first: what changes meanwhile makes the answer look older
+        with self._lock:
+            if before != self._state:
+                self._kept.clear()
+                self._rows, self._state = 0, before
+            if question in self._kept:
+                self._kept.move_to_end(question)
+                return cast("A", self._kept[question][0])
+        answer, rows = ask()
+        if rows is not None:
+            with self._lock:
+                if before == self._state and question not in self._kept:
+                    self._kept[question] = (answer, rows + 1)
+                    self._rows += rows + 1
+                    while self._rows > self._most:
+                        self._rows -= self._kept.popitem(last=False)[1][1]
+        return answer
 
 
 class Repository:

@@ -18,7 +18,7 @@ from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import collection, page
 from blindspot.studies.findings.collection import Collected
-from blindspot.studies.findings.page import SHOWN, at_first, reading
+from blindspot.studies.findings.page import SHOWN, at_first
 from blindspot.variants import Variant
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, written
@@ -106,7 +106,7 @@ def test_with_many_rows_only_the_models_run_last_are_read(
 def read_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Variant, ...]]:
     """The models of every call from now on."""
     asked: list[tuple[Variant, ...]] = []
-    collected = reading.collected
+    collected = page.collected
 
     def noted(variants: Sequence[Variant], metric: str, dataset: str) -> Collected:
         asked.append(tuple(variants))

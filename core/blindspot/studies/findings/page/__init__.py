@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -12,19 +13,22 @@ from blindspot.datasets.catalog import title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.default_models import place_of
-from blindspot.runs.findings import Level
+from blindspot.runs.findings import Finding, Level
 from blindspot.runs.findings.baselines import BASELINES
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.findings import collection
 from blindspot.studies.findings import own as own_models
 from blindspot.studies.findings.among import NOT_TOLD_APART
-from blindspot.studies.findings.collection import Collected, Discovery, knows_no_meaning
+from blindspot.studies.findings.collection import Collected, Discovery, RunsOf, Selection, knows_no_meaning
 from blindspot.studies.findings.page import cards, own
-from blindspot.studies.findings.page.reading import collected
 from blindspot.studies.report.page import report_buttons
 from blindspot.texts import counted, listed
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.page_state import ON
 from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import cached, repository, settings
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.doors import doors
@@ -251,3 +255,46 @@ def _narrowed(dataset: str, level: str) -> str:
     only = [f"on {dataset_title(dataset)}"] if dataset else []
     only += [PLURALS[Level(level)]] if level != ALL else []
     return f" Shown: only {' and '.join(only)}." if only else ""
+
+
+def collected(variants: Sequence[Variant], metric: str, dataset: str) -> Collected:
+    """The findings of picked variants; see ``Selection``."""
+    store = repository()
+    store_path = str(settings().store)
+    return _collected(
+        store.digest(), tuple(variants), metric, dataset, store_path, _repository=store, _settings=settings()
+    )
+
+
+@cached(32, "Computing findings …", shared=True)
+def _collected(
+    digest: str,  # noqa: ARG001 - decides, with the rest, what there is
+    variants: tuple[Variant, ...],
+    metric: str,
+    dataset: str,
+    store: str,
+    _repository: Repository,
+    _settings: Settings,
+) -> Collected:
+    selection = Selection(variants, metric, (dataset,) if dataset else ())
+    return collection.collect(_repository, _settings, selection, making=partial(_making, store))
+
+
+def _making(store: str, runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[Finding]:
+    return _made(runs, store, _repository=repository, _settings=settings)
+
+
+def _identity(runs: RunsOf) -> object:
+    of_runs = ([run.run_id for run in kind] for kind in (runs.chosen, runs.baselines))
+    return runs.entry.id, runs.entry.version, runs.pooled, *of_runs
+
+
+# Runs do not change: where others are added, as during a demo, only their diagnostics are looked at anew.
+@cached(256, shared=True, keys={RunsOf: _identity})
+def _made(
+    runs: RunsOf,
+    store: str,  # noqa: ARG001 - visitors of a demo have their own
+    _repository: Repository,
+    _settings: Settings,
+) -> Sequence[Finding]:
+    return collection.make(runs, _repository, _settings)
