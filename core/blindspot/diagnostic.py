@@ -634,12 +634,12 @@ def result_table(diagnostic: str, version: int) -> str:
 def in_words(params: Mapping[str, str]) -> str:
     """The values of a run's parameters, for people: ``cos, definition, fitted on stsb-dev``."""
     chosen = {name: parameter for name, parameter in parameters().items() if parameter.only_if_chosen}
-    own = [
+    parts = [
         f"{name} {chosen[name].as_shown(value)}" if name in chosen else value
         for name, value in params.items()
         if name != FIT_ON
     ]
-    return ", ".join([*own, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
+    return ", ".join([*parts, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
 
 
 # The module in ``blindspot.diagnostics`` of each ENTRY, in the order in which pages and commands list them.

@@ -293,8 +293,8 @@ def _folder_of_kernels(folder: Path) -> Path:
         with tempfile.TemporaryFile(dir=next(parent for parent in (folder, *folder.parents) if parent.exists())):
             return folder
     except OSError:
-        own = Path(tempfile.mkdtemp(prefix="blindspot-numba-"))
-        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        temporary = Path(tempfile.mkdtemp(prefix="blindspot-numba-"))
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
         if folder.is_dir():
-            shutil.copytree(folder, own, dirs_exist_ok=True)
-        return own
+            shutil.copytree(folder, temporary, dirs_exist_ok=True)
+        return temporary

@@ -164,7 +164,7 @@ def _check_columns(data: Mapping[Any, Any]) -> None:
 def _of_tuples(rows: Sequence[Sequence[Any]], kind: DatasetKind | None) -> pa.Table:
     """A table of tuples; columns are named as in the diagnostic's own files, by the number of columns."""
     widths = sorted({len(row) for row in rows})
-    forms = [form for own in OWN_KINDS.values() if kind in {None, own.kind} for form in own.forms]
+    forms = [form for user_kind in OWN_KINDS.values() if kind in {None, user_kind.kind} for form in user_kind.forms]
     form = next((form for form in forms if [len(form)] == widths), None)
     if form is None:
         what = f"rows of {' and '.join(map(str, widths))} values"
@@ -174,12 +174,12 @@ def _of_tuples(rows: Sequence[Sequence[Any]], kind: DatasetKind | None) -> pa.Ta
 
 def _columns_of(table: pa.Table, kind: DatasetKind | None) -> NamedColumns | None:
     """The columns, if named as in the diagnostic's own files; others are recognized or refused later."""
-    own = OWN_KINDS.get(kind) if kind else None
-    if own is None:
+    user_kind = OWN_KINDS.get(kind) if kind else None
+    if user_kind is None:
         return None
-    for form in own.forms:
+    for form in user_kind.forms:
         if {*form} <= {*table.column_names}:
-            more = [role for role in own.optional if role in table.column_names]
+            more = [role for role in user_kind.optional if role in table.column_names]
             return NamedColumns.of([(role, role) for role in (*form, *more)])
     return None
 

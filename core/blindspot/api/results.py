@@ -90,8 +90,8 @@ class Run:
         """Sentences on what decided the scores and may surprise, as ``run`` prints: what was assumed about own data and
         about the model, declared prompts and similarities that were not applied, texts that were cut, and what scores
         on the dataset do not say."""
-        own = manifests.reading_notes([self._record])
-        return (*own, *manifests.notes([self._record]), *limits_of([self.dataset]))
+        readings = manifests.reading_notes([self._record])
+        return (*readings, *manifests.notes([self._record]), *limits_of([self.dataset]))
 
     def __float__(self) -> float:
         """The headline score."""

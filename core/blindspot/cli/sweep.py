@@ -267,8 +267,8 @@ def _notes(expansion: sweeps.Expansion) -> list[str]:
         f"and this is a {dataset.entry().kind.in_words}"
         for diagnostic, dataset in expansion.unfit
     ]
-    own = [dataset.entry().own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]
-    return [*left_out, *(f"read {pairs.summary}" for pairs in own if pairs)]
+    user_files = [dataset.entry().own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]
+    return [*left_out, *(f"read {pairs.summary}" for pairs in user_files if pairs)]
 
 
 def _print_scores(group: Sequence[Done]) -> None:

@@ -122,8 +122,8 @@ def by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, about: str) -> Frequ
     """
     from wordfreq.tokens import tokenize
 
-    own = of_vocabulary(vocabulary, about)
-    by_spelling: dict[str, float] = dict(zip(map(one_form, vocabulary.items), own.zipf.tolist(), strict=True))
+    frequencies = of_vocabulary(vocabulary, about)
+    by_spelling: dict[str, float] = dict(zip(map(one_form, vocabulary.items), frequencies.zipf.tolist(), strict=True))
 
     def zipf_of_item(item: str) -> float:
         for spelling in (one_form(item), caseless(item)):
@@ -134,4 +134,4 @@ def by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, about: str) -> Frequ
     zipf = np.array([zipf_of_item(item) for item in dataset.items])
     counts = 10.0**zipf / PER_BILLION * vocabulary.corpus_size
     digest = f"{vocabulary.content_digest}-{dataset.texts_digest}"
-    return replace(own, zipf=zipf, counts=counts, digest=digest)
+    return replace(frequencies, zipf=zipf, counts=counts, digest=digest)

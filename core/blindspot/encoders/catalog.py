@@ -95,17 +95,17 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     backend, passages, info = entry.params.backend, entry.params.passages, entry.info
     given = entry.params.readout
     is_joined = bool(given.more) or given.pooling not in OF_A_PASS
-    own = given if is_joined else replace(given, pooling=_MINILM_POOLINGS[entry.id])
+    readout = given if is_joined else replace(given, pooling=_MINILM_POOLINGS[entry.id])
     if is_joined:
-        info = replace(info, title=f"{info.title}, {own.written}", dimension=info.dimension * len(own.poolings))
+        info = replace(info, title=f"{info.title}, {readout.written}", dimension=info.dimension * len(readout.poolings))
     siblings = {i: (ENCODERS[i].info, Readout(p)) for i, p in _MINILM_POOLINGS.items() if i != entry.id}
-    if own.layers:
-        check_layers(own, MINILM_LAYERS, entry.reference)
+    if readout.layers:
+        check_layers(readout, MINILM_LAYERS, entry.reference)
         joined = info
-        info = _with_layers(info, own)
+        info = _with_layers(info, readout)
         others = [
             (replace(entry, params=replace(entry.params, readout=layer)), layer)
-            for layer in layers_beside(own, MINILM_LAYERS)
+            for layer in layers_beside(readout, MINILM_LAYERS)
         ]
         siblings = {sibling.reference: (_with_layers(joined, readout), readout) for sibling, readout in others}
     if backend is not Backend.TORCH:
@@ -114,7 +114,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         siblings = {}
     if passages:
         passages.check(MINILM_MAX_LENGTH, entry.reference)
-    if passages or ((entry.params.prompt or is_joined) and not own.layers):  # the other poolings take no prompt
+    if passages or ((entry.params.prompt or is_joined) and not readout.layers):  # the other poolings take no prompt
         siblings = {}
     return SentenceTransformerEncoder(
         reference=entry.reference,
@@ -124,7 +124,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         pooling="mean, L2-normalised",
         max_length=MINILM_MAX_LENGTH,
         wanted_device=settings.device,
-        own=own,
+        own=readout,
         prompt=entry.params.prompt or "",
         others=tuple(Output(i, facts, readout) for i, (facts, readout) in siblings.items()),
         backend=backend,

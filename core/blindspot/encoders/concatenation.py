@@ -130,8 +130,8 @@ def _dimension(info: EncoderInfo, chain: TransformChain) -> int:
 
 def _role_prompts(infos: Sequence[EncoderInfo]) -> RolePrompts | None:
     """Prompts by role of the parts, joined where several have one; None if no part has any."""
-    own = [info.role_prompts for info in infos if info.role_prompts]
-    if not own:
+    prompts = [info.role_prompts for info in infos if info.role_prompts]
+    if not prompts:
         return None
-    query, document = (" | ".join(dict.fromkeys(getattr(p, role) for p in own)) for role in ("query", "document"))
-    return RolePrompts(query, document, given=any(prompts.given for prompts in own))
+    query, document = (" | ".join(dict.fromkeys(getattr(p, role) for p in prompts)) for role in ("query", "document"))
+    return RolePrompts(query, document, given=any(prompts.given for prompts in prompts))

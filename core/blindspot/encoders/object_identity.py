@@ -219,8 +219,8 @@ def _refuse_own_code(kind: type) -> None:
     for base in kind.__mro__:
         if _package_of(base) not in _TRUSTED:
             raise _Unknown(f"a class of the program's own: {_name_of(base)}")
-        for name, own in vars(base).items():
-            if isinstance(own, types.FunctionType) and _package_of(own) not in _TRUSTED:
+        for name, member in vars(base).items():
+            if isinstance(member, types.FunctionType) and _package_of(member) not in _TRUSTED:
                 raise _Unknown(f"a method of the program's own: {_name_of(base)}.{name}")
 
 

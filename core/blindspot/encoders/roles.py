@@ -158,8 +158,8 @@ class RoleEncoder:
     @property
     def identity(self) -> EncoderIdentity:
         """The prompt is the one for documents; the pooling names the one for queries."""
-        own = self.base.identity
-        return replace(own, prompt=self.document, pooling=f"{own.pooling}{_OF_QUERIES}{self.query!r}")
+        identity = self.base.identity
+        return replace(identity, prompt=self.document, pooling=f"{identity.pooling}{_OF_QUERIES}{self.query!r}")
 
     @property
     def info(self) -> EncoderInfo:
@@ -252,9 +252,9 @@ class _PreparedByRole:
     def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
         out = np.empty((len(rows), self.dimension), dtype=np.float32)
         truncated = 0
-        for own, prepared in self.parts:
-            here = np.isin(rows, own)
+        for rows_of_role, prepared in self.parts:
+            here = np.isin(rows, rows_of_role)
             if here.any():
-                batch = prepared.encode(np.searchsorted(own, rows[here]), cancel)
+                batch = prepared.encode(np.searchsorted(rows_of_role, rows[here]), cancel)
                 out[here], truncated = batch.vectors[0], truncated + batch.truncated
         return Encodings((out,), truncated)

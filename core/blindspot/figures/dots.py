@@ -51,21 +51,23 @@ def dots(
     variants = list(dict.fromkeys(rows["variant"]))
     names = list(names) or list(dict.fromkeys(rows["name"]))
     for i, variant in enumerate(variants):
-        style, own = styles[variant], rows[rows["variant"] == variant]
+        style, rows_here = styles[variant], rows[rows["variant"] == variant]
         offset = (i - (len(variants) - 1) / 2) * 0.7 / len(variants)
-        places = [names.index(name) + offset for name in own["name"]]
-        ends = own["high"].fillna(own["value"])
-        labels += [(end, y, number(value, spec)) for end, y, value in zip(ends, places, own["value"], strict=True)]
+        places = [names.index(name) + offset for name in rows_here["name"]]
+        ends = rows_here["high"].fillna(rows_here["value"])
+        labels += [
+            (end, y, number(value, spec)) for end, y, value in zip(ends, places, rows_here["value"], strict=True)
+        ]
         figure.add_scatter(
-            x=own["value"].tolist(),
+            x=rows_here["value"].tolist(),
             y=places,
-            error_x=error_bars(own, style.color),
+            error_x=error_bars(rows_here, style.color),
             mode="markers",
             name=escape(variant.label, quote=False),
             marker={"color": style.color, "symbol": style.symbol, "size": 10},
             customdata=[
                 [escape(name, quote=False), interval_text(low, high)]
-                for name, low, high in zip(own["name"], own["low"], own["high"], strict=True)
+                for name, low, high in zip(rows_here["name"], rows_here["low"], rows_here["high"], strict=True)
             ],
             hovertemplate="%{customdata[0]}: %{x:.4f}%{customdata[1]}<extra>%{fullData.name}</extra>",
         )
@@ -91,9 +93,12 @@ def _label(figure: go.Figure, labels: Sequence[tuple[float, float, str]]) -> Non
     set_properties(figure.layout, annotations=annotations, margin={"r": 56})
 
 
-def error_bars(own: pd.DataFrame, color: str) -> dict[str, object]:
+def error_bars(dots_shown: pd.DataFrame, color: str) -> dict[str, object]:
     """Error bars as wide as the intervals; none where there is no interval."""
-    up, down = (own["high"] - own["value"]).fillna(0.0), (own["value"] - own["low"]).fillna(0.0)
+    up, down = (
+        (dots_shown["high"] - dots_shown["value"]).fillna(0.0),
+        (dots_shown["value"] - dots_shown["low"]).fillna(0.0),
+    )
     return {
         "type": "data",
         "symmetric": False,

@@ -45,8 +45,8 @@ class Visitor:
 def begin(settings: Settings, queue: JobQueue) -> Visitor:
     """A new visitor; nothing is written before they upload texts of their own."""
     name = f"{os.getpid()}-{secrets.token_hex(16)}"
-    own = replace(settings, session=name)
-    return Visitor(name, Place(own, Repository.at(own.store)), queue)
+    visitors_settings = replace(settings, session=name)
+    return Visitor(name, Place(visitors_settings, Repository.at(visitors_settings.store)), queue)
 
 
 def end(visitor: Visitor) -> None:

@@ -37,15 +37,15 @@ def undisturbed_blas() -> Iterator[None]:
 
     Stored results are computed in it, so that they do not depend on what a page computes meanwhile.
     """
-    own = threading.get_ident()
+    thread = threading.get_ident()
     with _Blas.changed:
-        _Blas.changed.wait_for(lambda: _Blas.limited == 0 or own in _Blas.undisturbed)
-        _Blas.undisturbed.append(own)
+        _Blas.changed.wait_for(lambda: _Blas.limited == 0 or thread in _Blas.undisturbed)
+        _Blas.undisturbed.append(thread)
     try:
         yield
     finally:
         with _Blas.changed:
-            _Blas.undisturbed.remove(own)
+            _Blas.undisturbed.remove(thread)
 
 
 @contextmanager

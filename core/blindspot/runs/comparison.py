@@ -145,9 +145,13 @@ def paired_tests(
     for first, second in of:
         a, b = scores[first.run_id], scores[second.run_id]
         headline = entry.headline_of(first.metrics)
-        own = family or (a[headline].family if headline in a else MAIN)
-        wanted = {scores.family for scores in a.values() if _belongs(scores.family, own)} if every else {own}
-        names = sorted((name for name in a if name in b), key=lambda name: (name != headline, a[name].family != own))
+        main_family = family or (a[headline].family if headline in a else MAIN)
+        wanted = (
+            {scores.family for scores in a.values() if _belongs(scores.family, main_family)} if every else {main_family}
+        )
+        names = sorted(
+            (name for name in a if name in b), key=lambda name: (name != headline, a[name].family != main_family)
+        )
         both = [(a[name], b[name]) for name in names if a[name].family in wanted]
         asked.append([(x.among(among), y.among(among)) for x, y in both] if among is not None else both)
     tests = iter(compare([pair for pairs in asked for pair in pairs], at_once))
@@ -234,10 +238,10 @@ class TwoRuns:
         values = [[p.value_in(run.plan.params) for p in self.entry.parameters] for run in (self.a, self.b)]
         places = [index for index, (value, other) in enumerate(zip(*values, strict=True)) if value != other]
         first, second = (
-            f"{run.plan.variant.label} ({', '.join(own[index] for index in places)})"
+            f"{run.plan.variant.label} ({', '.join(values_of_run[index] for index in places)})"
             if places
             else run.plan.variant.label
-            for run, own in zip((self.a, self.b), values, strict=True)
+            for run, values_of_run in zip((self.a, self.b), values, strict=True)
         )
         return first, second
 

@@ -124,10 +124,12 @@ def vectors_of_two(run: RunRecord, settings: Settings, repository: Repository) -
     def made(chain: FittedChain) -> RunVectors:
         if not chain.chain.is_one_sided:
             return RunVectors(items, asking, chain.apply(matrix))
-        own = asking
-        if own is None:
-            own = np.intersect1d(repository.asking(run.plan.dataset_digest), items)
-        return RunVectors(items, own, on_two_sides(chain, matrix, len(items), np.searchsorted(items, own)))
+        queries_here = asking
+        if queries_here is None:
+            queries_here = np.intersect1d(repository.asking(run.plan.dataset_digest), items)
+        return RunVectors(
+            items, queries_here, on_two_sides(chain, matrix, len(items), np.searchsorted(items, queries_here))
+        )
 
     searched = made(fitted.searched)
     return searched, made(fitted.finer) if fitted.chain.rescored else searched

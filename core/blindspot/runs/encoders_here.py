@@ -221,9 +221,11 @@ def own_references(references: Iterable[ModelRef], settings: Settings) -> list[M
     """Those ``known_references`` that a user added or ran and that can encode, the newest first.
 
     Variants by layer, by prompt or joined with others are left out if the model itself is there."""
-    own = list(takewhile(is_own, references))
+    user_models = list(takewhile(is_own, references))
     return [
-        reference for reference in own if set(own).isdisjoint(made_of(reference)) and can_encode(reference, settings)
+        reference
+        for reference in user_models
+        if set(user_models).isdisjoint(made_of(reference)) and can_encode(reference, settings)
     ]
 
 
@@ -372,8 +374,10 @@ def _listed(added: Iterable[StoredReference], was_run: AbstractSet[str], on_disk
     others = ({stored.reference for stored in added} | was_run | on_disk) - gone - {*ENCODERS, BM25}
     checked = [stored.reference for stored in added if stored.reference in others]
     ordered = [ModelRef.parse(reference) for reference in dict.fromkeys([*checked, *sorted(others)])]
-    own = [reference for reference in ordered if is_own(reference) and (reference in checked or reference in was_run)]
-    return [*own, *_of_catalog(), *(reference for reference in ordered if reference not in own)]
+    user_models = [
+        reference for reference in ordered if is_own(reference) and (reference in checked or reference in was_run)
+    ]
+    return [*user_models, *_of_catalog(), *(reference for reference in ordered if reference not in user_models)]
 
 
 def _of_catalog() -> list[ModelRef]:

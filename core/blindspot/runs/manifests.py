@@ -237,10 +237,10 @@ def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:
             )
         if parts:
             out.append(f"{names.current().model(run.plan.variant.encoder)} {'; it '.join(parts)}.")
-    own = {
+    by_dataset = {
         run.plan.dataset: [int(run.metrics.get(name, 0)) for name in ("own_documents", "own_relevant")] for run in runs
     }
-    for count, relevant in own.values():
+    for count, relevant in by_dataset.values():
         if count:
             note = f"{counted(count, 'query is a document itself', 'queries are documents themselves')}, left out of "
             note += "their own rankings, as BEIR and MTEB do"

@@ -200,7 +200,7 @@ def plan(named: Named, work: Work) -> Planned:
     return Planned(named, plan, embedded, part)
 
 
-def _covered(named: Named, own: Bool, work: Work) -> tuple[Part | None, bool]:
+def _covered(named: Named, has_vector: Bool, work: Work) -> tuple[Part | None, bool]:
     """The part that can be ranked, and whether it is all that the encoder covers (``own [n] bool``).
 
     Raises:
@@ -208,22 +208,22 @@ def _covered(named: Named, own: Bool, work: Work) -> tuple[Part | None, bool]:
     """
     request, dataset = named.request, named.dataset
     if not dataset.has_parts:
-        if own.all():
+        if has_vector.all():
             return None, True
         raise InputError(
-            f"'{request.variant.encoder}' has a vector for {np.count_nonzero(own):,} of the {len(own):,} texts "
-            f"of '{dataset.id}', and none for '{dataset.items[int(np.argmin(own))]}'",
+            f"'{request.variant.encoder}' has a vector for {np.count_nonzero(has_vector):,} of the {len(has_vector):,} "
+            f"texts of '{dataset.id}', and none for '{dataset.items[int(np.argmin(has_vector))]}'",
             expected=f"an encoder that has one for every text, since {request.diagnostic} compares each original with "
             "all its rewrites",
         )
-    covered = own
+    covered = has_vector
     for reference in request.covered_by:
         covered = covered & work.encoded(work.encoders.get(reference), dataset.whole).covered
     part = dataset.part(covered)
     if not len(part.rows):
         whose = f"'{request.variant.encoder}'" if not request.covered_by else "all the encoders that are compared"
         raise dataset.nothing_left(len(part.items), whose)
-    return part, bool(np.array_equal(own, covered))
+    return part, bool(np.array_equal(has_vector, covered))
 
 
 def to_encode(

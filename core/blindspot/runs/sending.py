@@ -117,9 +117,9 @@ def _dataset(name: DatasetRef, settings: Settings) -> Dataset | None:
     entry = name.entry()
     if fetch.dataset_state(entry, settings) in {fetch.DataState.MISSING, fetch.DataState.CORRUPT}:
         return None
-    own = tuple(entry.own.files.items()) if entry.own else ()
+    files = tuple(entry.own.files.items()) if entry.own else ()
     try:
-        return _loaded(name, entry.revision, str(own), settings)
+        return _loaded(name, entry.revision, str(files), settings)
     except BlindspotError:  # the run says what is wrong with it
         return None
 

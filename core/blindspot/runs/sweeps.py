@@ -303,8 +303,8 @@ def _check_not_empty(sweep: Sweep) -> None:
 
 def _combinations(entry: Diagnostic, params: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
     """All combinations of the diagnostic's own parameters."""
-    own = {p.name: params[p.name] for p in entry.parameters if p.name in params}
-    return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
+    grid = {p.name: params[p.name] for p in entry.parameters if p.name in params}
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
 @dataclass(frozen=True)

@@ -145,15 +145,18 @@ class Headers:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = list(message.get("headers", ()))
-                there = {name.lower(): value for name, value in own}
+                header_list = list(message.get("headers", ()))
+                there = {name.lower(): value for name, value in header_list}
                 more = [pair for pair in self._headers if pair[0] not in there]
                 if there.get(b"content-type", b"").startswith(b"text/html") and preloads():
                     more.append((b"link", preloads().encode()))
                 if is_encrypted:
-                    own = [(name, _secure(value) if name.lower() == b"set-cookie" else value) for name, value in own]
+                    header_list = [
+                        (name, _secure(value) if name.lower() == b"set-cookie" else value)
+                        for name, value in header_list
+                    ]
                     more.append((b"strict-transport-security", b"max-age=31536000"))
-                message = {**message, "headers": [*own, *more]}
+                message = {**message, "headers": [*header_list, *more]}
             await send(message)
 
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)

@@ -119,14 +119,16 @@ def _names(dataset: str, cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, S
 
 def _content_of(dataset: str, cursor: duckdb.DuckDBPyConnection) -> StoredContent:
     names = _names(dataset, cursor)
-    own = [digest for digest, others in names if not others]
-    runs = _first_column(f"SELECT run_seq FROM run WHERE dataset_digest {_AMONG_TEXTS} ORDER BY run_seq", own, cursor)
+    only_here = [digest for digest, others in names if not others]
+    runs = _first_column(
+        f"SELECT run_seq FROM run WHERE dataset_digest {_AMONG_TEXTS} ORDER BY run_seq", only_here, cursor
+    )
     rows = sum(
         _count(f'SELECT count(*) FROM "{table}" WHERE run_seq {_AMONG_NUMBERS}', runs, cursor)
         for table in _tables_with("run_seq", "run", cursor)
         if table != "metric"
     )
-    sets = _first_column(_DATASET_SEQS, own, cursor)
+    sets = _first_column(_DATASET_SEQS, only_here, cursor)
     texts = _count(f"SELECT count(*) FROM dataset_text WHERE dataset_seq {_AMONG_NUMBERS}", sets, cursor)
     embeddings = _first_column(
         "SELECT embedding_digest FROM run WHERE embedding_digest IS NOT NULL GROUP BY embedding_digest "
@@ -135,7 +137,7 @@ def _content_of(dataset: str, cursor: duckdb.DuckDBPyConnection) -> StoredConten
         cursor,
     )
     shared = sorted({name for _, others in names for name in others})
-    return StoredContent(tuple(own), tuple(runs), rows, texts, frozenset(embeddings), tuple(shared))
+    return StoredContent(tuple(only_here), tuple(runs), rows, texts, frozenset(embeddings), tuple(shared))
 
 
 def _hand_over(dataset: str, other: str, digest: str, cursor: duckdb.DuckDBPyConnection) -> None:

@@ -56,11 +56,17 @@ def in_words(text: str, rivals: Sequence[Rival], more: str, less: str) -> str:
     verdicts = [_verdict(rival, more, less) for rival in rivals]
     if len(rivals) == 1:
         return f"{text}; {_named(rivals[0])}, {verdicts[0]}."
-    groups = {verdict: [r for r, own in zip(rivals, verdicts, strict=True) if own == verdict] for verdict in verdicts}
+    groups = {
+        verdict: [r for r, judgment in zip(rivals, verdicts, strict=True) if judgment == verdict]
+        for verdict in verdicts
+    }
     if len(rivals) > NAMED:
-        counts = ", ".join(f"{len(own):,} {verdict}" for verdict, own in groups.items())
+        counts = ", ".join(f"{len(members):,} {verdict}" for verdict, members in groups.items())
         return f"{text}. Of {len(rivals):,} other models: {counts}."
-    return ". ".join([text, *(f"{v.capitalize()}: {', '.join(map(_named, own))}" for v, own in groups.items())]) + "."
+    return (
+        ". ".join([text, *(f"{v.capitalize()}: {', '.join(map(_named, members))}" for v, members in groups.items())])
+        + "."
+    )
 
 
 def _verdict(rival: Rival, more: str, less: str) -> str:
@@ -101,7 +107,7 @@ def rivals(entry: Diagnostic, runs: Sequence[RunRecord], form: str, score: str =
         score: the family's headline score if left out.
     """
     comparisons = against_first(entry, tuple(runs), family) if len(runs) > 1 else None
-    chosen = [next((test for test in own if test.score == score), own[0]) for own in comparisons or ()]
+    chosen = [next((test for test in tests if test.score == score), tests[0]) for tests in comparisons or ()]
     return [
         Rival(run.plan.variant.label, number(test.a, form), test, ci_in_words(test.turned, f"+{form}", of=DIFFERENCE))
         for run, test in zip(runs[1:], chosen, strict=False)

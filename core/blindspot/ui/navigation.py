@@ -147,10 +147,13 @@ def sections() -> Mapping[str, tuple[PageEntry, ...]]:
     by_section: dict[str, tuple[PageEntry, ...]] = {}
     of_diagnostics = list(dict.fromkeys(entry.page for entry in all_diagnostics().values() if entry.page))
     for section, fixed in _FIXED.items():
-        own = [page for page in of_diagnostics if page.section == section]
-        alone = [_entry(page) for page in own if not page.part_of]
+        pages_of_section = [page for page in of_diagnostics if page.section == section]
+        alone = [_entry(page) for page in pages_of_section if not page.part_of]
         held = [
-            replace(entry, parts=tuple(_entry(page) for page in own if page.part_of == entry.stem) or entry.parts)
+            replace(
+                entry,
+                parts=tuple(_entry(page) for page in pages_of_section if page.part_of == entry.stem) or entry.parts,
+            )
             for entry in fixed
         ]
         by_section[section] = (*alone, *held) if section == DIAGNOSE else (*held, *alone)

@@ -137,8 +137,8 @@ class Picks:
         """The variants, with the subject of the page's sentences in front: the baseline that the reader chose, else the
         newest of the reader's own models, else the usual baseline."""
         shown = list(variants)
-        own = [v for v in self.known if v in shown and is_own_model(v.encoder)]
-        subject = self.baseline if self.has_chosen_baseline or not own else own[-1]
+        user_models = [v for v in self.known if v in shown and is_own_model(v.encoder)]
+        subject = self.baseline if self.has_chosen_baseline or not user_models else user_models[-1]
         return sorted(shown, key=lambda variant: variant != subject)
 
     @staticmethod
@@ -211,10 +211,10 @@ def _begin_with_own(page: str, wanted: Collection[Picker], choices: Collection[s
         return
     kinds = {entry.dataset_kind for entry in all_diagnostics().values() if entry.page and entry.page.stem == page}
     last = [name for name in reversed(repository().datasets()) if name in choices and is_own(name)]
-    own = (name for name in last if is_readable(name))
-    if first := next(own, None):
+    readable = (name for name in last if is_readable(name))
+    if first := next(readable, None):
         if kinds and first.entry().kind not in kinds:
-            first = next((name for name in own if name.entry().kind in kinds), first)
+            first = next((name for name in readable if name.entry().kind in kinds), first)
         kept[Picker.DATASET] = first
         if Picker.DATASET in wanted:
             st.session_state[Picker.DATASET] = first
@@ -318,10 +318,10 @@ def known_datasets() -> list[DatasetRef]:
     catalog = [*DATASETS, *_members_asked_for()]
     if not allowed().server_files and not settings().session:
         return [*map(DatasetRef, catalog)]
-    own = [upload.reference for upload in uploads.found(settings())]
+    user_datasets = [upload.reference for upload in uploads.found(settings())]
     if allowed().server_files:
-        own += [name for name in repository().datasets() if is_own(name)]
-    return [*map(DatasetRef, dict.fromkeys([*own, *catalog]))]
+        user_datasets += [name for name in repository().datasets() if is_own(name)]
+    return [*map(DatasetRef, dict.fromkeys([*user_datasets, *catalog]))]
 
 
 def _members_asked_for() -> list[str]:

@@ -69,11 +69,11 @@ def kinds(
     entry, record = finished_run(run_id, repository, *KINDS)
     columns = repository.own_columns(record.plan.dataset, record.plan.dataset_digest)
     of_pairs = entry is EVALRANK
-    own = (pairs if of_pairs else queries).choices_of(columns)
-    kind = by if by in own else by.replace("-", " ")
-    if by not in own and kind.replace(" ", "-") not in KINDS[entry.id]:
-        raise unknown("grouping", by, [*KINDS[entry.id], *own])
-    view = (_of_pairs if of_pairs else _of_queries)(record, kind, own, repository, settings)
+    user_columns = (pairs if of_pairs else queries).choices_of(columns)
+    kind = by if by in user_columns else by.replace("-", " ")
+    if by not in user_columns and kind.replace(" ", "-") not in KINDS[entry.id]:
+        raise unknown("grouping", by, [*KINDS[entry.id], *user_columns])
+    view = (_of_pairs if of_pairs else _of_queries)(record, kind, user_columns, repository, settings)
     rows = _known(view.rows)
     if as_json:
         beside = {name: _known(others) for name, others in view.beside.items()}
@@ -98,13 +98,13 @@ def _known(rows: Sequence[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
 
 
 def _of_pairs(
-    record: RunRecord, kind: str, own: Mapping[str, OwnColumn], repository: Repository, settings: Settings
+    record: RunRecord, kind: str, user_columns: Mapping[str, OwnColumn], repository: Repository, settings: Settings
 ) -> _Scores:
     """MRR and Hits@1, raw and filtered."""
     table = pair_table(EVALRANK, [record.run_id], repository)
-    of_sources = kind == pairs.Kind.SOURCE and kind not in own
+    of_sources = kind == pairs.Kind.SOURCE and kind not in user_columns
     sources = _sources(record, table.frame, settings) if of_sources else None
-    groups = pairs.group_pairs(kind, table.frame, own.get(kind), sources)
+    groups = pairs.group_pairs(kind, table.frame, user_columns.get(kind), sources)
     raw, filtered = (of_pairs_view(table, groups, filtered=filtered)[record.run_id] for filtered in (False, True))
     both = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
     note = f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable."
@@ -122,7 +122,7 @@ def _sources(record: RunRecord, frame: pd.DataFrame, settings: Settings) -> Pair
 
 
 def _of_queries(
-    record: RunRecord, kind: str, own: Mapping[str, OwnColumn], repository: Repository, settings: Settings
+    record: RunRecord, kind: str, user_columns: Mapping[str, OwnColumn], repository: Repository, settings: Settings
 ) -> _Scores:
     """Scores of queries, with BM25's beside them."""
 
@@ -135,7 +135,7 @@ def _of_queries(
         return queries.Features.of(dataset)
 
     table = query_table(RETRIEVAL, [record.run_id], repository)
-    groups = queries.grouping_by(kind, own, features, table.numbers)
+    groups = queries.grouping_by(kind, user_columns, features, table.numbers)
     rows, keywords = of_queries_view(table, groups).values()
     shown = ["label", queries.UNIT, "independent", "ndcg@10", "ndcg@10_low", "ndcg@10_high"]
     note = f"--json has more scores, and those of BM25. Means over fewer than {FEW} queries are unreliable."

@@ -105,13 +105,13 @@ def chunks_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     chunks: list[tuple[int, int, str]] = []
     start, kind = -1, ""
     for position, tag in enumerate([*tags, "O"]):
-        mark, _, own = tag.partition("-")
-        continues = mark == "I" and start >= 0 and own == kind
+        mark, _, kind_of_tag = tag.partition("-")
+        continues = mark == "I" and start >= 0 and kind_of_tag == kind
         if start >= 0 and not continues:
             chunks.append((start, position, kind))
             start = -1
         if mark != "O" and not continues:
-            start, kind = position, own
+            start, kind = position, kind_of_tag
     return chunks
 
 

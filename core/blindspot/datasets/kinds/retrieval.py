@@ -94,8 +94,8 @@ class RetrievalDataset(Dataset):
         for query, (name, text) in enumerate(zip(self.query_ids, self.query_texts, strict=True)):
             judged, grades = self.judgments_of(query)
             rows = sorted((*titled[d], int(g)) for d, g in zip(judged.tolist(), grades.tolist(), strict=True))
-            own = of_id.get(name)
-            yield "query", text, own is not None and self.document_texts[own] == text, *chain.from_iterable(rows)
+            number = of_id.get(name)
+            yield "query", text, number is not None and self.document_texts[number] == text, *chain.from_iterable(rows)
 
     def in_passages(self, cutter: Cutter) -> RetrievalDataset:
         """The same dataset for a model that reads passages."""

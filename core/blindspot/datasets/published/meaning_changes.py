@@ -64,12 +64,12 @@ def _one_space(text: str) -> str:
 
 def _with_columns(dataset: MinimalPairSet, columns: Mapping[str, Sequence[str]]) -> MinimalPairSet:
     """The dataset with a value per original in each column."""
-    own = []
+    user_columns = []
     for name, cells in columns.items():
         values = tuple(dict.fromkeys(cells))
         number = {value: code for code, value in enumerate(values)}
-        own.append(OwnColumn(name, values, np.array([number[cell] for cell in cells], dtype=np.uint8)))
-    return replace(dataset, own_columns=tuple(own))
+        user_columns.append(OwnColumn(name, values, np.array([number[cell] for cell in cells], dtype=np.uint8)))
+    return replace(dataset, own_columns=tuple(user_columns))
 
 
 def _json_of(path: Path) -> Any:

@@ -72,7 +72,7 @@ def analogies(dataset_id: str, questions: Sequence[Question], frequent: Sequence
                 f"'{dataset_id}': the answer of {q.a} : {q.b} = {q.c} : {q.d} is a word of the question",
                 expected="another word, since words of the question are not candidates",
             )
-    own = len(number)
+    words_count = len(number)
     spelled = {caseless(word) for word in number}
     for word in frequent:
         if caseless(word) not in spelled:
@@ -87,7 +87,7 @@ def analogies(dataset_id: str, questions: Sequence[Question], frequent: Sequence
         np.array([sections.index(q.section) for q in questions], dtype=np.int32),
         np.array([[number[q.a], number[q.b], number[q.c]] for q in questions], dtype=np.int32),
         np.array([number[q.d] for q in questions], dtype=np.int32),
-        own,
+        words_count,
     )
 
 
@@ -213,12 +213,12 @@ def read_dtfit(path: Path) -> list[Event]:
     sentences: dict[str, dict[str, re.Match[str]]] = {}
     for number, row in enumerate(_rows(path, ("ItemNum", "Sentence", "Plausibility", "Voice")), 2):
         event = _EVENT.fullmatch(row["Sentence"].strip())
-        own = sentences.setdefault(row["ItemNum"], {})
+        events_of_sentence = sentences.setdefault(row["ItemNum"], {})
         if event is None or row["Plausibility"] not in _PLAUSIBILITY or row["Voice"] != "active":
             raise DataCorrupt(f"{path}, line {number}: no sentence of an event", expected="The actor won the award.")
-        if row["Plausibility"] in own:
+        if row["Plausibility"] in events_of_sentence:
             raise DataCorrupt(f"{path}, line {number}: event {row['ItemNum']} again", expected="each form once")
-        own[row["Plausibility"]] = event
+        events_of_sentence[row["Plausibility"]] = event
     out = []
     for number_of_event, both in sentences.items():
         typical, atypical = (both.get(name) for name in _PLAUSIBILITY)

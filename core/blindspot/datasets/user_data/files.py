@@ -417,10 +417,10 @@ def fitting(reference: str, kind: DatasetKind) -> str:
     Raises:
         InputError: the file cannot be read.
     """
-    own = OwnReference.parse(reference)
-    if own.options is not None or own.columns is not None:
+    user_file = OwnReference.parse(reference)
+    if user_file.options is not None or user_file.columns is not None:
         return reference
-    table = _tabulated(own)
+    table = _tabulated(user_file)
     if kind in table.kinds and len(table.kinds) == 1:
         return reference
     # The first of several kinds is how the file is read by default.
@@ -469,17 +469,17 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:
 
 def find(reference: str) -> OwnSource:
     """The file or folder of a reference; read once as long as it does not change."""
-    own = OwnReference.parse(reference)
-    if own.options is not None:
+    user_file = OwnReference.parse(reference)
+    if user_file.options is not None:
         try:
-            return _read_folder_once(own, retrieval_folder.state_of(own.path, own.options))
+            return _read_folder_once(user_file, retrieval_folder.state_of(user_file.path, user_file.options))
         except OSError as error:
-            raise InputError(f"cannot read {own.path}: {error.strerror or error}", remedy=_PERMISSIONS) from error
+            raise InputError(f"cannot read {user_file.path}: {error.strerror or error}", remedy=_PERMISSIONS) from error
     try:
-        stat = own.path.stat()
+        stat = user_file.path.stat()
     except (OSError, ValueError):
-        return read(own.path)  # says what is wrong
-    return _read_once(own, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return read(user_file.path)  # says what is wrong
+    return _read_once(user_file, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
 
 
 def _tabulated(reference: OwnReference) -> OwnTable:

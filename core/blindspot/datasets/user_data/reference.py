@@ -136,12 +136,12 @@ def path_of(reference: str) -> Path:
 
 def with_columns(reference: str, columns: NamedColumns) -> str:
     """A reference with its columns named."""
-    own = OwnReference.parse(reference)
-    if own.options is not None:
+    user_file = OwnReference.parse(reference)
+    if user_file.options is not None:
         raise InputError(f"columns are named for the folder '{reference}'", expected=f"{PREFIX}PATH of a file")
-    if own.columns is not None and own.columns != columns:
+    if user_file.columns is not None and user_file.columns != columns:
         raise InputError(f"columns are named twice, in '{reference}' and by options", expected="once")
-    return str(OwnReference(own.path, columns))
+    return str(OwnReference(user_file.path, columns))
 
 
 def _split(target: str, is_folder: bool) -> tuple[str, str]:

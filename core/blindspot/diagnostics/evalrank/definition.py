@@ -205,18 +205,18 @@ def compute_on(
     queries, matches, metric = dataset.queries, dataset.matches, Similarity(params["metric"])
     among = candidates_of(dataset, params)
     exclusions = exclusions_of(dataset).among(among)
-    own, fallbacks = {}, list[str]()
+    extra, fallbacks = {}, list[str]()
     if params["protocol"] == TOOLKIT:
         device = CPU
         raw, filtered, above_itself = rank_pairs_as_toolkit(
             embeddings, queries, matches, metric, exclusions, progress, cancel, among
         )
-        own = {"above_themselves": float(np.count_nonzero(above_itself))}
+        extra = {"above_themselves": float(np.count_nonzero(above_itself))}
     else:
         vectors = np.asarray(embeddings, dtype=np.float32)
         rank_all: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device, fallback=fallbacks.append)
         raw, filtered = rank(dataset, vectors, metric, among, exclusions, progress, cancel, rank_all)
-    result = _result(dataset, raw, filtered, among, own, CPU if fallbacks else device)
+    result = _result(dataset, raw, filtered, among, extra, CPU if fallbacks else device)
     return replace(result, device_note=f"The CPU was used: {fallbacks[0]}.") if fallbacks else result
 
 
@@ -252,9 +252,9 @@ def compute_twice(
 
 
 def _result(
-    dataset: PairSet, raw: RankCounts, filtered: RankCounts, among: Bool | None, own: dict[str, float], device: str
+    dataset: PairSet, raw: RankCounts, filtered: RankCounts, among: Bool | None, extra: dict[str, float], device: str
 ) -> DiagnosticResult:
-    """Scores from the counts of all pairs, and the ``own`` metrics of one way to count."""
+    """Scores from the counts of all pairs, and the ``extra`` metrics of one way to count."""
     metrics = (
         scores(raw)
         | scores(filtered, "_filtered")
@@ -267,7 +267,7 @@ def _result(
             "pairs": float(len(dataset.queries)),
             "background": float(len(dataset.items) if among is None else np.count_nonzero(among)),
         }
-        | own
+        | extra
     )
     items = {
         "similarity": raw.similarity,

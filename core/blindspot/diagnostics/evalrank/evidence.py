@@ -194,7 +194,9 @@ def _axes(_dataset_digest: str, key: _Sorted) -> tuple[Axis, ...]:
     return axes_of(key.pairs, _sources(key.run.plan.dataset, key.pairs, key.settings), key.own)
 
 
-def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnColumn] = ()) -> tuple[Axis, ...]:
+def axes_of(
+    pairs: Pairs, sources: PairSources | None = None, user_columns: Sequence[OwnColumn] = ()
+) -> tuple[Axis, ...]:
     """Ways of sorting pairs: by length, sentences by overlap, words by frequency, by source where it is known, and by
     each own column of their file.
 
@@ -209,7 +211,7 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnC
             groups = [_sorted(group, pairs) for group in grouped.groups if group.side == side]
             if kept := tuple(group for group in groups if group is not None):
                 out.append(Axis(kind, side, of_words, kept))
-    for number, (name, column) in enumerate(choices_of(own).items(), 1):
+    for number, (name, column) in enumerate(choices_of(user_columns).items(), 1):
         groups = [_sorted(group, pairs) for group in by_value("pair", name, column.groups(pairs.numbers)).groups]
         if kept := tuple(group for group in groups if group is not None):
             out.append(Axis(None, "pair", of_words, kept, name, number))

@@ -82,17 +82,17 @@ def without_group(
         is_candidate: of the ranked items, ``[k] bool``.
     """
     greater, ties = filtered.greater.copy(), filtered.ties.copy()
-    own, matches, asking = (
+    queries, matches, asking = (
         ranked.places(pairs.query_no),
         ranked.places(pairs.match_no),
         ranked.places_of_queries(pairs.query_no),
     )
-    keys = _keys(pairs, own, matches, len(ranked.items))
+    keys = _keys(pairs, queries, matches, len(ranked.items))
     matches_of: dict[int, set[int]] = defaultdict(set)
-    for query, match in zip(own.tolist(), matches.tolist(), strict=True):
+    for query, match in zip(queries.tolist(), matches.tolist(), strict=True):
         matches_of[query].add(match)
     for value, inside in column.groups(pairs.numbers):
-        members = np.unique(np.concatenate([own[inside], matches[inside]]))
+        members = np.unique(np.concatenate([queries[inside], matches[inside]]))
         members = members[is_candidate[members]]
         if value == EMPTY or not len(members):
             continue
@@ -101,11 +101,11 @@ def without_group(
         for some in (places[start : start + at_once] for start in range(0, len(places), at_once)):
             scores = _similarities(ranked, asking[some], members, metric)
             of_match = filtered.similarity[some][:, np.newaxis]
-            left = members != own[some][:, np.newaxis]
-            for of in (own, matches):
+            left = members != queries[some][:, np.newaxis]
+            for of in (queries, matches):
                 theirs = keys[of[some]][:, np.newaxis]
                 left &= (members != matches[some][:, np.newaxis]) & ((keys[members] != theirs) | (theirs < 0))
-            for row, query in enumerate(own[some].tolist()):
+            for row, query in enumerate(queries[some].tolist()):
                 left[row] &= ~np.isin(members, list(matches_of[query]))
             is_greater = left & (scores > of_match + TAU)
             greater[some] -= is_greater.sum(axis=1)
@@ -113,11 +113,11 @@ def without_group(
     return RankCounts(filtered.similarity, greater, ties)
 
 
-def _keys(pairs: Pairs, own: Int64, matches: Int64, n: int) -> Int64:
+def _keys(pairs: Pairs, query_rows: Int64, matches: Int64, n: int) -> Int64:
     """Equal numbers for near-duplicates among the texts of pairs, ``[n]``; -1 where a text has none."""
     numbers: dict[str, int] = {}
     keys = np.full(n, -1, dtype=np.int64)
-    for places, texts in ((own, pairs.query), (matches, pairs.match)):
+    for places, texts in ((query_rows, pairs.query), (matches, pairs.match)):
         for row, text in zip(places.tolist(), texts, strict=True):
             if keys[row] < 0 and (key := near_duplicate_key(text)):
                 keys[row] = numbers.setdefault(key, len(numbers))

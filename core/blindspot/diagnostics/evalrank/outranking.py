@@ -174,14 +174,14 @@ def _nearest_above(ranked: RunVectors, query_no: Int64, match_no: Int64, metric:
         some = slice(start, start + at_once)
         scores = rows[queries[some]] @ rows[:n].T - halves[:n]
         row = np.arange(len(scores))
-        own = scores[row, matches[some]].copy()
+        of_matches = scores[row, matches[some]].copy()
         scores[:, ~candidates] = -np.inf
         scores[row, own_texts[some]] = -np.inf
         scores[row, matches[some]] = -np.inf
         nearest = np.argpartition(scores, n - depth, axis=1)[:, n - depth :]
         similarities = np.take_along_axis(scores, nearest, axis=1)
         order = np.argsort(-similarities, axis=1, kind="stable")
-        is_above = np.take_along_axis(similarities, order, axis=1) > own[:, np.newaxis]
+        is_above = np.take_along_axis(similarities, order, axis=1) > of_matches[:, np.newaxis]
         out[some] = np.where(is_above, np.take_along_axis(nearest, order, axis=1), -1)
     return out
 
@@ -194,10 +194,10 @@ def _first_mistake(pairs: Pairs, places: Int64, numbers: Int64, texts: Mapping[i
     keys = {number: near_duplicate_key(text) for number, text in texts.items()}
     out = np.full(len(places), -1, dtype=np.int64)
     for row, position in enumerate(places.tolist()):
-        own = {near_duplicate_key(pairs.query[position]), near_duplicate_key(pairs.match[position])} - {""}
+        own_texts = {near_duplicate_key(pairs.query[position]), near_duplicate_key(pairs.match[position])} - {""}
         others = matches_of[int(pairs.query_no[position])]
         for number in numbers[row].tolist():
-            if number >= 0 and number not in others and keys[number] not in own:
+            if number >= 0 and number not in others and keys[number] not in own_texts:
                 out[row] = number
                 break
     return out
@@ -253,13 +253,13 @@ def queries_above(
         numbers = np.concatenate([numbers, ranked.places_of_queries(asked)])
         queries = (len(order) + which).astype(np.int32)
     rows = np.asarray(ranked.vectors[numbers], dtype=np.float32)
-    metric, own = Similarity(run.plan.params["metric"]), row_of[query_no[some]].astype(np.int64)
+    metric, query_rows = Similarity(run.plan.params["metric"]), row_of[query_no[some]].astype(np.int64)
     counts = []
     for n in (len(order), len(matches)):
         ranks = rank_pairs(rows, queries, row_of[match_no[some]], metric, no_progress, CancelToken(), candidates=n)
         if ranked.asking is not None:  # a query's own text is no candidate
-            kept = np.flatnonzero((own < n) & (query_no[some] != match_no[some]))
-            ranks = without(ranks, Exclusions(kept, own[kept]), rows, queries, metric)
+            kept = np.flatnonzero((query_rows < n) & (query_no[some] != match_no[some]))
+            ranks = without(ranks, Exclusions(kept, query_rows[kept]), rows, queries, metric)
         counts.append(ranks)
     among_both, among_matches = counts
     return QueriesAbove(len(some), int(np.count_nonzero(among_both.greater > among_matches.greater)))
@@ -277,8 +277,8 @@ class Families:
 
     def subset_of(self, text: str, other: str) -> str | None:
         """The subset of ``other`` where it is of the same family as ``text``, "" for its original; else None."""
-        own, its = self.places.get(text), self.places.get(other)
-        return its[1] if own and its and own[0] == its[0] else None
+        place, its = self.places.get(text), self.places.get(other)
+        return its[1] if place and its and place[0] == its[0] else None
 
 
 def families_of(dataset: str, settings: Settings) -> Families | None:

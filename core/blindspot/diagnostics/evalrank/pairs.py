@@ -239,7 +239,7 @@ def pair_table(entry: Diagnostic, run_ids: Sequence[str], repository: Repository
     """The stored rows of runs over one dataset; pairs that no run ranked are left out."""
     rows = rows_of_runs(entry, run_ids, repository)
     texts = repository.items(entry, run_ids[:1], texts=True)
-    if not np.isin(np.concatenate([own.item_no for own in rows.values()]), texts["item_no"]).all():
+    if not np.isin(np.concatenate([row.item_no for row in rows.values()]), texts["item_no"]).all():
         texts = repository.items(entry, run_ids, texts=True)  # the first run ranked fewer pairs than another
         texts = texts.drop_duplicates("item_no").sort_values("item_no", ignore_index=True)
     return PairTable(texts[["item_no", "query_no", "match_no", "query", "match"]], rows)

@@ -50,7 +50,7 @@ def triplets(
     metric, items = Similarity(run.plan.params["metric"]), ranked.items
     vectors = np.asarray(ranked.vectors, dtype=np.float32)
     asking, matches = ranked.places_of_queries(query_no), ranked.places(match_no)
-    own = similarity_of_pairs(vectors, asking, matches, metric)
+    of_matches = similarity_of_pairs(vectors, asking, matches, metric)
     is_candidate = np.isin(items, candidates_of(run, items, repository))
     matches_of: dict[int, set[int]] = defaultdict(set)
     for query, match in zip(query_no.tolist(), match_no.tolist(), strict=True):
@@ -68,7 +68,7 @@ def triplets(
             if int(items[neighbor]) not in {number, *matches_of[number]} and keys[int(items[neighbor])] not in same
         ]
         at = np.array(others, dtype=np.int64)
-        leads = own[row] - similarity_of_pairs(vectors, np.full(len(at), asking[row]), at, metric)
+        leads = of_matches[row] - similarity_of_pairs(vectors, np.full(len(at), asking[row]), at, metric)
         order = [int(number) for number in np.argsort(leads, kind="stable") if leads[number] <= margin + TAU]
         for index in order[:most]:
             yield Triplet(query, match, texts[int(items[at[index]])], KIND, float(leads[index]))

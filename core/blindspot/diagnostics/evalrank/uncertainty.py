@@ -97,7 +97,7 @@ def scores_of(
         pairs: query and match of each.
     """
     units = "groups of pairs that share no text" if dependence.unit is Unit.COMPONENTS else ""
-    medians = [(run_id, name) for run_id, own in values.items() for name in own if is_median(name)]
+    medians = [(run_id, name) for run_id, by_name in values.items() for name in by_name if is_median(name)]
     together = (
         Resamples(np.column_stack([values[run_id][name] for run_id, name in medians]), dependence) if medians else None
     )
@@ -130,7 +130,9 @@ def scores_of(
             ),
         )
 
-    return {run_id: {name: score(run_id, name, own[name]) for name in own} for run_id, own in values.items()}
+    return {
+        run_id: {name: score(run_id, name, by_name[name]) for name in by_name} for run_id, by_name in values.items()
+    }
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[Mapping[str, ItemScores]]:
@@ -198,7 +200,7 @@ class Estimated:
         first = next(iter(next(iter(score_table.values())).values()))
         dependence = first.known
         estimates = {
-            run_id: {name: score.estimate for name, score in own.items()} for run_id, own in score_table.items()
+            run_id: {name: score.estimate for name, score in by_name.items()} for run_id, by_name in score_table.items()
         }
         return cls(
             len(first.parts),

@@ -92,9 +92,9 @@ def trust_view(
         filtered: whether to begin with filtered ranks.
     """
     rows = rows_of_runs(ENTRY, [run.run_id, *others.run_ids], repository)
-    own = rows[run.run_id]
+    run_rows = rows[run.run_id]
     scores = {run_id: of_run.score(filtered) for run_id, of_run in rows.items()}
-    choices_made = choices(own, pairs_of(own, frame), filtered=filtered)
+    choices_made = choices(run_rows, pairs_of(run_rows, frame), filtered=filtered)
     return TrustView(run.run_id, filtered, (*choices_made, *_of_others(run, others, scores)))
 
 
@@ -164,13 +164,19 @@ def ranked_again(run: RunRecord, settings: Settings, repository: Repository, *, 
 def kinds_view(pairs: PairTable, groups: Grouping, *, filtered: bool) -> dict[str, pd.DataFrame]:
     """The scores of each run on each kind of pair (``kinds.scores_by_kind``), by run id."""
     about = pairs.numbers, pairs.dependence
-    return {run_id: scores_by_kind(groups, own, *about, filtered=filtered) for run_id, own in pairs.rows.items()}
+    return {
+        run_id: scores_by_kind(groups, run_rows, *about, filtered=filtered) for run_id, run_rows in pairs.rows.items()
+    }
 
 
 def gains_view(pairs: PairTable, groupings: Mapping[str, Grouping], a: str, b: str, *, filtered: bool) -> Gains:
     """The kinds of pair, from several named groupings, on which run B gains and loses most against run A."""
     score = "mrr_filtered" if filtered else "mrr"
-    of = {run_id: own[score] for some in uncertainty.groups(pairs, [a, b], [score]) for run_id, own in some.items()}
+    of = {
+        run_id: by_name[score]
+        for some in uncertainty.groups(pairs, [a, b], [score])
+        for run_id, by_name in some.items()
+    }
     return gains(groupings, pairs.numbers, of[a], of[b])
 
 
@@ -246,7 +252,9 @@ def overlap_view(pairs: PairTable, training: TrainingSet) -> OverlapView:
     parts = {"all": numbers, "seen": numbers[overlap_with_training.both], "rest": numbers[~overlap_with_training.both]}
     parts["no_text"] = numbers[~overlap_with_training.any_text]
     scores = {}
-    for run_id, own in pairs.rows.items():
-        inside = {name: np.isin(own.item_no, part) for name, part in parts.items()}
-        scores[run_id] = {n: PartScore(own.score(False, among), own.score(True, among)) for n, among in inside.items()}
+    for run_id, run_rows in pairs.rows.items():
+        inside = {name: np.isin(run_rows.item_no, part) for name, part in parts.items()}
+        scores[run_id] = {
+            n: PartScore(run_rows.score(False, among), run_rows.score(True, among)) for n, among in inside.items()
+        }
     return OverlapView(training, overlap_with_training, scores)

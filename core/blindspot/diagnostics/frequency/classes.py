@@ -149,7 +149,10 @@ def classify(
         in_threads(pieces(), work, threads)
     progress("classifying", real.size, real.size)
     return tuple(
-        Accuracy(threshold, *(float(v) for own in (real[i], control[i]) for v in (own.mean(), own.std(ddof=1))))
+        Accuracy(
+            threshold,
+            *(float(v) for accuracies in (real[i], control[i]) for v in (accuracies.mean(), accuracies.std(ddof=1))),
+        )
         for i, threshold in enumerate(asked.thresholds)
     )
 

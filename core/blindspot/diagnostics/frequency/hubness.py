@@ -142,18 +142,18 @@ def make(
     def made(path: Path, vectors: Callable[[], Float32], stage: str) -> Lists:
         return _KEPT.make_once(path, lambda: nearest_lists(vectors(), metric, progress, cancel, stage), cancel)
 
-    own = made(_path(space, metric, settings), lambda: space.vectors, "finding every item's neighbors")
-    n, d = len(own.places), space.vectors.shape[1]
+    lists = made(_path(space, metric, settings), lambda: space.vectors, "finding every item's neighbors")
+    n, d = len(lists.places), space.vectors.shape[1]
     path = _random_path(n, d, metric, settings)
-    return own, made(path, lambda: random_vectors(n, d), "random vectors, to compare with")
+    return lists, made(path, lambda: random_vectors(n, d), "random vectors, to compare with")
 
 
 def find(space: Space, metric: Similarity, settings: Settings) -> tuple[Lists, Lists] | None:
     """The lists that ``make`` has kept; None if they are not complete."""
-    if (own := _KEPT.find(_path(space, metric, settings))) is None:
+    if (lists := _KEPT.find(_path(space, metric, settings))) is None:
         return None
-    random = _KEPT.find(_random_path(len(own.places), space.vectors.shape[1], metric, settings))
-    return None if random is None else (own, random)
+    random = _KEPT.find(_random_path(len(lists.places), space.vectors.shape[1], metric, settings))
+    return None if random is None else (lists, random)
 
 
 def random_vectors(n: int, d: int) -> Float32:

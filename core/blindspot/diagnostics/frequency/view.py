@@ -229,7 +229,10 @@ def bands_view(pairs: PairTable, items: Int64, zipf: Float64, *, filtered: bool)
     bands = by_bands(*(zipf[np.searchsorted(items, side[inside])] for side in (query, match)))
     rows = pairs.rows.items()
     sides, cells = (
-        {run: scores_by_kind(groups, own, pairs.numbers[inside], dependence, filtered=filtered) for run, own in rows}
+        {
+            run: scores_by_kind(groups, run_rows, pairs.numbers[inside], dependence, filtered=filtered)
+            for run, run_rows in rows
+        }
         for groups in (bands.sides, bands.cells)
     )
     return BandsView(bands, sides, cells, int(np.count_nonzero(~inside)))

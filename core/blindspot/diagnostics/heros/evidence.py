@@ -40,12 +40,12 @@ def evidence(material: Material) -> Iterator[Evidence]:
     """See ``Diagnostic.evidence``; raises ``BlindspotError`` if a run's stored rows are incomplete."""
     every = {run.run_id: run for run in (*material.runs, *material.baselines)}
     rows = material.repository.items(ENTRY, list(every), texts=False)
-    own = dict(tuple(rows.groupby("run_id"))) if every else {}
+    by_run = dict(tuple(rows.groupby("run_id"))) if every else {}
     same_texts = cache(material.repository.same_texts)
     cosines = {
-        run_id: Cosines.of_rows(own[run_id], same_texts(run.plan.dataset_digest))
+        run_id: Cosines.of_rows(by_run[run_id], same_texts(run.plan.dataset_digest))
         for run_id, run in every.items()
-        if run_id in own
+        if run_id in by_run
     }
     texts = Texts(material.repository)
     alone = _alone(material, cosines, texts)
@@ -82,8 +82,8 @@ def _rivals(
     digest = run.plan.dataset_digest
     if run.plan.variant.encoder in BASELINES:
         return []
-    own = [cosines[b.run_id] for b in baselines if b.plan.dataset_digest == digest and b.run_id in cosines]
-    return [*own, *(alone[digest].cosines.values() if digest in alone else ())]
+    baseline_cosines = [cosines[b.run_id] for b in baselines if b.plan.dataset_digest == digest and b.run_id in cosines]
+    return [*baseline_cosines, *(alone[digest].cosines.values() if digest in alone else ())]
 
 
 # --- one run
@@ -245,12 +245,12 @@ def of_baselines(
         words: by run id, how the run compares with words alone.
     """
     for digest in dict.fromkeys(run.plan.dataset_digest for run in runs):
-        own, baselines_here = (
+        runs_here, baselines_here = (
             [run for run in some if run.plan.dataset_digest == digest and run.run_id in cosines]
             for some in (runs, baselines)
         )
-        if own and baselines_here:
-            yield from _of_dataset(own, baselines_here, cosines, words)
+        if runs_here and baselines_here:
+            yield from _of_dataset(runs_here, baselines_here, cosines, words)
 
 
 def _of_dataset(
@@ -279,10 +279,10 @@ def _against_words(
     """Each run, by id, against the best measure of shared words on its dataset, where that has a right order."""
     out: dict[str, AgainstWords] = {}
     for run in material.runs:
-        own, digest = cosines.get(run.run_id), run.plan.dataset_digest
-        if own is not None and run.plan.variant.encoder not in BASELINES and digest in alone:
-            every = np.ones(own.originals, dtype=np.bool_)
-            out[run.run_id] = words_alone.against(words_alone.outcomes(own), alone[digest], ALL, every)
+        cosines_of_run, digest = cosines.get(run.run_id), run.plan.dataset_digest
+        if cosines_of_run is not None and run.plan.variant.encoder not in BASELINES and digest in alone:
+            every = np.ones(cosines_of_run.originals, dtype=np.bool_)
+            out[run.run_id] = words_alone.against(words_alone.outcomes(cosines_of_run), alone[digest], ALL, every)
     return out
 
 

@@ -50,12 +50,12 @@ def intervals(
     means = [unit.mean(axis=0) for unit in units]
     apart = [unit - mean for unit, mean in zip(units, means, strict=True)]
     cos_avg = float(means[0] @ means[1])
-    own = [apart[0] @ means[1], apart[1] @ means[0]]  # what each original has, above the mean of its half
-    over = [float(part.variances(o[:, np.newaxis])[0]) for o, part in zip(own, halves, strict=True)]
+    means_without = [apart[0] @ means[1], apart[1] @ means[0]]  # what each original has, above the mean of its half
+    over = [float(part.variances(o[:, np.newaxis])[0]) for o, part in zip(means_without, halves, strict=True)]
     within = [sums_within(rows, part.groups) for rows, part in zip(apart, halves, strict=True)]
     both = float(((within[0].T @ within[0]) * (within[1].T @ within[1])).sum() / np.prod(sizes**2.0))
     both *= halves[0].enlarged * halves[1].enlarged
-    moved = np.concatenate([o * n / k for o, k in zip(own, sizes, strict=True)])
+    moved = np.concatenate([o * n / k for o, k in zip(means_without, sizes, strict=True)])
     variance = both + sum(max(each - both, 0.0) for each in over) + _shared_by_halves(moved, dependence, first)
     reach = _reach(moved, variance, dependence)
     ends = Interval(max(-1.0, cos_avg - reach), min(1.0, cos_avg + reach))

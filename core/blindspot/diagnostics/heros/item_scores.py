@@ -22,12 +22,12 @@ from blindspot.types import Float64, Int64
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``Diagnostic.item_scores``; an item is an original."""
     rows = repository.items(ENTRY, [run.run_id for run in runs], texts=False)
-    own = [rows[rows["run_id"] == run.run_id] for run in runs]
+    rows_of_runs = [rows[rows["run_id"] == run.run_id] for run in runs]
     same_texts = repository.same_texts(runs[0].plan.dataset_digest)
-    cosines = [Cosines.of_rows(rows, same_texts) for rows in own]
+    cosines = [Cosines.of_rows(rows, same_texts) for rows in rows_of_runs]
     dependence = cosines[0].dependence
     out = []
-    for run, of_run, of in zip(runs, own, cosines, strict=True):
+    for run, of_run, of in zip(runs, rows_of_runs, cosines, strict=True):
         numbers = np.sort(of_run["item_no"].unique()).astype(np.int64)
         out.append(
             _scores(

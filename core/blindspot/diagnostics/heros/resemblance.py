@@ -168,15 +168,15 @@ def resemblance(
     profiles = heros_profiles() if published is None else published
     if far is None:
         far = published_reliability().far if published is None else distance_that_is_far(matrix(profiles))
-    own = np.array([means[subset] for subset in SUBSETS])
-    differences = np.abs(matrix(profiles) - own)
+    profile = np.array([means[subset] for subset in SUBSETS])
+    differences = np.abs(matrix(profiles) - profile)
     distances = np.sqrt((differences**2).sum(axis=1))
     neighbors = tuple(
         Neighbor(profiles[i], float(distances[i]), float(differences[i].mean()))
         for i in np.argsort(distances, kind="stable").tolist()
     )
     is_near = neighbors[0].distance <= far
-    return Resemblance(own, neighbors, vote([n.profile.group for n in neighbors[:VOTERS]]) if is_near else None)
+    return Resemblance(profile, neighbors, vote([n.profile.group for n in neighbors[:VOTERS]]) if is_near else None)
 
 
 def matrix(profiles: Sequence[PublishedProfile]) -> Float64:
@@ -242,7 +242,9 @@ def _nested(others: Sequence[Sequence[int]], groups: Sequence[str]) -> list[bool
     out = []
     for i, nearest in enumerate(others):
         rest = {k: [j for j in others[k] if j != i] for k in nearest}
-        voters = max(TRIED, key=lambda tried: sum(is_right(k, own, tried) for k, own in rest.items() if own))
+        voters = max(
+            TRIED, key=lambda tried: sum(is_right(k, answers, tried) for k, answers in rest.items() if answers)
+        )
         out.append(is_right(i, nearest, voters))
     return out
 

@@ -91,10 +91,10 @@ def rank_of(cosines: Float64, original: int, rewrite: int) -> RewriteRank:
         cosines: of the original with every sentence, ``[items]``.
         original, rewrite: their numbers; equal if the rewrite changed nothing.
     """
-    others, own = np.delete(cosines, [original, rewrite]), cosines[rewrite]
-    is_above = others > own + TAU
-    is_tied = ~is_above & (others >= own - TAU)
-    return RewriteRank(int(is_above.sum()), int(is_tied.sum()), float(own))
+    others, similarity = np.delete(cosines, [original, rewrite]), cosines[rewrite]
+    is_above = others > similarity + TAU
+    is_tied = ~is_above & (others >= similarity - TAU)
+    return RewriteRank(int(is_above.sum()), int(is_tied.sum()), float(similarity))
 
 
 def neighbors(

@@ -121,7 +121,7 @@ class SentencesView:
             for name, run in zip(("similarity", "similarity_against"), self.runs, strict=False)
         }
         rewrites = {
-            subset: {"text": text} | {name: own[i] for name, own in values.items()}
+            subset: {"text": text} | {name: column[i] for name, column in values.items()}
             for i, (subset, text) in enumerate(zip(sentences.subsets, sentences.rewrites[index], strict=True))
         }
         out = {"item_no": row[browsing.NUMBER], "original": row[browsing.ORIGINAL], "rewrites": rewrites}
@@ -177,8 +177,10 @@ def spread_view(runs: Sequence[RunRecord], rows: pd.DataFrame, subsets: Sequence
     spreads = []
     for run, baseline in zip(runs, baselines, strict=True):
         for subset in subsets:
-            own = values[run.run_id, subset]
-            hill = density(own, span, highest=1.0)
+            cosines = values[run.run_id, subset]
+            hill = density(cosines, span, highest=1.0)
             variant = run.plan.variant
-            spreads.append(Spread(variant, subset, hill, Quantiles.of(own), float(own.mean()), baseline, len(own)))
+            spreads.append(
+                Spread(variant, subset, hill, Quantiles.of(cosines), float(cosines.mean()), baseline, len(cosines))
+            )
     return spreads

@@ -80,7 +80,9 @@ def of_words(sentences: Sentences) -> Alone:
     alone = {words: Cosines(sentences.subsets, values.reshape(n, k)) for words, values in measured.items()}
     original, rewrites = numbered(sentences.originals, seconds)
     by_words = of_numbers(np.column_stack([original, rewrites.reshape(n, k)]))
-    return Alone({words: outcomes(own) for words, own in alone.items()}, by_words, by_chance(sentences.subsets), alone)
+    return Alone(
+        {words: outcomes(scores) for words, scores in alone.items()}, by_words, by_chance(sentences.subsets), alone
+    )
 
 
 def by_chance(subsets: Sequence[str]) -> float:
@@ -96,16 +98,16 @@ def kinds_of(numbers: Int64, column: OwnColumn | None) -> list[tuple[str, Bool]]
 
 def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> AgainstWords:
     """A model's outcomes ``[n]`` against those of the measure that is best on the originals inside, ``[n] bool``."""
-    dependence, own = alone.dependence.among(inside), model[inside]
+    dependence, of_model = alone.dependence.among(inside), model[inside]
     scores = alone.scores(inside)
     best = max(scores, key=lambda words: scores[words].value)
     reached = alone.outcomes[best][inside]
     return AgainstWords(
-        statistics.share(own, dependence),
+        statistics.share(of_model, dependence),
         scores[best],
-        statistics.difference(own, reached, dependence, among=len(Words)),
-        best_rival(own, [reached], dependence, of=len(Words))[0].p,
-        share_and_chance(own, dependence, alone.chance),
+        statistics.difference(of_model, reached, dependence, among=len(Words)),
+        best_rival(of_model, [reached], dependence, of=len(Words))[0].p,
+        share_and_chance(of_model, dependence, alone.chance),
         best,
         int(inside.sum()),
         kind,

@@ -222,8 +222,8 @@ def _evaluated(dataset: RetrievalDataset, params: Mapping[str, str]) -> tuple[In
         raise InputError(f"no query of '{dataset.id}' has a judged document", expected="judgments of documents")
     judged = Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
     counts = OWN_DOCUMENT.value_in(params) == COUNT
-    own = np.full(len(evaluated), -1, dtype=np.int64) if counts else own_documents(dataset, evaluated)
-    return evaluated, Asked.of(judged, own)
+    document_of_query = np.full(len(evaluated), -1, dtype=np.int64) if counts else own_documents(dataset, evaluated)
+    return evaluated, Asked.of(judged, document_of_query)
 
 
 def _result(

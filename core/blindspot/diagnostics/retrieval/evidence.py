@@ -63,24 +63,24 @@ def ndcg_by_chance(run: RunRecord, table: QueryTable) -> float:
 
 def _bm25(run: RunRecord, table: QueryTable) -> Compared:
     """Keyword search on the same queries."""
-    own, other = (table.scores(Side(run.run_id, is_bm25), ENTRY.headline) for is_bm25 in (False, True))
-    return best_rival(own, [other], table.known)[0]
+    of_model, other = (table.scores(Side(run.run_id, is_bm25), ENTRY.headline) for is_bm25 in (False, True))
+    return best_rival(of_model, [other], table.known)[0]
 
 
 def _against_bm25(run: RunRecord, table: QueryTable, keywords: Compared, chance: float) -> Sequence[Evidence]:
     if np.isnan(keywords.p):
         return []
-    own, other = (table.scores(Side(run.run_id, is_bm25), ENTRY.headline) for is_bm25 in (False, True))
-    difference = statistics.difference(own, other, table.known)
-    examples, item = _behind(run, table, own - other)
+    of_model, other = (table.scores(Side(run.run_id, is_bm25), ENTRY.headline) for is_bm25 in (False, True))
+    difference = statistics.difference(of_model, other, table.known)
+    examples, item = _behind(run, table, of_model - other)
     return outcomes(
         "bm25",
         (run,),
         difference,
         keywords,
-        (share_and_chance(own, table.known, chance), keywords),
+        (share_and_chance(of_model, table.known, chance), keywords),
         difference.units,
-        {"score": float(own.mean()), "reached": float(other.mean()), "queries": len(table), "item": item},
+        {"score": float(of_model.mean()), "reached": float(other.mean()), "queries": len(table), "item": item},
         examples=examples,
     )
 
@@ -106,7 +106,7 @@ def _unranked(run: RunRecord) -> Iterator[Evidence]:
 
 
 def _unjudged(run: RunRecord, table: QueryTable) -> Iterator[Evidence]:
-    own, other = (table.unjudged(Side(run.run_id, is_bm25)).share for is_bm25 in (False, True))
-    if own - other >= MORE_UNJUDGED:
+    share, other = (table.unjudged(Side(run.run_id, is_bm25)).share for is_bm25 in (False, True))
+    if share - other >= MORE_UNJUDGED:
         facts = {"of_bm25": other, "is_condensed": JUDGED.value_in(run.plan.params) == CONDENSED}
-        yield Evidence("unjudged", (run,), own, int(run.metrics["queries"]), facts=facts)
+        yield Evidence("unjudged", (run,), share, int(run.metrics["queries"]), facts=facts)

@@ -112,10 +112,12 @@ def grouping(kind: Kind, features: Features, numbers: Int64) -> Grouping:
     return Grouping(axis, True, binned("query", values[kind][numbers], BINS[kind]))
 
 
-def grouping_by(by: str, own: Mapping[str, OwnColumn], features: Callable[[], Features], numbers: Int64) -> Grouping:
+def grouping_by(
+    by: str, user_columns: Mapping[str, OwnColumn], features: Callable[[], Features], numbers: Int64
+) -> Grouping:
     """Group queries by an own column of their file or by a kind, which takes features."""
-    if by in own:
-        return by_value("query", own[by].name, own[by].groups(numbers))
+    if by in user_columns:
+        return by_value("query", user_columns[by].name, user_columns[by].groups(numbers))
     return grouping(Kind(by), features(), numbers)
 
 

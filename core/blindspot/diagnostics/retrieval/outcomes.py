@@ -148,7 +148,7 @@ def groups(queries: Sequence[str], relevant: Sequence[Iterable[str]]) -> Int64:
     """
     keys = [near_duplicate_key(text) or text for text in queries]
     # A query without relevant documents has a set of its own.
-    sets = [(frozenset(own) or number) for number, own in enumerate(relevant)]
+    sets = [(frozenset(documents) or number) for number, documents in enumerate(relevant)]
     texts, wanted = (np.fromiter(_places(of), dtype=np.int64) for of in (keys, sets))
     return components(texts, len(queries) + wanted)
 

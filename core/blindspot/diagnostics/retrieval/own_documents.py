@@ -28,10 +28,10 @@ def own_documents(dataset: RetrievalDataset, evaluated: Int64) -> Int64:
     return documents
 
 
-def judged_relevant(dataset: RetrievalDataset, evaluated: Int64, own: Int64) -> int:
+def judged_relevant(dataset: RetrievalDataset, evaluated: Int64, document_of_query: Int64) -> int:
     """How many of these own documents are judged relevant to their queries."""
     count = 0
-    for query, document in zip(evaluated.tolist(), own.tolist(), strict=True):
+    for query, document in zip(evaluated.tolist(), document_of_query.tolist(), strict=True):
         judged, grades = dataset.judgments_of(query)
         count += bool(((judged == document) & (grades >= RELEVANT)).any())
     return count
@@ -60,18 +60,18 @@ class Asked:
     is_added: Bool
 
     @classmethod
-    def of(cls, judged: Judged, own: Int64) -> Asked:
+    def of(cls, judged: Judged, document_of_query: Int64) -> Asked:
         starts, documents, added = [0], list[int](), list[bool]()
-        if not (own >= 0).any():
-            return cls(judged, judged, own, np.zeros(len(judged.documents), dtype=np.bool_))
-        for row, document in enumerate(own.tolist()):
+        if not (document_of_query >= 0).any():
+            return cls(judged, judged, document_of_query, np.zeros(len(judged.documents), dtype=np.bool_))
+        for row, document in enumerate(document_of_query.tolist()):
             mine = judged.documents[judged.starts[row] : judged.starts[row + 1]].tolist()
             more = [document] if document >= 0 and document not in mine else []
             documents += mine + more
             added += [False] * len(mine) + [True] * len(more)
             starts.append(len(documents))
         both = Judged(np.asarray(starts, dtype=np.int64), np.asarray(documents, dtype=np.int64))
-        return cls(both, judged, own, np.asarray(added, dtype=np.bool_))
+        return cls(both, judged, document_of_query, np.asarray(added, dtype=np.bool_))
 
     @property
     def left_out(self) -> int:

@@ -157,19 +157,19 @@ def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
 
     for run in group.runs:
         here = rows.has(run.run_id)
-        own = pairs(run, here)
-        if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity):
+        pairs_here = pairs(run, here)
+        if len(pairs_here.gold) < 2 or not np.ptp(pairs_here.gold) or not np.ptp(pairs_here.similarity):
             continue
         compared, others = rivals(run)
-        order = list(_order(own, *moved(run.run_id, here.tobytes()), compared))
+        order = list(_order(pairs_here, *moved(run.run_id, here.tobytes()), compared))
         yield from order
-        yield from _narrow(own)
-        yield from _line(own)
+        yield from _narrow(pairs_here)
+        yield from _line(pairs_here)
         if not any(comparison.against[0].behind < ALPHA for comparison in order):
             # Where there is no order at all, it adds nothing that the ends are mixed up.
-            yield from _ends(own, others)
+            yield from _ends(pairs_here, others)
         if negated is not None:
-            yield from _negation(own, negated[here])
+            yield from _negation(pairs_here, negated[here])
     for run in group.runs:
         compared, _ = rivals(run)
         if rival := best.get(run.run_id):
@@ -189,78 +189,83 @@ def _compared(
     """Runs against the best baseline, by run id; p is corrected for the choice of it, as in ``against_baselines``."""
     for run, base in group.against_best("spearman"):
         here = rows.has(run.run_id) & rows.has(base.run_id)
-        own, other = pairs(run, here), similarity[base.run_id][here]
-        if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity) or not np.ptp(other):
+        pairs_here, other = pairs(run, here), similarity[base.run_id][here]
+        if (
+            len(pairs_here.gold) < 2
+            or not np.ptp(pairs_here.gold)
+            or not np.ptp(pairs_here.similarity)
+            or not np.ptp(other)
+        ):
             continue
         (rho, of_run), (low, of_base) = (moved(compared.run_id, here.tobytes()) for compared in (run, base))
-        difference, p = change_against(rho - low, of_run - of_base, own.known)
+        difference, p = change_against(rho - low, of_run - of_base, pairs_here.known)
         if not np.isnan(p):
             p = for_choice(p, len(group.baselines))
-            chance = Compared(Rival.CHANCE, rho, correlation_against(rho, of_run, own.known, 0.0)[1])
+            chance = Compared(Rival.CHANCE, rho, correlation_against(rho, of_run, pairs_here.known, 0.0)[1])
             yield run.run_id, AgainstBaseline(rho, low, difference, p, chance, run, base)
 
 
 # --- the order of all pairs
 
 
-def _misjudged(own: _Pairs) -> Float64:
+def _misjudged(pairs: _Pairs) -> Float64:
     """How far a pair's place by similarity is above its place by people's scores, in shares of all pairs, ``[m]``."""
-    return (centered_ranks(own.similarity) - centered_ranks(own.gold)) / len(own.gold)
+    return (centered_ranks(pairs.similarity) - centered_ranks(pairs.gold)) / len(pairs.gold)
 
 
-def _order(own: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) -> Iterator[Evidence]:
-    estimate, p = correlation_against(rho, moved, own.known, LEAST)
+def _order(pairs: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) -> Iterator[Evidence]:
+    estimate, p = correlation_against(rho, moved, pairs.known, LEAST)
     if np.isnan(p):
         return
     asked = Compared(Rival.ASKED, rho - LEAST, p)
-    chance = Compared(Rival.CHANCE, rho, correlation_against(rho, moved, own.known, 0.0)[1])
-    telling = own.telling(asked.behind, np.abs(_misjudged(own)))
+    chance = Compared(Rival.CHANCE, rho, correlation_against(rho, moved, pairs.known, 0.0)[1])
+    telling = pairs.telling(asked.behind, np.abs(_misjudged(pairs)))
     against = (asked, chance, *rivals)
-    yield own.evidence("order-of-people", estimate, None, against, telling, pairs=len(own.gold), asked=LEAST)
+    yield pairs.evidence("order-of-people", estimate, None, against, telling, pairs=len(pairs.gold), asked=LEAST)
 
 
 def _against_baseline(
-    own: _Pairs, other: _Pairs, against: AgainstBaseline, others: Sequence[Compared]
+    pairs: _Pairs, other: _Pairs, against: AgainstBaseline, others: Sequence[Compared]
 ) -> Iterable[Evidence]:
     """The finding against a baseline; its examples are pairs that a worse run misjudges and the baseline does not."""
-    worse = np.abs(_misjudged(own)) - np.abs(_misjudged(other))
-    examples, item = own.telling(against.compared.behind, worse)
+    worse = np.abs(_misjudged(pairs)) - np.abs(_misjudged(other))
+    examples, item = pairs.telling(against.compared.behind, worse)
     return against.evidence(others, examples, item=item)
 
 
 # --- the ends of the scale
 
 
-def _ends(own: _Pairs, rivals: Sequence[Float64]) -> Iterator[Evidence]:
-    low, high = own.unrelated, own.equivalent
+def _ends(pairs: _Pairs, rivals: Sequence[Float64]) -> Iterator[Evidence]:
+    low, high = pairs.unrelated, pairs.equivalent
     if min(np.count_nonzero(low), np.count_nonzero(high)) < FEWEST:
         return
-    value, moved, dependence = _inverted(own, own.similarity, low, high)
+    value, moved, dependence = _inverted(pairs, pairs.similarity, low, high)
     estimate, p = change_against(value, moved, dependence, INVERTED)
     if not np.isnan(p):
         asked = Compared(Rival.ASKED, INVERTED - value, p)
         chance = Compared(Rival.CHANCE, HALF - value, change_against(value, moved, dependence, HALF)[1])
-        against = (asked, chance, *_less_inverted(own, value, moved, low, high, rivals))
-        telling = own.telling(asked.behind, own.similarity, low)
+        against = (asked, chance, *_less_inverted(pairs, value, moved, low, high, rivals))
+        telling = pairs.telling(asked.behind, pairs.similarity, low)
         share = replace(estimate, interval=_share(estimate))
-        yield own.evidence("unrelated-above-equivalent", share, None, against, telling, asked=INVERTED)
-    if own.run.plan.params["metric"] != Similarity.COS:
+        yield pairs.evidence("unrelated-above-equivalent", share, None, against, telling, asked=INVERTED)
+    if pairs.run.plan.params["metric"] != Similarity.COS:
         return
-    mean = float(own.similarity[low].mean())
-    few = own.known.among(low)
-    estimate, p = change_against(mean, own.similarity[low] - mean, few, HIGH)
+    mean = float(pairs.similarity[low].mean())
+    few = pairs.known.among(low)
+    estimate, p = change_against(mean, pairs.similarity[low] - mean, few, HIGH)
     if not np.isnan(p):
         p = one_way(p, is_news=mean > HIGH)
-        telling = own.telling(p, own.similarity, low)
-        equivalent = float(own.similarity[high].mean())
-        yield own.evidence("unrelated-rated-high", estimate, p, (), telling, equivalent=equivalent, null=HIGH)
+        telling = pairs.telling(p, pairs.similarity, low)
+        equivalent = float(pairs.similarity[high].mean())
+        yield pairs.evidence("unrelated-rated-high", estimate, p, (), telling, equivalent=equivalent, null=HIGH)
 
 
 def _less_inverted(
-    own: _Pairs, value: float, moved: Float64, low: Bool, high: Bool, rivals: Sequence[Float64]
+    pairs: _Pairs, value: float, moved: Float64, low: Bool, high: Bool, rivals: Sequence[Float64]
 ) -> list[Compared]:
     """The rival that has the fewest unrelated pairs above equivalent ones; empty without rivals."""
-    every = [_inverted(own, similarity, low, high) for similarity in rivals]
+    every = [_inverted(pairs, similarity, low, high) for similarity in rivals]
     if not every:
         return []
     least, of_rival, dependence = min(every, key=lambda candidate: candidate[0])
@@ -268,7 +273,7 @@ def _less_inverted(
     return [Compared(Rival.BASELINE, least - value, for_choice(p, len(every)))]
 
 
-def _inverted(own: _Pairs, similarity: Float64, low: Bool, high: Bool) -> tuple[float, Float64, Dependence]:
+def _inverted(pairs: _Pairs, similarity: Float64, low: Bool, high: Bool) -> tuple[float, Float64, Dependence]:
     """How often an unrelated pair is above an equivalent one, ties counting half, and each pair's influence on that."""
     below, above = np.sort(similarity[low]), np.sort(similarity[high])
     # For each unrelated pair the share of equivalent ones below it; for each equivalent one, of unrelated ones above.
@@ -278,7 +283,7 @@ def _inverted(own: _Pairs, similarity: Float64, low: Bool, high: Bool) -> tuple[
     moved = np.zeros(len(low))
     moved[low], moved[high] = (x - value) * m / len(below), (y - value) * m / len(above)
     both = low | high
-    return value, moved[both], own.known.among(both)
+    return value, moved[both], pairs.known.among(both)
 
 
 def _below(ordered: Float64, values: Float64) -> Float64:
@@ -295,22 +300,22 @@ def _share(estimate: Estimate) -> Interval | None:
 # --- the scale itself
 
 
-def _narrow(own: _Pairs) -> Iterator[Evidence]:
-    low, high = (float(end) for end in np.quantile(own.similarity, [0.05, 0.95]))
-    if own.run.plan.params["metric"] == Similarity.COS and high - low < NARROW:
-        facts = {"low": low, "high": high, "narrow": NARROW, "pairs": len(own.gold)}
-        yield Evidence("narrow-range", (own.run,), high - low, own.known.units, facts=facts)
+def _narrow(pairs: _Pairs) -> Iterator[Evidence]:
+    low, high = (float(end) for end in np.quantile(pairs.similarity, [0.05, 0.95]))
+    if pairs.run.plan.params["metric"] == Similarity.COS and high - low < NARROW:
+        facts = {"low": low, "high": high, "narrow": NARROW, "pairs": len(pairs.gold)}
+        yield Evidence("narrow-range", (pairs.run,), high - low, pairs.known.units, facts=facts)
 
 
-def _line(own: _Pairs) -> Iterator[Evidence]:
+def _line(pairs: _Pairs) -> Iterator[Evidence]:
     """The fifth of the scale where similarities are furthest from a straight line fitted to all of them."""
-    if len(own.gold) < BANDS * FEWEST or own.run.plan.params["metric"] != Similarity.COS:
+    if len(pairs.gold) < BANDS * FEWEST or pairs.run.plan.params["metric"] != Similarity.COS:
         return
-    at = (own.gold - own.gold.min()) / np.ptp(own.gold)
+    at = (pairs.gold - pairs.gold.min()) / np.ptp(pairs.gold)
     design = np.stack([np.ones(len(at)), at], axis=1)
-    beta, *_ = np.linalg.lstsq(design, own.similarity, rcond=None)
-    left = own.similarity - design @ beta
-    spread = float(own.similarity.std())
+    beta, *_ = np.linalg.lstsq(design, pairs.similarity, rcond=None)
+    left = pairs.similarity - design @ beta
+    spread = float(pairs.similarity.std())
     band = np.minimum((at * BANDS).astype(np.int64), BANDS - 1)
     tried = []
     for b in range(BANDS):
@@ -323,7 +328,7 @@ def _line(own: _Pairs) -> Iterator[Evidence]:
         value = float(left[inside].mean())
         influence = len(at) * (weight * (left - value) - (through - weight.sum() / len(at)) * left)
         null = float(np.sign(value)) * OFF * spread
-        estimate, p = change_against(value, influence, own.known, null, level_of_each(BANDS))
+        estimate, p = change_against(value, influence, pairs.known, null, level_of_each(BANDS))
         if not np.isnan(p):
             tried.append((one_way(p, is_news=abs(value) > OFF * spread), -abs(value), b, value, estimate))
     if not tried:
@@ -331,17 +336,17 @@ def _line(own: _Pairs) -> Iterator[Evidence]:
     p, _, b, value, estimate = min(tried, key=lambda candidate: candidate[:3])
     p = min(1.0, len(tried) * p)
     inside = band == b
-    lowest, width = float(own.gold.min()), float(np.ptp(own.gold)) / BANDS
-    yield own.evidence(
+    lowest, width = float(pairs.gold.min()), float(np.ptp(pairs.gold)) / BANDS
+    yield pairs.evidence(
         "band-off-the-line",
         estimate,
         p,
         (),
-        own.telling(p, np.sign(value) * left, inside),
+        pairs.telling(p, np.sign(value) * left, inside),
         is_above=value > 0,
         lowest=lowest + b * width,
         highest=lowest + (b + 1) * width,
-        mean=float(own.similarity[inside].mean()),
+        mean=float(pairs.similarity[inside].mean()),
         off=OFF,
         tried=len(tried),
     )
@@ -362,22 +367,22 @@ def _negated(about: pd.DataFrame) -> Bool | None:
     return one_negated if np.count_nonzero(one_negated) >= FEWEST else None
 
 
-def _negation(own: _Pairs, negated: Bool) -> Iterator[Evidence]:
+def _negation(pairs: _Pairs, negated: Bool) -> Iterator[Evidence]:
     if min(np.count_nonzero(negated), np.count_nonzero(~negated)) < FEWEST:
         return
-    left = own.similarity - isotonic(own.gold, own.similarity)
+    left = pairs.similarity - isotonic(pairs.gold, pairs.similarity)
     value, moved = difference_influence(left, negated)
-    estimate, p = change_against(value, moved, own.known)
+    estimate, p = change_against(value, moved, pairs.known)
     if np.isnan(p):
         return
     p = one_way(p, is_news=value > 0)
-    yield own.evidence(
+    yield pairs.evidence(
         "negation-too-similar",
         estimate,
         None,
         by_chance(-value, p),
-        own.telling(p, left, negated),
-        metric=str(own.run.plan.params["metric"]),
+        pairs.telling(p, left, negated),
+        metric=str(pairs.run.plan.params["metric"]),
         pairs=int(negated.sum()),
-        spread=float(own.similarity.std()),
+        spread=float(pairs.similarity.std()),
     )

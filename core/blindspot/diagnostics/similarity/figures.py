@@ -78,16 +78,18 @@ def band_lines(rows: Dots, styles: Mapping[Variant, Style], scheme: Scheme, *, k
     """A correlation in every band with its 95% interval, a line per variant; ``rows`` as for ``dots``, by band."""
     figure, rows = go.Figure(), pd.DataFrame(rows, columns=DOT)
     for variant in dict.fromkeys(rows["variant"]):
-        style, own = styles[variant], rows[rows["variant"] == variant]
+        style, of_variant = styles[variant], rows[rows["variant"] == variant]
         figure.add_scatter(
-            x=own["name"].tolist(),
-            y=own["value"].tolist(),
-            error_y=error_bars(own, style.color),
+            x=of_variant["name"].tolist(),
+            y=of_variant["value"].tolist(),
+            error_y=error_bars(of_variant, style.color),
             mode="lines+markers",
             name=escape(variant.label, quote=False),
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"color": style.color, "symbol": style.symbol, "size": 10},
-            customdata=[interval_text(low, high) for low, high in zip(own["low"], own["high"], strict=True)],
+            customdata=[
+                interval_text(low, high) for low, high in zip(of_variant["low"], of_variant["high"], strict=True)
+            ],
             hovertemplate="%{x}: %{y:.4f}%{customdata}<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(type="category", title="scores in the band")
@@ -104,15 +106,15 @@ def band_boxes(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Sche
     """
     figure = go.Figure()
     for variant in dict.fromkeys(rows["variant"]):
-        style, own = styles[variant], rows[rows["variant"] == variant]
+        style, of_variant = styles[variant], rows[rows["variant"] == variant]
         figure.add_trace(
             go.Box(
-                x=own["name"].tolist(),
-                lowerfence=own["q5"].tolist(),
-                q1=own["q25"].tolist(),
-                median=own["q50"].tolist(),
-                q3=own["q75"].tolist(),
-                upperfence=own["q95"].tolist(),
+                x=of_variant["name"].tolist(),
+                lowerfence=of_variant["q5"].tolist(),
+                q1=of_variant["q25"].tolist(),
+                median=of_variant["q50"].tolist(),
+                q3=of_variant["q75"].tolist(),
+                upperfence=of_variant["q95"].tolist(),
                 name=escape(variant.label, quote=False),
                 line={"color": style.color},
                 hoverlabel={"namelength": -1},

@@ -78,7 +78,9 @@ def estimates_of(
         return {}
     dependence, moved = Dependence.of(*ends), influences_of(predicted, gold)
     return {
-        kind: correlation(values[kind], own, dependence) for kind, own in moved.items() if np.isfinite(values[kind])
+        kind: correlation(values[kind], influence, dependence)
+        for kind, influence in moved.items()
+        if np.isfinite(values[kind])
     }
 
 
@@ -100,8 +102,8 @@ def _mean(
         for kind in kinds:
             value = float(np.average([row.estimates[kind].value for row in each], weights=weights))
             together = np.empty(len(gold))
-            for name, own in moved.items():
-                together[of_set == name] = own[kind]
+            for name, influence in moved.items():
+                together[of_set == name] = influence[kind]
             estimates[kind] = correlation(value, together, dependence)
     return Row(MEAN, int(weights.sum()), estimates)
 
@@ -148,8 +150,14 @@ def scores_view(table: ScoredTable, column: OwnColumn | None = None) -> ScoresVi
         f"Bars: 95% CI from {dependence.independent}{depend}. The bars cover the choice of pairs, not that of raters."
     )
     return ScoresView(
-        {run_id: rows_of(own, table.gold, groups, table.ends) for run_id, own in table.similarity.items()},
-        {words: rows_of(own, table.gold, groups, table.ends, only_spearman=True) for words, own in alone.items()},
+        {
+            run_id: rows_of(similarity, table.gold, groups, table.ends)
+            for run_id, similarity in table.similarity.items()
+        },
+        {
+            words: rows_of(similarity, table.gold, groups, table.ends, only_spearman=True)
+            for words, similarity in alone.items()
+        },
         alone,
         f"No intervals: {dependence.refusal}." if dependence.refusal else bars,
     )

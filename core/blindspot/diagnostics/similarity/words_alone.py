@@ -40,15 +40,15 @@ def against(
         return None
     rho = {words: spearman(values, gold) for words, values in alone.items()}
     best = max(rho, key=lambda words: rho[words])
-    own = spearman(model, gold)
+    rho_of_model = spearman(model, gold)
     moved, of_best = spearman_influences(model, gold), spearman_influences(alone[best], gold)
-    difference = own - rho[best]
+    difference = rho_of_model - rho[best]
     return AgainstWords(
-        correlation(own, moved, dependence),
+        correlation(rho_of_model, moved, dependence),
         correlation(rho[best], of_best, dependence),
         change(difference, moved - of_best, dependence, among=len(Words)),
         for_choice(p_of_change(difference, moved - of_best, dependence), len(Words)),
-        Compared(Rival.CHANCE, own, correlation_against(own, moved, dependence, 0.0)[1]),
+        Compared(Rival.CHANCE, rho_of_model, correlation_against(rho_of_model, moved, dependence, 0.0)[1]),
         best,
         len(gold),
     )

@@ -95,7 +95,7 @@ def answer(
     m, n = len(answers), len(units)
     right = units[answers]
     with_a, with_b, with_c = (np.einsum("md,md->m", units[questions[:, i]], right) for i in range(3))
-    own = _scores(with_a, with_b, with_c, rule)
+    word_scores = _scores(with_a, with_b, with_c, rule)
     greater, ties = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     predicted, best = np.full(m, -1, dtype=np.int64), np.full(m, -np.inf)
     for first in range(0, n, CANDIDATES_PER_TILE):
@@ -108,18 +108,18 @@ def answer(
             a, b, c = (cosines[places[rows, i]] for i in range(3))
             scores = _scores(a, b, c, rule)
             _leave_out(scores, questions[rows], first, last)
-            _leave_out(scores, answers[rows, None], first, last, own[rows])
+            _leave_out(scores, answers[rows, None], first, last, word_scores[rows])
             top = scores.argmax(axis=1)
             highest = np.take_along_axis(scores, top[:, None], axis=1)[:, 0]
             better = highest > best[rows]
             best[rows] = np.where(better, highest, best[rows])
             predicted[rows] = np.where(better, first + top, predicted[rows])
-            limit = own[rows, None]
+            limit = word_scores[rows, None]
             above = np.count_nonzero(scores > limit + tau, axis=1)
             greater[rows] += above
             ties[rows] += np.count_nonzero(scores >= limit - tau, axis=1) - above
     progress("answering", n, n)
-    return Answers(greater, ties - 1, predicted, own, best)  # without the right word's tie with itself
+    return Answers(greater, ties - 1, predicted, word_scores, best)  # without the right word's tie with itself
 
 
 def unit_rows(embeddings: Float32 | Float64) -> Float64:

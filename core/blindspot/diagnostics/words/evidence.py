@@ -98,7 +98,7 @@ def _analogies(group: Together, rows: Rows) -> Iterator[Evidence]:
             yield from _weakest(asked(run, here), section[here], names)
     here = np.logical_and.reduce([rows.has(run_id) for run_id in hits])
     if here.any():
-        values = {run_id: own[here] for run_id, own in hits.items()}
+        values = {run_id: is_right[here] for run_id, is_right in hits.items()}
         candidates = group.runs[0].metrics.get("candidates", 0.0) - 3  # without the words of the question
         chance = 1 / max(2.0, candidates)
         for compared in _by_pairs(group, values, left[here], right[here], chance):
@@ -116,12 +116,12 @@ def _by_pairs(
         apart = values[run.run_id] - values[best.run_id]
         difference, p = change_against(float(apart.mean()), *of_ends(apart, left, right))
         if not np.isnan(p):
-            own, low = (float(values[each_run.run_id].mean()) for each_run in (run, best))
+            share, low = (float(values[each_run.run_id].mean()) for each_run in (run, best))
             moved, dependence = of_ends(values[run.run_id], left, right)
-            _, p_chance = bounded_against(own, moved, dependence, dependence.units, chance)
-            of_chance = Compared(Rival.CHANCE, own - chance, p_chance)
+            _, p_chance = bounded_against(share, moved, dependence, dependence.units, chance)
+            of_chance = Compared(Rival.CHANCE, share - chance, p_chance)
             p = for_choice(p, len(group.baselines))
-            out.append(AgainstBaseline(own, low, difference, p, of_chance, run, best))
+            out.append(AgainstBaseline(share, low, difference, p, of_chance, run, best))
     return out
 
 
@@ -250,7 +250,7 @@ def _categories(comparable: Together, material: Material) -> Iterator[Evidence]:
     here = ~np.isnan(every).any(axis=0)
     compared: list[AgainstBaseline] = []
     if here.any():
-        values = {run_id: own[here] for run_id, own in right.items()}
+        values = {run_id: is_right[here] for run_id, is_right in right.items()}
         dependence = by_class(group[here])
         runs, baselines = (
             [run for run in some if run.run_id in right] for some in (comparable.runs, comparable.baselines)
@@ -259,9 +259,9 @@ def _categories(comparable: Together, material: Material) -> Iterator[Evidence]:
     rivals = {comparison.run.run_id: comparison.compared for comparison in compared}
     for run in comparable.runs:
         if run.run_id in right:
-            own = ~np.isnan(right[run.run_id])
-            dependence, rival = by_class(group[own]), rivals.get(run.run_id)
-            yield from _purity(run, right[run.run_id][own], dependence, [rival] if rival else [])
+            has_word = ~np.isnan(right[run.run_id])
+            dependence, rival = by_class(group[has_word]), rivals.get(run.run_id)
+            yield from _purity(run, right[run.run_id][has_word], dependence, [rival] if rival else [])
             yield from _lost(run, rows.iloc[of_run[run.run_id]], list(rows["class"].unique()))
     for comparison in compared:
         yield from against_baseline(comparison)
@@ -291,9 +291,9 @@ def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> Iterato
         return
     examples = []
     for name in lost[:MOST_EXAMPLES]:
-        own = rows[rows["class"] == name]
-        words = ", ".join(own["word"].head(8))
-        among = ", ".join(dict.fromkeys(own["cluster_class"]))
+        words_of_class = rows[rows["class"] == name]
+        words = ", ".join(words_of_class["word"].head(8))
+        among = ", ".join(dict.fromkeys(words_of_class["cluster_class"]))
         examples.append(Example((("class", str(name)), ("words", words)), f"found among: {among}"))
     facts: dict[str, Fact] = {
         "lost": len(lost),

@@ -33,10 +33,10 @@ def of_cases(material: Material) -> Iterator[Evidence]:
 def _of(kind: CaseKind, group: Together, rows: Rows) -> Iterator[Evidence]:
     right = {run.run_id: rows.numbers(run.run_id, "hit") for run in group.every if run.run_id in rows.values}
     compared: list[AgainstBaseline] = []
-    here = np.logical_and.reduce([~np.isnan(own) for own in right.values()]) if right else np.zeros(0, dtype=np.bool_)
+    here = np.logical_and.reduce([~np.isnan(hits) for hits in right.values()]) if right else np.zeros(0, dtype=np.bool_)
     if here.any():
         dependence = kind.dependence(rows.about[here])
-        values = {run_id: own[here] for run_id, own in right.items()}
+        values = {run_id: hits[here] for run_id, hits in right.items()}
         runs, baselines = ([run for run in some if run.run_id in right] for some in (group.runs, group.baselines))
         chance = group.runs[0].metrics["chance"]
         compared = [
@@ -53,16 +53,16 @@ def _of(kind: CaseKind, group: Together, rows: Rows) -> Iterator[Evidence]:
 
 def _share(kind: CaseKind, run: RunRecord, rows: Rows, baseline: Compared | None) -> Iterator[Evidence]:
     """The share of cases that are right, against guessing and the best baseline."""
-    own = rows.numbers(run.run_id, "hit")
-    here = ~np.isnan(own)
+    hits = rows.numbers(run.run_id, "hit")
+    here = ~np.isnan(hits)
     chance = run.metrics["chance"]
     least = chance + LEAST * (1 - chance)
     dependence = kind.dependence(rows.about[here])
-    estimate, p = share_against(own[here], dependence, least)
+    estimate, p = share_against(hits[here], dependence, least)
     if np.isnan(p):
         return
     estimate = kind.named(estimate)
-    wrong = np.flatnonzero(np.nan_to_num(own, nan=1.0) == 0)[:MOST_EXAMPLES]
+    wrong = np.flatnonzero(np.nan_to_num(hits, nan=1.0) == 0)[:MOST_EXAMPLES]
     told = pd.concat([rows.about, rows.values[run.run_id][1].set_index("item_no")], axis=1)
     asked = Compared(Rival.ASKED, estimate.value - least, p)
     yield Evidence(
@@ -70,7 +70,7 @@ def _share(kind: CaseKind, run: RunRecord, rows: Rows, baseline: Compared | None
         (run,),
         estimate,
         estimate.units,
-        against=(asked, share_and_chance(own[here], dependence, chance), *([baseline] if baseline else [])),
+        against=(asked, share_and_chance(hits[here], dependence, chance), *([baseline] if baseline else [])),
         facts={"cases": int(here.sum()), "chance": chance, "least": least},
         examples=tuple(Example(kind.texts(told.loc[case]), f"answer: {kind.answer(told.loc[case])}") for case in wrong),
     )

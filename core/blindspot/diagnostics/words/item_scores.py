@@ -109,17 +109,17 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
     """See ``Diagnostic.item_scores``; an item is a word, in the first of its classes, which are independent."""
     entry = categorization.ENTRY
     rows = repository.items(entry, [run.run_id for run in runs], texts=True)
-    of_runs = {str(run_id): categorization.placed(own) for run_id, own in rows.groupby("run_id")}
+    of_runs = {str(run_id): categorization.placed(run_rows) for run_id, run_rows in rows.groupby("run_id")}
 
-    def item(own: pd.DataFrame, index: int) -> Item:
-        row = own.iloc[index]
+    def item(run_rows: pd.DataFrame, index: int) -> Item:
+        row = run_rows.iloc[index]
         return Item((("word", str(row["word"])), ("class", str(row["classes"]))), f"among: {row['cluster_class']}")
 
     def score(run: RunRecord) -> ItemScores:
-        own = of_runs[run.run_id]
-        right = own["right"].to_numpy(dtype=np.float64)
-        dependence = by_class(own["class"])
-        numbers, texts = own.index.to_numpy(dtype=np.int64), own["word"].tolist
+        run_rows = of_runs[run.run_id]
+        right = run_rows["right"].to_numpy(dtype=np.float64)
+        dependence = by_class(run_rows["class"])
+        numbers, texts = run_rows.index.to_numpy(dtype=np.int64), run_rows["word"].tolist
         return scores(
             entry,
             entry.headline,
@@ -129,7 +129,7 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
             dependence,
             texts,
             value=run.metrics[entry.headline],
-            describe=partial(item, own),
+            describe=partial(item, run_rows),
         )
 
     return [{entry.headline: score(run)} for run in runs]
@@ -156,8 +156,8 @@ def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[d
     def texts() -> list[str]:
         return ["; ".join(text for _, text in kind.texts(row)) for _, row in about.iterrows()]
 
-    def item(own: pd.DataFrame, index: int) -> Item:
-        row = own.loc[numbers[index]]
+    def item(run_rows: pd.DataFrame, index: int) -> Item:
+        row = run_rows.loc[numbers[index]]
         return Item(kind.texts(row), kind.answer(row))
 
     def score(run: RunRecord) -> ItemScores:

@@ -62,10 +62,10 @@ def fit(embeddings: Float32 | Float64, events: Events) -> Fit:
         of_verb = np.flatnonzero(events.verbs == verb)
         typical = np.unique(events.typical[of_verb])
         for event in of_verb.tolist():
-            own = np.setdiff1d(typical, patients[event])
-            fillers[event] = len(own)
-            if len(own):
-                others[event] = units[own].mean(axis=0)
+            rivals = np.setdiff1d(typical, patients[event])
+            fillers[event] = len(rivals)
+            if len(rivals):
+                others[event] = units[rivals].mean(axis=0)
     shown = units[patients]
 
     def cosines(with_: Float64) -> Float64:

@@ -102,8 +102,8 @@ def _inspected(path: Path, reference: str) -> StaticFolder | None:
     if not isinstance(prompts, dict):
         raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
     # model2vec reads config.json, sentence-transformers the list of modules.
-    own = config if is_model2vec else {"normalize": NORMALIZE in kinds, "max_length": None}
-    longest = own.get("max_length", DEFAULT_MAX_LENGTH)
+    declared = config if is_model2vec else {"normalize": NORMALIZE in kinds, "max_length": None}
+    longest = declared.get("max_length", DEFAULT_MAX_LENGTH)
     if longest is not None and not (isinstance(longest, int) and longest > 0):
         raise InputError(
             f"'{reference}': max_length is {str(longest)[:40]} in config.json", expected="a number of tokens"
@@ -113,7 +113,7 @@ def _inspected(path: Path, reference: str) -> StaticFolder | None:
         home=home,
         is_model2vec=is_model2vec,
         shape=shape,
-        is_normalized=bool(own.get("normalize", False)),
+        is_normalized=bool(declared.get("normalize", False)),
         max_length=longest or 0,
         prompts=tuple((str(name), str(text)) for name, text in prompts.items() if text),
         prompt=str(prompts.get(sentence.get("default_prompt_name")) or ""),

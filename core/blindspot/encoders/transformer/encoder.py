@@ -279,10 +279,10 @@ class SentenceTransformerEncoder:
             if self.may_pack and pack(model[0].auto_model):
                 unpadded.enable(model[0].auto_model)
         else:
-            expected, own = self._probed(model), self.own_graph
-            self._exchange_layers(model, own.path if own else None)
+            expected, graph = self._probed(model), self.own_graph
+            self._exchange_layers(model, graph.path if graph else None)
             backends.check_same(
-                expected, self._probed(model), self.backend, self.reference, own.name if own and self.source else ""
+                expected, self._probed(model), self.backend, self.reference, graph.name if graph and self.source else ""
             )
         return model, kept
 
@@ -516,11 +516,11 @@ class SentenceTransformerEncoder:
     def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
         """See ``SharesWeights``."""
         outputs = (self._output, *self.others)
-        own = next((output for output in outputs if self._identity(output) == identity), None)
-        if own is None:
+        matching = next((output for output in outputs if self._identity(output) == identity), None)
+        if matching is None:
             return None
-        others = tuple(output for output in outputs if output is not own)
-        encoder = replace(self, reference=own.reference, info=own.info, own=own.readout, others=others)
+        others = tuple(output for output in outputs if output is not matching)
+        encoder = replace(self, reference=matching.reference, info=matching.info, own=matching.readout, others=others)
         self.load()
         return encoder
 

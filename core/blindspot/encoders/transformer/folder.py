@@ -221,7 +221,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     is_unit = bool(top) and top[-1].name == "Normalize" and not most  # then all similarities give the same ranks
     is_sparse = any(module.name in SPARSE for module in modules)
     usual = "dot" if is_sparse else "cosine"  # the default of sentence-transformers
-    own = _own_settings(modules[0].folder if modules else path, reference)
+    settings_declared = _own_settings(modules[0].folder if modules else path, reference)
     return replace(
         way,
         path=path,
@@ -235,8 +235,8 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         prompts=declared,
         is_sparse=is_sparse,
         is_transformer=not routes and (not modules or modules[0].name in LAYERS),
-        tells_roles=bool(routes) or any(own.get(name) for name in ("query_length", "document_length")),
-        reads_pooler=own.get("module_output_name") == "sentence_embedding",
+        tells_roles=bool(routes) or any(settings_declared.get(name) for name in ("query_length", "document_length")),
+        reads_pooler=settings_declared.get("module_output_name") == "sentence_embedding",
         has_weights=all(of_layers),
         similarity="cosine" if is_unit else str(sentence.get("similarity_fn_name") or usual),
         assumed=way.assumed,
@@ -425,10 +425,10 @@ def _refuse_without_steps(path: Path, reference: str) -> None:
     """Refuse a plain folder that has lost the list of its steps: the library would take a mean over tokens, and ignore
     the prompts and sizes that the model was saved with."""
     steps = sorted(f.name for f in path.iterdir() if f.is_dir() and re.fullmatch(r"\d+_[A-Z]\w*", f.name))
-    own = ["config_sentence_transformers.json"] if (path / "config_sentence_transformers.json").is_file() else []
-    if steps or own:
+    files = ["config_sentence_transformers.json"] if (path / "config_sentence_transformers.json").is_file() else []
+    if steps or files:
         raise InputError(
-            f"'{reference}': {path} has no modules.json, but {', '.join([*own, *steps])}",
+            f"'{reference}': {path} has no modules.json, but {', '.join([*files, *steps])}",
             expected="the whole folder of sentence-transformers",
             remedy="copy or download the folder again",
         )
@@ -593,8 +593,8 @@ def _sparse(modules: Sequence[Module], config: Mapping[str, Any], hidden: int, r
             f"'{reference}' has modules that do not make a sparse model: {', '.join(m.name for m in modules)}",
             expected="Transformer and SpladePooling, and a vocab_size in config.json",
         )
-    own = settings_of(modules[1].folder / "config.json", reference)
-    strategy, activation = own.get("pooling_strategy", "max"), own.get("activation_function", "relu")
+    declared = settings_of(modules[1].folder / "config.json", reference)
+    strategy, activation = declared.get("pooling_strategy", "max"), declared.get("activation_function", "relu")
     transformed = "log(1 + log(1 + relu))" if activation == "log1p_relu" else "log(1 + relu)"
     return f"sparse: {strategy} over tokens of {transformed} of word pieces' logits", vocabulary
 
@@ -620,22 +620,22 @@ def _longest(config: Mapping[str, Any]) -> int | None:
 def _own_settings(transformer: Path, reference: str) -> Mapping[str, Any]:
     """Settings that sentence-transformers saved with a transformer; older versions named the file after its kind."""
     names = [transformer / "sentence_bert_config.json", *sorted(transformer.glob("sentence_*_config.json"))]
-    return next((own for name in names if (own := settings_of(name, reference))), {})
+    return next((declared for name in names if (declared := settings_of(name, reference))), {})
 
 
 def _max_length(transformer: Path, config: Mapping[str, Any], reference: str) -> int:
     """Tokens after which sentence-transformers truncates; 0 for never."""
-    own = _own_settings(transformer, reference)
+    declared = _own_settings(transformer, reference)
     for name in ("max_seq_length", "query_length", "document_length"):
-        _number_above_zero(own, name, "sentence_bert_config.json", reference)
-    kwargs = own.get("processor_kwargs") or own.get("tokenizer_args") or {}
-    calls = own.get("processing_kwargs") or {}
+        _number_above_zero(declared, name, "sentence_bert_config.json", reference)
+    kwargs = declared.get("processor_kwargs") or declared.get("tokenizer_args") or {}
+    calls = declared.get("processing_kwargs") or {}
     calls = {**(calls.get("common") or {}), **(calls.get("text") or {})} if isinstance(calls, dict) else {}
     limit = first_number(calls, "max_length")
     if limit is None:
         limit = first_number(kwargs, "model_max_length") if isinstance(kwargs, dict) else None
     if limit is None:
-        limit = first_number(own, "max_seq_length")
+        limit = first_number(declared, "max_seq_length")
     if limit is None:
         tokenizer = first_number(settings_of(transformer / "tokenizer_config.json", reference), "model_max_length")
         positions = first_number(config, "max_position_embeddings", "n_positions")

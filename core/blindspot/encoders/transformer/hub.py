@@ -234,7 +234,7 @@ def _encoder(
         )
         return Output(str(replace(reference, params=replace(params, readout=readout))), info, readout)
 
-    own = output(readout)
+    read_out = output(readout)
     # Published vectors come alone; poolings and layers are for comparisons, so all come from one pass.
     siblings = layers_beside(readout, source.depth)
     if not (readout.layers or readout.more) and readout.pooling in OF_A_PASS[1:]:
@@ -242,8 +242,8 @@ def _encoder(
         left |= set() if source.has_weights else {Pooling.STATIC}
         siblings = [Readout(p) for p in OF_A_PASS if p not in left]
     return SentenceTransformerEncoder(
-        reference=own.reference,
-        info=own.info,
+        reference=read_out.reference,
+        info=read_out.info,
         folder=source.path,
         pooling=source.pooling,
         max_length=params.max_length or source.max_length,

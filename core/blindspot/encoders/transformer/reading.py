@@ -47,8 +47,10 @@ def unread(tokenizer: Any, text: str, most: int, prompt: str = "") -> Unread | N
     lost = len(encoded.ids) - most
     if lost <= 0:
         return None
-    own = [ends for ends, added in zip(encoded.offsets, encoded.special_tokens_mask, strict=True) if not added]
-    start = max(0, own[max(0, most - extra)][0] - len(prompt)) if len(own) > most - extra else 0
+    ends_of_tokens = [
+        ends for ends, added in zip(encoded.offsets, encoded.special_tokens_mask, strict=True) if not added
+    ]
+    start = max(0, ends_of_tokens[max(0, most - extra)][0] - len(prompt)) if len(ends_of_tokens) > most - extra else 0
     return Unread(lost, start)
 
 

@@ -150,12 +150,12 @@ def _read_fasttext(path: Path, head: VectorHead, data: _Bytes, collector: Collec
             expected=f"{len(words) + buckets:,} x {head.dimension:,}",
             remedy="copy or download it again",
         )
-    own = _matrix(data, len(words), row_size)
+    matrix = _matrix(data, len(words), row_size)
     ngrams = _matrix(data, buckets, row_size)
     _pass_output(path, data)
     for start in range(0, len(words), ROWS_AT_ONCE):
         part = words[start : start + ROWS_AT_ONCE]
-        vectors = own[start : start + ROWS_AT_ONCE]
+        vectors = matrix[start : start + ROWS_AT_ONCE]
         for row, word in enumerate(part):
             text = word.decode("utf-8", "backslashreplace")
             if buckets and text != END_OF_SENTENCE and (hashes := ft_ngram_hashes(text, shortest, longest, buckets)):

@@ -76,8 +76,8 @@ def linear_cka(x: Float32 | Float64, y: Float32 | Float64) -> float:
     a, b = _Gram.of(x), _Gram.of(y)
     if a.is_constant or b.is_constant:
         return float("nan")
-    own = _hsic(a, a) * _hsic(b, b)
-    return float(_hsic(a, b) / np.sqrt(own)) if own > 0 else float("nan")
+    norms = _hsic(a, a) * _hsic(b, b)
+    return float(_hsic(a, b) / np.sqrt(norms)) if norms > 0 else float("nan")
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,13 +96,13 @@ class Ranked:
         gain = np.add.reduceat(grade, firsts) if len(firsts) else np.empty(0)
         above = start[firsts]
         so_far = np.cumsum(lengths) - lengths
-        own = query[firsts]
-        before = so_far - np.concatenate([[0], np.cumsum(in_ranking)])[own]
+        query_of_group = query[firsts]
+        before = so_far - np.concatenate([[0], np.cumsum(in_ranking)])[query_of_group]
         return cls(
             queries,
             relevant,
             ideal,
-            own,
+            query_of_group,
             above,
             (reached - shift)[lasts] - above,
             lengths,

@@ -196,7 +196,7 @@ def _search(
     problem = prepare(matrix, asked, documents, Similarity.COS, tau, threads, slack)
     queries, width = len(problem.left), min(k + SPARE, n)
     at_once = min(QUERIES_PER_TILE, queries)
-    caller, own, every = threading.get_ident(), threading.local(), list[_Kept]()
+    caller, local, every = threading.get_ident(), threading.local(), list[_Kept]()
     guessed, screening = _floors_if_codes_pay(problem, n, width), Screening()
     first_far = 0  # queries before it have no judged document below what is kept: one product serves both
     if guessed is not None:
@@ -209,11 +209,11 @@ def _search(
     def rank_tile(items: slice) -> None:
         if threading.get_ident() == caller:
             progress("ranking", items.start, n)
-        if not hasattr(own, "kept"):  # the first tile of a thread is its largest
+        if not hasattr(local, "kept"):  # the first tile of a thread is its largest
             memory = room_for_scores(at_once, items.stop - items.start)
-            own.kept = _Kept(memory, len(asked), tiles, width, guessed)
-            every.append(own.kept)
-        kept: _Kept = own.kept
+            local.kept = _Kept(memory, len(asked), tiles, width, guessed)
+            every.append(local.kept)
+        kept: _Kept = local.kept
         tile = Tile(problem, items, tau, kept.memory)
         for number, some in enumerate(tiles):
             cancel.check()
@@ -335,10 +335,12 @@ def condensed(judged: Judged, scores: Float64, tau: float = 0.0) -> Places:
     """
     greater, ties = np.zeros((2, len(scores)), dtype=np.int64)
     for start, stop in pairwise(judged.starts.tolist()):
-        own = np.sort(scores[start:stop])
-        above = len(own) - np.searchsorted(own, scores[start:stop] + tau, side="right")
+        sorted_scores = np.sort(scores[start:stop])
+        above = len(sorted_scores) - np.searchsorted(sorted_scores, scores[start:stop] + tau, side="right")
         greater[start:stop] = above
-        ties[start:stop] = len(own) - np.searchsorted(own, scores[start:stop] - tau, side="left") - above - 1
+        ties[start:stop] = (
+            len(sorted_scores) - np.searchsorted(sorted_scores, scores[start:stop] - tau, side="left") - above - 1
+        )
     return Places(greater, ties, scores)
 
 
@@ -367,15 +369,15 @@ def rank_by_scores(
     for query, line in enumerate(line for block in scores for line in block):
         for at in range(int(judged.starts[query]), int(judged.starts[query + 1])):
             document = judged.documents[at]
-            scored[at] = own = line[document]
-            if own == -np.inf:
+            scored[at] = score = line[document]
+            if score == -np.inf:
                 greater[at] = NOT_RETRIEVED
                 continue
-            greater[at] = np.count_nonzero(line > own + tau)
+            greater[at] = np.count_nonzero(line > score + tau)
             if order is None:
-                ties[at] = np.count_nonzero(line >= own - tau) - greater[at] - 1
+                ties[at] = np.count_nonzero(line >= score - tau) - greater[at] - 1
             else:
-                same = line == own
+                same = line == score
                 greater[at] += np.count_nonzero(order[same] < order[document])
         best = _best(line, order, k)
         empty = min(k, len(line)) - len(best)

@@ -102,7 +102,7 @@ def _rank_pairs(
     """``rank_pairs`` on so many threads."""
     ranked = len(matrix) if candidates is None else candidates
     problem = prepare(matrix, queries, matches, metric, tau, threads, slack_of_float32(matrix.shape[1]))
-    caller, own, all_counts = threading.get_ident(), threading.local(), []
+    caller, local, all_counts = threading.get_ident(), threading.local(), []
     screening = Screening() if is_to_be_screened(problem) and coarse.pays() else None
     plan = None
     if pruning.may_pay(problem, ranked):
@@ -122,19 +122,19 @@ def _rank_pairs(
     def rank_tile(items: slice) -> None:
         if threading.get_ident() == caller:
             progress("ranking", items.start, ranked)
-        if not hasattr(own, "memory"):  # the first tile of a thread is its largest
-            own.memory = room_for_scores(at_once, items.stop - items.start)
-            own.counts = np.zeros((2, len(problem.order)), dtype=np.int64)
-            all_counts.append(own.counts)
-        tile = Tile(problem, items, tau, own.memory, plan)
+        if not hasattr(local, "memory"):  # the first tile of a thread is its largest
+            local.memory = room_for_scores(at_once, items.stop - items.start)
+            local.counts = np.zeros((2, len(problem.order)), dtype=np.int64)
+            all_counts.append(local.counts)
+        tile = Tile(problem, items, tau, local.memory, plan)
         for tile_of_queries in asked:
             cancel.check()
             if tile_of_queries.part:
-                tile.count_by_part(tile_of_queries, tile_of_queries.part, *own.counts)
+                tile.count_by_part(tile_of_queries, tile_of_queries.part, *local.counts)
             elif screening and screening.pays:
-                screening.count(tile, tile_of_queries, *own.counts)
+                screening.count(tile, tile_of_queries, *local.counts)
             else:
-                tile.count(tile_of_queries, *own.counts)
+                tile.count(tile_of_queries, *local.counts)
 
     most = min(widest, max(1, SCORES_AT_ONCE // (threads * at_once)))
     in_threads(shrinking(ranked, most, threads), rank_tile, threads)

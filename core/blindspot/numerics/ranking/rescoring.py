@@ -112,8 +112,8 @@ class Rescoring:
             first, second = (block, finer) if self.order is None else (np.round(x, DECIMALS) for x in (block, finer))
             if self.own is not None:
                 rows = np.arange(len(first))
-                own = self.own[at : at + len(first)]
-                first[rows[own >= 0], own[own >= 0]] = -np.inf
+                own_rows = self.own[at : at + len(first)]
+                first[rows[own_rows >= 0], own_rows[own_rows >= 0]] = -np.inf
             at += len(first)
             inside = np.array([listed(line, self.depth, self.order) for line in first], dtype=np.bool_)
             self.listed += inside.sum(axis=1).tolist()
@@ -161,14 +161,16 @@ def rank_pairs_twice(
     for block in rescoring.blocks(cancel, progress):
         for line in block:
             for pair in pairs[starts[at] : starts[at + 1]].tolist():
-                own = line[match[pair]]
-                is_self = own == -np.inf
-                own = self_similarity[pair] if is_self else own
-                similarity[pair] = without_shift(own)
+                scores_of_matches = line[match[pair]]
+                is_self = scores_of_matches == -np.inf
+                scores_of_matches = self_similarity[pair] if is_self else scores_of_matches
+                similarity[pair] = without_shift(scores_of_matches)
                 for way, some in enumerate((line, line[left_out[bounds[pair] : bounds[pair + 1]]])):
-                    above = int(np.count_nonzero(some > own + TAU))
+                    above = int(np.count_nonzero(some > scores_of_matches + TAU))
                     greater[way, pair] = above
-                    ties[way, pair] = int(np.count_nonzero(some >= own - TAU)) - above - (way == 0 and not is_self)
+                    ties[way, pair] = (
+                        int(np.count_nonzero(some >= scores_of_matches - TAU)) - above - (way == 0 and not is_self)
+                    )
             at += 1
     raw = RankCounts(similarity, greater[0], ties[0])
     filtered = RankCounts(similarity, greater[0] - greater[1], ties[0] - ties[1])

@@ -573,7 +573,7 @@ def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, froz
         if item_scores.family != OTHERS
         and item_scores.higher_is_better is not None
         and not isinstance(item_scores.statistic, Median)
-        and all(name in own for own in of.values())
+        and all(name in scores_of_run for scores_of_run in of.values())
     ]
     best = {}
     for name in names:

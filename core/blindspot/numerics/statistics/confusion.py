@@ -83,6 +83,6 @@ def estimates(labels: Int32, predicted: Int32, dependence: Dependence, classes: 
     right = (labels == predicted).astype(np.float64)
     f1 = float(macro_f1(confusion(labels, predicted, classes)))
     moved = macro_f1_influence(labels, predicted, classes)
-    own = [dependence.among(labels == c).effective for c in np.unique(labels)]
-    worth = len(own) ** 2 / sum(1 / n for n in own)
+    units_of_class = [dependence.among(labels == c).effective for c in np.unique(labels)]
+    worth = len(units_of_class) ** 2 / sum(1 / n for n in units_of_class)
     return share(right, dependence), bounded(f1, moved, dependence, min(worth, dependence.effective))

@@ -101,9 +101,9 @@ def spearman_influences(predicted: Float64, gold: Float64) -> Float64:
 def _spearman_influences(x: _Ranks, y: _Ranks) -> Float64:
     ones = np.ones((len(x.order), 1))
     ranks = x.within(ones)[:, 0], y.within(ones)[:, 0]
-    r, own, (a, b) = _pearson_influences(*ranks)
+    r, influence, (a, b) = _pearson_influences(*ranks)
     moved = x.above((b - r * a) / ranks[0].std()) + y.above((a - r * b) / ranks[1].std())
-    return _rounded(own + moved)
+    return _rounded(influence + moved)
 
 
 def _rounded(influences: Float64) -> Float64:

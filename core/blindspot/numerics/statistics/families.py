@@ -125,5 +125,5 @@ def _standard_error(whole: float, without: Float64) -> float:
 def numbers_of(families: tuple[str, ...], keep: Bool) -> Int64:
     """Family number of each kept variant, ``[k]``, from 0 without gaps, in order of first appearance."""
     names: dict[str, int] = {}
-    kept = (family for family, own in zip(families, keep, strict=True) if own)
+    kept = (family for family, is_kept in zip(families, keep, strict=True) if is_kept)
     return np.array([names.setdefault(family, len(names)) for family in kept], dtype=np.int64)

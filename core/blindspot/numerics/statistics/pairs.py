@@ -488,7 +488,9 @@ def _p_of_groups(paired: Float64, groups: Int64, most: float | Float64) -> Float
     sums = sums_within(paired, groups)
     # Of a group of mean size.
     edges = np.broadcast_to(np.asarray(most) * len(paired) / max(len(sums), 1), flipped.shape)
-    skewed = [mean_zero_p_value(own, edge) for own, edge in zip(sums.T, edges.tolist(), strict=True)]
+    skewed = [
+        mean_zero_p_value(sums_of_column, edge) for sums_of_column, edge in zip(sums.T, edges.tolist(), strict=True)
+    ]
     return np.asarray(np.maximum(flipped, skewed))
 
 
@@ -530,11 +532,11 @@ def smallest_detectable(paired: Float64, dependence: Dependence, tests: int, alp
         return out
     from scipy.special import ndtri, stdtrit
 
-    own = alpha / tests
+    level = alpha / tests
     errors = np.sqrt(dependence.variances(paired))
     if dependence.unit is Unit.TEXTS:
         f = dependence.freedom
-        return np.where(errors > 0, (stdtrit(f, 1 - own / 2) + stdtrit(f, POWER)) * errors, np.nan)
+        return np.where(errors > 0, (stdtrit(f, 1 - level / 2) + stdtrit(f, POWER)) * errors, np.nan)
     sums = np.abs(sums_within(paired, dependence.groups))
     for i in range(paired.shape[1]):
         sizes = sums[sums[:, i] > _ROUNDING, i]
@@ -542,10 +544,10 @@ def smallest_detectable(paired: Float64, dependence: Dependence, tests: int, alp
             continue
         differing = float(sizes.sum() ** 2 / (sizes**2).sum())
         if differing > MANY:
-            out[i] = (ndtri(1 - own / 2) + ndtri(POWER)) * errors[i]
+            out[i] = (ndtri(1 - level / 2) + ndtri(POWER)) * errors[i]
             continue
         groups = max(1, round(len(sums) * differing / len(sizes)))
-        share = _share_found(differing, groups, own)
+        share = _share_found(differing, groups, level)
         out[i] = np.nan if share is None else share * sizes.sum() / len(paired) / differing
     return out
 

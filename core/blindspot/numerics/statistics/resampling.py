@@ -158,9 +158,9 @@ def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS) ->
     sums = sums[turned]
     few = np.count_nonzero(sums, axis=0) <= int(np.log2(flips + 1))
     for column in np.flatnonzero(few):
-        own = sums[sums[:, column] != 0, column]
-        bits = (np.arange(2 ** len(own))[:, np.newaxis] >> np.arange(len(own))) & 1
-        far = np.abs((2 * bits - 1) @ own) >= observed[column] - _ROUNDING * sizes[column]
+        nonzero = sums[sums[:, column] != 0, column]
+        bits = (np.arange(2 ** len(nonzero))[:, np.newaxis] >> np.arange(len(nonzero))) & 1
+        far = np.abs((2 * bits - 1) @ nonzero) >= observed[column] - _ROUNDING * sizes[column]
         p[column] = far.mean()
     if few.all():
         return p

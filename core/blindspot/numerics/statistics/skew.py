@@ -128,19 +128,19 @@ def _tail(values: Float64, weights: Float64, n: float, mean: float) -> float:
 
     def above(t: float) -> tuple[float, float]:
         _, each = tilted(t)
-        own = float(each @ values)
-        return own - mean, float(each @ values**2) - own * own
+        projected = float(each @ values)
+        return projected - mean, float(each @ values**2) - projected * projected
 
     high = 2 * mean / float(weights @ values**2)
     while above(high)[0] < 0:
         high *= 2
     t = _root(above, 0.0, high, high / 2)
     generating, each = tilted(t)
-    own = float(each @ values)
+    at_each = float(each @ values)
     squared = 2 * n * (t * mean - generating)
     if squared <= _CLOSE:
         return 0.5
-    r, u = math.sqrt(squared), t * math.sqrt(n * max(float(each @ values**2) - own * own, 0.0))
+    r, u = math.sqrt(squared), t * math.sqrt(n * max(float(each @ values**2) - at_each * at_each, 0.0))
     bound = math.exp(-squared / 2)  # Chernoff's
     if u == 0:
         return bound

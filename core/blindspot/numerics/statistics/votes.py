@@ -89,15 +89,15 @@ def difference(first: Mean, second: Mean) -> Mean:
     return Mean(first.value - second.value, (first.weights + second.weights) / 2, first.influence - second.influence)
 
 
-def share_of(own: Mean, all_of_them: Sequence[Mean]) -> Mean | None:
+def share_of(mean: Mean, all_of_them: Sequence[Mean]) -> Mean | None:
     """One mean over the sum of several, including itself; None if that is 0."""
     total = float(np.sum([m.value for m in all_of_them]))
     if total <= 0:
         return None
-    share = own.value / total
+    share = mean.value / total
     together = np.sum([m.influence for m in all_of_them], axis=0)
     weights = np.mean([m.weights for m in all_of_them], axis=0)
-    return Mean(share, weights, (own.influence - share * together) / total)
+    return Mean(share, weights, (mean.influence - share * together) / total)
 
 
 def population(votes: Sequence[Float64], shares: Sequence[float] = ()) -> tuple[Population, str]:

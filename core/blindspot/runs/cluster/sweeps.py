@@ -61,8 +61,8 @@ def compute(
     Raises:
         BlindspotError: the cluster or the folder cannot be used; or what ``watch`` raises.
     """
-    own = settings.packs / _name_of(requests)
-    folder = folder_at(out or str(own))
+    folder_of_sweep = settings.packs / _name_of(requests)
+    folder = folder_at(out or str(folder_of_sweep))
     came = _taken_in(folder, repository)
     if came:
         yield Note(f"imported {counted(came, 'run')} that an earlier attempt finished, from {folder.address}")
@@ -78,7 +78,7 @@ def compute(
                 stored.add(event.request)
             yield event
     if not out and stored.issuperset(requests):
-        shutil.rmtree(own, ignore_errors=True)
+        shutil.rmtree(folder_of_sweep, ignore_errors=True)
 
 
 def answers_of_nodes(settings: Settings) -> tuple[str, list[Answer]]:

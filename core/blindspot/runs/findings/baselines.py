@@ -111,7 +111,7 @@ def for_choice(p: float, rivals: int) -> float:
 
 
 def best_rival(
-    own: Float64,
+    scores: Float64,
     rivals: Sequence[Float64],
     dependence: Dependence,
     *,
@@ -128,7 +128,7 @@ def best_rival(
     """
     if not rivals:
         return []
-    apart = sign * (own - max(rivals, key=lambda rival: sign * float(rival.mean())))
+    apart = sign * (scores - max(rivals, key=lambda rival: sign * float(rival.mean())))
     p = float(statistics.p_values(apart[:, np.newaxis], dependence, most)[0])
     return [Compared(Rival.BASELINE, float(apart.mean()), for_choice(p, len(rivals) * of))]
 
@@ -159,12 +159,12 @@ def against_baselines(
         chance: the score by chance.
     """
     lexical = {run.plan.variant.encoder for run in baselines}
-    own = [run for run in runs if run.plan.variant.encoder not in lexical]
-    if not own or not baselines or dependence.refusal:
+    compared_runs = [run for run in runs if run.plan.variant.encoder not in lexical]
+    if not compared_runs or not baselines or dependence.refusal:
         return []
     best = max(baselines, key=lambda run: float(values[run.run_id].mean()))
     reached = values[best.run_id]
-    paired = np.column_stack([values[run.run_id] - reached for run in own])
+    paired = np.column_stack([values[run.run_id] - reached for run in compared_runs])
     return [
         AgainstBaseline(
             float(values[run.run_id].mean()),
@@ -175,7 +175,7 @@ def against_baselines(
             run,
             best,
         )
-        for run, p in zip(own, statistics.p_values(paired, dependence).tolist(), strict=True)
+        for run, p in zip(compared_runs, statistics.p_values(paired, dependence).tolist(), strict=True)
     ]
 
 
@@ -228,16 +228,16 @@ def in_words(comparison: AgainstWords, name: str, what: str, spec: str = ".1%") 
     def said(estimate: Estimate) -> str:
         return f"{number(estimate.value, spec)}{ci(estimate.interval, spec)}"
 
-    words, own = f"{comparison.best} {what.format(said(comparison.reached))}", f"{name} {said(comparison.score)}"
+    words, result = f"{comparison.best} {what.format(said(comparison.reached))}", f"{name} {said(comparison.score)}"
     signed, scale, unit = ("+.1f", 100.0, " points") if spec.endswith("%") else (f"+{spec}", 1.0, "")
     apart = f"difference {number(scale * comparison.difference.value, signed)}{unit}"
     tested = f"{apart}{ci(comparison.difference, signed, scale)}, {p_in_words(comparison.p, comparison.before)}"
     match comparison.verdict:
         case Verdict.UNTESTED:
-            return f"Words alone: {words}; {own}. There are too few for a test."
+            return f"Words alone: {words}; {result}. There are too few for a test."
         case Verdict.ALIKE:
-            return f"**No significant difference from words alone**: {words}; {own} ({tested})."
+            return f"**No significant difference from words alone**: {words}; {result} ({tested})."
         case Verdict.WORSE:
-            return f"**Words alone do better**: {words}; {own} ({tested})."
+            return f"**Words alone do better**: {words}; {result} ({tested})."
         case _:
-            return f"Words alone do worse: {words}; {own} ({tested})."
+            return f"Words alone do worse: {words}; {result} ({tested})."

@@ -49,7 +49,7 @@ def together(material: Material, *, on_same_items: bool = False) -> list[Togethe
             params = str(sorted((k, v) for k, v in run.plan.params.items() if k != FIT_ON))
             what = (run.plan.dataset_digest, params, run.plan.covered_digest if on_same_items else "")
             groups.setdefault(what, ([], []))[side].append(run)
-    return [Together(own, baselines) for own, baselines in groups.values() if own]
+    return [Together(runs_together, baselines) for runs_together, baselines in groups.values() if runs_together]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,20 +89,20 @@ def rows_of(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository
     """Rows of runs over one dataset; texts are read once for runs over the same part of it."""
     first_of = {run.plan.covered_digest: run.run_id for run in reversed(runs)}
     described = repository.items(entry, list(first_of.values()), texts=True)
-    own = repository.items(entry, [run.run_id for run in runs], texts=False)
-    if len(own) == 0:
+    stored_rows = repository.items(entry, [run.run_id for run in runs], texts=False)
+    if len(stored_rows) == 0:
         return Rows(pd.DataFrame(), {})
     dropped = {*entry.schema.names, "run_id"}
     about = described[[name for name in described if name not in dropped]]
     if len(first_of) > 1:
         about = about.drop_duplicates("item_no")
     about = about.set_index("item_no")
-    n = 1 + int(own["item_no"].max())
+    n = 1 + int(stored_rows["item_no"].max())
     if not (len(about) == n and (about.index.to_numpy() == np.arange(n)).all()):
         about = about.reindex(pd.RangeIndex(n))
-    numbers = own["item_no"].to_numpy(dtype=np.int64)
-    of_run = own.groupby("run_id", sort=False).indices
-    return Rows(about, {str(run_id): (numbers[rows], own.iloc[rows]) for run_id, rows in of_run.items()})
+    numbers = stored_rows["item_no"].to_numpy(dtype=np.int64)
+    of_run = stored_rows.groupby("run_id", sort=False).indices
+    return Rows(about, {str(run_id): (numbers[rows], stored_rows.iloc[rows]) for run_id, rows in of_run.items()})
 
 
 def low_coverage(runs: Sequence[RunRecord]) -> list[Evidence]:

@@ -430,8 +430,8 @@ def _entry(plan: RunPlan, where: str) -> Diagnostic:
 
 
 def _check_identity(plan: RunPlan, entry: Diagnostic, fitted_on: str, facts: _Facts) -> None:
-    own = {name: value for name, value in plan.params.items() if name != FIT_ON}
-    if entry.check_params(own) != own:
+    given_params = {name: value for name, value in plan.params.items() if name != FIT_ON}
+    if entry.check_params(given_params) != given_params:
         raise facts.wrong("run.params", f"all parameters of {entry.id}, and no others")
     if str(plan.variant.chain) != plan.variant.transform:
         raise facts.wrong("run.transform", "a chain of transforms as Blindspot writes it")

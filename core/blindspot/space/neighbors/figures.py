@@ -16,7 +16,9 @@ CELL_HEIGHT = 56
 ROW_HEIGHT = 46
 
 
-def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measure: str, scheme: Scheme) -> go.Figure:
+def overlap_boxes(
+    values: Mapping[str, Float64], values_here: Mapping[str, float], measure: str, scheme: Scheme
+) -> go.Figure:
     """The distribution of an overlap over queries: a box from quartile to quartile, whiskers from 5% to 95%.
 
     Args:
@@ -42,10 +44,10 @@ def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measu
             fillcolor=shade(SEQUENTIAL[scheme], 0.5),
             hoverinfo="x+y",
         )
-    shown = [name for name in names if name in own]
+    shown = [name for name in names if name in values_here]
     if shown:
         figure.add_scatter(
-            x=[own[name] for name in shown],
+            x=[values_here[name] for name in shown],
             y=shown,
             mode="markers",
             name="this query",

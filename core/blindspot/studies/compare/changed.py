@@ -56,8 +56,8 @@ class Changed:
         """
         placed = []
         for of_row in self.of_rows:
-            own = [change for change in of_row.changes.rows if (change.gain > 0) == won]
-            placed += [(rank, -abs(change.gain), Item(of_row.row, change)) for rank, change in enumerate(own)]
+            changes_here = [change for change in of_row.changes.rows if (change.gain > 0) == won]
+            placed += [(rank, -abs(change.gain), Item(of_row.row, change)) for rank, change in enumerate(changes_here)]
         return [item for _, _, item in sorted(placed, key=lambda each: each[:2])]
 
 

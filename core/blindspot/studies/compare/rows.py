@@ -187,7 +187,7 @@ def compare_all(
     by_pair: dict[tuple[Variant, Variant], list[Row]] = {pair: [] for pair in pairs}
     for row in rows:
         by_pair[row.a.plan.variant, row.b.plan.variant].append(row)
-    return {pair: tuple(own) for pair, own in by_pair.items()}
+    return {pair: tuple(rows_of_pair) for pair, rows_of_pair in by_pair.items()}
 
 
 # --- which runs are compared

@@ -68,9 +68,9 @@ def correlations(table: ScoreTable) -> tuple[Cell, ...]:
             _columns(table, evaluators, keep), _columns(table, tasks, keep), numbers_of(table.families, keep)
         )
         for cell in cells:
-            own = without[:, evaluators.index(cell.evaluator), tasks.index(cell.task)]
+            without_family = without[:, evaluators.index(cell.evaluator), tasks.index(cell.task)]
             if cell.rho is not None:
-                estimate = estimate_of_rho(cell.rho, own, cell.n)
+                estimate = estimate_of_rho(cell.rho, without_family, cell.n)
                 out[cell.evaluator.id, cell.task.id] = replace(
                     cell, estimate=estimate, why=_no_interval(estimate.refusal)
                 )

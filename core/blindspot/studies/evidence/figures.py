@@ -142,15 +142,15 @@ def score_scatter(
     figure = go.Figure()
     drawn = [family for family in families if any(point.family == family for point in points)]
     for family in drawn:
-        own = [point for point in points if point.family == family]
+        points_of_family = [point for point in points if point.family == family]
         symbol = _SYMBOLS[families.index(family) % len(_SYMBOLS)]
         name = escape(family, quote=False)
         figure.add_scatter(
-            x=[point.x for point in own],
-            y=[point.y for point in own],
+            x=[point.x for point in points_of_family],
+            y=[point.y for point in points_of_family],
             mode="markers",
             marker={
-                "color": [styles[point.variant].color for point in own],
+                "color": [styles[point.variant].color for point in points_of_family],
                 "symbol": symbol,
                 "size": 13,
                 "line": {"color": ink(scheme), "width": 0.7},
@@ -158,7 +158,7 @@ def score_scatter(
             legendgroup=name,
             showlegend=False,
             name=name,
-            text=[escape(point.variant.label, quote=False) for point in own],
+            text=[escape(point.variant.label, quote=False) for point in points_of_family],
             hovertemplate=f"%{{text}}<br>%{{x:.4~f}} and %{{y:.4~f}}<extra>{name}</extra>",
         )
         figure.add_scatter(  # the legend has symbols only

@@ -183,9 +183,9 @@ class ScoreTable:
     @property
     def comparable(self) -> ScoreTable:
         """The variants with at least one benchmark score and at least one score on a task."""
-        own = ~np.isnan(self.values)
+        has_value = ~np.isnan(self.values)
         tasks = np.array([m.is_task for m in self.measures], dtype=np.bool_)
-        return self.rows(np.logical_and(own[:, tasks].any(axis=1), own[:, ~tasks].any(axis=1)).tolist())
+        return self.rows(np.logical_and(has_value[:, tasks].any(axis=1), has_value[:, ~tasks].any(axis=1)).tolist())
 
     @cached_property
     def digest(self) -> str:
@@ -307,6 +307,6 @@ def family_names(encoders: Sequence[str], revisions: Mapping[str, str]) -> tuple
     for encoder, key in zip(encoders, keys, strict=True):
         if key in names:
             continue
-        own = Variant(encoder, "none").label if key.startswith(("dir:", "vectors:", "table:")) else key
-        names[key] = own if own not in names.values() else f"{own} ({key.partition(':')[2][:_DIGITS]})"
+        name = Variant(encoder, "none").label if key.startswith(("dir:", "vectors:", "table:")) else key
+        names[key] = name if name not in names.values() else f"{name} ({key.partition(':')[2][:_DIGITS]})"
     return tuple(names[key] for key in keys)

@@ -87,9 +87,9 @@ def headline_in_words(cells: Sequence[Cell]) -> str:
     if not correlated:
         return ""
     task = max((c.task for c in correlated), key=lambda t: max(c.n for c in correlated if c.task == t))
-    own = [c for c in correlated if c.task == task]
-    most = max(c.n for c in own)
-    compared = [c for c in own if c.n == most]
+    of_task = [c for c in correlated if c.task == task]
+    most = max(c.n for c in of_task)
+    compared = [c for c in of_task if c.n == most]
     low, best = (end(compared, key=lambda c: c.rho if c.rho is not None else 0.0) for end in (min, max))
     many = len(compared)
     models = f"{best.n} models of {counted(best.families, 'family', 'families')}"
@@ -130,9 +130,9 @@ def best_in_words(cells: Sequence[Cell]) -> list[str]:
         return []
     lines = []
     for task in dict.fromkeys(c.task for c in cells):
-        own = [c for c in cells if c.task == task and c.rho is not None]
-        most = max((c.n for c in own), default=0)
-        correlations = [(c.rho, c.evaluator.label, c.estimate) for c in own if c.rho is not None and c.n == most]
+        of_task = [c for c in cells if c.task == task and c.rho is not None]
+        most = max((c.n for c in of_task), default=0)
+        correlations = [(c.rho, c.evaluator.label, c.estimate) for c in of_task if c.rho is not None and c.n == most]
         if len(correlations) < 2:
             continue
         rho, label, estimate = max(correlations, key=lambda pair: pair[0])

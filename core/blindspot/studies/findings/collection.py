@@ -175,8 +175,8 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
     if runs.pooled:
         return wording.findings(languages.of_pool(runs.chosen, repository, settings))
     material = Material(runs.chosen, runs.baselines, repository, settings)
-    own = wording.findings(runs.entry.evidence(material))
-    return [*own, *wording.findings(among.evidence(runs.entry, runs.chosen, repository))]
+    findings = wording.findings(runs.entry.evidence(material))
+    return [*findings, *wording.findings(among.evidence(runs.entry, runs.chosen, repository))]
 
 
 def collect(
@@ -255,7 +255,7 @@ def _adjusted(findings: Sequence[Finding]) -> list[float | None]:
     for family in (*({level} for level in LEVELS), {Level.BLIND_SPOT, Level.STRENGTH}):
         inside = np.array([finding.level in family for finding in findings], dtype=np.bool_) & ~np.isnan(p)
         out[inside] = np.maximum(out[inside], benjamini_hochberg(p[inside]))
-    return [None if np.isnan(own) else float(value) for own, value in zip(p, out, strict=True)]
+    return [None if np.isnan(p_value) else float(value) for p_value, value in zip(p, out, strict=True)]
 
 
 def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], list[RunRecord]]:

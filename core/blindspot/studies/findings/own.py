@@ -78,9 +78,9 @@ def comparisons(
         dataset: the only one to compare on; "" for all.
     """
     order = {variant: number for number, variant in enumerate(stored)}
-    own = sorted((v for v in variants if is_own(v.encoder)), key=lambda v: -order.get(v, len(order)))
+    user_models = sorted((v for v in variants if is_own(v.encoder)), key=lambda v: -order.get(v, len(order)))
     untested: list[OwnComparison] = []
-    for mine in own[:TRIED]:
+    for mine in user_models[:TRIED]:
         run_on = frozenset(tested.get(str(mine), ()))
         others = [
             v for v in others_of(mine, variants, stored, baseline) if not run_on.isdisjoint(tested.get(str(v), ()))

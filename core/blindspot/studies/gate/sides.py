@@ -150,10 +150,10 @@ def digest_of_item(text: str) -> str:
 def _forms(run: RunRecord) -> tuple[str, str]:
     """``Dataset.form_digest`` and ``rows_digest`` of a user's file; files of the catalog have one form."""
     try:
-        own = run.plan.dataset.entry().own
+        user_file = run.plan.dataset.entry().own
     except BlindspotError:  # the file of a stored run may be gone
         return "", ""
-    dataset = own.loaded(run.plan.dataset) if own else None
+    dataset = user_file.loaded(run.plan.dataset) if user_file else None
     if dataset is None or dataset.content_digest != run.plan.dataset_digest:
         return "", ""
     ignores_order = find_diagnostic(run.plan.diagnostic).ignores_order and run.plan.params.get("ties") != TREC_EVAL

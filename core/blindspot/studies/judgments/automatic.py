@@ -53,10 +53,10 @@ def answer(items: ItemSet, space: Space) -> Automatic:
     chosen = np.where(answered[:, np.newaxis], 0, NO_VOTE).astype(np.int64)
     tally = Tally(items.task, items.variants, items.items, ("",), chosen)
     votes, hits = [], []
-    for own in tally.own.T:
-        asked = (own != NOT_ASKED) & answered
+    for options in tally.own.T:
+        asked = (options != NOT_ASKED) & answered
         votes.append(asked[:, np.newaxis].astype(np.float64))
-        hits.append(np.where(asked, shares[np.arange(len(own)), np.maximum(own, 0)], 0.0)[:, np.newaxis])
+        hits.append(np.where(asked, shares[np.arange(len(options)), np.maximum(options, 0)], 0.0)[:, np.newaxis])
     unanswered = int((~answered).sum())
     return Automatic(space.variant, space.variant in items.variants, unanswered, scores_of(tally, hits, votes))
 

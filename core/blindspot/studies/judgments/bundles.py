@@ -194,8 +194,8 @@ def _item_rows(items: ItemSet) -> Iterator[tuple[Cell, ...]]:
         query = item.query
         about = (query.text, query.part_of_speech, query.concreteness, query.category, item.band, item.k)
         for number, option in enumerate(item.options):
-            own = "|".join(name for name, of in zip(names, item.own, strict=True) if of == number)
-            yield (item.item_no, *about, number, option, own)
+            variants_of_option = "|".join(name for name, of in zip(names, item.own, strict=True) if of == number)
+            yield (item.item_no, *about, number, option, variants_of_option)
 
 
 def _vote_rows(bundle: Bundle) -> Iterator[tuple[Cell, ...]]:
@@ -367,17 +367,17 @@ def _items(rows: Sequence[Sequence[Any]], variants: Sequence[Variant]) -> Iterat
             raise _wrong(f"the options of item {item_no} are not numbered 0, 1, 2, ...")
         if len(lines) < 2 or len({line[8] for line in lines}) < len(lines):
             raise _wrong(f"item {item_no} has one option, or one of them twice")
-        own = [NOT_ASKED] * len(variants)
+        options = [NOT_ASKED] * len(variants)
         for option_no, names in enumerate(line[9] for line in lines):
             for name in re.findall(r"(?:[^|\\]|\\.)+", names, re.DOTALL):
                 variant_number = places.get(name)
-                if variant_number is None or own[variant_number] != NOT_ASKED:
+                if variant_number is None or options[variant_number] != NOT_ASKED:
                     problem = "is unknown" if variant_number is None else "has two options of its own"
                     raise _wrong(f"item {item_no}: the variant '{name[:60]}' {problem}")
-                own[variant_number] = option_no
+                options[variant_number] = option_no
         _, text, part_of_speech, concreteness, category, band, k = lines[0][:7]
         query = Query(text, part_of_speech, concreteness, category)
-        yield Item(number, query, band, k, tuple(line[8] for line in lines), tuple(own))
+        yield Item(number, query, band, k, tuple(line[8] for line in lines), tuple(options))
 
 
 def _votes(rows: Sequence[Sequence[Any]], items: ItemSet) -> Iterator[Vote]:

@@ -44,15 +44,17 @@ def doubts(items: ItemSet, votes: Sequence[Vote]) -> list[Doubt]:
     for vote in votes:
         by_rater[rater_key(vote.rater)].append(vote)
     raters = []
-    for key, own in by_rater.items():
-        if len(own) < LEAST_ANSWERS:
+    for key, votes_of_rater in by_rater.items():
+        if len(votes_of_rater) < LEAST_ANSWERS:
             continue
-        measured = [vote.seconds for vote in own if vote.seconds is not None]
+        measured = [vote.seconds for vote in votes_of_rater if vote.seconds is not None]
         seconds = median(measured) if len(measured) >= LEAST_ANSWERS else None
         is_fast = seconds is not None and seconds < FAST_SECONDS
-        position, at_place = _pattern(items, own)
+        position, at_place = _pattern(items, votes_of_rater)
         if is_fast or position is not None:
-            raters.append(Doubt(key, own[0].rater, len(own), seconds, is_fast, position, at_place))
+            raters.append(
+                Doubt(key, votes_of_rater[0].rater, len(votes_of_rater), seconds, is_fast, position, at_place)
+            )
     return sorted(raters, key=lambda doubt: (-doubt.answers, doubt.key))
 
 

@@ -40,11 +40,18 @@ def own_votes(
     variants = list(dict.fromkeys(rows["variant"]))
     slots = len(variants) if legend else 1
     for number, variant in enumerate(variants):
-        own = rows[rows["variant"] == variant]
+        of_variant = rows[rows["variant"] == variant]
         slot = number if legend else 0
         offset = (slot - (slots - 1) / 2) * 0.7 / slots
-        _people(figure, own[own["value"].notna()], names, offset, styles[variant], variant, legend)
-        _automatic(figure, own[own["automatic"].notna()], names, offset + _BELOW / slots, styles[variant], variant)
+        _people(figure, of_variant[of_variant["value"].notna()], names, offset, styles[variant], variant, legend)
+        _automatic(
+            figure,
+            of_variant[of_variant["automatic"].notna()],
+            names,
+            offset + _BELOW / slots,
+            styles[variant],
+            variant,
+        )
     if rows["automatic"].notna().any():
         figure.add_scatter(
             x=[None],

@@ -259,11 +259,11 @@ def _made(
 ) -> Made:
     pool = sizes.pool
     numbers = np.searchsorted(spaces[0].items[places], query_list.items).astype(np.int64)  # of the queries, in the pool
-    own = pool.counts[numbers]
+    lengths = pool.counts[numbers]
     if sizes.corpus_size is None:
-        bands = rules.bands_of_lengths(own)
+        bands = rules.bands_of_lengths(lengths)
     else:
-        bands = rules.bands_of_words(own, sizes.corpus_size, inventories.RARE, inventories.FREQUENT)
+        bands = rules.bands_of_words(lengths, sizes.corpus_size, inventories.RARE, inventories.FREQUENT)
     asked = [Asked(*row) for row in zip(query_list.queries, numbers.tolist(), bands, strict=True)]
     quartets: list[list[Quartet | Reason]] = []
     lists: list[list[Int64]] = []

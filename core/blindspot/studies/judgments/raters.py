@@ -69,8 +69,8 @@ def item_order(items: ItemSet, ballot: Ballot) -> list[int]:
     queries = list(dict.fromkeys(item.query.text for item in items.items))
     together = _shuffled(len(queries), Ballot(ballot.set_id, ballot.session, ""), "queries")
     block = {queries[index]: number // BLOCK for number, index in enumerate(together)}
-    own = _shuffled(len(items.items), ballot, "items")
-    return [items.items[index].item_no for index in sorted(own, key=lambda p: block[items.items[p].query.text])]
+    order = _shuffled(len(items.items), ballot, "items")
+    return [items.items[index].item_no for index in sorted(order, key=lambda p: block[items.items[p].query.text])]
 
 
 def option_order(item: Item, ballot: Ballot) -> list[int]:

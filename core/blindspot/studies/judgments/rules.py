@@ -107,9 +107,9 @@ class Quartet:
 
 def distinct(item: int, ranked: Int64, copies: Int64) -> Int64:
     """The neighbor list of an item, from ``ranked [m] int64``: all other items, the nearest first."""
-    own = ranked[copies[ranked] != copies[item]]
-    _, first = np.unique(copies[own], return_index=True)
-    return np.asarray(own[np.sort(first)])
+    others = ranked[copies[ranked] != copies[item]]
+    _, first = np.unique(copies[others], return_index=True)
+    return np.asarray(others[np.sort(first)])
 
 
 def quartet(item: int, neighbors: Int64, counts: Float64, rule: Rule, start: int = INTRUDERS_FROM) -> Quartet | Reason:
@@ -162,8 +162,8 @@ def intruder_items(asked: Sequence[Asked], outcomes: Sequence[Sequence[Quartet |
         for by_variant in together.values():
             first = next(iter(by_variant.values()))
             members = (query.item, *first.neighbors, first.intruder)
-            own = {variant: quartet.intruder for variant, quartet in by_variant.items()}
-            items.append(_item(len(items), query, None, members, own, len(quartets), pool))
+            intruders = {variant: quartet.intruder for variant, quartet in by_variant.items()}
+            items.append(_item(len(items), query, None, members, intruders, len(quartets), pool))
     return Made(tuple(items), dict(skipped))
 
 
@@ -185,25 +185,34 @@ def comparative_items(
             if any(len(neighbors) < k for neighbors in lists):
                 skipped[Reason.TOO_FEW.value] += 1
                 continue
-            own = {variant: int(neighbors[k - 1]) for variant, neighbors in enumerate(lists)}
+            neighbor_of = {variant: int(neighbors[k - 1]) for variant, neighbors in enumerate(lists)}
             members: dict[int, int] = {}
-            for item in own.values():
+            for item in neighbor_of.values():
                 members.setdefault(int(pool.copies[item]), item)
             if len(members) < 2:
                 skipped[Reason.SAME.value] += 1
                 continue
-            items.append(_item(len(items), query, k, tuple(members.values()), own, len(lists), pool))
+            items.append(_item(len(items), query, k, tuple(members.values()), neighbor_of, len(lists), pool))
     return Made(tuple(items), dict(skipped))
 
 
 def _item(
-    number: int, query: Asked, k: int | None, members: Sequence[int], own: Mapping[int, int], variants: int, pool: Pool
+    number: int,
+    query: Asked,
+    k: int | None,
+    members: Sequence[int],
+    options_of_variants: Mapping[int, int],
+    variants: int,
+    pool: Pool,
 ) -> Item:
-    """An item of these members; ``own`` is per variant a member or its near-duplicate."""
+    """An item of these members; ``options_of_variants`` is per variant a member or its near-duplicate."""
     ordered = sorted(members, key=lambda i: pool.texts[i])
     number_of = {int(pool.copies[i]): number for number, i in enumerate(ordered)}
     options = tuple(pool.texts[i] for i in ordered)
-    chosen = tuple(number_of[int(pool.copies[own[v]])] if v in own else NOT_ASKED for v in range(variants))
+    chosen = tuple(
+        number_of[int(pool.copies[options_of_variants[v]])] if v in options_of_variants else NOT_ASKED
+        for v in range(variants)
+    )
     return Item(number, query.query, query.band, k, options, chosen)
 
 

@@ -262,7 +262,7 @@ def pair_tests(tally: Tally) -> tuple[PairTest, ...]:
     hits = [tally.hits_of(v) for v in range(len(tally.variants))]
     tests = [_pair_test(tally, unit, hits, votes, a, b) for a, b in combinations(range(len(tally.variants)), 2)]
     p = corrected([test.p_value for test in tests])
-    return tuple(replace(test, p_corrected=own) for test, own in zip(tests, p, strict=True))
+    return tuple(replace(test, p_corrected=p) for test, p in zip(tests, p, strict=True))
 
 
 def _pair_test(

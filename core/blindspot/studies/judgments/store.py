@@ -157,8 +157,8 @@ class Judgments:
             return None
         task, title, variants, manifest, created = head[0]
         items = tuple(
-            Item(no, Query(text, *about), band, k, tuple(options), tuple(own))
-            for no, text, *about, band, k, options, own in rows
+            Item(no, Query(text, *about), band, k, tuple(options), tuple(options_of_variants))
+            for no, text, *about, band, k, options, options_of_variants in rows
         )
         return ItemSet(Task(task), title, _variants(variants), items, json.loads(manifest), _utc(created))
 

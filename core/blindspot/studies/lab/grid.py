@@ -233,13 +233,13 @@ def usual_tasks(dataset: DatasetRef, available: Sequence[DatasetRef]) -> tuple[T
     """The default tasks: every diagnostic on the picked dataset if that fits, else on an ``available`` one: the user's
     newest own dataset, or a small one."""
     kind = dataset.entry().kind
-    own = {name.entry().kind: name for name in available if is_own(name)}
+    user_datasets = {name.entry().kind: name for name in available if is_own(name)}
     out = []
     for entry in entries():
         wanted = entry.dataset_kind
         if wanted is kind:
             out.append(Task(entry.id, dataset))
-        elif task_name := own.get(wanted) or next(
+        elif task_name := user_datasets.get(wanted) or next(
             (name for name in _FALLBACKS.get(wanted, ()) if name in available), ""
         ):
             out.append(Task(entry.id, DatasetRef(task_name)))
@@ -331,9 +331,9 @@ def score_cells(
     places: dict[Setting, int] = {}
     cells: list[tuple[int, int, float]] = []
     for measure in wanted:
-        own = [r for r in requests if Task(r.diagnostic, r.dataset) == measure.task]
-        chains = {chain: i for i, chain in enumerate(dict.fromkeys(r.variant.transform for r in own))}
-        for request in sorted(own, key=lambda r: chains[r.variant.transform]):
+        of_task = [r for r in requests if Task(r.diagnostic, r.dataset) == measure.task]
+        chains = {chain: i for i, chain in enumerate(dict.fromkeys(r.variant.transform for r in of_task))}
+        for request in sorted(of_task, key=lambda r: chains[r.variant.transform]):
             setting = _setting(measure, request)
             column = places.setdefault(setting, len(places))
             run = runs.get(request)
@@ -369,15 +369,15 @@ def changes(
 
     Scores that describe a space count only if there are no others.
     """
-    own = [(measure, change) for measure in wanted for change in _changes(requests, runs, measure)]
-    decisive = [change for measure, change in own if not measure.is_described]
-    return decisive or [change for _, change in own]
+    all_changes = [(measure, change) for measure in wanted for change in _changes(requests, runs, measure)]
+    decisive = [change for measure, change in all_changes if not measure.is_described]
+    return decisive or [change for _, change in all_changes]
 
 
 def _changes(requests: Sequence[RunRequest], runs: Mapping[RunRequest, RunRecord], measure: Measure) -> list[Change]:
-    own = [r for r in requests if Task(r.diagnostic, r.dataset) == measure.task]
-    computed = [r for r in own if r in runs and measure.score in runs[r].metrics]
-    first = metric_of(own[0]) if own else ""
+    of_task = [r for r in requests if Task(r.diagnostic, r.dataset) == measure.task]
+    computed = [r for r in of_task if r in runs and measure.score in runs[r].metrics]
+    first = metric_of(of_task[0]) if of_task else ""
     plain = {r.variant.encoder: r for r in computed if r.variant.transform == "none" and metric_of(r) == first}
     return [
         Change(measure, _setting(measure, r), _setting(measure, before), runs[r], runs[before])

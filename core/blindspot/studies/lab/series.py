@@ -243,8 +243,8 @@ class SeriesView:
                 beginning = (
                     f"{series.name}: the {end} {self.title} of {tried + 1} layers is {number(best.value, '.4f')}, that"
                 )
-                own = f"of the last layer, the model itself, {number(series.itself.value, '.4f')}"
-                return [f"{beginning} {own}; {sure(best.test, tried)}."]
+                model_itself = f"of the last layer, the model itself, {number(series.itself.value, '.4f')}"
+                return [f"{beginning} {model_itself}; {sure(best.test, tried)}."]
             what = f"{series.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, '.4f')}"
             if best.test is None:
                 others = f"{changed} of {counted(tried, 'other layer')} differ{'s' * (changed == 1)} significantly"

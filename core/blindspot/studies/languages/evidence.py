@@ -32,8 +32,8 @@ def evidence(language_biases: Sequence[Bias], scores: Sequence[Score]) -> list[E
         runs = [s.run for s in scores if s.direction == way and bias.language in (ENGLISH, s.language.code)]
         if bias.wrong < LEAST or not runs:
             continue
-        own = bias.own_share()
-        of_mistakes = own.value * bias.queries / bias.wrong
+        share = bias.own_share()
+        of_mistakes = share.value * bias.queries / bias.wrong
         languages = place_of(runs[0].plan.dataset)
         facts: dict[str, Fact] = {
             "code": bias.language,
@@ -49,7 +49,7 @@ def evidence(language_biases: Sequence[Bias], scores: Sequence[Score]) -> list[E
             Evidence(
                 "own-language-first-{code}",
                 (runs[0],),
-                own,
+                share,
                 bias.wrong,
                 p=bias.p,
                 against=by_chance(bias.expected - of_mistakes, bias.p),
@@ -80,9 +80,9 @@ def pools_of(runs: Iterable[RunRecord]) -> list[tuple[RunRecord, ...]]:
             key = (str(variant), member[0].family.id, *(f"{k}={v}" for k, v in sorted(run.plan.params.items())))
             newest.setdefault(key, {}).setdefault(run.plan.dataset, run)
     pools = []
-    for own in newest.values():
-        codes = best_of(list(own.values()))
-        pools.append(tuple(run for name, run in own.items() if (at := place_of(name)) and at[1].code in codes))
+    for ways in newest.values():
+        codes = best_of(list(ways.values()))
+        pools.append(tuple(run for name, run in ways.items() if (at := place_of(name)) and at[1].code in codes))
     return [pool for pool in pools if pool]
 
 

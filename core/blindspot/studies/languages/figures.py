@@ -41,12 +41,12 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
     figure = go.Figure()
     styles = dict(zip(BOTH, looks(len(BOTH), scheme), strict=True))
     for way, style in styles.items():
-        own = [score for score in scores if score.direction == way and score.language.code in row_of]
-        estimates = [score.of(measure) for score in own]
+        of_direction = [score for score in scores if score.direction == way and score.language.code in row_of]
+        estimates = [score.of(measure) for score in of_direction]
         shift = -0.17 if way == FROM else 0.17
         figure.add_scatter(
             x=[estimate.value for estimate in estimates],
-            y=[row_of[score.language.code] + shift for score in own],
+            y=[row_of[score.language.code] + shift for score in of_direction],
             error_x={
                 "type": "data",
                 "symmetric": False,
@@ -63,7 +63,7 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
             mode="markers",
             name=DIRECTIONS[way],
             marker={"color": style.color, "symbol": style.symbol, "size": 8},
-            customdata=[_about(score) for score in own],
+            customdata=[_about(score) for score in of_direction],
             hovertemplate="%{customdata[0]}: %{x:.3f} %{customdata[1]}<br>%{customdata[2]}"
             "<extra>%{fullData.name}</extra>",
         )

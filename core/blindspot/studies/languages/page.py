@@ -260,9 +260,9 @@ def _one(scores: Sequence[Score]) -> None:
         name=name_of,
         width=320,
     )
-    own = {score.direction: score for score in scores if score.language.code == (code or worst[0])}
+    by_direction = {score.direction: score for score in scores if score.language.code == (code or worst[0])}
     for column, way in zip(st.columns(len(BOTH)), BOTH, strict=True):
-        if (score := own.get(way)) is None:
+        if (score := by_direction.get(way)) is None:
             continue
         column.markdown(
             as_text(
@@ -302,12 +302,12 @@ def _pool(scores: Sequence[Score]) -> None:
         name=name_of,
         max_selections=MOST_POOLED,
     )
-    own = [score for score in scores if score.language.code in codes[:MOST_POOLED]]
-    if not own:
+    pooled = [score for score in scores if score.language.code in codes[:MOST_POOLED]]
+    if not pooled:
         st.info("Choose at least one language.", icon=":material/info:")
         return
     try:
-        language_biases = _biases(tuple(score.run.run_id for score in own), _scores=own)
+        language_biases = _biases(tuple(score.run.run_id for score in pooled), _scores=pooled)
     except BlindspotError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return
@@ -316,7 +316,7 @@ def _pool(scores: Sequence[Score]) -> None:
     )
     looked = sum(bias.queries for bias in language_biases)
     st.caption(f"{looked:,} of {sum(bias.of for bias in language_biases):,} sentences as queries.")
-    for finding in languages_view(own, biases=language_biases).worst_first[:3]:
+    for finding in languages_view(pooled, biases=language_biases).worst_first[:3]:
         tested = f"{finding.test}, {p_in_words(finding.p)}" if finding.p is not None else finding.test
         st.markdown(as_text(finding.said()))
         st.caption(as_text(f"{tested}."))

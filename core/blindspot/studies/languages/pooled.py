@@ -176,7 +176,7 @@ def _vectors(
 ) -> tuple[Float32, Float32 | None]:
     """Vectors of texts by their places, as candidates and, where these differ, as queries."""
     vectors: dict[tuple[str, str], RunVectors] = {
-        (code, way): vectors_of(run, settings, repository) for code, own in runs.items() for way, run in own.items()
+        (code, way): vectors_of(run, settings, repository) for code, ways in runs.items() for way, run in ways.items()
     }
     as_candidates = np.stack(
         [vectors[code, way].vectors[vectors[code, way].places(np.array([n]))[0]] for code, way, n in places]
@@ -229,11 +229,11 @@ def biases(
             asking.setdefault(codes[0], []).append(text)
     chosen = {}
     for code, texts in asking.items():
-        own = np.array(texts, dtype=np.int64)
+        sampled = np.array(texts, dtype=np.int64)
         if most_products is not None:
             most = max(FEWEST, most_products // (pool.vectors.size * len(asking)))
-            own = own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(np.int64)]
-        chosen[code] = own
+            sampled = sampled[np.linspace(0, len(sampled) - 1, min(most, len(sampled))).astype(np.int64)]
+        chosen[code] = sampled
     numbers = np.concatenate(list(chosen.values()))
     nearest = nearest_in(pool, metric, numbers, progress)
     kinds = np.array(
@@ -243,12 +243,12 @@ def biases(
         ]
     )
     out, start = [], 0
-    for code, own in chosen.items():
-        here = slice(start, start + len(own))
-        start += len(own)
-        n, counts = len(own), {kind: int(np.count_nonzero(kinds[here] == kind)) for kind in Nearest}
+    for code, sampled in chosen.items():
+        here = slice(start, start + len(sampled))
+        start += len(sampled)
+        n, counts = len(sampled), {kind: int(np.count_nonzero(kinds[here] == kind)) for kind in Nearest}
         wrong = n - counts[Nearest.TRANSLATION]
-        right = np.array([len(translations[query]) for query in own.tolist()])
+        right = np.array([len(translations[query]) for query in sampled.tolist()])
         expected = float(np.mean((sizes[code] - 1) / np.maximum(len(pool.texts) - 1 - right, 1)))
         lost = np.flatnonzero(kinds[here] == Nearest.OWN)
         lost = lost[np.linspace(0, len(lost) - 1, min(EXAMPLES, len(lost))).astype(np.int64)]
@@ -263,9 +263,9 @@ def biases(
                 p_of_more(counts[Nearest.OWN], wrong, expected),
                 tuple(
                     (
-                        pool.texts[own[index]],
+                        pool.texts[sampled[index]],
                         pool.texts[nearest[here][index]],
-                        pool.texts[max(translations[int(own[index])])],
+                        pool.texts[max(translations[int(sampled[index])])],
                     )
                     for index in lost.tolist()
                 ),

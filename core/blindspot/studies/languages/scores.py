@@ -139,11 +139,14 @@ def scores_of_runs(runs: Sequence[RunRecord], repository: Repository) -> list[Sc
 
     out = []
     for (_, language, direction), run in in_languages:
-        own = places[run.run_id]
+        places_here = places[run.run_id]
         independent = known(run.plan.dataset_digest)
-        if len(own) < len(independent.groups):
-            independent = independent.of_some(numbers[own])
-        hit, reciprocal = expected_hit(greater[own], ties[own], 1), expected_reciprocal_rank(greater[own], ties[own])
+        if len(places_here) < len(independent.groups):
+            independent = independent.of_some(numbers[places_here])
+        hit, reciprocal = (
+            expected_hit(greater[places_here], ties[places_here], 1),
+            expected_reciprocal_rank(greater[places_here], ties[places_here]),
+        )
         out.append(
             Score(
                 language,
@@ -151,8 +154,8 @@ def scores_of_runs(runs: Sequence[RunRecord], repository: Repository) -> list[Sc
                 run,
                 statistics.share(hit, independent),
                 statistics.share(reciprocal, independent),
-                run.coverage.get("pairs", len(own)),
-                run.coverage.get("pairs_covered", len(own)),
+                run.coverage.get("pairs", len(places_here)),
+                run.coverage.get("pairs_covered", len(places_here)),
             )
         )
     return out
@@ -179,11 +182,11 @@ class Group:
 
 def grouped(scores: Sequence[Score], by: By, measure: str = "accuracy") -> list[Group]:
     """Groups by their mean score, the highest first; without grouping, one group for all, with the name ""."""
-    own: dict[str, dict[str, list[Score]]] = {}
+    by_group: dict[str, dict[str, list[Score]]] = {}
     for score in scores:
-        own.setdefault(group_of(score.language, by), {}).setdefault(score.language.code, []).append(score)
+        by_group.setdefault(group_of(score.language, by), {}).setdefault(score.language.code, []).append(score)
     groups = []
-    for name, languages in own.items():
+    for name, languages in by_group.items():
         order = sorted(
             languages.values(),
             key=lambda group_scores: -float(np.mean([score.of(measure).value for score in group_scores])),

@@ -102,13 +102,13 @@ def _append(model: Any, repair: Repair) -> None:
 
 def _check(folder: Path, repair: Repair | None, encoder: Encoder) -> None:
     """Compare the folder's cosines with those of the repair."""
-    own = encoder.encode(PROBES, CancelToken())
+    vectors = encoder.encode(PROBES, CancelToken())
     if repair is not None:
-        own = repair.apply_to_queries(own) if isinstance(repair, RepairOfQueries) else repair.apply(own)
+        vectors = repair.apply_to_queries(vectors) if isinstance(repair, RepairOfQueries) else repair.apply(vectors)
     theirs = np.asarray(_loaded(folder).encode(list(PROBES), convert_to_numpy=True), dtype=np.float32)
-    if theirs.shape != own.shape:
+    if theirs.shape != vectors.shape:
         raise BlindspotError(f"{folder} gives vectors of another dimension than the model", remedy="do not use it")
-    a, b = unit_vectors(own).astype(np.float64), unit_vectors(theirs).astype(np.float64)
+    a, b = unit_vectors(vectors).astype(np.float64), unit_vectors(theirs).astype(np.float64)
     off = float(np.abs(a @ a.T - b @ b.T).max())
     if off > AGREEMENT:
         raise BlindspotError(

@@ -24,18 +24,18 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
         ("shuffled labels", lambda measure: measure.shuffled, shuffled.color),
     )
     for name, value_of, color in others:
-        own = [
+        points = [
             (label, measure, value)
             for label, measure in zip(names, shown, strict=True)
             if (value := value_of(measure)) is not None
         ]
         figure.add_scatter(
-            x=[value - measure.before for _, measure, value in own],
-            y=[label for label, *_ in own],
+            x=[value - measure.before for _, measure, value in points],
+            y=[label for label, *_ in points],
             mode="markers",
             name=name,
             marker={"color": color, "size": 9, "symbol": "circle-open" if name == "random maps" else "diamond-open"},
-            customdata=[[value] for *_, value in own],
+            customdata=[[value] for *_, value in points],
             hovertemplate=f"{name}: %{{customdata[0]:.3f}} (%{{x:+.3f}})<extra></extra>",
         )
     figure.add_scatter(

@@ -222,7 +222,10 @@ def _dependence(dataset: MinimalPairSet, given: Sequence[Triplet]) -> Dependence
     """Of triplets of minimal pairs: as HEROS takes the originals of this dataset, each with all its rewrites."""
     dependence = of_dataset(dataset)
     # Originals of one text share a group.
-    group = {dataset.items[item]: own for item, own in zip(dataset.originals, dependence.groups.tolist(), strict=True)}
+    group = {
+        dataset.items[item]: group_number
+        for item, group_number in zip(dataset.originals, dependence.groups.tolist(), strict=True)
+    }
     return Dependence.of_groups(np.array([group[triplet.anchor] for triplet in given], dtype=np.int64), dependence.unit)
 
 
@@ -327,11 +330,11 @@ def neighbors_kept(vectors: Vectors, maps: Maps) -> Measure:
     rng = np.random.default_rng(DRAWN_SEED)
     asking = np.sort(rng.choice(places, min(ASKED, len(places)), replace=False))
     k = min(NEIGHBORS, len(places) - 1)
-    own = nearest(maps.nothing, vectors, asking, places, k)
+    before = nearest(maps.nothing, vectors, asking, places, k)
 
     def kept(other: Map) -> Float64:
         neighbors = nearest(other, vectors, asking, places, k)
-        return np.array([len(np.intersect1d(a, b)) / k for a, b in zip(own, neighbors, strict=True)])
+        return np.array([len(np.intersect1d(a, b)) / k for a, b in zip(before, neighbors, strict=True)])
 
     after, random = kept(maps.repair), np.mean([kept(mapping) for mapping in maps.random], axis=0)
     dependence = Dependence.of_groups(vectors.dataset.same_texts[asking], Unit.TEXTS)
@@ -356,12 +359,12 @@ def nearest(linear: Map, vectors: Vectors, asking: Int64, places: Int64, k: int)
     among = linear.documents(vectors.matrix[places]).astype(np.float32)
     asked = linear.queries(vectors.matrix[asking]).astype(np.float32)
     out = np.empty((len(asking), k), dtype=np.int64)
-    own = np.searchsorted(places, asking)
+    columns_asked = np.searchsorted(places, asking)
     at_once = max(1, _SCORES_AT_ONCE // len(places))
     for start in range(0, len(asking), at_once):
         some = slice(start, start + at_once)
         scores = asked[some] @ among.T
-        scores[np.arange(len(scores)), own[some]] = -np.inf
+        scores[np.arange(len(scores)), columns_asked[some]] = -np.inf
         out[some] = places[np.argpartition(scores, len(places) - k, axis=1)[:, len(places) - k :]]
     return out
 
@@ -369,4 +372,4 @@ def nearest(linear: Map, vectors: Vectors, asking: Int64, places: Int64, k: int)
 def with_corrected(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     """Measures with p-values after Holm, over all but the held-out ones."""
     p = corrected([measure.p if measure.part is not Part.HELD_OUT and measure.counts else None for measure in measures])
-    return tuple(replace(measure, p_corrected=own) for measure, own in zip(measures, p, strict=True))
+    return tuple(replace(measure, p_corrected=p_value) for measure, p_value in zip(measures, p, strict=True))

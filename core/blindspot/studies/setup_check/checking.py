@@ -130,23 +130,23 @@ class _Check:
         asked = tuple(asked[i] for i in shown)
         texts = [p.text for p in asked]
         is_sound = matched.count == 0 and {of_batch.verdict, as_run.verdict} == {State.OK}
-        own = model.encode_all(texts, BATCH) if is_sound else model.encode_each(texts)
-        results.append(stability.finite(own, asked, is_partial=model.is_partial))
+        encoded = model.encode_all(texts, BATCH) if is_sound else model.encode_each(texts)
+        results.append(stability.finite(encoded, asked, is_partial=model.is_partial))
         theirs = reference.encode_all(texts, BATCH) if reference else None
-        usable: Bool = np.asarray(np.isfinite(own).all(axis=1))
+        usable: Bool = np.asarray(np.isfinite(encoded).all(axis=1))
         if theirs is not None:
             usable &= np.isfinite(theirs).all(axis=1)
             theirs = theirs[usable]
-        own, asked = own[usable], tuple(p for p, good in zip(asked, usable, strict=True) if good)
-        results.append(stability.distinct(own, asked, None if limit.is_stale else limit.words, theirs))
+        encoded, asked = encoded[usable], tuple(p for p, good in zip(asked, usable, strict=True) if good)
+        results.append(stability.distinct(encoded, asked, None if limit.is_stale else limit.words, theirs))
         results.append(vectors.length(alone, reference.encode(plain) if reference else None))
-        results += [reading.sensitivity(check, own, asked, theirs) for check in reading.KINDS]
+        results += [reading.sensitivity(check, encoded, asked, theirs) for check in reading.KINDS]
         if reference is None or theirs is None:
             results.append(vectors.dimension(alone, None))
-            results.append(vectors.precision(own, None, 0, ""))
+            results.append(vectors.precision(encoded, None, 0, ""))
         else:
             ranked = self._ranked(reference) if is_sound and not self.quick else None
-            results += self._against(plain, alone, own, theirs, asked, reference, ranked, results)
+            results += self._against(plain, alone, encoded, theirs, asked, reference, ranked, results)
         if self.quick or not is_sound:
             left_out, unsound = "A quick check leaves out the demo datasets.", "Texts get other vectors in a batch."
             why = left_out if self.quick else unsound
@@ -237,16 +237,16 @@ class _Check:
 
     def _ranked(self, reference: Reference) -> demo.Ranked | None:
         sentences, pairs = demo.pairs_of(self.settings)
-        own, theirs = (model.encode_all(sentences, DEMO_BATCH) for model in (self.model, reference))
-        if not (np.isfinite(own).all() and np.isfinite(theirs).all()):
+        similarity_here, theirs = (model.encode_all(sentences, DEMO_BATCH) for model in (self.model, reference))
+        if not (np.isfinite(similarity_here).all() and np.isfinite(theirs).all()):
             return None
-        return demo.Ranked.of(own, theirs, pairs)
+        return demo.Ranked.of(similarity_here, theirs, pairs)
 
     def _against(
         self,
         plain: Sequence[str],
         alone: Float32,
-        own: Float32,
+        encoded: Float32,
         theirs: Float32,
         asked: Sequence[Probe],
         reference: Reference,
@@ -259,7 +259,7 @@ class _Check:
         published = made[0][0].vectors
         results = [vectors.dimension(kept, published)]
         if kept.shape[1] > published.shape[1] and len(used := np.flatnonzero(kept.any(axis=0))) == published.shape[1]:
-            kept, own = kept[:, used], own[:, used]  # padded with zeros
+            kept, encoded = kept[:, used], encoded[:, used]  # padded with zeros
         d, layers = kept.shape[1], made[1]
         causes = ("pooling", "layer", "tokens", "prompt")
         best: Float32 | None = None
@@ -268,7 +268,7 @@ class _Check:
             why = "The dimensions differ."
             results += [Result(aspect, State.UNCHECKED, why) for aspect in ("space", *causes)]
         else:
-            of_space = space.space(own, theirs[:, :d])
+            of_space = space.space(encoded, theirs[:, :d])
             results.append(of_space)
             fitted = fitting.fit(kept, made)
             if of_space.verdict is State.WRONG:
@@ -280,9 +280,9 @@ class _Check:
                     best, what = fitted.candidates[fitted.best].vectors, fitted.candidates[fitted.best].name
         results.append(vectors.precision(kept, best, layers, what))
         wrong = {r.check for r in (*before, *results) if r.verdict in {State.WRONG, State.LOOK}}
-        results.append(demo.agreement(own, theirs, ranked, [p.kind.value for p in asked], wrong))
-        if own.shape[1] <= theirs.shape[1]:
-            alike = cosines(own, theirs[:, : own.shape[1]])
+        results.append(demo.agreement(encoded, theirs, ranked, [p.kind.value for p in asked], wrong))
+        if encoded.shape[1] <= theirs.shape[1]:
+            alike = cosines(encoded, theirs[:, : encoded.shape[1]])
             order = np.argsort(alike, kind="stable")[: demo.WORST].tolist()
             self.worst = tuple((asked[i].text, asked[i].kind.value, float(alike[i])) for i in order)
         return results

@@ -79,12 +79,12 @@ class Ranked:
     queries: int
 
     @classmethod
-    def of(cls, own: Float32, theirs: Float32, pairs: int) -> Ranked:
+    def of(cls, vectors: Float32, theirs: Float32, pairs: int) -> Ranked:
         """From vectors ``[n, d]`` and ``[n, D]`` of ``pairs_of``."""
-        ranks = [_ranks(vectors, pairs) for vectors in (own, theirs)]
+        ranks = [_ranks(vectors, pairs) for vectors in (vectors, theirs)]
         mrr = [float((1 / r).mean()) for r in ranks]
         same = float((ranks[0] == ranks[1]).mean())
-        return cls((mrr[0], mrr[1]), same, _shared(own, theirs), 2 * pairs)
+        return cls((mrr[0], mrr[1]), same, _shared(vectors, theirs), 2 * pairs)
 
     def __str__(self) -> str:
         return (
@@ -99,16 +99,18 @@ def _ranks(vectors: Float32, pairs: int) -> Float64:
     return ranks.shown
 
 
-def _shared(own: Float32, theirs: Float32) -> float:
+def _shared(encoded: Float32, theirs: Float32) -> float:
     nearest = []
-    for vectors in (own, theirs):
+    for vectors in (encoded, theirs):
         similarity = unit(vectors) @ unit(vectors).T
         np.fill_diagonal(similarity, -np.inf)
         nearest.append(np.argsort(-similarity, axis=1, kind="stable")[:, :NEAREST].tolist())
     return float(np.mean([len(set(a) & set(b)) / NEAREST for a, b in zip(*nearest, strict=True)]))
 
 
-def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Sequence[str], wrong: Set[str]) -> Result:
+def agreement(
+    vectors: Float32, theirs: Float32, ranked: Ranked | None, kinds: Sequence[str], wrong: Set[str]
+) -> Result:
     """Cosines of the probes' vectors ``[n, d]`` with the reference's ``[n, D]``.
 
     Args:
@@ -121,10 +123,10 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
         about_ranks = f" {ranked}"
         figures |= {"mrr": ranked.mrr[0], "reference_mrr": ranked.mrr[1]}
         figures |= {"same_ranks": ranked.same, "shared_nearest": ranked.nearest}
-    d = own.shape[1]
+    d = vectors.shape[1]
     if d > theirs.shape[1]:
         return Result("agreement", State.WRONG, f"The dimensions differ.{about_ranks}", "", figures)
-    alike = cosines(own, theirs[:, :d])
+    alike = cosines(vectors, theirs[:, :d])
     middle, least = float(np.median(alike)), float(alike.min())
     figures |= {"median_cosine": middle, "least_cosine": least}
     text = (
@@ -135,7 +137,7 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
     worst = kinds[int(np.argmin(alike))]
     most = f"The text that differs most is of the kind “{worst}”."
     is_wrong = middle < DIFFERS or least < DIFFERS
-    between = float(np.corrcoef(similarities(own), similarities(theirs))[0, 1])
+    between = float(np.corrcoef(similarities(vectors), similarities(theirs))[0, 1])
     figures["between_texts"] = between
     is_explained = bool(wrong & EXPLAIN) or (between >= ANOTHER and bool(wrong & EXPLAIN_SOME) and middle >= DIFFERS)
     if is_explained:

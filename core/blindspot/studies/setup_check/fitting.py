@@ -106,17 +106,17 @@ def candidates(reference: Reference, texts: Sequence[str]) -> tuple[list[Candida
     if reference.readings is not None:
         by_reading = {r: v for r, v in reference.readings(texts, Edit.NONE).items() if v.shape == published.shape}
         fits = {r: float(np.median(cosines(v, published))) for r, v in by_reading.items()}
-        own = max(fits, key=lambda r: fits[r], default=None)
+        best = max(fits, key=lambda r: fits[r], default=None)
         layers = max((r.layer or 0 for r in by_reading), default=0)
-        if own is not None and fits[own] >= OWN:  # else something follows the pooling
+        if best is not None and fits[best] >= OWN:  # else something follows the pooling
             aspects |= {"pooling", "layer"}
             tried += [
-                Candidate("tokens", f"the reference with {edit}", reference.readings(texts, edit)[own])
+                Candidate("tokens", f"the reference with {edit}", reference.readings(texts, edit)[best])
                 for edit in Edit
                 if edit is not Edit.NONE
             ]
             tried += [
-                Candidate(_aspect(reading, own), str(reading), vectors)
+                Candidate(_aspect(reading, best), str(reading), vectors)
                 for reading, vectors in by_reading.items()
                 if fits[reading] < OWN
             ]
@@ -125,30 +125,37 @@ def candidates(reference: Reference, texts: Sequence[str]) -> tuple[list[Candida
     return [tried[0], *others], layers, frozenset(aspects)
 
 
-def _aspect(reading: Reading, own: Reading) -> str:
-    return "pooling" if reading.layer in {None, own.layer} else "layer"
+def _aspect(reading: Reading, usual_reading: Reading) -> str:
+    return "pooling" if reading.layer in {None, usual_reading.layer} else "layer"
 
 
 def _prompts(reference: Reference, texts: Sequence[str]) -> list[Candidate]:
     """The reference without its prompt, with it twice, and with other prompts."""
-    own = reference.prompt
-    prompts = {prompt for pair in SCHEMES.values() for prompt in pair} | set(reference.declared.values()) - {own, ""}
+    usual_prompt = reference.prompt
+    prompts = {prompt for pair in SCHEMES.values() for prompt in pair} | set(reference.declared.values()) - {
+        usual_prompt,
+        "",
+    }
     tried = []
 
     def encoded(prompt: str, before: Model) -> Float32:
         return before.encode([prompt + text for text in texts])
 
-    if own:
-        tried.append(Candidate("prompt", f"the reference with its prompt {own!r} twice", encoded(own, reference)))
+    if usual_prompt:
+        tried.append(
+            Candidate(
+                "prompt", f"the reference with its prompt {usual_prompt!r} twice", encoded(usual_prompt, reference)
+            )
+        )
         if reference.prompted is None:
             return tried
         bare = Model(reference.prompted(""))
-        tried.append(Candidate("prompt", f"the reference without its prompt {own!r}", bare.encode(texts)))
+        tried.append(Candidate("prompt", f"the reference without its prompt {usual_prompt!r}", bare.encode(texts)))
     else:
         bare = reference
     tried += [
         Candidate("prompt", f"the reference with the prompt {prompt!r}", encoded(prompt, bare))
-        for prompt in sorted(prompts - {own, ""})
+        for prompt in sorted(prompts - {usual_prompt, ""})
     ]
     return tried
 

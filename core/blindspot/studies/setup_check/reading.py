@@ -226,15 +226,15 @@ def sensitivity(check: str, vectors: Float32, probes: Sequence[Probe], reference
     )
     if not len(both):
         return Result(check, State.UNCHECKED, "The model has no vectors for these texts.")
-    own = 1 - cosines(vectors[both[:, 0]], vectors[both[:, 1]])
-    seen = int((own > SAME).sum())
-    figures = {"pairs": len(both), "told_apart": seen, "median": float(np.median(own))}
+    moves = 1 - cosines(vectors[both[:, 0]], vectors[both[:, 1]])
+    seen = int((moves > SAME).sum())
+    figures = {"pairs": len(both), "told_apart": seen, "median": float(np.median(moves))}
     text = f"{seen} of {len(both)} pairs of texts that differ in {what} have different vectors."
     if reference is None:
         return Result(check, State.OK, text, "", figures)
     theirs = 1 - cosines(reference[both[:, 0]], reference[both[:, 1]])
     figures["reference_told_apart"] = int((theirs > SAME).sum())
-    lost, gained = (own <= SAME) & (theirs > OTHER), (own > OTHER) & (theirs <= SAME)
+    lost, gained = (moves <= SAME) & (theirs > OTHER), (moves > OTHER) & (theirs <= SAME)
     text += f" By the reference {int((theirs > SAME).sum())}."
     if lost.sum() * 2 > len(both):
         advice = f"The server {does} before the model sees them. Turn that off, or use the published tokenizer."

@@ -29,24 +29,24 @@ def similarities(vectors: Float32) -> Float64:
     return np.asarray((rows @ rows.T)[np.triu_indices(len(rows), 1)])
 
 
-def space(own: Float32, theirs: Float32) -> Result:
+def space(vectors: Float32, theirs: Float32) -> Result:
     """How ``own [n, d]`` and the reference's ``theirs [n, d]`` of the same texts lie to each other."""
-    middle = float(np.median(cosines(own, theirs)))
-    between = similarities(own), similarities(theirs)
+    middle = float(np.median(cosines(vectors, theirs)))
+    between = similarities(vectors), similarities(theirs)
     differing = float(np.median(np.abs(between[0] - between[1])))
     figures: dict[str, object] = {"median_cosine": middle, "differing": differing}
     if middle >= FITS:
         return Result("space", State.OK, "Axes and origin are the reference's.", "", figures)
     if differing <= ALIKE:
-        text = _axes(own, theirs, figures)
+        text = _axes(vectors, theirs, figures)
         advice = (
             "Rankings within these vectors are right, but they must not be mixed with the reference's: undo what "
             "reorders, negates or rotates the dimensions."
         )
         return Result("space", State.WRONG, text, advice, figures)
-    plain = float(np.median(apart(unit(own), unit(theirs))))
+    plain = float(np.median(apart(unit(vectors), unit(theirs))))
     for with_scales in (False, True):
-        fitted = _shifted(own, theirs, with_scales=with_scales)
+        fitted = _shifted(vectors, theirs, with_scales=with_scales)
         if fitted.residual > min(SHIFTED, plain / 3):
             continue
         figures |= {"residual": fitted.residual, "shift": fitted.shift}
@@ -61,11 +61,11 @@ def space(own: Float32, theirs: Float32) -> Result:
     return Result("space", State.OK, text, "", figures)
 
 
-def _axes(own: Float32, theirs: Float32, figures: dict[str, object]) -> str:
+def _axes(vectors: Float32, theirs: Float32, figures: dict[str, object]) -> str:
     """What was done to the axes, in a sentence."""
     from scipy.optimize import linear_sum_assignment
 
-    alike = unit(own.T) @ unit(theirs.T).T
+    alike = unit(vectors.T) @ unit(theirs.T).T
     ours, places = linear_sum_assignment(-np.abs(alike))
     cosine = alike[ours, places]
     if float(np.median(np.abs(cosine))) < SAME_COLUMN:
@@ -85,10 +85,10 @@ class _Shift:
     shift: float
 
 
-def _shifted(own: Float32, theirs: Float32, *, with_scales: bool) -> _Shift:
+def _shifted(vectors: Float32, theirs: Float32, *, with_scales: bool) -> _Shift:
     """The best ``theirs = length_i (scales own_i) + origin``: lengths by text, one origin, and scales by dimension if
     asked for (else 1). Alternating least squares."""
-    a, b = unit(own), unit(theirs)
+    a, b = unit(vectors), unit(theirs)
     lengths, scales = np.ones((len(a), 1)), np.ones(a.shape[1])
     origin, before = np.zeros(a.shape[1]), np.inf
     for _ in range(STEPS):

@@ -119,21 +119,21 @@ class Matched:
         return int(self.moved.sum())
 
 
-def matched(batch: Float32, own: Float32) -> Matched:
+def matched(batch: Float32, vectors: Float32) -> Matched:
     """The rows of a batch ``[n, d]`` matched with the vectors ``own [n, d]`` that its texts should have.
 
     A text's vector is elsewhere only if that fits better by ``OWN``, and if the best assignment of all rows says so.
     """
     from scipy.optimize import linear_sum_assignment
 
-    similarity = unit(own) @ unit(batch).T
+    similarity = unit(vectors) @ unit(batch).T
     _, rows = linear_sum_assignment(-similarity)
-    places = np.arange(len(own))
+    places = np.arange(len(vectors))
     moved = (rows != places) & (similarity[places, rows] > similarity[places, places] + OWN)
     # Rows exchange places: one that moves alone is no other order.
     back = np.isin(rows[moved], np.flatnonzero(moved))
     if moved.sum() < 2 or back.mean() < EXCHANGED:
-        return Matched(places, np.zeros(len(own), dtype=np.bool_))
+        return Matched(places, np.zeros(len(vectors), dtype=np.bool_))
     return Matched(rows.astype(np.int64), moved)
 
 

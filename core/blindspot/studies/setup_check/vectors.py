@@ -45,14 +45,14 @@ LOOKED_AT, SHOWN_BY = 64, 0.9  # vectors, and the share of them that must lie in
 
 def length(vectors: Float32, reference: Float32 | None) -> Result:
     """Lengths of ``vectors [n, d]``, compared with the reference's ``[n, D]``."""
-    own = np.linalg.norm(np.asarray(vectors, dtype=np.float64), axis=1)
-    own = own[np.isfinite(own) & (own > 0)]
-    is_unit = bool(np.abs(own - 1).max() < UNIT)
-    figures = {"shortest": float(own.min()), "longest": float(own.max()), "unit": is_unit}
-    sentence = "All vectors have length 1." if is_unit else f"Lengths are {own.min():.3g} to {own.max():.3g}."
+    lengths = np.linalg.norm(np.asarray(vectors, dtype=np.float64), axis=1)
+    lengths = lengths[np.isfinite(lengths) & (lengths > 0)]
+    is_unit = bool(np.abs(lengths - 1).max() < UNIT)
+    figures = {"shortest": float(lengths.min()), "longest": float(lengths.max()), "unit": is_unit}
+    sentence = "All vectors have length 1." if is_unit else f"Lengths are {lengths.min():.3g} to {lengths.max():.3g}."
     if reference is None:
-        around = float(own.std() / own.mean())
-        if not is_unit and own.max() < 1 and own.min() > 0.3 and around < 0.1:
+        around = float(lengths.std() / lengths.mean())
+        if not is_unit and lengths.max() < 1 and lengths.min() > 0.3 and around < 0.1:
             advice = (
                 "Unit vectors that were cut to fewer dimensions look like this: normalize them again after cutting."
             )
@@ -111,14 +111,14 @@ def _cut(vectors: Float32, reference: Float32, alike: float, figures: dict[str, 
     if alike < PREFIX:
         text = f"{d:,} dimensions; they are not the first of the reference's {full:,} (median cosine {alike:.3f})."
         return Result("dimension", State.WRONG, text, "This looks like another model than the reference.", figures)
-    own = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    renormalized = bool(np.abs(own - 1).max() < UNIT)
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    renormalized = bool(np.abs(lengths - 1).max() < UNIT)
     was_unit = bool(np.abs(np.linalg.norm(reference.astype(np.float64), axis=1) - 1).max() < UNIT)
     figures["renormalized"] = renormalized
     text = f"The first {d:,} of the reference's {full:,} dimensions (median cosine {alike:.4f})"
     if was_unit and not renormalized:
         advice = "Normalize after cutting; and cut only models trained for it (Matryoshka)."
-        text += f", not normalized again: lengths are {own.min():.3g} to {own.max():.3g}."
+        text += f", not normalized again: lengths are {lengths.min():.3g} to {lengths.max():.3g}."
         return Result("dimension", State.WRONG, text, advice, figures)
     advice = "Fine for models trained for it (Matryoshka); others lose much. Ask for all dimensions to compare."
     return Result("dimension", State.LOOK, f"{text}{', normalized again' if renormalized else ''}.", advice, figures)

@@ -36,33 +36,35 @@ def score_by_bytes(view: SizeView, scheme: Scheme, marked: str = "") -> go.Figur
     depths = sorted({0, *(cell.setting.rescored for cell in view.cells)})
     ways = dict.fromkeys((cell.setting.precision, cell.setting.rescored) for cell in view.cells)
     for precision, rescored in sorted(ways, key=lambda way: (PRECISIONS.index(way[0]), way[1])):
-        own = [cell for cell in view.cells if (cell.setting.precision, cell.setting.rescored) == (precision, rescored)]
-        own.sort(key=lambda cell: cell.setting.bytes_per_text)
+        cells = [
+            cell for cell in view.cells if (cell.setting.precision, cell.setting.rescored) == (precision, rescored)
+        ]
+        cells.sort(key=lambda cell: cell.setting.bytes_per_text)
         style = styles[precision]
         figure.add_scatter(
-            x=[cell.setting.bytes_per_text for cell in own],
-            y=[cell.value for cell in own],
+            x=[cell.setting.bytes_per_text for cell in cells],
+            y=[cell.value for cell in cells],
             error_y={
                 "type": "data",
                 "symmetric": False,
-                "array": [cell.interval.high - cell.value if cell.interval else 0.0 for cell in own],
-                "arrayminus": [cell.value - cell.interval.low if cell.interval else 0.0 for cell in own],
+                "array": [cell.interval.high - cell.value if cell.interval else 0.0 for cell in cells],
+                "arrayminus": [cell.value - cell.interval.low if cell.interval else 0.0 for cell in cells],
                 "thickness": 1.2,
                 "width": 3,
             },
             mode="lines+markers" if rescored else "lines+markers+text",  # the same numbers, above each other
-            text=[f"{cell.setting.dimension:,}" for cell in own],
+            text=[f"{cell.setting.dimension:,}" for cell in cells],
             textposition="bottom right",
             textfont={"color": style.color, "size": 11},
-            name=own[0].setting.way,
+            name=cells[0].setting.way,
             line={"color": style.color, "width": 2, "dash": _DASHES[depths.index(rescored) % len(_DASHES)]},
             marker={
                 "color": style.color,
                 "symbol": f"{style.symbol}-open" if rescored else style.symbol,
-                "size": [15 if cell.setting.chain == marked else 9 for cell in own],
-                "line": {"width": [3 if cell.setting.chain == marked else 0 for cell in own], "color": style.color},
+                "size": [15 if cell.setting.chain == marked else 9 for cell in cells],
+                "line": {"width": [3 if cell.setting.chain == marked else 0 for cell in cells], "color": style.color},
             },
-            customdata=[[cell.setting.label] for cell in own],
+            customdata=[[cell.setting.label] for cell in cells],
             hovertemplate="%{customdata[0]}<br>%{x:,} MB per million texts<br>%{y:.4f}<extra></extra>",
         )
     figure.add_hline(view.full.value, line={"color": faint(scheme), "width": 1, "dash": "dot"})

@@ -318,11 +318,13 @@ def _lost(view: SizeView) -> None:
         )
     )
     for column in dict.fromkeys(kind.column for kind in kinds):
-        own = [kind for kind in kinds if kind.column == column]
-        bars = f"Bars: 95% intervals, of all {len(own):,} at once."
+        kinds_of_column = [kind for kind in kinds if kind.column == column]
+        bars = f"Bars: 95% intervals, of all {len(kinds_of_column):,} at once."
         st.caption(as_text(f"By {column}, number of items in parentheses. {bars}"))
         st.plotly_chart(
-            figures.lost_kinds(own[:KINDS], scheme()), key=f"size_kinds_{column}", config={"displayModeBar": False}
+            figures.lost_kinds(kinds_of_column[:KINDS], scheme()),
+            key=f"size_kinds_{column}",
+            config={"displayModeBar": False},
         )
     if not lost:
         st.caption("No item is lost.")
@@ -356,8 +358,10 @@ def _item(number: int, cell: Cell, view: SizeView) -> None:
     st.text(view.texts[view.numbers.tolist().index(number)])
     plan, full = cell.run.plan, view.full.run
     page, address = view.entry.place
-    own = next((dict(change.address) for change in _changes(cell.run, full).rows if change.item_no == number), {})
-    state = state_of(plan, plan.variant, full.plan.variant).at(address, own).with_(is_visit=True)
+    change_address = next(
+        (dict(change.address) for change in _changes(cell.run, full).rows if change.item_no == number), {}
+    )
+    state = state_of(plan, plan.variant, full.plan.variant).at(address, change_address).with_(is_visit=True)
     link(page, state, label=f"Open in {page_of(page).title}", icon=":material/arrow_forward:")
 
 

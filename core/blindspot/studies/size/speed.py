@@ -97,7 +97,7 @@ def _processor() -> str:
 def measure(settings: Iterable[Setting], progress: Progress, cancel: CancelToken, vectors: int = VECTORS) -> Measured:
     """Time the search of every setting; raises ``Cancelled`` between two."""
     wanted = list(dict.fromkeys((setting.dimension, setting.precision, setting.rescored) for setting in settings))
-    own: dict[tuple[int, int], float] = {}
+    timings: dict[tuple[int, int], float] = {}
     out = []
 
     def own_search(documents: Float32, queries: Float32, nearest: int) -> Search:
@@ -110,14 +110,14 @@ def measure(settings: Iterable[Setting], progress: Progress, cancel: CancelToken
         drawn = np.random.default_rng(SEED).standard_normal((vectors + QUERIES, dimension), dtype=np.float32)
         documents, queries = drawn[:vectors], drawn[vectors:]
         nearest = min(max(NEAREST, rescored), vectors)
-        if (dimension, rescored) not in own:
+        if (dimension, rescored) not in timings:
             search = own_search(documents, queries, nearest)
-            own[dimension, rescored] = _milliseconds(_again(search, documents, queries) if rescored else search)
+            timings[dimension, rescored] = _milliseconds(_again(search, documents, queries) if rescored else search)
         timing = _faiss(precision, documents, queries, nearest)
         if timing is not None and rescored:
             timing = _again(timing, documents, queries)
         faiss_ms = None if timing is None else _milliseconds(timing)
-        out.append(Timing(dimension, precision, faiss_ms, own[dimension, rescored], rescored))
+        out.append(Timing(dimension, precision, faiss_ms, timings[dimension, rescored], rescored))
     return Measured(machine_here(), vectors, QUERIES, NEAREST, tuple(out))
 
 

@@ -253,28 +253,28 @@ def size_view(entry: Diagnostic, by_setting: Sequence[tuple[Setting, RunRecord]]
     """
     runs = [run for _, run in by_setting]
     score = entry.headline_of(runs[0].metrics)
-    scores = [own.get(score) for run in runs for own in entry.item_scores([run], repository)]
+    scores = [by_score.get(score) for run in runs for by_score in entry.item_scores([run], repository)]
     first = scores[0]
     if first is None or not (declared := entry.declared(score)) or not declared.higher_is_better:
         raise InputError(f"{score} of {entry.id} is not made of items", expected="EvalRank, HEROS or retrieval")
     tests = headline_tests(entry, [(run, runs[0]) for run in runs[1:]], repository) if len(runs) > 1 else []
     cells = [Cell(by_setting[0][0], runs[0], first.value, tests[0].b_interval if tests else None)]
     parts, gains = [first.parts], [np.zeros(len(first.parts))]
-    for index, (test, own) in enumerate(zip(tests, scores[1:], strict=True)):
+    for index, (test, scored) in enumerate(zip(tests, scores[1:], strict=True)):
         setting, run = by_setting[index + 1]
-        if own is None or not np.array_equal(own.numbers, first.numbers):
+        if scored is None or not np.array_equal(scored.numbers, first.numbers):
             raise InputError(f"run {run.run_id} is on other items", expected="the items of full size")
-        parts.append(own.parts)
-        gain = gains_of(own, first)
+        parts.append(scored.parts)
+        gain = gains_of(scored, first)
         gains.append(gain)
         cells.append(
             Cell(
                 setting,
                 run,
-                own.value,
+                scored.value,
                 test.a_interval,
                 test,
-                _drop(first, own, len(tests), declared.range[1] - declared.range[0]),
+                _drop(first, scored, len(tests), declared.range[1] - declared.range[0]),
                 float((np.abs(gain) > ROUNDING).mean()),
                 float((gain < -ROUNDING).mean()),
                 float((gain > ROUNDING).mean()),
@@ -292,11 +292,17 @@ def size_view(entry: Diagnostic, by_setting: Sequence[tuple[Setting, RunRecord]]
     )
 
 
-def _drop(full: ItemScores, own: ItemScores, settings: int, most: float) -> Drop | None:
-    if own.known.refusal:
+def _drop(full: ItemScores, reduced: ItemScores, settings: int, most: float) -> Drop | None:
+    if reduced.known.refusal:
         return None
     drop_found = drop(
-        full.value - own.value, full.parts - own.parts, own.known, 0.0, ALPHA / settings, most, own.is_mean
+        full.value - reduced.value,
+        full.parts - reduced.parts,
+        reduced.known,
+        0.0,
+        ALPHA / settings,
+        most,
+        reduced.is_mean,
     )
     return None if drop_found.high is None or not math.isfinite(drop_found.high) else drop_found
 
@@ -339,13 +345,13 @@ def lost_by_kind(view: SizeView, setting: int, columns: Sequence[OwnColumn]) -> 
     every = [(name, column.groups(view.numbers)) for name, column in choices_of(columns).items()]
     every.append(("length", words_column(view.texts).groups(np.arange(len(view.texts)))))
     for name, groups in every:
-        own = []
+        lost_groups = []
         enough = [(kind, inside) for kind, inside in groups if int(inside.sum()) >= FEWEST_OF_A_KIND]
         level = level_of_each(len(enough))
         for kind, inside in enough:
             sure = exact_share(lost[inside].astype(np.float64), view.known.among(inside), level)
-            own.append(KindLost(name, kind, int(inside.sum()), int((inside & lost).sum()), sure))
-        out += sorted(own, key=lambda group: -group.share.value) if len(own) > 1 else []
+            lost_groups.append(KindLost(name, kind, int(inside.sum()), int((inside & lost).sum()), sure))
+        out += sorted(lost_groups, key=lambda group: -group.share.value) if len(lost_groups) > 1 else []
     return out
 
 

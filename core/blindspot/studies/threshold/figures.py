@@ -65,9 +65,9 @@ def two_models(
 ) -> go.Figure:
     """Precision of models by threshold with bands, at the threshold of one of them; by label."""
     figure = go.Figure()
-    for label, (own, style) in points.items():
-        x = np.array([point.threshold for point in own])
-        _line(figure, x, [point.precision for point in own], escape(label, quote=False), style)
+    for label, (curve_points, style) in points.items():
+        x = np.array([point.threshold for point in curve_points])
+        _line(figure, x, [point.precision for point in curve_points], escape(label, quote=False), style)
     figure.add_hline(wish, line={"color": faint(scheme), "width": 1, "dash": "dot"})
     figure.add_vline(threshold, line={"color": ink(scheme), "width": 1.5})
     _layout(figure, scheme, 360)
@@ -197,19 +197,19 @@ def of_groups(groups: Sequence[OfGroup], wished: Wished, top: float, axis: str, 
     (style,) = looks(1, scheme)
     names = [f"{escape(group.label, quote=False)} ({group.pairs:,})" for group in groups]
     for row, group in enumerate(groups):
-        own = group.own
-        if own is None or own.low is None:
+        threshold = group.own
+        if threshold is None or threshold.low is None:
             continue
-        end = top if own.high is None else own.high
+        end = top if threshold.high is None else threshold.high
         figure.add_scatter(
-            x=[own.low, end],
+            x=[threshold.low, end],
             y=[row, row],
             mode="lines+markers",
             line={"color": style.color, "width": 2},
             marker={
                 "color": style.color,
                 "size": 9,
-                "symbol": ["line-ns", "arrow-right" if own.high is None else "line-ns"],
+                "symbol": ["line-ns", "arrow-right" if threshold.high is None else "line-ns"],
                 "line": {"color": style.color, "width": 2},
             },
             hoverinfo="skip",

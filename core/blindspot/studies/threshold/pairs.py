@@ -202,11 +202,11 @@ def of_spaces(dataset: LabeledTexts, spaces: Sequence[Space], metric: Similarity
         InputError: no pairs can be made of the texts.
     """
     items = dataset.items
-    own: tuple[OwnColumn, ...] = ()
+    user_columns: tuple[OwnColumn, ...] = ()
     if dataset.has_pairs:
         firsts, seconds = dataset.firsts.astype(np.int64), dataset.seconds.astype(np.int64)
         labels = [dataset.classes[label] for label in dataset.labels.tolist()]
-        own = dataset.own_columns
+        user_columns = dataset.own_columns
     else:
         made = sample([items[i] for i in dataset.firsts.tolist()], dataset.labels)
         firsts, seconds = (dataset.firsts[rows].astype(np.int64) for rows in (made.firsts, made.seconds))
@@ -224,7 +224,7 @@ def of_spaces(dataset: LabeledTexts, spaces: Sequence[Space], metric: Similarity
         None,
         tuple(labels[i] for i in kept.tolist()),
         ("",) * len(kept),
-        tuple(column.part(kept) for column in own),
+        tuple(column.part(kept) for column in user_columns),
         len(firsts) - len(kept),
         digest_of_strings([dataset.id, dataset.content_digest, metric.value, *(space.digest for space in spaces)]),
     )

@@ -186,15 +186,15 @@ def by_group(pairs: LabeledPairs, grouping: Grouping, wish: Wished) -> list[OfGr
     """The threshold for the same wish in every group, and what the threshold of all pairs does there."""
     out = []
     for group in grouping.groups:
-        own, refusal, at = None, "", None
+        threshold, refusal, at = None, "", None
         try:
-            own = wished(pairs.within(group.inside), wish.precision, len(grouping.groups))
+            threshold = wished(pairs.within(group.inside), wish.precision, len(grouping.groups))
         except InputError as error:
             refusal = error.what
         same = int((group.inside & pairs.same).sum())
         if wish.point is not None and same:
             at = pairs.point(wish.point.threshold, group.inside)
-        out.append(OfGroup(group.label, int(group.inside.sum()), same, own, refusal, at))
+        out.append(OfGroup(group.label, int(group.inside.sum()), same, threshold, refusal, at))
     return out
 
 
@@ -205,15 +205,21 @@ def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
     Of many groups, the lowest and the highest are named only if their intervals do not overlap; a table lists all.
     """
     out = []
-    own = [(group.own.point.threshold, group.own, group.label) for group in groups if group.own and group.own.point]
-    if len(own) > 1:
-        low, high = min(own, key=lambda threshold: threshold[0]), max(own, key=lambda threshold: threshold[0])
+    thresholds = [
+        (group.own.point.threshold, group.own, group.label) for group in groups if group.own and group.own.point
+    ]
+    if len(thresholds) > 1:
+        low, high = (
+            min(thresholds, key=lambda threshold: threshold[0]),
+            max(thresholds, key=lambda threshold: threshold[0]),
+        )
         apart = low[1].high is not None and high[1].low is not None and low[1].high < high[1].low
         sure = "do not overlap" if apart else "overlap, so this can be chance"
         names = [f" in “{label}”" if apart else "" for _, _, label in (low, high)]
         out.append(
-            f"Of {len(own)} groups with a threshold of their own, the same precision needs from {low[0]:.3f}{names[0]} "
-            f"to {high[0]:.3f}{names[1]}; the intervals of these two, of all {len(groups)} at once (95%), {sure}."
+            f"Of {len(thresholds)} groups with a threshold of their own, the same precision needs from "
+            f"{low[0]:.3f}{names[0]} to {high[0]:.3f}{names[1]}; the intervals of these two, of all "
+            f"{len(groups)} at once (95%), {sure}."
         )
     at = [group.at.precision.value for group in groups if group.at and group.at.precision]
     if len(at) > 1:

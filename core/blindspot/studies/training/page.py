@@ -205,8 +205,8 @@ def _item(number: int, shown: StepsView) -> None:
 
 def _address(number: int, shown: StepsView) -> dict[str, str]:
     rows = _changes(shown.after.run, shown.before.run).rows if all(shown.series.entry.won) else ()
-    own = next((dict(change.address) for change in rows if change.item_no == number), None)
-    return own or (dict(shown.test.address) if shown.test else {})
+    change_address = next((dict(change.address) for change in rows if change.item_no == number), None)
+    return change_address or (dict(shown.test.address) if shown.test else {})
 
 
 @cached(16)

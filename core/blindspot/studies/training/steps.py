@@ -92,8 +92,8 @@ def trainings(repository: Repository) -> list[str]:
 
 def series_of(training: str, repository: Repository) -> list[Series]:
     """The series of a training, in the order in which they were first evaluated."""
-    own = [variant for variant in repository.variants() if step_of(variant.encoder)[0] == training]
-    runs = repository.runs(variants=own, state=RunState.DONE) if own else []
+    variants = [variant for variant in repository.variants() if step_of(variant.encoder)[0] == training]
+    runs = repository.runs(variants=variants, state=RunState.DONE) if variants else []
     steps: dict[tuple[object, ...], dict[str, Step]] = {}
     for run in sorted(runs, key=lambda run: run.run_seq):
         plan = run.plan

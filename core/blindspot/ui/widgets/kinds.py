@@ -21,7 +21,12 @@ K = TypeVar("K", bound=str)
 
 
 def choose(
-    plural: str, kinds: Mapping[K, str], own: Collection[str], scores: Mapping[str, str], *, keys: tuple[str, str]
+    plural: str,
+    kinds: Mapping[K, str],
+    user_columns: Collection[str],
+    scores: Mapping[str, str],
+    *,
+    keys: tuple[str, str],
 ) -> tuple[str, str]:
     """The kind or the own column, and the score.
 
@@ -34,9 +39,9 @@ def choose(
     """
     left, right = st.columns([3, 2])
     about = [f"- **{kind}**: {text}" for kind, text in kinds.items()]
-    about += [f"- **{as_text(name)}**: a column of your file" for name in own]
+    about += [f"- **{as_text(name)}**: a column of your file" for name in user_columns]
     with left:
-        options = [*map(str, kinds), *own]
+        options = [*map(str, kinds), *user_columns]
         kind = tab_named(f"Group {plural} by", options, key=keys[0], name=as_text, help="\n".join(about))
     score = right.segmented_control(
         "Score",

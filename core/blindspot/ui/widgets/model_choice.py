@@ -19,8 +19,8 @@ MOST_OWN = 4
 def own_at_first(most: int = MOST_OWN) -> list[ModelRef]:
     """The reader's own models with vectors, the newest first, and the one that pages compare with; none where
     there are none."""
-    own = _own(known_references(settings(), repository(), rankings=False))[:most]
-    return [*own, USUAL_MODEL] if own else []
+    user_models = _own(known_references(settings(), repository(), rankings=False))[:most]
+    return [*user_models, USUAL_MODEL] if user_models else []
 
 
 def choose_model(key: str, container: DeltaGenerator) -> str:

@@ -375,8 +375,8 @@ def _to_test_on(picks: Picks) -> DatasetRef:
     """The picked dataset if it is the reader's own or picked by them, else their own that was added or run last."""
     if picks.dataset != DEFAULT_DATASET:
         return picks.dataset
-    own = (name for name in reversed(known_datasets()) if is_own(name) and is_readable(name))
-    return next(own, picks.dataset)
+    readable = (name for name in reversed(known_datasets()) if is_own(name) and is_readable(name))
+    return next(readable, picks.dataset)
 
 
 def _testing(reference: ModelRef, dataset: DatasetRef) -> Diagnostic:

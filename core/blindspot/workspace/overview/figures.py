@@ -38,12 +38,12 @@ def score_dots(
     figure = go.Figure()
     names = [wrapped(variant.label, NAME_WIDTH) for variant in scores["variant"]]
     for number, variant in enumerate(scores["variant"]):
-        own, style = scores.iloc[[number]].rename(columns={"score": "value"}), styles[variant]
-        row = own.iloc[0]
+        rows, style = scores.iloc[[number]].rename(columns={"score": "value"}), styles[variant]
+        row = rows.iloc[0]
         figure.add_scatter(
             x=[row["value"]],
             y=[number],
-            error_x=error_bars(own, style.color),
+            error_x=error_bars(rows, style.color),
             mode="markers",
             name=escape(variant.label, quote=False),
             marker={"color": style.color, "symbol": style.symbol, "size": 11},

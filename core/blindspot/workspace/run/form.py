@@ -71,8 +71,8 @@ def _fitting(datasets: Sequence[str]) -> list[str]:
 
 def _own_datasets(references: Sequence[DatasetRef]) -> Sequence[DatasetRef]:
     """The reader's own datasets that were added last; without any, some that need no download."""
-    own = [reference for reference in references if is_own_dataset(reference) and is_readable(reference)]
-    return own[-MOST_OWN:] or DEFAULT_DATASETS
+    user_datasets = [reference for reference in references if is_own_dataset(reference) and is_readable(reference)]
+    return user_datasets[-MOST_OWN:] or DEFAULT_DATASETS
 
 
 def choose() -> Sweep:
@@ -125,8 +125,8 @@ def choose() -> Sweep:
         + "\n\nEach diagnostic runs only on datasets of its kind.",
     )
     with options():
-        own = {name for diagnostic in asked for name in _parameters_of(diagnostic)}
-        params = {name: _values_of(parameter) for name, parameter in parameters().items() if name in own}
+        parameter_names = {name for diagnostic in asked for name in _parameters_of(diagnostic)}
+        params = {name: _values_of(parameter) for name, parameter in parameters().items() if name in parameter_names}
         common = st.toggle(
             "Compare on texts that all models cover",
             value=True,

@@ -76,8 +76,8 @@ class ParallelSets:
 def parallel_pairs(dataset_id: str, sentences: Sequence[str], english: Sequence[str], direction: str) -> PairSet:
     """A pair set of sentences and their translations, line by line; ``direction`` is one of ``BOTH``."""
     number = {text: i for i, text in enumerate(dict.fromkeys([*sentences, *english]))}
-    own, other = (np.array([number[text] for text in texts], dtype=np.int32) for texts in (sentences, english))
-    queries, matches = (own, other) if direction == BOTH[0] else (other, own)
+    numbers, other = (np.array([number[text] for text in texts], dtype=np.int32) for texts in (sentences, english))
+    queries, matches = (numbers, other) if direction == BOTH[0] else (other, numbers)
     return PairSet(id=dataset_id, items=tuple(number), queries=queries, matches=matches)
 
 
@@ -91,13 +91,13 @@ def load(dataset_id: str, sentences: Path, english: Path, direction: str) -> Pai
     for path in (sentences, english):
         numbered = list(enumerate(text_of(path).removesuffix("\n").split("\n"), 1))
         columns.append(parsed(path, numbered, filled, "a sentence in every line", "no sentence"))
-    own, translated = columns
-    if len(own) != len(translated):
+    texts, translated = columns
+    if len(texts) != len(translated):
         raise DataCorrupt(
-            f"{sentences} has {len(own):,} lines and {english} {len(translated):,}",
+            f"{sentences} has {len(texts):,} lines and {english} {len(translated):,}",
             expected="a translation of every sentence",
         )
-    return parallel_pairs(dataset_id, own, translated, direction)
+    return parallel_pairs(dataset_id, texts, translated, direction)
 
 
 def _id(prefix: str, code: str, direction: str) -> str:

@@ -60,8 +60,8 @@ def score_dots(
     looks = [styles[variant] for variant in scores]
     for column, (name, title) in enumerate(SHOWN.items(), 1):
         where = {"row": 1, "col": column}
-        values = [own[name].value for own in scores.values()]
-        intervals = [own[name].interval for own in scores.values()]
+        values = [score[name].value for score in scores.values()]
+        intervals = [score[name].interval for score in scores.values()]
         ends = [None if interval is None else (interval.low, interval.high) for interval in intervals]
         figure.add_scatter(  # one trace for all variants: a trace each takes longer to build than the rest
             mode="markers",
@@ -194,12 +194,14 @@ def difference_forest(
     """
     figure = go.Figure()
     scores = [test.score.removesuffix("_filtered") for test in next(iter(tests.values()))]
-    for row, (variant, own) in enumerate(tests.items()):
+    for row, (variant, tests_of_model) in enumerate(tests.items()):
         style = styles[variant]
         offset = (row - (len(tests) - 1) / 2) * 0.8 / len(tests)
-        ends = [(math.nan, math.nan) if t.interval is None else (t.interval.low, t.interval.high) for t in own]
+        ends = [
+            (math.nan, math.nan) if t.interval is None else (t.interval.low, t.interval.high) for t in tests_of_model
+        ]
         figure.add_scatter(
-            x=[test.value for test in own],
+            x=[test.value for test in tests_of_model],
             y=[row + offset for row in range(len(scores))],
             mode="markers",
             name=variant.label,
@@ -207,14 +209,15 @@ def difference_forest(
             error_x={
                 "type": "data",
                 "symmetric": False,
-                "array": [high - test.value for test, (_, high) in zip(own, ends, strict=True)],
-                "arrayminus": [test.value - low for test, (low, _) in zip(own, ends, strict=True)],
+                "array": [high - test.value for test, (_, high) in zip(tests_of_model, ends, strict=True)],
+                "arrayminus": [test.value - low for test, (low, _) in zip(tests_of_model, ends, strict=True)],
                 "color": style.color,
                 "thickness": 2,
                 "width": 4,
             },
             customdata=[
-                (score, *of_test, test.verdict.value) for score, of_test, test in zip(scores, ends, own, strict=True)
+                (score, *of_test, test.verdict.value)
+                for score, of_test, test in zip(scores, ends, tests_of_model, strict=True)
             ],
             hovertemplate="%{customdata[0]}: %{x:+.4f} [%{customdata[1]:+.4f}, %{customdata[2]:+.4f}]<br>"
             "%{customdata[3]}<extra>%{fullData.name}</extra>",

@@ -26,12 +26,12 @@ from blindspot.variants import Variant
 
 def comparable_runs(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
     """One run per variant, best first, on common or own texts; the reader chooses which, if it matters."""
-    own = False
+    is_own = False
     if any(r.plan.covered_digest for r in runs):
         with options():
-            own = shown_runs.choose_own("Texts ranked", "texts", "covered")
-    shown = sorted(on_same_items(runs, own), key=lambda r: -r.metrics["mrr"])
-    if own:
+            is_own = shown_runs.choose_own("Texts ranked", "texts", "covered")
+    shown = sorted(on_same_items(runs, is_own), key=lambda r: -r.metrics["mrr"])
+    if is_own:
         st.warning(
             "Each model is ranked on the texts that it covers itself: these scores are **not comparable**.",
             icon=":material/balance:",

@@ -43,16 +43,16 @@ OWN = "A column of your file. A text without a value counts as (empty)."
 
 
 def show(shown: EvalRankView) -> None:
-    own = choices_of(repository().own_columns(shown.picks.dataset, shown.runs[0].plan.dataset_digest))
-    _most_changed(shown, own)
+    user_columns = choices_of(repository().own_columns(shown.picks.dataset, shown.runs[0].plan.dataset_digest))
+    _most_changed(shown, user_columns)
     questions = {kind: f"by {question}" for kind, question in QUESTIONS.items()}
-    kind, measure = widget.choose("pairs", questions, own, MEASURES, keys=("by", "kinds_measure"))
+    kind, measure = widget.choose("pairs", questions, user_columns, MEASURES, keys=("by", "kinds_measure"))
     sources = None
     if kind == Kind.SOURCE:
         sources = _sources(shown)
         if sources is None:
             return
-    column = own.get(kind)
+    column = user_columns.get(kind)
     of_column = column.digest if column else ""
     groups, scores = _scores(shown.pairs, kind, of_column, column, sources, shown.filtered)
     by_variant = {run.plan.variant: scores[run.run_id] for run in shown.runs}
@@ -87,15 +87,15 @@ def _sources(shown: EvalRankView) -> PairSources | None:
 # --- where B gains and loses most
 
 
-def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
+def _most_changed(shown: EvalRankView, user_columns: Mapping[str, OwnColumn]) -> None:
     """A sentence: the groups of pairs on which B gains most and loses most against A."""
     if len(shown.runs) < 2:
         return
     sides = two_variants(shown.runs)
     if sides.b is None:
         return
-    digests = tuple(column.digest for column in own.values())
-    group_gains = _gains(shown.pairs, sides.a.run_id, sides.b.run_id, digests, own, shown.filtered)
+    digests = tuple(column.digest for column in user_columns.values())
+    group_gains = _gains(shown.pairs, sides.a.run_id, sides.b.run_id, digests, user_columns, shown.filtered)
     a, b = (run.plan.variant.label for run in (sides.a, sides.b))
     widget.say_gains(group_gains, a, b, "pair", "pairs", MEASURES["mrr"], key="kind_gains", sides=OF)
 

@@ -94,10 +94,11 @@ def show(shown: EvalRankView) -> None:
     compared = Compared(sides.a.run_id, sides.b_id, shown.filtered)
     run_ids = [run.run_id for run in shown.runs]
     described = browsing.described(shown.pairs, features(shown.pairs), run_ids, compared)
-    own = own_columns.columns_of(shown.runs[0])
+    user_columns = own_columns.columns_of(shown.runs[0])
     numbers = described["pair"].to_numpy()
     cells = {
-        f"{ADDED}{name}": np.array(column.cells, dtype=object)[numbers] for name, column in choices_of(own).items()
+        f"{ADDED}{name}": np.array(column.cells, dtype=object)[numbers]
+        for name, column in choices_of(user_columns).items()
     }
     described = described.assign(**cells)
     if sides.b is not None:
@@ -108,13 +109,13 @@ def show(shown: EvalRankView) -> None:
     if sides.b is not None:
         of_tab = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
         of_figure = of_tab if of_figure is None else of_tab & of_figure
-    table = _table(shown, sides, described, of_figure, own)
+    table = _table(shown, sides, described, of_figure, user_columns)
     none_covers = "is left out: no model shown has vectors for both texts"
     selected = TABLE.chosen(table, shown.picks.dataset, set(numbers.tolist()), none_covers)
     if selected is not None:
         _drill(shown, sides, selected)
     if not table.empty:
-        _downloads(table, shown, own)
+        _downloads(table, shown, user_columns)
     training_data.offer(sides.a)
 
 
@@ -157,12 +158,16 @@ def _scatter(shown: EvalRankView, sides: Sides, described: pd.DataFrame) -> Bool
 
 
 def _table(
-    shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure: Bool | None, own: Sequence[OwnColumn]
+    shown: EvalRankView,
+    sides: Sides,
+    described: pd.DataFrame,
+    in_figure: Bool | None,
+    user_columns: Sequence[OwnColumn],
 ) -> pd.DataFrame:
     """The controls and a page of the table; returns all its rows, in order."""
     search, ordered, direction, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
     shows_all = now_chosen("show") in (None, Which.ALL)
-    filtered_by = own_columns.filtered_by(own) + (not shows_all)
+    filtered_by = own_columns.filtered_by(user_columns) + (not shows_all)
     title = f"Filters ({filtered_by}), columns" if filtered_by else "Filters, columns"
     popover = more.popover(title, icon=":material/filter_alt:", width="stretch")
     wanted = search.text_input(
@@ -175,7 +180,7 @@ def _table(
     with popover:
         which = _show_only(sides)
         of_file = own_columns.only_rows(
-            own, described["pair"].to_numpy(), container=popover, on_change=TABLE.to_first_page
+            user_columns, described["pair"].to_numpy(), container=popover, on_change=TABLE.to_first_page
         )
         extra = _more_columns(described, shown)
     order, descending = _order(described, shown, ordered, direction)
@@ -308,9 +313,9 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
     return out
 
 
-def _downloads(table: pd.DataFrame, shown: EvalRankView, own: Sequence[OwnColumn]) -> None:
+def _downloads(table: pd.DataFrame, shown: EvalRankView, user_columns: Sequence[OwnColumn]) -> None:
     variants = {run.run_id: run.plan.variant for run in shown.runs}
-    names = [*features(shown.pairs).columns, *(f"{ADDED}{name}" for name in choices_of(own))]
+    names = [*features(shown.pairs).columns, *(f"{ADDED}{name}" for name in choices_of(user_columns))]
     dataset = shown.runs[0].plan.dataset
     downloads.tables(
         lambda: browsing.for_export(table, shown.pairs, variants, names),

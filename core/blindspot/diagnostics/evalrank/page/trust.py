@@ -89,9 +89,9 @@ def _ranked_again(run: RunRecord, filtered: bool) -> list[Choice]:
 
 
 def _both_candidates(shown: EvalRankView, view: TrustView) -> None:
-    own, other = view.choices[0].score, view.of(CANDIDATES.name)
+    score, other = view.choices[0].score, view.of(CANDIDATES.name)
     if other is not None:
-        every, matches = (other.score, own) if shown.among_matches else (own, other.score)
+        every, matches = (other.score, score) if shown.among_matches else (score, other.score)
         st.markdown(
             f"With all texts as candidates Hits@1 is **{every.hits_at_1:.4f}** (MRR {every.mrr:.4f}), among matches "
             f"only **{matches.hits_at_1:.4f}** (MRR {matches.mrr:.4f})."
@@ -310,11 +310,11 @@ def _scores(shown: EvalRankView, overlap: OverlapView) -> None:
         columns[name], config[name] = values, number(format=spec, width=95, help=about)
 
     for part, about in PARTS.items():
-        if any(own[part].pairs for own in scores):
-            add(f"MRR {part.replace('_', ' ')}", [own[part].mrr for own in scores], "%.4f", about)
+        if any(score[part].pairs for score in scores):
+            add(f"MRR {part.replace('_', ' ')}", [score[part].mrr for score in scores], "%.4f", about)
     less = "The score on the rest minus that on all pairs."
-    add("Δ MRR rest", [own["rest"].mrr - own["all"].mrr for own in scores], "%+.4f", less)
+    add("Δ MRR rest", [score["rest"].mrr - score["all"].mrr for score in scores], "%+.4f", less)
     for part in ("all", "rest"):
-        add(f"Hits@1 {part}", [own[part].hits_at_1 for own in scores], "%.4f", PARTS[part])
-    add("Δ Hits@1 rest", [own["rest"].hits_at_1 - own["all"].hits_at_1 for own in scores], "%+.4f", less)
+        add(f"Hits@1 {part}", [score[part].hits_at_1 for score in scores], "%.4f", PARTS[part])
+    add("Δ Hits@1 rest", [score["rest"].hits_at_1 - score["all"].hits_at_1 for score in scores], "%+.4f", less)
     tables.draw(columns, key="training_scores", column_config=config)

@@ -80,15 +80,15 @@ def show_headline(shown: EvalRankView, estimates: Sequence[Estimated]) -> None:
     """A model's Hits@1 with its interval, and how the other models differ from it; MRR where every Hits@1 is 0, which
     does not tell the models apart."""
     runs = headline.subject_first(shown.runs, shown.picks)
-    own = next(estimate for estimate in estimates if runs[0].run_id in estimate.estimates)
+    estimate = next(estimate for estimate in estimates if runs[0].run_id in estimate.estimates)
     suffix, first = "_filtered" if shown.filtered else "", as_text(runs[0].plan.variant.label)
-    hits, mrr = (own.estimates[runs[0].run_id][f"{score}{suffix}"] for score in ("hits@1", "mrr"))
+    hits, mrr = (estimate.estimates[runs[0].run_id][f"{score}{suffix}"] for score in ("hits@1", "mrr"))
     if any(run.metrics[f"hits@1{suffix}"] > 0 for run in runs):
-        text = f"**{first}** ranks the right match first for **{percent(hits.value, 1)}** of {own.pairs:,} pairs"
+        text = f"**{first}** ranks the right match first for **{percent(hits.value, 1)}** of {estimate.pairs:,} pairs"
         rivals = headline.rivals(shown.entry, runs, ".1%", f"hits@1{suffix}", shown.family)
         headline.show(headline.in_words(f"{text}{headline.sure(hits, '.1%')}", rivals, "more", "fewer"))
         return
-    text = f"The right match is first for none of {own.pairs:,} pairs. **{first}** has an MRR of "
+    text = f"The right match is first for none of {estimate.pairs:,} pairs. **{first}** has an MRR of "
     rivals = headline.rivals(shown.entry, runs, ".3f", f"mrr{suffix}", shown.family)
     text += f"**{number(mrr.value, '.3f')}**{headline.sure(mrr, '.3f')}"
     headline.show(headline.in_words(text, rivals, "higher", "lower"))
@@ -113,14 +113,15 @@ def show_versus(shown: EvalRankView) -> None:
     baseline = _baseline(shown)
     others = tuple(run for run in shown.runs if run.run_id != baseline.run_id)
     found_tests = against(shown.entry, others, baseline, shown.family)
-    tests = {run.plan.variant: own for run, own in zip(others, found_tests, strict=True)}
+    tests = {run.plan.variant: tests_of_model for run, tests_of_model in zip(others, found_tests, strict=True)}
     name = as_text(baseline.plan.variant.label)
-    for variant, own in tests.items():
-        st.markdown("  \n".join(in_words(own, f"**{as_text(variant.label)}**", f"**{name}**")[:2]))
+    for variant, tests_of_model in tests.items():
+        st.markdown("  \n".join(in_words(tests_of_model, f"**{as_text(variant.label)}**", f"**{name}**")[:2]))
     of_scores = {
-        v: [test for test in own if test.score.removesuffix("_filtered") in SCORES] for v, own in tests.items()
+        v: [test for test in tests_of_model if test.score.removesuffix("_filtered") in SCORES]
+        for v, tests_of_model in tests.items()
     }
-    if any(test.interval for own in of_scores.values() for test in own):
+    if any(test.interval for tests_of_model in of_scores.values() for test in tests_of_model):
         figure = difference_forest(of_scores, baseline.plan.variant, shown.styles, shown.scheme)
         st.plotly_chart(figure, key="forest")
     _table(tests)
@@ -147,8 +148,8 @@ def _table(tests: Mapping[Variant, Tests]) -> None:
     column = st.column_config
     mark = {Verdict.BETTER: "▲ ", Verdict.WORSE: "▼ "}
     rows = []
-    for variant, own in tests.items():
-        for test in own:
+    for variant, tests_of_model in tests.items():
+        for test in tests_of_model:
             cell = cells(test)
             verdict = f"{mark.get(test.verdict, '')}{test.verdict.value}"
             row = {"model": variant.label, "score": test.label, "verdict": verdict, "difference": cell["A - B"]}

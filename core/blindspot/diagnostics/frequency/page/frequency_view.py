@@ -96,17 +96,17 @@ def gather(picks: Picks) -> FrequencyView | None:
         st.error(as_text(explained(error)))
         return None
     items = spaces[0].items
-    own = frequencies.of(items)
+    counts = frequencies.of(items)
     parts = [frequencies.about]
     if len(items) < len(dataset.items):
         whose = "all these models have" if len({s.variant.encoder for s in spaces}) > 1 else "the model has"
         parts.append(f"Only the {len(items):,} of {len(dataset.items):,} items that {whose} a vector for.")
-    if unknown := int((~own.known).sum()):
+    if unknown := int((~counts.known).sum()):
         parts.append(f"Left out, without a known frequency: {unknown:,} {entry.unit}s.")
     with options():
         st.caption(as_text(" ".join(parts)))
     styles = variant_styles(space.variant for space in spaces)
-    return FrequencyView(picks, entry, dataset, spaces, own, after, styles, scheme())
+    return FrequencyView(picks, entry, dataset, spaces, counts, after, styles, scheme())
 
 
 def _has_files(entry: DatasetEntry) -> bool:
@@ -150,10 +150,10 @@ def _pick_transform(variants: Sequence[Variant]) -> dict[Variant, Variant]:
 def _pick_counts() -> str:
     """The id of a source of counts; ``AUTO`` is the dataset's own counts where it has some, else wordfreq."""
     catalogued = [e.id for e in DATASETS.values() if e.kind is DatasetKind.VOCABULARY and e.files]
-    own = [u.reference for u in uploads.found(settings()) if u.kind is DatasetKind.VOCABULARY]
+    uploaded = [u.reference for u in uploads.found(settings()) if u.kind is DatasetKind.VOCABULARY]
     chosen = one_named(
         "Counts from",
-        [AUTO, WORDFREQ, *catalogued, *own],
+        [AUTO, WORDFREQ, *catalogued, *uploaded],
         index=0,
         key="counts",
         name=lambda source: source if source in (AUTO, WORDFREQ) else title_of(source),

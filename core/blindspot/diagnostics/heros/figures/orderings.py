@@ -31,9 +31,9 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
     """
     figure = dots(rows, styles, scheme, axis="share with this order (dotted: chance)", spec=".1%")
     for variant, trace in zip(dict.fromkeys(rows["variant"]), figure.data, strict=True):
-        own = rows[rows["variant"] == variant]
-        shares = own[["value", "low", "high"]].map(lambda share: percent(share, 1)).to_numpy().tolist()
-        trace.customdata = [[escape(name, quote=False), *row] for name, row in zip(own["name"], shares, strict=True)]
+        rates = rows[rows["variant"] == variant]
+        shares = rates[["value", "low", "high"]].map(lambda share: percent(share, 1)).to_numpy().tolist()
+        trace.customdata = [[escape(name, quote=False), *row] for name, row in zip(rates["name"], shares, strict=True)]
         trace.hovertemplate = (
             "%{customdata[0]}: %{customdata[1]} (95% CI %{customdata[2]} to %{customdata[3]})"
             "<extra>%{fullData.name}</extra>"

@@ -48,13 +48,13 @@ def ridges(
     row = len(variants) + SUBSET_MARGIN / RIDGE_HEIGHT  # of a subset, in ridges
     figure = go.Figure()
     for row_in_group, variant in enumerate(variants):
-        own = [r for r in rows if r.variant == variant]
+        of_variant = [r for r in rows if r.variant == variant]
         style = styles[variant]
-        feet = {r.subset: subsets.index(r.subset) * row + row_in_group + 1 for r in own}  # downwards
+        feet = {r.subset: subsets.index(r.subset) * row + row_in_group + 1 for r in of_variant}  # downwards
         group = {"legendgroup": str(variant), "name": escape(variant.label, quote=False)}
         figure.add_scatter(
-            x=_joined([np.concatenate([r.hill.at, r.hill.at[::-1]]) for r in own]),
-            y=_joined([feet[r.subset] - _outline(r) for r in own]),
+            x=_joined([np.concatenate([r.hill.at, r.hill.at[::-1]]) for r in of_variant]),
+            y=_joined([feet[r.subset] - _outline(r) for r in of_variant]),
             fill="toself",
             fillcolor=_faint(style.color),
             line={"color": style.color, "width": 1.5},
@@ -64,8 +64,8 @@ def ridges(
             **group,
         )
         figure.add_scatter(
-            x=_joined([np.full(2, r.baseline) for r in own]),
-            y=_joined([feet[r.subset] - np.array([0.0, 1.0]) for r in own]),
+            x=_joined([np.full(2, r.baseline) for r in of_variant]),
+            y=_joined([feet[r.subset] - np.array([0.0, 1.0]) for r in of_variant]),
             mode="lines",
             line={"color": style.color, "width": 2.5, "dash": "dot"},
             hovertemplate=f"{escape(baseline, quote=False)}: %{{x:.3f}}<extra>%{{fullData.name}}</extra>",
@@ -73,13 +73,13 @@ def ridges(
             **group,
         )
         figure.add_scatter(
-            x=[r.quantiles.median for r in own],
-            y=[feet[r.subset] - 0.02 for r in own],
+            x=[r.quantiles.median for r in of_variant],
+            y=[feet[r.subset] - 0.02 for r in of_variant],
             error_x={
                 "type": "data",
                 "symmetric": False,
-                "array": [r.quantiles.upper - r.quantiles.median for r in own],
-                "arrayminus": [r.quantiles.median - r.quantiles.lower for r in own],
+                "array": [r.quantiles.upper - r.quantiles.median for r in of_variant],
+                "arrayminus": [r.quantiles.median - r.quantiles.lower for r in of_variant],
                 "color": style.color,
                 "thickness": 3,
                 "width": 0,
@@ -91,7 +91,7 @@ def ridges(
                 "size": 9,
                 "line": {"color": ink(scheme), "width": 1},
             },
-            customdata=[[escape(label(r.subset), quote=False), *astuple(r.quantiles), r.mean, r.n] for r in own],
+            customdata=[[escape(label(r.subset), quote=False), *astuple(r.quantiles), r.mean, r.n] for r in of_variant],
             hovertemplate="<b>%{customdata[0]}</b>, %{customdata[7]:,} sentences<br>"
             "5%: %{customdata[1]:.3f}, 25%: %{customdata[2]:.3f}<br>median %{customdata[3]:.3f}, "
             "mean %{customdata[6]:.3f}<br>75%: %{customdata[4]:.3f}, 95%: %{customdata[5]:.3f}"

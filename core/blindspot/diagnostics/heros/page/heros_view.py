@@ -82,9 +82,9 @@ def subsets_of(entry: Diagnostic, runs: Sequence[RunRecord], rows: pd.DataFrame)
 @cached(16, "Comparing rewrites …", keys=BY_RUNS)
 def cosines(shown: HerosView) -> Mapping[str, Cosines]:
     """The cosines of each run, by id, over the subsets shown; raises ``BlindspotError`` if stored rows are missing."""
-    own = dict(tuple(shown.rows.groupby("run_id")))
+    by_run = dict(tuple(shown.rows.groupby("run_id")))
     same_texts = repository().same_texts(shown.runs[0].plan.dataset_digest)
-    return {run.run_id: Cosines.of_rows(own[run.run_id], same_texts, shown.subsets) for run in shown.runs}
+    return {run.run_id: Cosines.of_rows(by_run[run.run_id], same_texts, shown.subsets) for run in shown.runs}
 
 
 @cached(16, "Comparing rewrites …", keys=BY_RUNS)

@@ -75,8 +75,8 @@ def _expected(subsets: Sequence[str]) -> str:
 
 def _example(shown: HerosView) -> None:
     """The shortest original that every kind of rewrite changes, with its rewrites."""
-    own = shown.rows[shown.rows["run_id"] == shown.runs[0].run_id]
-    changed = own[own["original"] != own["rewrite"]]
+    run_rows = shown.rows[shown.rows["run_id"] == shown.runs[0].run_id]
+    changed = run_rows[run_rows["original"] != run_rows["rewrite"]]
     complete = changed[changed.groupby("item_no")["subset"].transform("nunique") == len(shown.subsets)]
     if complete.empty:
         return

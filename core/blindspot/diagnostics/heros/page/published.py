@@ -115,9 +115,14 @@ def _mean(name: str, members: Sequence[PublishedProfile], subsets: Sequence[str]
         f"mean of {len(members)} published models ({first.group})",
         *textwrap.wrap(f"trained on {first.training_data}", HOVER_WIDTH),
         "from the lowest to the highest of them:",
-        *(f"{label(subset)}: {min(own):.3f} to {max(own):.3f}" for subset, own in values.items()),
+        *(
+            f"{label(subset)}: {min(values_of_models):.3f} to {max(values_of_models):.3f}"
+            for subset, values_of_models in values.items()
+        ),
     ]
-    return PublishedRow(name, {subset: sum(own) / len(members) for subset, own in values.items()}, about)
+    return PublishedRow(
+        name, {subset: sum(values_of_models) / len(members) for subset, values_of_models in values.items()}, about
+    )
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
@@ -145,20 +150,20 @@ def show(shown: HerosView) -> None:
         return
     by_name = {str(variant): variant for variant in by_variant}
     variant = by_name[st.selectbox("Model", list(by_name), key="heros_like", persist_state="session")]
-    own = by_variant[variant]
-    _guess(own, variant)
+    resembled = by_variant[variant]
+    _guess(resembled, variant)
     lines, places = st.columns([2, 3])
     with lines:
         st.markdown("**Its profile and the nearest published ones**")
-        voters = [n.profile for n in own.neighbors[: resemblance.VOTERS]]
-        means = dict(zip(SUBSETS, own.means.tolist(), strict=True))
+        voters = [n.profile for n in resembled.neighbors[: resemblance.VOTERS]]
+        means = dict(zip(SUBSETS, resembled.means.tolist(), strict=True))
         figure = figures.nearest_profiles(variant, means, voters, shown.styles[variant], shown.scheme)
         st.plotly_chart(figure, key="nearest_profiles")
     with places:
         st.markdown("**Map of all profiles**")
         _map({v: r.means for v, r in by_variant.items()}, variant, shown)
     st.markdown("**The nearest published models**")
-    _table(own)
+    _table(resembled)
     st.caption(
         f"Published: {SOURCE}, without post-processing. Distance: Euclidean distance of the six means; 0 is the same "
         f"profile. The guess is the most frequent group among the {resemblance.VOTERS} nearest, or the nearest one's "

@@ -171,12 +171,12 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
 
 
 def _pick_by_own_columns(shown: HerosView, sentences: Sentences) -> Bool:
-    own = own_columns.columns_of(shown.runs[0])
-    if not own:
+    user_columns = own_columns.columns_of(shown.runs[0])
+    if not user_columns:
         return np.ones(len(sentences.numbers), dtype=np.bool_)
-    is_set = own_columns.filtered_by(own) > 0
+    is_set = own_columns.filtered_by(user_columns) > 0
     filters = st.expander("Filter by columns of the dataset", expanded=is_set, icon=":material/filter_alt:")
-    return own_columns.only_rows(own, sentences.numbers, container=filters, on_change=TABLE.to_first_page)
+    return own_columns.only_rows(user_columns, sentences.numbers, container=filters, on_change=TABLE.to_first_page)
 
 
 def _pick_bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | None, float | None, float | None]:

@@ -128,9 +128,9 @@ def _encoder(runs: Sequence[RunRecord]) -> str:
 def _profiles(entry: Diagnostic, runs: Sequence[RunRecord]) -> list[ChainProfile]:
     rows = repository().items(entry, [run.run_id for run in runs], texts=False)
     subsets = subsets_of(entry, runs, rows)
-    own = dict(tuple(rows.groupby("run_id")))
+    by_run = dict(tuple(rows.groupby("run_id")))
     same_texts = repository().same_texts(runs[0].plan.dataset_digest)
-    return [chain_profile(run, Cosines.of_rows(own[run.run_id], same_texts, subsets)) for run in runs]
+    return [chain_profile(run, Cosines.of_rows(by_run[run.run_id], same_texts, subsets)) for run in runs]
 
 
 def _draw(profiles: Sequence[ChainProfile], shown: HerosView, encoder: str) -> None:

@@ -56,9 +56,9 @@ def show(shown: HerosView) -> None:
     _table(shown.runs, by_run)
 
 
-def _column(own: Sequence[OwnColumn]) -> OwnColumn | None:
+def _column(user_columns: Sequence[OwnColumn]) -> OwnColumn | None:
     """The column whose values are the kinds of change, if the dataset has any."""
-    choices = choices_of(own)
+    choices = choices_of(user_columns)
     if len(choices) < 2:
         return next(iter(choices.values()), None)
     return choices[tab_named("Kinds of change", list(choices), key="heros_kinds", name=as_text)]

@@ -194,11 +194,11 @@ def measure(
     return Passages(np.asarray(cosines, dtype=np.float64), reciprocal, unrelated, single)
 
 
-def _places(others: Float64, own: float) -> tuple[Int64, Int64]:
+def _places(others: Float64, score: float) -> tuple[Int64, Int64]:
     """How many of ``others`` are above the own similarity, and how many are equal to it; all are rounded."""
     return (
-        np.asarray(np.count_nonzero(others > own + TAU / 2), dtype=np.int64),
-        np.asarray(np.count_nonzero(np.abs(others - own) <= TAU / 2), dtype=np.int64),
+        np.asarray(np.count_nonzero(others > score + TAU / 2), dtype=np.int64),
+        np.asarray(np.count_nonzero(np.abs(others - score) <= TAU / 2), dtype=np.int64),
     )
 
 

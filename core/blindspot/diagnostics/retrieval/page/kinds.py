@@ -42,11 +42,11 @@ def show(shown: RetrievalView) -> None:
     dataset = load(shown.picks.dataset.entry())
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
-    features, own = partial(_features, dataset), kinds.choices_of(own_columns.columns_of(shown.runs[0]))
+    features, user_columns = partial(_features, dataset), kinds.choices_of(own_columns.columns_of(shown.runs[0]))
     scores = {name: TITLES[name] for name in MEASURES}
-    kind, measure = widget.choose("queries", AXES, own, scores, keys=("query_kind", "kind_score"))
-    groups = kinds.grouping_by(kind, own, features, shown.table.numbers)
-    view = _view(shown.table, kind, own[kind].digest if kind in own else "", groups)
+    kind, measure = widget.choose("queries", AXES, user_columns, scores, keys=("query_kind", "kind_score"))
+    groups = kinds.grouping_by(kind, user_columns, features, shown.table.numbers)
+    view = _view(shown.table, kind, user_columns[kind].digest if kind in user_columns else "", groups)
     named = {run.plan.variant: pd.DataFrame(view[Side(run.run_id)]) for run in shown.runs}
     named |= {} if shown.has_bm25 else {KEYWORDS: pd.DataFrame(view[Side(shown.table.run_ids[0], is_bm25=True)])}
     styles = dict(shown.styles) | {KEYWORDS: replace(keyword_style(shown.scheme), symbol="diamond")}
@@ -57,13 +57,14 @@ def show(shown: RetrievalView) -> None:
     if len(groups.groups) < 2:
         st.info("All queries are of one kind. Choose another grouping.")
     st.caption(
-        f"{NOTES[Kind(kind)] if kind not in own else OWN} Bars: 95% CI, near-duplicate queries counted together; none "
-        f"where too few are independent. Hollow: fewer than {FEW} queries. Below each kind, its number of queries."
+        f"{NOTES[Kind(kind)] if kind not in user_columns else OWN} Bars: 95% CI, near-duplicate queries counted "
+        f"together; none where too few are independent. Hollow: fewer than {FEW} queries. "
+        "Below each kind, its number of queries."
     )
     with st.expander("The numbers", icon=":material/table:"):
         widget.table(named, measure, UNIT, key="kind_numbers")
     st.subheader("A against B by kind", anchor=False)
-    _most_changed(shown, features, own)
+    _most_changed(shown, features, user_columns)
 
 
 @cached(4, "Counting words …", shared=True)
@@ -84,11 +85,13 @@ def _view(
 # --- A against B
 
 
-def _most_changed(shown: RetrievalView, features: Callable[[], Features], own: Mapping[str, OwnColumn]) -> None:
+def _most_changed(
+    shown: RetrievalView, features: Callable[[], Features], user_columns: Mapping[str, OwnColumn]
+) -> None:
     """A sentence with the kinds of query on which B gains most and loses most against A, and a table of all kinds."""
     compared = compared_sides(shown)
-    digests = tuple(column.digest for column in own.values())
-    group_gains = _gains(shown.table, compared.sides["A"], compared.sides["B"], digests, features, own)
+    digests = tuple(column.digest for column in user_columns.values())
+    group_gains = _gains(shown.table, compared.sides["A"], compared.sides["B"], digests, features, user_columns)
     names = compared.names
     widget.say_gains(group_gains, names["A"], names["B"], "query", UNIT, TITLES[HEAD], key="retrieval_kind_gains")
 

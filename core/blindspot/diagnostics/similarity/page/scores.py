@@ -184,11 +184,11 @@ def _in_words(disagreement: Disagreement, variants: Mapping[str, str]) -> str:
 
 def _grouped(shown: SimilarityView) -> Rows:
     """The scores by the chosen way to group pairs."""
-    own = choices_of(shown.own, [SETS])
-    ways = [*([SETS] if len(shown.table.sets) > 1 else ()), *own]
+    user_columns = choices_of(shown.own, [SETS])
+    ways = [*([SETS] if len(shown.table.sets) > 1 else ()), *user_columns]
     column = None
-    if len(ways) > 1 or own:
-        column = own.get(tab_named("Group pairs by", ways, key="sim_by", name=as_text, help=GROUPS_HELP))
+    if len(ways) > 1 or user_columns:
+        column = user_columns.get(tab_named("Group pairs by", ways, key="sim_by", name=as_text, help=GROUPS_HELP))
     return _by_variant(shown, _view(shown.table, column.digest if column else "", column))
 
 

@@ -86,7 +86,7 @@ def _selected(page: TaskPage, picks: Picks, curves: Sequence[RunRecord]) -> Tran
     if not runs and not curves:
         offer.nothing_yet(page, picks)
         return None
-    classifier, seed, measure, overlap, own = _controls(any(r.plan.covered_digest for r in runs))
+    classifier, seed, measure, overlap, covers_own = _controls(any(r.plan.covered_digest for r in runs))
     every: dict[str, dict[str, list[RunRecord]]] = {}
     with_runs = {run.plan.variant for run in curves}
     of_seed = [r for r in runs if dict(r.plan.params) == {"classifier": _kind(r), "seed": seed}]
@@ -94,7 +94,7 @@ def _selected(page: TaskPage, picks: Picks, curves: Sequence[RunRecord]) -> Tran
         every.setdefault(_kind(run), {}).setdefault(run.plan.dataset, []).append(run)
         with_runs.add(run.plan.variant)
     comparable = {
-        kind: shown_runs.by_variant({task: by_task[task] for task in sorted(by_task, key=page.place)}, own)
+        kind: shown_runs.by_variant({task: by_task[task] for task in sorted(by_task, key=page.place)}, covers_own)
         for kind, by_task in every.items()
     }
     variants = picks.variants or [v for v in repository().variants() if v in with_runs]
@@ -114,7 +114,7 @@ def _selected(page: TaskPage, picks: Picks, curves: Sequence[RunRecord]) -> Tran
         seed,
         measure,
         overlap,
-        own,
+        covers_own,
         missing_runs.fits(page.entry, picks.dataset),
         scheme(),
     )
@@ -150,5 +150,5 @@ def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
         seed = st.selectbox(
             "Seed", SEEDS, key="seed", bind="query-params", width=90, help="Of folds and initial weights."
         )
-        own = in_parts and shown_runs.choose_own("Examples", "examples", "transfer_covered")
-    return classifier, str(seed), measure, overlap == "with", own
+        covers_own = in_parts and shown_runs.choose_own("Examples", "examples", "transfer_covered")
+    return classifier, str(seed), measure, overlap == "with", covers_own

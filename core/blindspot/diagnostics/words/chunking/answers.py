@@ -18,7 +18,7 @@ SUMS = ["phrases_right", "phrases_found", "phrases_given"]
 def answers(run_ids: Sequence[str], repository: Repository) -> dict[str, pd.DataFrame]:
     """By run id, a row per tested sentence, indexed by its number: ``sentence``, ``tags``, and the run's columns."""
     rows = repository.items(ENTRY, run_ids, texts=True)
-    return {str(run_id): own.set_index("item_no") for run_id, own in rows.groupby("run_id", sort=False)}
+    return {str(run_id): rows_of_run.set_index("item_no") for run_id, rows_of_run in rows.groupby("run_id", sort=False)}
 
 
 def sums_of(rows: pd.DataFrame) -> Int64:
@@ -35,7 +35,7 @@ def sums_by_chance(rows: pd.DataFrame) -> Int64:
     """``sums_of`` by chance: each sentence has the answer of the next one, cut or filled to its length."""
     given, answered = (rows[name].str.split().tolist() for name in ("tags", "predicted"))
     others = [*answered[1:], *answered[:1]]
-    dealt = [(other + ["O"] * len(own))[: len(own)] for own, other in zip(given, others, strict=True)]
+    dealt = [(other + ["O"] * len(tags))[: len(tags)] for tags, other in zip(given, others, strict=True)]
     return Counts.of(given, dealt).sentences
 
 

@@ -160,8 +160,8 @@ class Problem:
     def scores(self, weights: Weights) -> Float64:
         """Scores of the tags of every token in the order of ``order``, without transitions, ``[t, c]``."""
         out = np.zeros((len(self.order), self.tags))
-        for words, own in zip(self.beside, weights.window, strict=True):
-            out += (self.table @ own)[words]
+        for words, weight in zip(self.beside, weights.window, strict=True):
+            out += (self.table @ weight)[words]
         return out
 
     def loss(self, weights: Weights) -> tuple[float, Weights]:
@@ -249,16 +249,16 @@ def fit(
         begin = Weights((basis.T @ start.window) * scale, start.transitions)
 
     def weights_of(flat: Float64) -> Weights:
-        own = begin.like(flat)
-        return Weights(own.window / scale, own.transitions)
+        weights = begin.like(flat)
+        return Weights(weights.window / scale, weights.transitions)
 
     def penalized(flat: Float64) -> tuple[float, Float64]:
         cancel.check()
         weights = weights_of(flat)
         loss, gradient = turned.loss(weights)
-        own = weights.flat
-        slope = begin.like(gradient.flat + strength * own)
-        return loss + strength / 2 * float(own @ own), Weights(slope.window / scale, slope.transitions).flat
+        vector = weights.flat
+        slope = begin.like(gradient.flat + strength * vector)
+        return loss + strength / 2 * float(vector @ vector), Weights(slope.window / scale, slope.transitions).flat
 
     done = 0
 

@@ -61,8 +61,8 @@ def _against(group: Together, material: Material) -> Iterator[Evidence]:
             continue
         sums, dependence = sums_of(rows[run.run_id]), dependence_of(rows[run.run_id]["sentence"])
         difference, p = difference_of(sums, sums_of(rows[best.run_id]), dependence)
-        own, reached = (run_or_best.metrics[ENTRY.headline] for run_or_best in (run, best))
+        f1, reached = (run_or_best.metrics[ENTRY.headline] for run_or_best in (run, best))
         dealt, p_of_dealt = difference_of(sums, sums_by_chance(rows[run.run_id]), dependence)
         chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
         p = for_choice(p, len(group.baselines))
-        yield from AgainstBaseline(own, reached, difference, p, chance, run, best).evidence()
+        yield from AgainstBaseline(f1, reached, difference, p, chance, run, best).evidence()

@@ -50,15 +50,15 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     first = rows[runs[0].run_id]
     dependence = dependence_of(first["sentence"])
 
-    def item(own: pd.DataFrame, index: int) -> Item:
-        answer = as_found(own.iloc[[index]]).iloc[0]
-        texts = (("sentence", str(own["sentence"].iloc[index])), ("phrases", str(answer["given"])))
+    def item(run_rows: pd.DataFrame, index: int) -> Item:
+        answer = as_found(run_rows.iloc[[index]]).iloc[0]
+        texts = (("sentence", str(run_rows["sentence"].iloc[index])), ("phrases", str(answer["given"])))
         return Item(texts, str(answer["found"]))
 
     def score(run: RunRecord) -> ItemScores:
-        own = rows[run.run_id]
-        sums, numbers = sums_of(own).astype(np.float64), own.index.to_numpy(dtype=np.int64)
-        of = dependence if len(numbers) == len(first) else dependence_of(own["sentence"])
+        run_rows = rows[run.run_id]
+        sums, numbers = sums_of(run_rows).astype(np.float64), run_rows.index.to_numpy(dtype=np.int64)
+        of = dependence if len(numbers) == len(first) else dependence_of(run_rows["sentence"])
         value, name = float(f1(sums.sum(axis=0))), ENTRY.headline
         return scores(
             ENTRY,
@@ -67,10 +67,10 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
             sums,
             numbers,
             of,
-            own["sentence"].tolist,
+            run_rows["sentence"].tolist,
             value=value,
             statistic=F1(),
-            describe=partial(item, own),
+            describe=partial(item, run_rows),
         )
 
     return [{ENTRY.headline: score(run)} for run in runs]

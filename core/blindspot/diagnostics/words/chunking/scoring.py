@@ -40,11 +40,11 @@ class Counts:
     @classmethod
     def of(cls, given: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Counts:
         """Count phrases in the tags of sentences, as people gave them and as they were predicted."""
-        own, predicted_chunks = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in predicted]
-        kinds = tuple(sorted({kind for some in (own, predicted_chunks) for sentence in some for *_, kind in sentence}))
+        gold, predicted_chunks = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in predicted]
+        kinds = tuple(sorted({kind for some in (gold, predicted_chunks) for sentence in some for *_, kind in sentence}))
         column_of = {kind: i for i, kind in enumerate(kinds)}
-        values = np.zeros((len(own), len(kinds), 3), dtype=np.int64)
-        for row, ours, theirs in zip(values, own, predicted_chunks, strict=True):
+        values = np.zeros((len(gold), len(kinds), 3), dtype=np.int64)
+        for row, ours, theirs in zip(values, gold, predicted_chunks, strict=True):
             right = set(ours)
             for phrase in theirs:
                 row[column_of[phrase[2]], FOUND] += 1
@@ -85,8 +85,8 @@ def f1(sums: Int64 | Float64) -> Float64:
 
 def of_sentences(sums: Int64 | Float64) -> Float64:
     """F1 of single sentences ``[s]``; 1 where no phrase is given and none is found."""
-    own = f1(sums)
-    return np.where(np.isnan(own), 1.0, own)
+    f1_here = f1(sums)
+    return np.where(np.isnan(f1_here), 1.0, f1_here)
 
 
 def estimate_of(sums: Int64 | Float64, dependence: Dependence, among: int = 1) -> Estimate:
@@ -100,14 +100,14 @@ def difference_of(
 ) -> tuple[Estimate, float]:
     """F1 of the first minus F1 of the second, on the same sentences ``[s, 3]``, and Yeh's p-value; ``among`` as in
     ``pairs.difference``."""
-    own, other = (sums_within(sums.astype(np.float64), dependence.groups) for sums in (first, second))
-    both = np.concatenate([own, other], axis=1)
+    sums_a, other = (sums_within(sums.astype(np.float64), dependence.groups) for sums in (first, second))
+    both = np.concatenate([sums_a, other], axis=1)
 
     def apart(sums: Float64) -> Float64:
         return f1(sums[..., :3]) - f1(sums[..., 3:])
 
     estimate = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), dependence, among)
-    return estimate, swap_p_value(own, other, f1)
+    return estimate, swap_p_value(sums_a, other, f1)
 
 
 def _estimate(value: float, drawn: Float64, dependence: Dependence, among: int) -> Estimate:

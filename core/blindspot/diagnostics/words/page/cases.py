@@ -33,9 +33,9 @@ def outliers(shown: WordsView) -> None:
     by_group = {variant: _by_group(run.run_id, "outliers") for variant, run in runs.items()}
     few = len(next(iter(by_group.values()))) <= MOST_GROUPS
     lines = [
-        dot(variant, str(name), float(own["right"]), 100)
+        dot(variant, str(name), float(row["right"]), 100)
         for variant, rows in by_group.items()
-        for name, own in rows.iterrows()
+        for name, row in rows.iterrows()
     ]
     _figure(shown, runs, lines if few else [], "outliers found, %")
     run = next(iter(runs.values()))
@@ -170,7 +170,7 @@ def _chosen(run: RunRecord, kind: CaseKind, words: list[str], split: str | None)
         cells = rows[words].map(
             lambda cell: [same_text(word_in_cell) for word_in_cell in (cell.split(split) if split else [cell])]
         )
-        rows = rows[cells.map(lambda own: word in own).any(axis=1)]
+        rows = rows[cells.map(lambda words_of_cell: word in words_of_cell).any(axis=1)]
     more = f"; the first {ROWS:,} of {len(rows):,} are listed." if len(rows) > ROWS else "."
     st.caption(f"{wrong:,} of {asked:,} {kind.cases[1]} wrong or tied{more}")
     return rows.head(ROWS)

@@ -111,9 +111,11 @@ def _sentences(run: RunRecord) -> None:
     wrong = int((frame["errors"] > 0).sum())
     rows = frame[frame["errors"] > 0] if only_wrong or kind else frame
     if kind:
-        rows = rows[rows["kinds"].str.split().map(lambda own: kind in own)]
+        rows = rows[rows["kinds"].str.split().map(lambda kinds_of_sentence: kind in kinds_of_sentence)]
     if word:
-        rows = rows[rows["given"].str.split().map(lambda own: word in {same_text(other) for other in own})]
+        rows = rows[
+            rows["given"].str.split().map(lambda words_of_cell: word in {same_text(other) for other in words_of_cell})
+        ]
     st.caption(
         f"{wrong:,} of {len(frame):,} sentences have a wrong phrase; {len(rows):,} are listed"
         + (f", the first {ROWS:,} of them." if len(rows) > ROWS else ".")

@@ -87,7 +87,7 @@ def selected(picks: Picks) -> WordsView:
     more = options()
     about = "3CosAdd: the candidate nearest to b - a + c, as in the paper. 3CosMul: products instead of sums."
     rule = one_of("Analogy rule", Rule, "rule", about, container=more)
-    own = shown_runs.choose_own("Words", "words", "words_covered", container=more)
+    covers_own = shown_runs.choose_own("Words", "words", "words_covered", container=more)
     by_task: dict[tuple[str, str], list[RunRecord]] = {}
     for diagnostic in dict.fromkeys(task.diagnostic for task in TASKS):
         wanted = {task.dataset for task in TASKS if task.diagnostic == diagnostic}
@@ -99,10 +99,10 @@ def selected(picks: Picks) -> WordsView:
         picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs))
     )
     by_task = {task: [run for run in runs if run.plan.variant in variants] for task, runs in by_task.items()}
-    shown = shown_runs.by_variant(by_task, own)
+    shown = shown_runs.by_variant(by_task, covers_own)
     hidden = {r.plan.variant for task, runs in by_task.items() for r in runs if r.plan.variant not in shown[task]}
     styles = variant_styles(variants)
-    return WordsView(picks, variants, shown, [v for v in variants if v in hidden], own, rule, styles, scheme())
+    return WordsView(picks, variants, shown, [v for v in variants if v in hidden], covers_own, rule, styles, scheme())
 
 
 def _params_of(diagnostic: str, rule: Rule) -> dict[str, str]:
@@ -181,9 +181,9 @@ def _table(
 ) -> None:
     columns = {"task": [_title(task) for task in tasks], "score": [ABOUT[task.diagnostic][0] for task in tasks]}
     best = {
-        task: max(own)
+        task: max(scores_of_task)
         for task in tasks
-        if len(own := [round(100 * s.value, 1) for (_, t), s in scores.items() if t == task]) > 1
+        if len(scores_of_task := [round(100 * s.value, 1) for (_, t), s in scores.items() if t == task]) > 1
     }
     for variant in shown.variants:
         columns[variant.label] = [

@@ -51,9 +51,9 @@ NAMES: Mapping[str, str] = {Color.MATCH: "rank of the match"}  # of others, what
 
 def choose(opened: Opened, container: DeltaGenerator) -> list[Coloring | None]:
     """The colors of the dataset's items in each map, as the reader chooses; None for plain dots."""
-    own = own_columns.choices_of(opened.dataset.groupings, list(map(str, Color)))
-    options = [*map(str, Color), *own]
-    usual = next(iter(own), "") or str(Color.FREQUENCY if _is_english(opened.dataset) else Color.CLUSTER)
+    user_columns = own_columns.choices_of(opened.dataset.groupings, list(map(str, Color)))
+    options = [*map(str, Color), *user_columns]
+    usual = next(iter(user_columns), "") or str(Color.FREQUENCY if _is_english(opened.dataset) else Color.CLUSTER)
     if st.session_state.get("color") not in (None, *options):  # a column of another file
         st.session_state["color"] = usual
     chosen = str(
@@ -64,12 +64,12 @@ def choose(opened: Opened, container: DeltaGenerator) -> list[Coloring | None]:
             name=lambda name: NAMES.get(name, name),
             index=options.index(usual),
             container=container,
-            help=HELP + "".join(f"- **{as_text(name)}**: a column of the dataset\n" for name in own),
+            help=HELP + "".join(f"- **{as_text(name)}**: a column of the dataset\n" for name in user_columns),
         )
     )
     count = len(opened.spaces)
-    if chosen in own:
-        return [by_own_column(opened.dataset, own[chosen])] * count
+    if chosen in user_columns:
+        return [by_own_column(opened.dataset, user_columns[chosen])] * count
     if chosen == Color.FREQUENCY:
         return [_frequency(opened.dataset)] * count
     if chosen == Color.MATCH:
@@ -100,7 +100,7 @@ def _rank_of_match(opened: Opened, variant: Variant) -> Numbers | None:
 
 
 def _clusters(opened: Opened) -> list[Coloring | None]:
-    own = "each its own"
+    each_own = "each its own"
     names = {str(space.variant): space for space in opened.spaces}
     left, right = st.columns(2)
     most = min(MOST_CLUSTERS, len(opened.spaces[0].items))
@@ -117,12 +117,12 @@ def _clusters(opened: Opened) -> list[Coloring | None]:
         persist_state="session",
         help="k of k-means, with a fixed seed; the largest cluster first.",
     )
-    whose = own
+    whose = each_own
     if len(names) > 1:
         whose = str(
             right.selectbox(
                 "Clusters of",
-                [own, *names],
+                [each_own, *names],
                 key="map_clusters_of",
                 persist_state="session",
                 help="Showing one model's clusters in all maps shows whether the others keep them together.",

@@ -86,13 +86,13 @@ def around(opened: Opened, drawn: Drawn, item: int, k: int) -> Around | None:
     numbers = nearest.items
     rows = np.searchsorted(space.items, numbers)
     where, is_shown = _places(made, rows)
-    own, has_place = _places(made, np.array([row]))
+    places_here, has_place = _places(made, np.array([row]))
     is_kept = np.zeros(k, dtype=np.bool_)
     tie = None
     if has_place[0]:
-        is_kept = is_shown & np.isin(rows, _nearest_in_picture(made, own[0], k))
+        is_kept = is_shown & np.isin(rows, _nearest_in_picture(made, places_here[0], k))
         texts = [opened.dataset.items[i] for i in [item, *numbers[is_shown].tolist()]]
-        at = made.coordinates[own[0]]
+        at = made.coordinates[places_here[0]]
         tie = Tie(item, at, numbers[is_shown], made.coordinates[where[is_shown]], is_kept[is_shown], texts)
     return Around(numbers, nearest.similarity, is_shown, is_kept, tie)
 
@@ -103,10 +103,10 @@ def _places(made: Map, rows: Int64) -> tuple[Int64, Bool]:
     return where, (made.rows[where] == rows) & np.isfinite(made.coordinates[where]).all(axis=1)
 
 
-def _nearest_in_picture(made: Map, own: int, k: int) -> Int64:
+def _nearest_in_picture(made: Map, dot: int, k: int) -> Int64:
     """The k rows of the space that are nearest to an item in the picture, without the item itself."""
-    distances = ((made.coordinates - made.coordinates[own]) ** 2).sum(axis=1)
-    distances[own] = np.inf
+    distances = ((made.coordinates - made.coordinates[dot]) ** 2).sum(axis=1)
+    distances[dot] = np.inf
     distances[np.isnan(distances)] = np.inf
     return made.rows[np.argsort(distances, kind="stable")[:k]]
 

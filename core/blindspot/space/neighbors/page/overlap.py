@@ -175,10 +175,10 @@ def _distribution(
 ) -> None:
     k = agreements[0].depth
     here = answer.overlaps if answer is not None else []
-    own = {_pair(opened, o.a, o.b): o.jaccard if measure is Measure.JACCARD else o.rbo for o in here}
+    values_here = {_pair(opened, o.a, o.b): o.jaccard if measure is Measure.JACCARD else o.rbo for o in here}
     st.markdown("**Over many queries**")
     values = {_pair(opened, f.a, f.b): measure.of(f) for f in agreements}
-    figure = figures.overlap_boxes(values, own, f"{measure.in_words} of the {k} nearest", opened.scheme)
+    figure = figures.overlap_boxes(values, values_here, f"{measure.in_words} of the {k} nearest", opened.scheme)
     st.plotly_chart(figure, key="overlap_boxes")
     which = _queries(opened, queries)
     st.caption(

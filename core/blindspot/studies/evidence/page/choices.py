@@ -163,10 +163,10 @@ def _counts(every: ScoreTable, table: ScoreTable, level: Level, *, like_similari
 
 def _models(table: ScoreTable, family: str) -> str:
     """The models of a family, by name if they are few; "" if the only model has the family's name."""
-    own = [v.label for v, family_of in zip(table.variants, table.families, strict=True) if family_of == family]
-    if own == [family]:
+    labels = [v.label for v, family_of in zip(table.variants, table.families, strict=True) if family_of == family]
+    if labels == [family]:
         return ""
-    return f" ({', '.join(own)})" if len(own) <= NAMED else f" ({len(own)} models)"
+    return f" ({', '.join(labels)})" if len(labels) <= NAMED else f" ({len(labels)} models)"
 
 
 # --- nothing to show

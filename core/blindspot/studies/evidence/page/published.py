@@ -114,16 +114,16 @@ def _rows(
 ) -> tuple[list[MapRow], list[dict[str, object]]]:
     rows, pairs = [], []
     for name, positives in dict.fromkeys((cell.evaluator, cell.positives) for cell in cells):
-        own = [cell for cell in cells if (cell.evaluator, cell.positives) == (name, positives)]
+        cells_of_row = [cell for cell in cells if (cell.evaluator, cell.positives) == (name, positives)]
         label = f"{name}, {positives}" if positives else name
-        ids = {cell.task: (cell.measure_id, cell.task_id) for cell in own}
+        ids = {cell.task: (cell.measure_id, cell.task_id) for cell in cells_of_row}
         both = {task: here[both_ids] for task, both_ids in ids.items() if both_ids in here}
-        texts = {cell.task: _in_words(cell, both.get(cell.task)) for cell in own}
-        rows.append(MapRow(label, {cell.task: cell.rho for cell in own}, texts))
+        texts = {cell.task: _in_words(cell, both.get(cell.task)) for cell in cells_of_row}
+        rows.append(MapRow(label, {cell.task: cell.rho for cell in cells_of_row}, texts))
         if both:
             values = {task: cell.rho for task, cell in both.items() if cell.rho is not None}
             rows.append(MapRow(label, values, texts, is_published=False))
-        for cell in own:
+        for cell in cells_of_row:
             if cell.task in both:
                 measured = both[cell.task]
                 pairs.append(
@@ -222,15 +222,15 @@ def _numbers() -> None:
     st.markdown("Table 1, times 100")
     tables.draw(first, key="ev_schnabel_1", column_config={"embedding": _PINNED})
     for table, title in ((4, "Table 4: F1 of noun phrase chunking"), (5, "Table 5: F1 of sentiment")):
-        own = [s for s in published.task_scores() if s.table == table]
+        scores_of_table = [s for s in published.task_scores() if s.table == table]
         rows = [
             {"embedding": model}
-            | {s.part: round(100 * s.f1, 2) for s in own if s.model == model}
+            | {s.part: round(100 * s.f1, 2) for s in scores_of_table if s.model == model}
             | {
-                "p-value": next(s.p_value for s in own if s.model == model and s.part == "test") or "–",
-                "note": next(s.note for s in own if s.model == model and s.part == "test"),
+                "p-value": next(s.p_value for s in scores_of_table if s.model == model and s.part == "test") or "–",
+                "note": next(s.note for s in scores_of_table if s.model == model and s.part == "test"),
             }
-            for model in dict.fromkeys(s.model for s in own)
+            for model in dict.fromkeys(s.model for s in scores_of_table)
         ]
         st.markdown(f"{title}, times 100")
         tables.draw(rows, key=f"ev_schnabel_{table}")

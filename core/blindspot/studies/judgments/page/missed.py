@@ -68,7 +68,11 @@ def _item(missed: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
     ):
         order = sorted(range(len(item.options)), key=lambda option: -missed.per_option[option])
         for option in order:
-            whose = ", ".join(names[v] for v, own in zip(tally.variants, item.own, strict=True) if own == option)
+            whose = ", ".join(
+                names[v]
+                for v, option_of_variant in zip(tally.variants, item.own, strict=True)
+                if option_of_variant == option
+            )
             is_query = tally.task is Task.INTRUDER and item.options[option] == item.query.text
             noted = f" (intruder of {whose})" if tally.task is Task.INTRUDER else f" (neighbor of {whose})"
             about = noted if whose else " (query)" if is_query else ""

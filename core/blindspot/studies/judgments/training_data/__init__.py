@@ -44,7 +44,7 @@ def _odd(item: Item, counts: np.ndarray, variants: tuple[Variant, ...]) -> Itera
     planted = set(item.own)
     if np.count_nonzero(counts == counts[odd]) > 1 or odd in planted or item.options[odd] == item.query.text:
         return
-    whose = [variant for variant, own in zip(variants, item.own, strict=True) if own >= 0]
+    whose = [variant for variant, option_of_variant in zip(variants, item.own, strict=True) if option_of_variant >= 0]
     kind = f"neighbor by {' and '.join(variant.label for variant in whose)}"
     for option in range(len(item.options)):
         if option not in {odd, *planted} and item.options[option] != item.query.text:
@@ -52,7 +52,11 @@ def _odd(item: Item, counts: np.ndarray, variants: tuple[Variant, ...]) -> Itera
 
 
 def _of(item: Item, option: int, variants: tuple[Variant, ...]) -> str:
-    labels = [variant.label for variant, own in zip(variants, item.own, strict=True) if own == option]
+    labels = [
+        variant.label
+        for variant, option_of_variant in zip(variants, item.own, strict=True)
+        if option_of_variant == option
+    ]
     return f"neighbor by {' and '.join(labels)}"
 
 

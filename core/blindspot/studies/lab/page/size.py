@@ -76,15 +76,15 @@ def _lines(scores: Scores) -> list[figures.SizeLine]:
     """A line per encoder with a score; its unchanged score is at its own size."""
     out = []
     for row, encoder in enumerate(scores.encoders):
-        own = resolve_encoder(encoder, settings()).info.dimension
+        dimension = resolve_encoder(encoder, settings()).info.dimension
         points: dict[int, float] = {}
         full = None
         for setting, value in zip(scores.settings, scores.values[row], strict=True):
             if np.isnan(value):
                 continue
             if setting.size == FULL:
-                full = own
-                points[own] = float(value)
+                full = dimension
+                points[dimension] = float(value)
             elif argument := setting.steps[-1].argument:
                 points.setdefault(argument, float(value))
         if points:

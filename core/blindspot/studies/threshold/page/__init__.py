@@ -109,14 +109,14 @@ def _of_two(shown: Shown, b: Variant) -> list[figures.Curves]:
     """Say the threshold of both models; the curves of both."""
     measured, rule, wish = shown.source.measured, shown.rule, shown.found.precision
     answers = {shown.source.a: shown.found, b: views.answered(measured, b, rule, wish)}
-    headline.show(view.of_two({as_text(variant.label): own for variant, own in answers.items()}, wish))
-    for variant, own in answers.items():
-        sentence = view.certainty(own)
+    headline.show(view.of_two({as_text(variant.label): answer for variant, answer in answers.items()}, wish))
+    for variant, answer in answers.items():
+        sentence = view.certainty(answer)
         st.markdown(f"With {as_text(variant.label)}: {sentence[0].lower()}{sentence[1:]}")
     looks = variant_styles(answers)
     return [
-        figures.Curves(variant.label, views.drawn(measured, variant, rule), own, looks[variant])
-        for variant, own in answers.items()
+        figures.Curves(variant.label, views.drawn(measured, variant, rule), answer, looks[variant])
+        for variant, answer in answers.items()
     ]
 
 

@@ -214,15 +214,15 @@ def _than_a(over: CarriedOver) -> str:
 
 
 def _own_of_b(shown: Shown, b: Variant) -> None:
-    own = answered(shown.source.measured, b, shown.rule, shown.found.precision)
-    if own.point is None:
+    answer = answered(shown.source.measured, b, shown.rule, shown.found.precision)
+    if answer.point is None:
         st.markdown(
             f"B itself reaches a precision of {shown.found.precision:g} at no threshold with eight pairs or more."
         )
         return
     st.markdown(
-        f"B's own threshold for this precision is **{own.point.threshold:.3f}**, with a recall of "
-        f"{view.ends(own.point.recall)}."
+        f"B's own threshold for this precision is **{answer.point.threshold:.3f}**, with a recall of "
+        f"{view.ends(answer.point.recall)}."
     )
 
 
