@@ -668,13 +668,13 @@ SIDES = (
 
 
 # Names that say whether a passage in a list is right. A score is not one: it comes from a search.
-_JUDGES = frozenset("label isselected isrelevant relevant relevance grade ispositive iscorrect correct".split())
+JUDGES = frozenset("label isselected isrelevant relevant relevance grade ispositive iscorrect correct".split())
 _WRONG = frozenset(("0", "0.0", "false", "no"))
 
 
 def _is_wrong(passage: Mapping[str, object]) -> bool:
     """Whether a passage in a list says of itself that it is not right."""
-    return any(column_key(name) in _JUDGES and str(cell).casefold() in _WRONG for name, cell in passage.items())
+    return any(column_key(name) in JUDGES and str(cell).casefold() in _WRONG for name, cell in passage.items())
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

@@ -204,7 +204,13 @@ def test_lists_and_objects_that_are_written_out_are_no_texts(tmp_path: Path) -> 
     assert find_dataset(f"file:{path}").kind is DatasetKind.PAIR_SET
 
 
-@each("header", [("claim", "wrong answer"), ("sent_a", "sent_incorrect"), ("sentence", "ungrammatical sentence")])
+@each(
+    "header",
+    [
+        *(("claim", "wrong answer"), ("sent_a", "sent_incorrect"), ("sentence", "ungrammatical sentence")),
+        *(("sentence", "negated_sentence"), ("text", "a random text"), ("phrase", "Antonym")),
+    ],
+)
 def test_what_is_no_match_by_its_name_is_asked_about(tmp_path: Path, header: tuple[str, str]) -> None:
     with pytest.raises(UnclearColumns, match="would be read as the match"):
         find_dataset(written(tmp_path, header))
@@ -302,6 +308,9 @@ def test_a_split_under_any_name_is_said(tmp_path: Path) -> None:
         ({"query": 0, "positives": [{"text": 1, "label": None}]}, ""),  # not judged
         ({"query": 0, "positives": [{"text": 1, "score": 0}]}, ""),  # a search's
         ({"question": 0, "hits": [1, 2], "gold": 1}, ""),
+        ({"question": 0, "A": 1, "B": 2}, "'question' would not be used"),  # of several answers to choose from
+        ({"prompt": 0, "source": 1, "target": 2}, "'prompt' would not be used"),
+        ({"question": 0, "a": 1, "B": 2, "id": 0}, "'question' would not be used"),
     ],
 )
 def test_what_may_be_wrong_is_no_match(tmp_path: Path, objects: dict[str, object], said: str) -> None:

@@ -203,7 +203,7 @@ def test_other_columns_are_named_as_not_used(tmp_path: Path, ending: str) -> Non
         ["source", "target"],
         ["sentence", "synonym"],  # no original
         ["query", "match"],
-        ["synonym", "antonym"],
+        ["synonym", "typo"],
     ],
 )
 def test_what_has_no_original_or_no_rewrite_is_pairs_as_before(tmp_path: Path, header: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,32 @@ def test_several_scores_are_not_chosen_from(tmp_path: Path) -> None:
         find_dataset(reference)
     with pytest.raises(InputError, match="several columns may be the score"):
         DatasetRef(reference).of_kind(SCORED)
+
+
+@each("names, is_asked", [(("gold", "score"), True), (("similarity", "human"), True), (("score", "pred"), False)])
+def test_of_two_scores_one_may_be_a_models(tmp_path: Path, names: tuple[str, str], is_asked: bool) -> None:
+    rounded = [*map(round, NUMBERS)]
+    for others, is_unclear in ((rounded, is_asked), (NUMBERS, False)):
+        reference = written(tmp_path, ("a", "b"), **dict(zip(names, (NUMBERS, others), strict=True)))
+        if is_unclear:
+            with pytest.raises(InputError, match="to know which of them people gave"):
+                find_dataset(reference)
+            find_dataset(f"{reference}?text1=a&text2=b&score={names[1]}")
+        else:
+            assert find_dataset(reference).kind is SCORED
+
+
+@each("verdict, is_asked", [({"score": 0}, True), ({"note": "", "is_correct": 0}, True), ({"year": 0}, False)])
+def test_a_verdict_in_an_object_is_asked_about(tmp_path: Path, verdict: dict[str, object], is_asked: bool) -> None:
+    rows = [
+        {"question": a, "answer": b, "feedback": verdict | {[*verdict][-1]: i % 2}} for i, (a, b) in enumerate(PAIRS)
+    ]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    if is_asked:
+        with pytest.raises(UnclearKind, match="column 'feedback'"):
+            find_dataset(f"file:{tmp_path / 'own.jsonl'}")
+    else:
+        find_dataset(f"file:{tmp_path / 'own.jsonl'}")
 
 
 def test_a_label_of_few_whole_numbers_is_a_class_or_a_score(tmp_path: Path) -> None:

@@ -319,17 +319,21 @@ def _may_be_a_row(table: FileTable, number: int) -> bool:
 
 def _check_left_out(table: FileTable, file: OwnFile) -> None:
     """Refuse to leave out columns of texts that, by name, belong to those that are read: negatives of a query, the
-    third of numbered texts, and the right answer if another column is read as the match."""
+    third of numbered texts, the right answer if another column is read as the match, and the query of others."""
     if file.kind not in _OF_PAIRS:
         return
     texts = [column for column in file.columns if column.kind in (ColumnKind.TEXT, ColumnKind.TEXTS)]
     used = {_stem(column.name) for column in texts if column.use not in NO_ROLE}
+    asks = any(not _ASKS.isdisjoint(guess.words(column.name)) for column in texts if column.use not in NO_ROLE)
     for column in texts:
+        is_opposite = not guess.words(column.name).isdisjoint(guess.OPPOSITE_WORDS)
         is_negative = not guess.words(column.name).isdisjoint(guess.NEGATIVE_WORDS)
         is_left_out = column.use in NO_ROLE
         is_right = file.kind is DatasetKind.PAIR_SET and not guess.words(column.name).isdisjoint(_RIGHT)
-        is_missed = is_negative or _stem(column.name) in used or (is_right and _has_phrases(table, column.name))
-        if (is_left_out and is_missed) or (is_negative and column.use == MATCH):
+        is_query = file.kind is DatasetKind.PAIR_SET and not asks and not _ASKS.isdisjoint(guess.words(column.name))
+        is_text = (is_right or is_query) and _has_phrases(table, column.name)
+        is_missed = is_negative or _stem(column.name) in used or is_text
+        if (is_left_out and is_missed) or (is_opposite and column.use == MATCH):
             what = "not be used" if is_left_out else "be read as the match"
             raise UnclearColumns(
                 f"{file.path}: column '{column.name[:40]}' would {what}",
@@ -339,11 +343,13 @@ def _check_left_out(table: FileTable, file: OwnFile) -> None:
             )
 
 
+_ASKS = guess.QUERY_WORDS | {"prompt"}
 _RIGHT = frozenset("truth gold golden correct expected ideal reference".split())
 
 
 def _has_phrases(table: FileTable, name: str) -> bool:
-    return any(" " in str(cell).strip() for cell in table.cells[table.number(name)])
+    """Whether a column has different texts of several words."""
+    return len({phrase for cell in table.cells[table.number(name)] if " " in (phrase := str(cell).strip())}) > 1
 
 
 def _check_ids(table: FileTable, file: OwnFile) -> None:

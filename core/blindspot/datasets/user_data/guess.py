@@ -63,6 +63,10 @@ NEGATIVE_WORDS = frozenset(
     "negative negatives neg negs rejected distractor distractors irrelevant bad wrong incorrect unacceptable "
     "ungrammatical less contradiction prediction predictions predicted".split()
 )
+# A match with such a word in its name does not mean the same; elsewhere these are names of other things, too.
+OPPOSITE_WORDS = NEGATIVE_WORDS | frozenset(
+    "negated negation antonym antonyms opposite contradicting unrelated random dissimilar".split()
+)
 SCALE = 10  # whole numbers of a scale are at most so large ...
 STEPS = 11  # ... and at most so many
 LABEL_NAMES = ABOUT | frozenset("product intent sentiment department group team status channel priority".split())

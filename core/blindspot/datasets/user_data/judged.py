@@ -15,7 +15,7 @@ from blindspot.datasets.user_data import attributes, guess
 from blindspot.datasets.user_data.columns import UnclearColumns, is_blank
 from blindspot.datasets.user_data.names import MARK_NAMES
 from blindspot.errors import InputError
-from blindspot.files.tables import FileTable
+from blindspot.files.tables import JUDGES, FileTable, Nested
 from blindspot.texts import column_key
 
 # Pairs of values, the negative one first, by letters, digits and signs only.
@@ -121,7 +121,9 @@ def verdicts_in(table: FileTable) -> tuple[int, ...]:
     return tuple(
         number
         for number, name in enumerate(table.names)
-        if number not in marks and not name.startswith(attributes.PREFIX) and _are_verdicts(name, table.cells[number])
+        if number not in marks
+        and not name.startswith(attributes.PREFIX)
+        and (_are_verdicts(name, cells := table.cells[number]) or _are_objects_with_verdicts(name, cells))
     )
 
 
@@ -141,6 +143,13 @@ def _are_verdicts(name: str, cells: Sequence[object]) -> bool:
     if len(values) == 1:
         return has_gaps and values <= _TICKS
     return (len(verdicts) > 1 and 2 * len(verdicts) >= len(values)) or bool(guess.words(name) & _VERDICT_WORDS)
+
+
+def _are_objects_with_verdicts(name: str, cells: Sequence[object]) -> bool:
+    """Whether a column has different objects with a verdict each, as they begin: ``{'score': 0, ...``."""
+    objects = {str(cell) for cell in cells if isinstance(cell, Nested)}
+    names = {column_key(key) for begins in objects for key in re.findall(r"'(\w+)': ", begins)}
+    return len(objects) > 1 and bool(names & (JUDGES | {"score", "rating"})) and "metadata" not in guess.words(name)
 
 
 def _is_reversed(name: str) -> bool:

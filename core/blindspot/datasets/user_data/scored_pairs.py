@@ -76,6 +76,8 @@ class OwnScoredPairs(OwnFile):
             named, why = marks.number, marks.why
         elif named is None and (scores := guess.scores(table)):
             named, why = _only(table, scores), guess.BY_WORD
+        elif named is not None:
+            _check_rivals(table, named)
         if named is None or texts.pair is None:
             raise UnclearColumns(
                 f"{table.path} has no two texts and a score: {table.shown_names}",
@@ -217,6 +219,18 @@ def _repeated(pairs: Sequence[scored_pairs.Row]) -> Iterator[str]:
     if several := [given for given in scores.values() if len(given) > 1]:
         some = ", ".join(f"{score:g}" for score in sorted(several[0])[:3])
         yield f"{counted(len(several), 'pair')} with several scores (such as {some}), each row of which counts"
+
+
+def _check_rivals(table: FileTable, score: int) -> None:
+    """Refuse a column of scores beside another that by its name may be people's: one may be a model's."""
+    for number, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+        is_named = number != score and kind is ColumnKind.NUMBER and column_key(name) in (*SCORE_NAMES, "human")
+        if is_named and list(table.cells[number]) != list(table.cells[score]):
+            raise UnclearColumns(
+                f"{table.path}: both '{table.names[score]}' and '{name}' may be the score",
+                expected="to know which of them people gave",
+                remedy="name it with --text1-column, --text2-column and --score-column",
+            )
 
 
 def _only(table: FileTable, scores: Sequence[int]) -> int:
