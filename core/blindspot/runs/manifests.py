@@ -229,7 +229,11 @@ def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:
             parts.append(f"has no document for {unranked:,} of {of}: they score 0")
         if ignored:
             parts.append(f"ranks {counted(ignored, 'query', 'queries')} that the dataset does not have, to no effect")
-        if contradicted := int((run.manifest.get("ranking") or {}).get("contradicted", 0)):
+        ranking = run.manifest.get("ranking") or {}
+        if tied := int(ranking.get("tied", 0)):
+            of = counted(tied, "query", "queries")
+            parts.append(f"has the same score for all documents of {of}: these are ties, since ranks do not count")
+        if contradicted := int(ranking.get("contradicted", 0)):
             of = counted(contradicted, "query", "queries")
             parts.append(
                 f"has ranks that say the opposite of its scores for {of}: if these are distances, write "

@@ -135,5 +135,8 @@ def test_runs_by_names_and_ranks_that_contradict_scores(tmp_path: Path) -> None:
         assert one.scores.tolist() == found[0].scores.tolist()
         assert one.documents.tolist() == found[0].documents.tolist()
     assert [one.contradicted for one in found] == [2, 2, 0]
+    plain.with_name("ties.run").write_text("".join(f"{q} Q0 {d} {r} 0 engine\n" for q, d, r, _ in rows), "utf-8")
+    assert rankings.read(plain.with_name("ties.run"), data).tied == 2
+    assert [ranking.tied for ranking in found] == [0, 0, 0]
     right = rankings.read(plain, data, are_distances=True)
     assert (right.contradicted, right.scores.tolist()) == (0, [-score for score in found[0].scores.tolist()])

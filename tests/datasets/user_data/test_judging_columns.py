@@ -342,6 +342,14 @@ def test_single_quotes_around_every_text_are_said(tmp_path: Path) -> None:
     assert not own.assumptions
 
 
+def test_rows_that_annotators_discarded_are_said(tmp_path: Path) -> None:
+    for cells, is_said in ((("accept", "reject"), True), ([f"reject{i}" for i in range(N - 1)] + ["reject"], False)):
+        rows = [f"who waters plant {i},{'garden' if i % 3 else 'house'},{cells[i % len(cells)]}" for i in range(N)]
+        own = find_dataset(pairs_file(tmp_path / "x.csv", "text,label,status", *rows)).own
+        assert own is not None
+        assert ("every row is used, also those with 'reject'" in own.assumptions) is is_said
+
+
 def test_fractions_of_relevance_may_be_scores(tmp_path: Path) -> None:
     with pytest.raises(UnclearKind, match="may hold scores") as caught:
         find_dataset(written(tmp_path, ("search term", "product title", "relevance"), (1, 1.5, 2.25)))

@@ -43,7 +43,7 @@ __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "pa
 
 LONGEST_WORD = 15  # characters
 MANY_TEXTS = 5  # different ones, which do not begin alike by chance
-MOST_CODED = 10  # different whole numbers that may be classes
+MOST_CODED = 10  # different values of a column of classes or verdicts
 _PERMISSIONS = "check the path and its permissions"
 
 
@@ -231,7 +231,7 @@ def _about_discarded(table: FileTable, file: OwnFile) -> Iterator[str]:
     """Remarks on a column that is not read and says that annotators discarded some rows."""
     for column, cells in zip(file.columns, table.cells, strict=True):
         words = {str(cell).strip().casefold() for cell in cells if not is_blank(cell)}
-        if column.use in NO_ROLE and len(words) > 1 and (thrown := sorted(words & _DISCARDED)):
+        if column.use in NO_ROLE and 1 < len(words) <= MOST_CODED and (thrown := sorted(words & _DISCARDED)):
             shown = ", ".join(map(repr, thrown))
             yield f"every row is used, also those with {shown} in column '{column.name[:40]}'; remove what is not meant"
 

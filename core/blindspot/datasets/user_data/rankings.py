@@ -38,6 +38,7 @@ class Rankings:
         missing: queries of the dataset without any document.
         ignored: queries of the file that the dataset does not have; as for trec_eval, they do not count.
         contradicted: queries whose ranks say the opposite of their scores.
+        tied: queries whose documents have different ranks and the same score.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Rankings:
     missing: int
     ignored: int
     contradicted: int = 0
+    tied: int = 0
 
 
 def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) -> Rankings:
@@ -103,21 +105,23 @@ def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) 
             f"in {before}",
             expected="each document at most once for a query",
         )
-    contradicted = _contradicted(q, s, np.frombuffer(ranks, dtype=np.int32)[order])
-    return Rankings(name, q, d, s, len(of_query) - len(np.unique(q)), len(foreign), contradicted)
+    contradicted, tied = _against_ranks(q, s, np.frombuffer(ranks, dtype=np.int32)[order])
+    return Rankings(name, q, d, s, len(of_query) - len(np.unique(q)), len(foreign), contradicted, tied)
 
 
-def _contradicted(queries: Int32, scores: Float64, ranks: Int32) -> int:
-    """Number of queries with at least two different ranks and scores where no better rank has a higher score."""
+def _against_ranks(queries: Int32, scores: Float64, ranks: Int32) -> tuple[int, int]:
+    """Numbers of queries with at least two different ranks: where no better rank has a higher score but some a lower
+    one, and where all scores are the same."""
     starts = np.flatnonzero(np.diff(queries, prepend=-1))
-    contradictions = 0
+    contradictions = ties = 0
     for begins, ends in zip(starts, [*starts[1:], len(queries)], strict=True):
         r, s = ranks[begins:ends], scores[begins:ends]
         if (r < 0).any() or len(np.unique(r)) < 2:
             continue
         steps = np.diff(s[np.argsort(r, kind="stable")])
         contradictions += bool((steps >= 0).all() and (steps > 0).any())
-    return contradictions
+        ties += not steps.any()
+    return contradictions, ties
 
 
 # Line (0 for none), query, document, score, name of the run ("" for none), rank (-1 for none).
@@ -150,7 +154,7 @@ def _of_trec(path: Path, text: str) -> Iterator[_Row]:
     columns: Mapping[str, int] | None = None
     width = 0
     for count, (number, cells) in enumerate(_cells(path, text)):
-        if count == 0 and not _is_score(cells) and (columns := headers.RUNS.columns(path, cells, number)) is not None:
+        if count == 0 and not _is_ranked(cells) and (columns := headers.RUNS.columns(path, cells, number)) is not None:
             width = len(cells)
             continue
         if len(cells) != (width or 6):
@@ -166,10 +170,10 @@ def _of_trec(path: Path, text: str) -> Iterator[_Row]:
 _PLACES = {headers.QUERY: 0, headers.DOCUMENT: 2, headers.RANK: 3, headers.SCORE: 4, headers.NAME: 5}
 
 
-def _is_score(cells: Sequence[str]) -> bool:
-    """Whether a line may be TREC's: the fifth of its six cells is a number."""
+def _is_ranked(cells: Sequence[str]) -> bool:
+    """Whether a line may be TREC's and so is no header: the fourth cell is a rank, or the fifth of six a score."""
     try:
-        return len(cells) == 6 and math.isfinite(float(cells[4]))
+        return (len(cells) > 4 and cells[3].isdecimal()) or (len(cells) == 6 and math.isfinite(float(cells[4])))
     except ValueError:
         return False
 

@@ -78,7 +78,9 @@ class RunFile(WithoutModels):
     def facts(self, dataset: RetrievalDataset) -> Mapping[str, Any]:
         ranking = self.read(dataset)
         facts = {"name": ranking.name, "rows": len(ranking.scores), "ignored": ranking.ignored}
-        return facts | ({"contradicted": ranking.contradicted} if ranking.contradicted else {})
+        return facts | {
+            name: count for name, count in (("contradicted", ranking.contradicted), ("tied", ranking.tied)) if count
+        }
 
 
 @dataclass(frozen=True)
