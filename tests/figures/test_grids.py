@@ -19,7 +19,7 @@ def test_score_grid(scheme: Scheme) -> None:
     figure = figures.score_grid(values, NAMES, ["a", "b", "c"], 1, scheme)
     heat, dashes = figure.data
     assert [list(row) for row in heat.z] == [[0.5, 0.25], [None, 0.75], [1234.5, 0.0]]
-    assert [list(row) for row in heat.text] == [["0.5000", "0.2500"], ["", "0.7500"], ["1,234.5", "0.0000"]]
+    assert [list(row) for row in heat.text] == [["0.500", "0.250"], ["", "0.750"], ["1,234.5", "0.000"]]
     assert (list(dashes.x), list(dashes.y)) == ([0], [1])
     assert "<b>" not in str(figure.layout.xaxis.ticktext)
     assert not heat.reversescale

@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from blindspot.errors import InputError
-from blindspot.runs.default_models import check_were_run
+from blindspot.references import ModelRef
+from blindspot.runs.default_models import check_were_run, to_deploy
+from blindspot.store.repository import Repository
 from blindspot.variants import Variant
+from tests.support.store_samples import pair_set, store_run
 from tests.support.tables import each
 
+NAMES = ("dir:/mine", "random-projection-7", "minilm-static", "minilm")
 KNOWN = [Variant("minilm", "none"), Variant("lsa", "none")]
 
 
@@ -24,3 +28,13 @@ KNOWN = [Variant("minilm", "none"), Variant("lsa", "none")]
 def test_a_model_of_the_catalog_that_was_not_run_is_not_called_unknown(variant: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         check_were_run([KNOWN[0], Variant.parse(variant)], KNOWN)
+
+
+def test_baselines_are_counted_only_where_there_is_nothing_else(repository: Repository) -> None:
+    for name in NAMES:
+        store_run(repository, name.replace(":", "").replace("/", ""), pair_set(), encoder=name)
+    by_model = {run.plan.variant.encoder: run for run in repository.runs()}
+    mine, random, static, minilm = (by_model[name] for name in map(ModelRef.parse, NAMES))
+    assert to_deploy([random, mine, static, minilm]) == [mine, minilm]
+    assert to_deploy([random, static]) == [random, static]
+    assert to_deploy([]) == []

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.compare import PairedTest, decide
+from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
-from blindspot.ui.headline import Rival, in_words
+from blindspot.ui.headline import Rival, in_words, sure
 
 SAID = "**a** is right on **50.0%**"
 
@@ -38,6 +42,13 @@ def test_no_significant_difference_has_its_interval() -> None:
     said = in_words(SAID, rivals, "more", "fewer")
     assert said == (f"{SAID}. No significant difference: **b** 40.0% ({apart}). Significantly fewer: **c** 30.0%.")
     assert in_words(SAID, rivals[:1], "more", "fewer") == f"{SAID}; **b** 40.0% ({apart}), no significant difference."
+
+
+def test_a_score_without_an_interval_says_why() -> None:
+    few = statistics.share(np.array([1.0, 0.0]), Dependence.of_texts(["a", "b"]))
+    assert few.refusal
+    assert sure(few, ".1%") == f" (no interval: {few.refusal})"
+    assert sure(Measured(0.5, None), ".1%") == " (no interval: it is not a mean over items)"
 
 
 def test_where_interval_and_verdict_do_not_agree_it_is_said_why() -> None:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, apply_layout, faint, ink
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import number, score_written
 from blindspot.types import Float64
 
 ROW = 27  # pixels of a row of a grid
@@ -64,7 +64,7 @@ def score_grid(
     """
     names = [escape(name, quote=False) for name in encoders]
     rows = [escape(setting, quote=False) for setting in settings]
-    text = [["" if np.isnan(v) else written(float(v)) for v in row] for row in values.T]
+    text = [["" if np.isnan(v) else score_written(float(v)) for v in row] for row in values.T]
     tooltips = [
         [f"{name}, {row}: {v:.6g}" for name, v in zip(names, of_row, strict=True)]
         for row, of_row in zip(rows, values.T, strict=True)
@@ -96,11 +96,6 @@ def score_grid(
     return apply_layout(figure, scheme, height=90 + ROW * len(rows))
 
 
-def written(value: float) -> str:
-    """Four decimals for values of about one, one decimal for larger ones such as ranks in the thousands."""
-    return number(value, ".4f" if abs(value) < 10 else ",.1f")
-
-
 def place_lines(
     places: Float64,
     values: Float64,
@@ -127,7 +122,7 @@ def place_lines(
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"color": style.color, "symbol": style.symbol, "size": 11},
             customdata=[
-                [escape(setting, quote=False), "" if np.isnan(value) else written(float(value))]
+                [escape(setting, quote=False), "" if np.isnan(value) else score_written(float(value))]
                 for setting, value in zip(settings, values[e], strict=True)
             ],
             hovertemplate="%{customdata[0]}: place %{x:g}, %{customdata[1]}<extra>%{fullData.name}</extra>",
@@ -258,7 +253,8 @@ def series_lines(
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"color": style.color, "symbol": style.symbol, "size": 9},
             customdata=[
-                [escape(label, quote=False), written(value)] for label, value in zip(line.labels, values, strict=True)
+                [escape(label, quote=False), score_written(value)]
+                for label, value in zip(line.labels, values, strict=True)
             ],
             hovertemplate=f"{by} %{{customdata[0]}}: %{{customdata[1]}}<extra>%{{fullData.name}}</extra>",
         )

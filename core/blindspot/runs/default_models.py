@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterable, Sequence
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.errors import InputError, unknown
 from blindspot.references import ModelRef, made_of, step_of, version_of
+from blindspot.store.records import RunRecord
 from blindspot.variants import Variant
 
 USUAL_BASELINE = Variant("minilm", "none")
-UNDEPLOYED = ("random-projection", "lsa", "bag-of-words", "minilm-static")
+KNOW_NO_MEANING = ("random-projection", "lsa", "bag-of-words")
+UNDEPLOYED = (*KNOW_NO_MEANING, "minilm-static")
 
 
 def is_own(encoder: ModelRef) -> bool:
@@ -24,6 +26,12 @@ def is_undeployed(encoder: str) -> bool:
     """Whether it is a baseline that nobody would deploy: random, word-counting, or word pieces without context."""
     name = version_of(encoder)[0].partition("?")[0]
     return name in UNDEPLOYED or name.startswith(f"{UNDEPLOYED[0]}-")
+
+
+def to_deploy(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    """The runs of other models than such baselines; all runs where there are no others."""
+    runs = list(runs)
+    return [run for run in runs if not is_undeployed(run.plan.variant.encoder)] or runs
 
 
 def undeployed(variants: Iterable[Variant]) -> list[Variant]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from blindspot.diagnostic import Diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
-from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.estimate import Estimate, Measured
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import DIFFERENCE, ci, ci_in_words, number
 from blindspot.runs.comparison import paired_tests
+from blindspot.runs.default_models import to_deploy
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
@@ -84,9 +85,18 @@ def _named(rival: Rival) -> str:
     return f"**{as_text(rival.label)}** {rival.score}{f' ({rival.apart})' if is_open else ''}"
 
 
-def sure(estimate: Estimate, spec: str, more: str = "") -> str:
+@cached(256)
+def score_of(run: RunRecord, name: str) -> Measured:
+    """A run's score over its items, with its interval or the reason why there is none; without both where a diagnostic
+    has no such score by item."""
+    (scores,) = find_diagnostic(run.plan.diagnostic).item_scores([run], repository())
+    return scores[name].estimate if name in scores else Measured(run.metrics[name], None)
+
+
+def sure(estimate: Measured, spec: str, more: str = "") -> str:
     """The interval of a headline's score, in brackets; where there is none, why: a number alone says too much."""
-    return ci(estimate, spec, more=more) or f" (no interval: {estimate.refusal})"
+    why = estimate.refusal if isinstance(estimate, Estimate) else "it is not a mean over items"
+    return ci(estimate, spec, more=more) or f" (no interval: {why})"
 
 
 @cached(64, "Comparing with the baseline …")
@@ -100,7 +110,7 @@ def against_first(entry: Diagnostic, runs: Sequence[RunRecord], family: str) -> 
 
 
 def rivals(entry: Diagnostic, runs: Sequence[RunRecord], form: str, score: str = "", family: str = "") -> list[Rival]:
-    """What ``in_words`` needs to know of every run but the first.
+    """What ``in_words`` needs to know of the runs but the first: of those ``to_deploy`` where there are any.
 
     Args:
         form: how a score is written.
@@ -108,10 +118,12 @@ def rivals(entry: Diagnostic, runs: Sequence[RunRecord], form: str, score: str =
     """
     comparisons = against_first(entry, tuple(runs), family) if len(runs) > 1 else None
     chosen = [next((test for test in tests if test.score == score), tests[0]) for tests in comparisons or ()]
+    told = [(run, test) for run, test in zip(runs[1:], chosen, strict=False) if math.isfinite(test.a)]
+    named = to_deploy(run for run, _ in told)
     return [
         Rival(run.plan.variant.label, number(test.a, form), test, ci_in_words(test.turned, f"+{form}", of=DIFFERENCE))
-        for run, test in zip(runs[1:], chosen, strict=False)
-        if math.isfinite(test.a)
+        for run, test in told
+        if run in named
     ]
 
 

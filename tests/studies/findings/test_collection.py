@@ -148,7 +148,7 @@ def test_named_runs_are_looked_at_as_they_are(filled: World) -> None:
 def test_baselines_are_of_the_same_dataset_whether_chosen_or_not(
     filled: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collection, "BASELINES", ("bigrams",))
+    monkeypatch.setattr(collection, "KNOW_NO_MEANING", ("bigrams",))
     (runs, *_), _ = select(filled.repository, Selection((Variant("trigrams", "center"),)))
     assert [str(run.plan.variant) for run in runs.baselines] == ["bigrams~none"]
 

@@ -136,9 +136,9 @@ def test_an_order_that_changes_is_said_from_the_side_of_the_model_ahead() -> Non
     assert pair.is_reversed_for_sure
     assert view.in_words == (
         "1 of 1 pair of models changes its order with matched dimensions; 1 is significant before and after.",
-        "l (4) is ahead of s (2) at their own sizes, MRR 0.7000 and 0.5000 (95% CI of the difference +0.1000 to "
-        "+0.3000; significant). With matched dimensions the order is reversed in 1 of 3: l truncated to 2: s by "
-        "0.1000 (95% CI of the difference 0.0000 to +0.2000; p = 0.03 by sign flips of pairs; significant).",
+        "l (4) is ahead of s (2) at their own sizes, MRR 0.700 and 0.500 (95% CI of the difference +0.100 to "
+        "+0.300; significant). With matched dimensions the order is reversed in 1 of 3: l truncated to 2: s by "
+        "0.100 (95% CI of the difference 0.000 to +0.200; p = 0.03 by sign flips of pairs; significant).",
         "1 of 2 significant differences also holds after correction (Holm) for 4 comparisons.",
     )
     # Holm by hand: 4 x 0.001, then 3 x 0.03, 2 x 0.2 and the largest.

@@ -154,20 +154,19 @@ def test_the_ends_of_a_spread_have_their_intervals_or_no_name() -> None:
     (one,) = view_of(a=(0.5, 0.4, 0.7)).series
     points = (one.itself, *(replace(p, test=t) for p, t in zip(one.points[1:], (low, high), strict=True)))
     (said, *_) = replace(view_of(a=(0.5,)), series=(replace(one, points=points),)).in_words
-    assert "from 0.4000 (1: −0.1000, 95% CI of the difference −0.2000 to 0.0000, of all 2 at once)" in said
-    assert "to 0.7000 (2: +0.2000, 95% CI of the difference +0.1000 to +0.3000, of all 2 at once)" in said
+    assert "from 0.400 (1: −0.100, 95% CI of the difference −0.200 to 0.000, of all 2 at once)" in said
+    assert "to 0.700 (2: +0.200, 95% CI of the difference +0.100 to +0.300, of all 2 at once)" in said
     few = replace(low, interval=None, refusal="too few")
     untested = tuple(replace(point, test=few if point.test else None) for point in points)
     (said, *_) = replace(view_of(a=(0.5,)), series=(replace(one, points=untested),)).in_words
-    assert "from 0.4000 to 0.7000, a spread" in said
+    assert "from 0.400 to 0.700, a spread" in said
     (said,) = replace(view_of(a=(0.5,)), by=By.LAYER, series=(replace(one, points=untested),)).in_words
     assert said == (
-        "a: the highest MRR of 3 layers is 0.7000, that of the last layer, the model itself, 0.5000; "
-        "not tested: too few."
+        "a: the highest MRR of 3 layers is 0.700, that of the last layer, the model itself, 0.500; not tested: too few."
     )
     low_is_better = replace(one, points=points, direction=-1)
     (said,) = replace(view_of(a=(0.5,)), by=By.LAYER, series=(low_is_better,)).in_words
-    assert said.startswith("a: MRR is lowest at layer 1, 0.4000: −0.1000 over the last layer")
+    assert said.startswith("a: MRR is lowest at layer 1, 0.400: −0.100 over the last layer")
 
 
 def test_the_last_layer_as_the_best_one_says_how_many_differ_from_it() -> None:

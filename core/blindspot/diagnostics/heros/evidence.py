@@ -23,8 +23,9 @@ from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, teste
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, observations, sure_share
+from blindspot.runs.default_models import KNOW_NO_MEANING
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
-from blindspot.runs.findings.baselines import ALL, BASELINES, AgainstWords, against_baselines, best_rival
+from blindspot.runs.findings.baselines import ALL, AgainstWords, against_baselines, best_rival
 from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
@@ -80,7 +81,7 @@ def _rivals(
 ) -> list[Cosines]:
     """Cosines that know only spelling and words, on a run's originals; empty if the run itself is a baseline."""
     digest = run.plan.dataset_digest
-    if run.plan.variant.encoder in BASELINES:
+    if run.plan.variant.encoder in KNOW_NO_MEANING:
         return []
     baseline_cosines = [cosines[b.run_id] for b in baselines if b.plan.dataset_digest == digest and b.run_id in cosines]
     return [*baseline_cosines, *(alone[digest].cosines.values() if digest in alone else ())]
@@ -280,7 +281,7 @@ def _against_words(
     out: dict[str, AgainstWords] = {}
     for run in material.runs:
         cosines_of_run, digest = cosines.get(run.run_id), run.plan.dataset_digest
-        if cosines_of_run is not None and run.plan.variant.encoder not in BASELINES and digest in alone:
+        if cosines_of_run is not None and run.plan.variant.encoder not in KNOW_NO_MEANING and digest in alone:
             every = np.ones(cosines_of_run.originals, dtype=np.bool_)
             out[run.run_id] = words_alone.against(words_alone.outcomes(cosines_of_run), alone[digest], ALL, every)
     return out

@@ -58,8 +58,11 @@ def judged(subsets: Sequence[str]) -> str:
 
 
 def score_in_words(subsets: Sequence[str]) -> str:
-    """The score in a sentence, for ``baselines.in_words``."""
-    return f"gets {{}} of the {judged(subsets)} right"
+    """The score in a sentence, for ``baselines.in_words``; the page's headline is about the weakest ordering alone."""
+    if right := right_of(subsets):
+        return f"finds the {right} closest of all {len(subsets)} rewrites in {{}} of the sentences"
+    over_all = f", over all {n} orderings" if (n := len(tested(subsets))) > 1 else ""
+    return f"gets {{}} of the {judged(subsets)} right{over_all}"
 
 
 def outcomes(cosines: Cosines) -> Float64:

@@ -25,8 +25,9 @@ from blindspot.numerics.statistics.isotonic import isotonic
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import number
 from blindspot.numerics.words_alone import Words
+from blindspot.runs.default_models import KNOW_NO_MEANING
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
-from blindspot.runs.findings.baselines import BASELINES, AgainstBaseline, for_choice
+from blindspot.runs.findings.baselines import AgainstBaseline, for_choice
 from blindspot.runs.findings.evidence import Evidence, Fact
 from blindspot.runs.findings.parts import Rows, Together, low_coverage, one_way, rows_of, together
 from blindspot.runs.findings.rule import Rival, by_chance
@@ -142,7 +143,7 @@ def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
     by_words = {
         run.run_id: words_alone.against(pairs(run, here).similarity, values, table, known(here.tobytes()))
         for run in group.runs
-        if run.plan.variant.encoder not in BASELINES and np.count_nonzero(here := rows.has(run.run_id)) > 1
+        if run.plan.variant.encoder not in KNOW_NO_MEANING and np.count_nonzero(here := rows.has(run.run_id)) > 1
         for table, values in [alone(here.tobytes())]
     }
 

@@ -19,6 +19,8 @@ LEAST = 1 / (FLIPS + 1)  # smaller ones are not told apart
 BOUND = 10 * LEAST
 DIFFERENCE = "the difference"  # for ``ci_in_words``
 NONE = "–"  # in place of a missing value
+SCORE = ".3f"  # of a score; CHANGE of a difference of two
+CHANGE = f"+{SCORE}"
 IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
 
 
@@ -30,6 +32,11 @@ def number(value: float, spec: str = ".2f") -> str:
     if text[0] in "+-" and not text.strip("+-0.%"):
         text = text[1:]
     return text.replace("-", "−")
+
+
+def score_written(value: float) -> str:
+    """``0.507``; of large values, such as ranks in the thousands, one decimal."""
+    return number(value, SCORE if abs(value) < 10 else ",.1f")
 
 
 class HasInterval(Protocol):

@@ -116,7 +116,7 @@ class Material:
         runs: finished runs of the diagnostic, of the chosen variants, at its default parameters where the reader chose
             no others; one per variant and dataset.
         baselines: runs on the same datasets with the same parameters of encoders that know no meaning
-            (``BASELINES`` of ``runs.findings.baselines``), whether chosen or not.
+            (``KNOW_NO_MEANING`` of ``runs.default_models``), whether chosen or not.
     """
 
     runs: Sequence[RunRecord]

@@ -23,7 +23,6 @@ from blindspot.store.records import RunRecord
 from blindspot.types import Float64
 from blindspot.variants import Variant
 
-BASELINES = ("random-projection", "lsa", "bag-of-words")  # encoders without knowledge of meaning
 ALL = "all"  # kinds of items
 VARIANTS = {words: Variant(f"words ({words})", "none") for words in Words}  # as rows of dots
 Score = TypeVar("Score", float, Estimate)

@@ -17,9 +17,8 @@ from blindspot.errors import BlindspotError, naming_extras
 from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
 from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.comparison import ends
-from blindspot.runs.default_models import default_models, is_undeployed
+from blindspot.runs.default_models import KNOW_NO_MEANING, default_models, is_undeployed
 from blindspot.runs.findings import Finding, Level, Material
-from blindspot.runs.findings.baselines import BASELINES
 from blindspot.runs.same_items import widest_covered
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
@@ -319,7 +318,7 @@ def pools(repository: Repository, selection: Selection) -> list[RunsOf]:
 
 def knows_no_meaning(variant: Variant) -> bool:
     """Whether its encoder knows only the letters and words of texts."""
-    return variant.encoder in BASELINES or variant.encoder.startswith(f"{BASELINES[0]}-")
+    return variant.encoder in KNOW_NO_MEANING or variant.encoder.startswith(f"{KNOW_NO_MEANING[0]}-")
 
 
 def _group(run: RunRecord) -> tuple[str, str]:
@@ -346,7 +345,7 @@ def _of(entry: Diagnostic, runs: Sequence[RunRecord], selection: Selection) -> R
         kept = _newest(run for run in wanted if run.plan.covered_digest == widest)
         chosen += kept.values()
         same = _newest(run for run in every if run.plan.covered_digest == widest)
-        baselines += [run for v, run in same.items() if v.encoder in BASELINES and v.transform == "none"]
+        baselines += [run for v, run in same.items() if v.encoder in KNOW_NO_MEANING and v.transform == "none"]
         apart += [run for v, run in _newest(wanted).items() if v not in kept]
     return RunsOf(entry, tuple(chosen), tuple(baselines), tuple(apart))
 

@@ -21,7 +21,7 @@ from blindspot.errors import InputError
 from blindspot.names import current
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
+from blindspot.numerics.statistics.written import CHANGE, DIFFERENCE, SCORE, ci_in_words, number
 from blindspot.references import ModelRef
 from blindspot.runs import requesting
 from blindspot.runs.comparison import cells, fields, headline_tests
@@ -209,7 +209,7 @@ class Compared:
         test = self.test if self.ahead > 0 else self.test.turned
         if test.verdict is Verdict.UNTESTED:
             return f"not tested: {test.refusal}"
-        ci = ci_in_words(test, "+.4f", of=DIFFERENCE)
+        ci = ci_in_words(test, CHANGE, of=DIFFERENCE)
         verdict = "significant" if self.is_significant else Verdict.ALIKE.value
         return f"{ci}; {verdict}" if ci else verdict
 
@@ -250,7 +250,7 @@ class PairView:
         small, large = (f"{self.name(side)} ({size:,})" for side, size in zip((1, -1), self.pair.sizes, strict=True))
         winner, other = (small, large) if first > 0 else (large, small)
         scores = (self.own.test.a, self.own.test.b)[:: first or 1]
-        written = " and ".join(number(score, ".4f") for score in scores)
+        written = " and ".join(number(score, SCORE) for score in scores)
         verb = "is ahead of" if self.own.ahead else "is level with"
         text = f"{winner} {verb} {other} at their own sizes, {self.own.test.label} {written} ({self.own.sure})."
         if not self.matched:
@@ -263,7 +263,7 @@ class PairView:
             )
             return f"{text} With matched dimensions the order is the same in {where}."
         places = "; ".join(
-            f"{self.pair.label(row.match)}: {self.name(row.ahead)} by {number(abs(row.test.value), '.4f')} ({row.sure})"
+            f"{self.pair.label(row.match)}: {self.name(row.ahead)} by {number(abs(row.test.value), SCORE)} ({row.sure})"
             for row in turned
         )
         return f"{text} With matched dimensions the order is reversed in {len(turned)} of {many}: {places}."

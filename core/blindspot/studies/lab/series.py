@@ -21,7 +21,7 @@ from blindspot.errors import InputError
 from blindspot.names import current
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
-from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number, p_in_cell
+from blindspot.numerics.statistics.written import CHANGE, DIFFERENCE, SCORE, ci_in_words, number, p_in_cell
 from blindspot.references import ModelRef
 from blindspot.runs import requesting
 from blindspot.runs.comparison import ends, headline_tests
@@ -241,19 +241,19 @@ class SeriesView:
             end = "highest" if series.direction > 0 else "lowest"
             if best.test is not None and best.test.interval is None:  # the best of many without a name
                 beginning = (
-                    f"{series.name}: the {end} {self.title} of {tried + 1} layers is {number(best.value, '.4f')}, that"
+                    f"{series.name}: the {end} {self.title} of {tried + 1} layers is {number(best.value, SCORE)}, that"
                 )
-                model_itself = f"of the last layer, the model itself, {number(series.itself.value, '.4f')}"
+                model_itself = f"of the last layer, the model itself, {number(series.itself.value, SCORE)}"
                 return [f"{beginning} {model_itself}; {sure(best.test, tried)}."]
-            what = f"{series.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, '.4f')}"
+            what = f"{series.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, SCORE)}"
             if best.test is None:
                 others = f"{changed} of {counted(tried, 'other layer')} differ{'s' * (changed == 1)} significantly"
                 text = f"{what}, the last one, which is the model itself; {others} from it"
                 return [f"{text}{f' after correction for {tried}' * (tried > 1)}."]
-            gain = number(best.value - series.itself.value, "+.4f")
+            gain = number(best.value - series.itself.value, CHANGE)
             return [f"{what}: {gain} over the last layer, the model itself ({sure(best.test, tried)})."]
         least, most = (_end(point, series.itself) for point in (series.worst, best))
-        text = f"{series.name}: {self.title} is from {least} to {most}, a spread of {number(series.spread, '.4f')}"
+        text = f"{series.name}: {self.title} is from {least} to {most}, a spread of {number(series.spread, SCORE)}"
         text = f"{text}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
         out = [f"{text} after correction for {tried}."]
         if len(self.series) > 1:
@@ -334,13 +334,13 @@ def series_view(
 def _end(point: Point, itself: Point) -> str:
     """The best or the worst value, with its label and how far it changes the model, for all at once; unnamed if the
     change has no interval."""
-    value = number(point.value, ".4f")
+    value = number(point.value, SCORE)
     if point.test is None:
         return f"{value} ({point.member.label})"
     if point.test.interval is None:
         return value
-    sure = ci_in_words(point.test, "+.4f", of=DIFFERENCE)
-    return f"{value} ({point.member.label}: {number(point.value - itself.value, '+.4f')}, {sure})"
+    sure = ci_in_words(point.test, CHANGE, of=DIFFERENCE)
+    return f"{value} ({point.member.label}: {number(point.value - itself.value, CHANGE)}, {sure})"
 
 
 # --- one of several changes
@@ -366,7 +366,7 @@ def sure(test: PairedTest | None, tried: int) -> str:
     """Interval, for all ``tried`` changes at once, and test of one that was chosen among them."""
     if test is None or test.interval is None:
         return f"not tested{f': {test.refusal}' if test is not None and test.refusal else ''}"
-    interval = ci_in_words(test, "+.4f", of=DIFFERENCE)
+    interval = ci_in_words(test, CHANGE, of=DIFFERENCE)
     if test.p is None:
         return interval
     verdict = "significant" if is_significant(test, tried) else "not significant"

@@ -10,7 +10,7 @@ import streamlit as st
 from blindspot import ui
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics
-from blindspot.runs.findings.baselines import BASELINES
+from blindspot.runs.default_models import KNOW_NO_MEANING
 from blindspot.store.records import Leaderboard
 from blindspot.studies.compare.page import several
 from blindspot.ui.boundary import errors_shown
@@ -148,7 +148,7 @@ def _dots(best_here: Best, board: Leaderboard, key: str) -> None:
     if board.variants > len(scores):
         end = "lowest" if entry.headline_is_lower_better else "highest"
         note = f"{board.variants:,} models; showing the {len(scores)} with the {end} {best_here.label}. {note}"
-    toys = [variant.label for variant in scores["variant"] if variant.encoder in BASELINES]
+    toys = [variant.label for variant in scores["variant"] if variant.encoder in KNOW_NO_MEANING]
     if toys and entry.grid is GridRole.TASK:
         know = "knows" if len(toys) == 1 else "know"
         note += f" {' and '.join(toys)} {know} only spelling and words: a useful model should beat them."

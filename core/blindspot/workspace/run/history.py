@@ -12,6 +12,7 @@ import streamlit as st
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import FIT_ON, all_diagnostics, find_diagnostic, in_words
 from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.written import score_written
 from blindspot.runs import manifests, requesting
 from blindspot.runs.manifests import NOT_THERE
 from blindspot.runs.requests import Repetition
@@ -128,7 +129,9 @@ def _row(run: RunRecord) -> dict[str, object]:
         "model": run.plan.variant.label,
         "dataset": title_of(run.plan.dataset),
         "settings": in_words(run.plan.params) or NOT_THERE,
-        "score": f"{entry.title_of(headline)} {run.metrics[headline]:.4f}" if entry and headline else NOT_THERE,
+        "score": f"{entry.title_of(headline)} {score_written(run.metrics[headline])}"
+        if entry and headline
+        else NOT_THERE,
         "time": f"{sum(run.timings.values()):.1f} s" if run.state is RunState.DONE else str(run.state),
         "run": run.run_id,
     }

@@ -23,6 +23,7 @@ from blindspot.diagnostics.heros.page.heros_view import (
 )
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.estimate import Measured
+from blindspot.runs.default_models import to_deploy
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -104,10 +105,16 @@ def _headline(shown: HerosView) -> list[str]:
         return []
     if worst is None:
         return []
-    names = [named(run) for run in shown.runs]
-    headline.show(orderings.finding_in_words(worst, names[0], _after_the))
-    further = [orderings.contrast_in_words(contrast, names, _after_the)] if contrast else []
+    headline.show(orderings.finding_in_words(worst, named(shown.runs[0]), _after_the))
+    compared = [named(run) for run in _compared(shown)]
+    further = [orderings.contrast_in_words(contrast, compared, _after_the)] if contrast else []
     return [*further, words_alone.said(shown)]
+
+
+def _compared(shown: HerosView) -> list[RunRecord]:
+    """The runs among which the widest difference is named."""
+    runs = to_deploy(shown.runs)
+    return runs if len(runs) > 1 else list(shown.runs)
 
 
 def _after_the(subset: str) -> str:
@@ -116,7 +123,7 @@ def _after_the(subset: str) -> str:
 
 @cached(16, keys=BY_RUNS)
 def _worst_and_contrast(shown: HerosView) -> tuple[Finding | None, Contrast | None]:
-    tables = list(cosines(shown).values())
+    tables = [cosines(shown)[run.run_id] for run in _compared(shown)]
     return orderings_of(shown)[shown.runs[0].run_id].worst, orderings.contrast(tables)
 
 

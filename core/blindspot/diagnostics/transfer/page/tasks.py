@@ -19,7 +19,7 @@ from blindspot.figures import grids
 from blindspot.figures.dots import dot
 from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.written import ci
-from blindspot.runs.findings.baselines import BASELINES
+from blindspot.runs.default_models import KNOW_NO_MEANING
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -79,7 +79,7 @@ def show_headline(shown: TransferView) -> None:
     text = (
         f"{as_text(shown.page.titled(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on "
         f"embeddings of **{as_text(runs[0].plan.variant.label)}** predicts **{estimate.value:.1%}** of "
-        f"{runs[0].metrics['tested']:,.0f} examples right{ci(estimate.interval, '.1%')}{_in_folds(runs[0])}; always "
+        f"{runs[0].metrics['tested']:,.0f} examples right{_sure(runs[0], estimate)}{_in_folds(runs[0])}; always "
         f"choosing the most frequent class would be right on {runs[0].metrics['majority']:.1%}"
     )
     headline.show(headline.in_words(text, headline.rivals(shown.page.entry, runs, ".1%"), "better", "worse"))
@@ -93,13 +93,20 @@ def show_headline(shown: TransferView) -> None:
         )
 
 
+def _sure(run: RunRecord, stored: Measured) -> str:
+    """The stored interval of a run's accuracy; where there is none, why."""
+    if stored.interval is not None:
+        return ci(stored.interval, ".1%")
+    return headline.sure(headline.score_of(run, Measure.ACCURACY), ".1%")
+
+
 def _word_counting_ahead(runs: Sequence[RunRecord]) -> list[RunRecord]:
     """Random and word-counting models with a higher accuracy than the first model, unless that is one itself."""
     first, *others = runs
-    if first.plan.variant.encoder in BASELINES:
+    if first.plan.variant.encoder in KNOW_NO_MEANING:
         return []
     ahead = [run for run in others if run.metrics["accuracy"] > first.metrics["accuracy"]]
-    return [run for run in ahead if run.plan.variant.encoder in BASELINES]
+    return [run for run in ahead if run.plan.variant.encoder in KNOW_NO_MEANING]
 
 
 def _in_folds(run: RunRecord) -> str:

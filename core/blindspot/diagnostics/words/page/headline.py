@@ -8,13 +8,13 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words.cases import KINDS
 from blindspot.diagnostics.words.categorization import SEEDS
-from blindspot.diagnostics.words.page.table import WordsView, score_of
+from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS, Task
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import percent
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
-from blindspot.ui.headline import Rival, in_words, rivals, sure
+from blindspot.ui.headline import Rival, in_words, rivals, score_of, sure
 from blindspot.ui.headline import show as draw
 from blindspot.ui.markdown import as_text
 

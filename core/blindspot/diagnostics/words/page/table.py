@@ -32,11 +32,12 @@ from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted, listed
 from blindspot.ui import gone
+from blindspot.ui.headline import score_of
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.page_state import link
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import cached, explained, repository, scheme, settings
+from blindspot.ui.resources import explained, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import shown_runs, tables
 from blindspot.ui.widgets.choices import one_of
@@ -164,13 +165,6 @@ def _scores(shown: WordsView, task: Task) -> dict[Variant, Measured]:
     """Scores of a task by variant, in the order of the table's columns."""
     runs = [run for v in shown.variants if (run := shown.of(task).get(v)) and task.metric in run.metrics]
     return {run.plan.variant: score_of(run, task.metric) for run in runs}
-
-
-@cached(256)
-def score_of(run: RunRecord, metric: str) -> Measured:
-    """A score of a run, with its interval if its items allow one."""
-    (scores,) = find_diagnostic(run.plan.diagnostic).item_scores([run], repository())
-    return scores[metric].estimate if metric in scores else Measured(run.metrics[metric], None)
 
 
 def _table(

@@ -12,9 +12,8 @@ from blindspot import ui
 from blindspot.datasets.catalog import title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.runs.default_models import place_of
+from blindspot.runs.default_models import KNOW_NO_MEANING, place_of
 from blindspot.runs.findings import Finding, Level
-from blindspot.runs.findings.baselines import BASELINES
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import collection
@@ -211,8 +210,8 @@ def _tested(collected_now: Collected, *, is_picked: bool) -> str:
     without = (
         ""
         if is_picked
-        else f" Random and word-counting models ({', '.join(BASELINES)}: they know spelling and words, but no meaning) "
-        "are included only if you pick them."
+        else f" Random and word-counting models ({', '.join(KNOW_NO_MEANING)}: they know spelling and words, but no "
+        "meaning) are included only if you pick them."
     )
     return (
         f"{tested} tested in {of}. Of the tested findings listed here, at most {ALPHA:.0%} are expected to be false "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from blindspot.datasets.catalog import title_of
-from blindspot.figures.grids import written
 from blindspot.numerics.statistics.compare import PairedTest
+from blindspot.numerics.statistics.written import score_written
 from blindspot.runs.comparison import headline_test
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Change, changes
@@ -53,7 +53,7 @@ def _line(change: Change, tested: PairedTest | None, tried: int) -> str:
         return f"{what}: none."
     return (
         f"{what}: **{as_text(_setting(change))}** {'raises' if after > before else 'lowers'} "
-        f"**{as_text(change.plain.plan.variant.label)}** from {written(before)} to **{written(after)}** "
+        f"**{as_text(change.plain.plan.variant.label)}** from {score_written(before)} to **{score_written(after)}** "
         f"({sure(tested, tried)})."
     )
 
