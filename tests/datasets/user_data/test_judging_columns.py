@@ -272,6 +272,8 @@ def test_a_first_line_with_two_texts_is_no_header(tmp_path: Path, line: str) -> 
         ("  <p>who waters {}</p>", "<p>"),
         ("who waters {}: him", ""),
         ("(who waters {})", ""),
+        ("क्या {} है", ""),
+        ("cafe\u0301 {}", ""),
     ],
 )
 def test_what_all_texts_begin_with_is_said(tmp_path: Path, text: str, begins: str) -> None:
@@ -340,6 +342,24 @@ def test_single_quotes_around_every_text_are_said(tmp_path: Path) -> None:
     own = find_dataset(pairs_file(tmp_path / "x.csv", "query,match", *rows, "who is 'it',that is 'it'")).own
     assert own is not None
     assert not own.assumptions
+
+
+@each(
+    "text, said",
+    [
+        ("it&#39;s me", "1 text of column 'match' with characters as in HTML, taken as written: '&#39;'"),
+        ("R&D; and us", ""),
+        ('"[""a plant"", ""a pot""]"', "1 text of column 'match' written like a list and taken as one text"),
+        ("[see a plant]", ""),
+        ("the caf\ufffd of ours", "texts of column 'match' seem to be UTF-8 that was read as something else"),
+    ],
+)
+def test_texts_that_are_probably_not_meant_are_said(tmp_path: Path, text: str, said: str) -> None:
+    rows = [f"who waters plant {i},the gardener of {i}" for i in range(6)]
+    own = find_dataset(pairs_file(tmp_path / "x.csv", "query,match", *rows, f"who is it,{text}")).own
+    assert own is not None
+    assert said in own.assumptions
+    assert bool(own.assumptions) is bool(said)
 
 
 def test_rows_that_annotators_discarded_are_said(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import chain, takewhile
 from pathlib import Path
 from statistics import median
+from unicodedata import category
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data import guess, judged, labeled_texts, probing, retrieval_folder
@@ -270,6 +271,17 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
             )
         elif begun := _beginning(cells):
             yield f"all texts of column '{table.names[number][:40]}' begin with {begun!r}, which is part of them"
+        if escaped := list(filter(_ENTITY.search, cells)):
+            yield (
+                f"{counted(len(escaped), 'text')} of column '{table.names[number][:40]}' with characters as in HTML, "
+                f"taken as written: {_ENTITY.findall(escaped[0])[0]!r}"
+            )
+        lists = list(filter(_LIST.fullmatch, cells))
+        if 0 < len(lists) < len(cells):
+            yield (
+                f"{counted(len(lists), 'text')} of column '{table.names[number][:40]}' written like a list and taken "
+                f"as one text, since others of the column are none: {lists[0][:40]!r}"
+            )
         if wrong := next(filter(_is_misread, cells), ""):
             name = table.names[number][:40]
             yield f"texts of column '{name}' seem to be UTF-8 that was read as something else: {wrong[:40]!r}"
@@ -282,6 +294,8 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
         )
 
 
+_ENTITY = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});")
+_LIST = re.compile(r"""\s*\[\s*(["']).*\1\s*\]\s*""", re.DOTALL)
 _LISTS = frozenset((*LIST_NAMES, *NEGATIVE_NAMES))
 _NO_TEXTS = (LABEL, SPLIT, MARK, SCORE, RELEVANCE)
 
@@ -293,7 +307,7 @@ def _beginning(cells: Sequence[str]) -> str:
         return ""
     first, *_, last = sorted(cell.lstrip().replace('"', "'") for cell in cells)
     shared = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
-    signs = [place for place, letter in enumerate(shared, 1) if not (letter.isalnum() or letter.isspace())]
+    signs = [place for place, letter in enumerate(shared, 1) if category(letter)[0] in "PSC"]  # no vowel signs
     begun = cells[0].lstrip()[: signs[-1]] if signs else ""
     return "" if begun in _OF_SENTENCES else begun
 
@@ -302,9 +316,9 @@ _OF_SENTENCES = frozenset("¿ ¡ \" ' “ „ « ( [".split())  # with which tex
 
 
 def _is_misread(cell: str) -> bool:
-    """Whether a text in UTF-8 was decoded as if it were in Windows' encoding, and then saved."""
-    if cell.isascii():
-        return False
+    """Whether a text in UTF-8 was decoded as if it were in Windows' encoding, and then saved; or lost letters so."""
+    if cell.isascii() or "\ufffd" in cell:
+        return not cell.isascii()
     try:
         return not cell.encode("cp1252").decode("utf-8").isascii()
     except UnicodeError:
