@@ -116,7 +116,7 @@ def test_what_is_no_upload_is_left_out(settings: Settings, caplog: pytest.LogCap
     shutil.copytree(upload.path.parent, half)
     for name, record in {"broken": "{", "list": "[]", "poor": "{}", "words": '{"pairs": "three"}'}.items():
         (settings.uploads / name).mkdir()
-        (settings.uploads / name / uploads.RECORD).write_text(record)
+        (settings.uploads / name / own.RECORD).write_text(record)
     (settings.uploads / "empty").mkdir()
     assert uploads.found(settings) == (upload,)
     assert len(caplog.records) == 4

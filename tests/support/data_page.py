@@ -26,5 +26,5 @@ def picker(app: AppTest, which: str):
 
 def keep(app: AppTest) -> AppTest:
     app.button(key="upload_keep").click().run()
-    assert not app.error
+    assert not app.error, [e.value for e in app.error]
     return app

@@ -36,7 +36,6 @@ from blindspot.settings import Settings
 from blindspot.types import digest_of_strings
 
 log = logging.getLogger(__name__)
-RECORD = "upload.json"
 MAX_NAME_BYTES = 100
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # categories of characters that cannot be seen
 
@@ -137,7 +136,7 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
     name = safe_name(contents.path.name)
     path = Path(f"{Path(name).stem}.jsonl")
     written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in contents.written_rows()).encode()
-    as_read_back = own.parse(path, written)  # the limits apply to it too
+    as_read_back = own.parse(path, written, is_confirmed=True)  # the limits apply to it too
     folder = settings.uploads / _folder_name(name, contents.sha256, as_read_back.sha256)
     upload = Upload(
         path=folder / path,
@@ -150,7 +149,7 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
         uploaded_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
     record = json.dumps(asdict(upload) | {"path": path.name}, ensure_ascii=False, indent=1).encode()
-    files = {path: written, Path("original") / name: data, Path(RECORD): record}
+    files = {path: written, Path("original") / name: data, Path(own.RECORD): record}
     if not folder.exists():
         limits.check_number(len(found(settings)))
         _write_folder(folder, files)
@@ -250,7 +249,7 @@ def add_folder(sent: SentFolder, options: FolderOptions, settings: Settings) -> 
     record = json.dumps(asdict(upload) | {"path": sent.folder.name}, ensure_ascii=False, indent=1).encode()
     if not folder.exists():
         policy.of(settings).uploads.check_number(len(found(settings)))
-        _write_folder(folder, {**used, Path(RECORD): record})
+        _write_folder(folder, {**used, Path(own.RECORD): record})
     return _read(folder)
 
 
@@ -272,7 +271,7 @@ def _write_folder(folder: Path, files: dict[Path, bytes]) -> None:
 def found(settings: Settings) -> tuple[Upload, ...]:
     """All uploads, oldest first. Folders that are not valid uploads are skipped and logged."""
     out = []
-    for record in settings.uploads.glob(f"*/{RECORD}"):
+    for record in settings.uploads.glob(f"*/{own.RECORD}"):
         if record.parent.name.startswith("."):
             continue
         try:
@@ -325,7 +324,7 @@ def damage(folder: Path) -> str:
     try:
         upload = _read(folder)
     except (OSError, ValueError, TypeError, KeyError) as error:
-        return f"{folder / RECORD} is no record of an upload: {error}"
+        return f"{folder / own.RECORD} is no record of an upload: {error}"
     held = {upload.path / name: checksum for name, checksum in upload.checksums}
     if upload.options is None:
         held = {upload.path: "", upload.original: upload.original_sha256}
@@ -346,7 +345,7 @@ def _folder_name(name: str, original_sha256: str, written_sha256: str) -> str:
 
 
 def _read(folder: Path) -> Upload:
-    values = json.loads((folder / RECORD).read_bytes())
+    values = json.loads((folder / own.RECORD).read_bytes())
     if "query" in values:  # a record from when all uploads were pairs
         values["kind"], values["rows"] = DatasetKind.PAIR_SET, values.pop("pairs")
         values["columns"] = [(use, values.pop(use)) for use in ("query", "match")]

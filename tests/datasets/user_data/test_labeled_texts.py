@@ -16,7 +16,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN, LabeledTexts
 from blindspot.datasets.published.labeled_texts import Example
 from blindspot.datasets.user_data import files as own
-from blindspot.datasets.user_data.columns import FIRST, GROUPS, LABEL, SECOND, SPLIT, TEXT, UNUSED
+from blindspot.datasets.user_data.columns import FIRST, GROUPS, LABEL, SECOND, SPLIT, TEXT, UNUSED, UnclearColumns
 from blindspot.datasets.user_data.labeled_texts import MIN_ROWS, TOO_MANY_CLASSES, OwnLabeledTexts
 from blindspot.errors import InputError
 from blindspot.settings import Settings
@@ -288,6 +288,41 @@ def test_classes_that_are_probably_not_meant_are_said(tmp_path: Path, classes: t
     assert len(found.classes) == len(classes)
     assert said in found.assumptions
     assert bool(found.assumptions) == bool(said)
+
+
+SAYS = "is the only column of text, and {} may be its class; "
+
+
+@each(
+    "row, columns",
+    [
+        (lambda n: {"message": f"My {n}th problem", "queue": "ab"[n % 2]}, "'queue'"),
+        (
+            lambda n: {"id": f"T{n}", "when": f"2024-01-0{n % 9 + 1}", "message": f"No {n}, please", "vip": n % 3 == 0},
+            "'vip'",
+        ),
+        (lambda n: {"review": f"It is my {n}th", "stars": n % 5 + 1}, "'stars'"),
+        (
+            lambda n: {"body": f"My {n}th problem", "team": "ab"[n % 2], "urgency": ["low", "high"][n % 2]},
+            "'team' or 'urgency'",
+        ),
+        (lambda n: {"body": f"My {n}th problem", "tokens": n % 5 + 1}, ""),  # a number of something
+        (lambda n: {"body": f"My {n}th problem", "price": n / 7}, ""),
+        (lambda n: {"body": f"My {n}th problem", "who": f"user{n}"}, ""),
+    ],
+)
+def test_one_column_of_text_beside_classes_of_any_name_is_asked_about(
+    tmp_path: Path, row: Callable[[int], dict[str, object]], columns: str
+) -> None:
+    """It was taken for a pair that lacks a text."""
+    path = given(tmp_path, [row(n) for n in range(60)], "own.jsonl")
+    with pytest.raises(UnclearColumns) as refused:
+        own.read(path)
+    assert (SAYS.format(columns) in str(refused.value)) == bool(columns), str(refused.value)
+    if columns:
+        assert "--text-column" in str(refused.value)
+        preselected = OwnLabeledTexts.preselected(own.tabulate(path, path.read_bytes()).table)
+        assert ("label" in preselected) == (" or " not in columns), "one is a guess that a reader confirms"
 
 
 @each(

@@ -369,7 +369,7 @@ def test_pairs_beside_an_original_are_read_back_as_pairs(settings: Settings, tmp
 def test_an_upload_of_before_there_were_minimal_pairs_is_found(settings: Settings, tmp_path: Path) -> None:
     data = b"left,right\na,b\nc,d\n"
     upload = uploads.add(read_as(OwnPairs, own.tabulate(tmp_path / "old.csv", data)), data, settings)
-    record = upload.path.parent / uploads.RECORD
+    record = upload.path.parent / own.RECORD
     old = {
         "path": "old.jsonl",
         "name": "old.csv",

@@ -42,6 +42,7 @@ from blindspot.texts import column_key, counted
 
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
+RECORD = "upload.json"  # beside the copy that an upload keeps
 LONGEST_WORD = 15  # characters
 MANY_TEXTS = 5  # different ones, which do not begin alike by chance
 MOST_CODED = 10  # different values of a column of classes or verdicts
@@ -50,9 +51,14 @@ _PERMISSIONS = "check the path and its permissions"
 
 @dataclass(frozen=True)
 class OwnTable:
-    """A file with known columns, before its texts are read."""
+    """A file with known columns, before its texts are read.
+
+    Attributes:
+        is_confirmed: a reader has seen how it is read: the copy that an upload keeps is not asked about again.
+    """
 
     table: FileTable
+    is_confirmed: bool = False
 
     @cached_property
     def likeliest(self) -> DatasetKind:
@@ -158,11 +164,11 @@ class OwnTable:
         Raises:
             UnclearColumns: the user named no columns, and a column has no name or the kind is unclear.
         """
-        if asked is None:
+        if must_be_clear := asked is None and not self.is_confirmed:
             _check_nameless(self.table)
             _check_numeric(self.table)
         contents = OWN_KINDS[kind or self.kind].of(self.table, asked)
-        if asked is None:
+        if must_be_clear:
             _check_left_out(self.table, contents)
             _check_ids(self.table, contents)
         return replace(
@@ -455,7 +461,7 @@ def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
         path: absolute; see ``tabulate``.
         columns: as the user named them; if left out, the header decides.
     """
-    table_file = tabulate(path, tables.read_bytes(path))
+    table_file = replace(tabulate(path, tables.read_bytes(path)), is_confirmed=(path.parent / RECORD).is_file())
     if columns is None:
         return table_file.contents()
     if (by_itself := _as_fitted(table_file, columns)) is not None:
@@ -475,9 +481,9 @@ def _as_fitted(table: OwnTable, columns: NamedColumns) -> OwnFile | None:
     return replace(contents, remarks=(*contents.remarks, remark)) if {*contents.named} == {*columns.named} else None
 
 
-def parse(path: Path, data: bytes) -> OwnFile:
+def parse(path: Path, data: bytes, *, is_confirmed: bool = False) -> OwnFile:
     """Content of a file's bytes: ``tabulate``, then ``OwnTable.contents``."""
-    return tabulate(path, data).contents()
+    return replace(tabulate(path, data), is_confirmed=is_confirmed).contents()
 
 
 def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:

@@ -209,6 +209,26 @@ def _is_labels(column: _Column, among_prose: bool) -> str:
     return LABELS if column.looks_like_labels or (among_prose and not column.spaced) else ""
 
 
+def classes(table: FileTable) -> tuple[int, ...]:
+    """Numbers of the columns that may be the class of the only column of text: with few different values, truth values
+    or few whole numbers; none where there are more columns of text, or none."""
+    texts, left_out = text_columns(table)
+    if len(texts) != 1:
+        return ()
+    return tuple(
+        number
+        for number, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True))
+        if left_out.get(number) == LABELS
+        or (kind is ColumnKind.NUMBER and not words(name) & (MEASURES | ID_WORDS) and _are_codes(table.cells[number]))
+    )
+
+
+def _are_codes(cells: Sequence[object]) -> bool:
+    """Whether these numbers are both truth values, or some of few whole numbers."""
+    values = [float(cell) for cell in cells if isinstance(cell, bool)] or _values(ColumnKind.NUMBER, cells)
+    return len(set(values)) > 1 and all(value.is_integer() for value in values) and _are_on_a_scale(values)
+
+
 def scores(table: FileTable) -> tuple[int, ...]:
     """Numbers of the columns that may say how similar the texts of a pair are, or how far apart: numbers under a name
     with such a word (``human_score``, ``rater1``, ``cosine_distance``), and fractions or few small whole numbers,

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 from typing import Any, ClassVar
 
 from blindspot.datasets.kinds.base import DatasetKind, Rows
@@ -47,7 +48,7 @@ from blindspot.datasets.user_data.columns import (
     shortened,
     texts_of,
 )
-from blindspot.datasets.user_data.guess import text_columns
+from blindspot.datasets.user_data.guess import classes, text_columns
 from blindspot.datasets.user_data.names import (
     LABEL_NAMES,
     PAIR_NAMES,
@@ -133,8 +134,10 @@ class OwnLabeledTexts(OwnFile):
     def matches_header(cls, table: FileTable) -> bool:
         guess, keys = _guess(table), [column_key(name) for name in table.names]
         text, label = guess.get(TEXT), guess.get(LABEL)
-        if text is None or label is None or has_counts(table):
+        if has_counts(table):
             return False
+        if text is None or label is None:
+            return SECOND not in guess and bool(classes(table))  # which of these is asked, see by_header
         if SECOND not in guess:
             return True
         is_scored = first_named(keys, SCORE_NAMES) is not None
@@ -147,6 +150,7 @@ class OwnLabeledTexts(OwnFile):
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
         guess = _guess(table)
         if TEXT not in guess or LABEL not in guess:
+            _ask_for_class(table)
             raise UnclearColumns(
                 f"{table.path} has no text and label: {table.shown_names}",
                 expected="a column text (or text1 and text2) and a column label (or class, category)",
@@ -165,6 +169,8 @@ class OwnLabeledTexts(OwnFile):
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
         guess = _guess(table)
+        if LABEL not in guess and len(maybe := classes(table)) == 1:
+            guess[LABEL] = maybe[0]
         return guess | ({FIRST: guess[TEXT]} if TEXT in guess else {})
 
     @classmethod
@@ -303,6 +309,25 @@ def _guess(table: FileTable) -> dict[str, int]:
             text = others[0] if len(others) == 1 else None
     by_use = {TEXT: text, SECOND: second, LABEL: label, SPLIT: split}
     return {use: number for use, number in by_use.items() if number is not None}
+
+
+def _ask_for_class(table: FileTable) -> None:
+    """Ask which column is the class of the only text of a row, where some may be.
+
+    Raises:
+        UnclearColumns: some may be.
+    """
+    if not (maybe := classes(table)):
+        return
+    (text,), _ = text_columns(table)
+    names = [f"'{shortened(table.names[number])}'" for number in maybe[:SHOWN_VALUES]]
+    raise UnclearColumns(
+        f"{table.path}: '{shortened(table.names[text])}' is the only column of text, and {' or '.join(names)} may be "
+        "its class",
+        expected="a text and its class, or a pair of texts",
+        remedy=f"name the two, for example: --text-column {quote(table.names[text])} "
+        f"--label-column {quote(table.names[maybe[0]])}",
+    )
 
 
 def _pair(keys: Sequence[str]) -> tuple[int, int] | None:

@@ -245,9 +245,12 @@ def _ask(table: OwnTable) -> None:
 
 def _columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | None:
     """Draw the column pickers; None until all required columns are chosen, each once."""
+    doubt = st.empty()
     chosen = _pick(table, kind, key)
     needed = {picker.use for line in OWN_KINDS[kind].pickers for picker in line if not picker.optional}
     if not needed <= chosen.keys() or len(set(chosen.values())) < len(chosen):
+        if what := _left_open(table, kind):
+            doubt.info(as_text(f"{what}."), icon=":material/help:")
         st.caption(OWN_KINDS[kind].choose)
         return None
     return chosen
