@@ -707,7 +707,7 @@ def json_object(where: str, line: str, example: str) -> dict[str, Any]:
     """The object in a line.
 
     Args:
-        place: file and line, for errors.
+        where: file and line, for errors.
         example: a correct object, also for errors.
     """
     try:

@@ -66,7 +66,7 @@ def default_models(
     model itself.
 
     Args:
-        known: all variants in the store, in the order of their first runs.
+        stored: all variants in the store, in the order of their first runs.
         postprocessed: keep post-processed ones, too.
     """
     kept = list(dict.fromkeys(variants))

@@ -425,7 +425,7 @@ class TransformChain:
         Args:
             flows: trains a ``flow``, or loads a trained one, and loads a ``repair``; not needed for other steps.
             cancel: checked before every step.
-            known: the first steps, if already fitted.
+            first_steps: the first steps, if already fitted.
 
         Raises:
             InputError: an argument that the corpus's dimension or rank does not allow.

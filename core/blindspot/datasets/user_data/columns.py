@@ -408,7 +408,7 @@ def check_text(cell: object, where: str, remedy: str = "fill it in or remove the
     """A cell that is a text.
 
     Args:
-        place: file, row and column, for errors.
+        where: file, row and column, for errors.
         remedy: for one that is empty.
     """
     if is_blank(cell):

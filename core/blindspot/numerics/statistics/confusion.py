@@ -78,7 +78,7 @@ def estimates(labels: Int32, predicted: Int32, dependence: Dependence, classes: 
 
     Args:
         labels, predicted: ``[m]`` class numbers.
-        known: which examples are independent.
+        dependence: which examples are independent.
     """
     right = (labels == predicted).astype(np.float64)
     f1 = float(macro_f1(confusion(labels, predicted, classes)))

@@ -81,7 +81,7 @@ def drop(
     Args:
         value: old score less new score.
         lost: ``[m]``, per item its part in the drop: old value less new value, or old influence less new influence.
-        known: which items are independent; without a refusal.
+        dependence: which items are independent; without a refusal.
         tolerance: 0 or more, in units of the score.
         alpha: of one side, such as 0.05.
         most: that an item can lose: 1 for a share, and 2 for a correlation, where few influences are larger.

@@ -201,7 +201,7 @@ def outcomes(
     """A difference from a rival as a hypothesis, significant or not; where it is not, also that fact.
 
     Args:
-        found: the run's score less the rival's.
+        estimate: the run's score less the rival's.
         behind: the run against the rival; ``ahead``: all that a strength must be better than.
         facts: ``score``, the run's, and what else the templates name.
         alike: kind of the fact; "no-better-than-" and the rival if empty.

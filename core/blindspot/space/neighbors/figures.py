@@ -23,7 +23,7 @@ def overlap_boxes(
 
     Args:
         values: by the name of a pair of encoders (``1·2``), ``[q]`` from 0 to 1.
-        own: the overlap of the chosen query, by the same names; empty without a query.
+        values_here: the overlap of the chosen query, by the same names; empty without a query.
     """
     figure = go.Figure()
     names = list(values)

@@ -72,7 +72,7 @@ def comparisons(
 
     Args:
         variants: to choose from.
-        known: all variants of the store, those that appeared first in front.
+        stored: all variants of the store, those that appeared first in front.
         tested: by a variant's name, what it was run on.
         compared: makes a comparison.
         dataset: the only one to compare on; "" for all.
@@ -113,7 +113,7 @@ def others_of(
 
     Args:
         variants: to choose from.
-        known: all variants of the store, those that appeared first in front.
+        stored: all variants of the store, those that appeared first in front.
     """
     order = {variant: number for number, variant in enumerate(stored)}
     others = [v for v in variants if v.encoder != mine.encoder and not is_undeployed(v.encoder)]

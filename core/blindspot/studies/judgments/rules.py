@@ -146,7 +146,7 @@ def intruder_items(asked: Sequence[Asked], outcomes: Sequence[Sequence[Quartet |
     A query for which some variant has no intruder is skipped, for the reason of the first such variant.
 
     Args:
-        found: per query, per variant.
+        outcomes: per query, per variant.
     """
     items: list[Item] = []
     skipped: Counter[str] = Counter()
@@ -175,7 +175,7 @@ def comparative_items(
     A rank is skipped if some list does not reach it or all variants have the same neighbor there.
 
     Args:
-        found: per query, per variant the list from ``distinct``, ``[m] int64``.
+        neighbors: per query, per variant the list from ``distinct``, ``[m] int64``.
         ranks: from 1.
     """
     items: list[Item] = []

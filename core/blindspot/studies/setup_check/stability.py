@@ -51,7 +51,7 @@ def repeat(first: Float32, again: Float32, vectors: Float32, requests: Sequence[
 
     Args:
         first, again: the same texts twice, ``[n, d]``.
-        one: one text many times, ``[k, d]``; ``requests``: the number of each of its requests, ascending.
+        vectors: one text many times, ``[k, d]``; ``requests``: the number of each of its requests, ascending.
     """
     moved = np.concatenate([1 - cosines(first, again), 1 - cosines(vectors, vectors[:1].repeat(len(vectors), axis=0))])
     groups = _groups(vectors)

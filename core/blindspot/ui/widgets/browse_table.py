@@ -172,7 +172,7 @@ class BrowseTable:
         """A page of the table, with paging.
 
         Args:
-            found: all rows, in order.
+            table: all rows, in order.
             dataset: whose rows they are.
             config: as ``column_config`` of ``st.dataframe``; may name columns that are not shown.
             view: turns a page's rows into the shown frame.

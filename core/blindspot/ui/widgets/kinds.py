@@ -33,7 +33,7 @@ def choose(
     Args:
         plural: what is grouped, such as "pairs".
         kinds: what each is, in words.
-        own: names of columns of the user's file.
+        user_columns: names of columns of the user's file.
         scores: titles by name, the default first.
         keys: of the two choices.
     """
