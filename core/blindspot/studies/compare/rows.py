@@ -339,14 +339,9 @@ def legend(rows: Sequence[Row]) -> list[str]:
     verdicts = {row.verdict for row in deciding}
     sentences = []
     if drawn:
-        sentences.append(
-            f"Each diagnostic's main score. Axis: the difference as a share of the score's "
-            f"range: {RANGES} Bars: 95% intervals."
-        )
+        sentences.append("Bars: 95% intervals.")
     if verdicts & {Verdict.BETTER, Verdict.WORSE}:
-        sentences.append(
-            "Filled, in the better model's color: significant (corrected for the diagnostic's main scores)."
-        )
+        sentences.append("Filled: significant (corrected for the diagnostic's main scores).")
         sentences.append(holding_in_words([row for row in deciding if row.is_significant]))
     if Verdict.ALIKE in verdicts:
         sentences.append("Hollow circle: no significant difference.")

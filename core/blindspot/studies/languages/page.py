@@ -14,7 +14,6 @@ from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets
 from blindspot.datasets.published.tatoeba.languages import Language, name_of
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.errors import BlindspotError, InputError
-from blindspot.names import current
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, p_in_words, with_ci
 from blindspot.policy import MOST_SEARCHED
@@ -91,10 +90,8 @@ def _study() -> None:
         offer(wanted, {request: runs[request] for request in wanted if request in runs}, "languages", TITLE)
     ids = tuple(runs[cell.request].run_id for cell in cells if cell.request in runs)
     if not ids:
-        st.info(
-            as_text(f"Nothing of {current().model(encoder)} is computed yet on these sentences."),
-            icon=":material/info:",
-        )
+        if not wanted:  # else the offer above says so, with the button
+            st.info("Choose languages to compute.", icon=":material/info:")
         return
     scores = _scores(ids, _cells=cells, _runs=runs)
     with top:

@@ -257,10 +257,10 @@ def _table(grid: Grid, view: SizeView) -> None:
         placeholder="–",
         column_config={
             "MB per million": "localized",
-            "score": "%.4f",
-            "change": number(format="%+.4f", help="Score less that of full size."),
+            "score": "%.3f",
+            "change": number(format="%+.3f", help="Score less that of full size."),
             "loses at most": number(
-                format="%.4f", help="With 95% confidence for all settings at once. Empty: not known."
+                format="%.3f", help="With 95% confidence for all settings at once. Empty: not known."
             ),
             "changed": number(format="percent", help="Items that do better or worse than at full size."),
             "lost": number(format="percent", help="Items that do worse than at full size."),

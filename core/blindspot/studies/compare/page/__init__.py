@@ -16,7 +16,7 @@ from blindspot.studies.compare import figures
 from blindspot.studies.compare.page import items, missing
 from blindspot.studies.compare.page.compare_view import CompareView, among_of
 from blindspot.studies.compare.page.reading import compared, costs_of, tested
-from blindspot.studies.compare.rows import Row, headline, legend, method_in_words
+from blindspot.studies.compare.rows import RANGES, Row, headline, legend, method_in_words
 from blindspot.studies.compare.view import TwoModels
 from blindspot.studies.report.page import report_buttons
 from blindspot.ui.markdown import as_text
@@ -34,7 +34,8 @@ from blindspot.variants import Variant
 LINKS = 24  # most links to rows
 ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model with, quick ones first
 
-HOW = r"""
+HOW = f"""
+- The axis is the difference as a share of the score's range: {RANGES}
 - Each diagnostic tests the difference in its **headline score** on the same items, with the parameters in the
   sidebar and defaults for the rest. The newest run of each model counts, and both must cover the same items.
 - Each diagnostic has its own paired test, named in the view *numbers*. Pairs that share a text, examples with the same
@@ -97,7 +98,7 @@ def _forest(shown: CompareView) -> None:
     if figures.drawn(told.rows):
         figure = figures.forest(told.rows, names, styles, shown.scheme)
         st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
-    st.caption("  \n".join(map(as_text, legend(shown.found.rows))))
+    st.caption(as_text(" ".join(legend(shown.found.rows))))
     tables.show_limits(row.dataset for row in shown.found.rows)
     st.caption("Open a row's page:")
     with st.container(horizontal=True, key="row_links"):
