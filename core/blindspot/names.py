@@ -82,8 +82,10 @@ class Names:
         head, tilde, chain = name.rpartition("~") if "~" in name else (name, "", "")
         if head in called:
             return name
-        found = next((reference for reference, other in called.items() if other.casefold() == head.casefold()), None)
-        return found and f"{found}{tilde}{chain}"
+        reference = next(
+            (reference for reference, other in called.items() if other.casefold() == head.casefold()), None
+        )
+        return reference and f"{reference}{tilde}{chain}"
 
     @classmethod
     def of(

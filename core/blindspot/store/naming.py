@@ -51,10 +51,10 @@ def reference_of(kind: Kind, name: str, settings: Settings) -> str:
     if ":" in name or not settings.store.exists():
         return name
     names_now = names_of(Repository.at(settings.store), settings)
-    if (found := names_now.reference(kind, name)) is None:
+    if (reference := names_now.reference(kind, name)) is None:
         names.offer(names_now)
         return name
-    return found
+    return reference
 
 
 def rename(kind: Kind, reference: str, name: str, settings: Settings, repository: Repository) -> None:

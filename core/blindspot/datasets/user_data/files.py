@@ -312,7 +312,7 @@ def _beginning(cells: Sequence[str]) -> str:
     if len(set(cells)) < MANY_TEXTS:
         return ""
     first, *_, last = sorted(cell.lstrip().replace('"', "'") for cell in cells)
-    shared = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
+    shared = [name for name, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
     signs = [place for place, letter in enumerate(shared, 1) if category(letter)[0] in "PSC"]  # no vowel signs
     begun = cells[0].lstrip()[: signs[-1]] if signs else ""
     return "" if begun in _OF_SENTENCES else begun

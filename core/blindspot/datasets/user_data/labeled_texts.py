@@ -345,9 +345,9 @@ def _may_be_classes(table: FileTable, number: int, keys: Sequence[str]) -> bool:
     return keys[number] != "target" or len(set(table.cells[number])) < TOO_MANY_CLASSES  # otherwise target texts
 
 
-def _differ(table: FileTable, one: int, other: int) -> bool:
+def _differ(table: FileTable, first: int, other: int) -> bool:
     """Whether two columns have different classes, and not the same by other names."""
-    pairs = {(str(a), str(b)) for a, b in zip(table.cells[one], table.cells[other], strict=True)}
+    pairs = {(str(a), str(b)) for a, b in zip(table.cells[first], table.cells[other], strict=True)}
     return not len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 

@@ -243,7 +243,7 @@ def _option(value: str, options: Sequence[str], address: Callable[[str], str]) -
         return by_address[value]
     known = names.current()
     model, dataset = (known.reference(kind, value) for kind in (Kind.MODEL, Kind.DATASET))
-    return next((one for one in (model, model and str(Variant.parse(model)), dataset) if one in options), None)
+    return next((name for name in (model, model and str(Variant.parse(model)), dataset) if name in options), None)
 
 
 def _give(
