@@ -82,7 +82,7 @@ def test_the_headline_is_the_largest_change_with_its_interval(open_app: OpenApp,
     gains = np.abs(mrr.values - plain[:, None])
     row, column = np.unravel_index(np.nanargmax(gains), gains.shape)
     (headline,) = (block.value for block in app.markdown if f"**{ENCODERS[row]}**" in block.value)
-    assert f"from {plain[row]:.4f} to **{mrr.values[row, column]:.4f}**" in headline
+    assert f"from {plain[row]:.3f} to **{mrr.values[row, column]:.3f}**" in headline
     assert "not tested: " in headline, "there are too few pairs"
     found = orders(mrr.ranked)
     assert {v.choices for v in found} == {6, 8}, "each two models share the settings but those of one variant"
