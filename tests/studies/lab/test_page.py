@@ -115,7 +115,7 @@ def test_two_models_with_one_setting_in_common_have_no_order_to_keep(open_app: O
 def test_the_largest_of_many_changes_is_corrected_for_their_number(p: float, tried: int, verdict: str) -> None:
     found = PairedTest("mrr", "MRR", True, (0.0, 1.0), 0.7, 0.6, 50, "pairs", "bootstrap", Interval(0.02, 0.18), p)
     said = sure(replace(found, of_many=tried), tried)
-    assert "+0.0200 to +0.1800" in said
+    assert "+0.020 to +0.180" in said
     assert (f"of all {tried} at once" in said) == (tried > 1)
     assert verdict in said
 
