@@ -237,7 +237,7 @@ def test_ids_in_the_place_of_texts_are_asked_about(tmp_path: Path, further: dict
     [
         ("query,document,relevance", "{i},{j},1", True),
         ("sentence1,sentence2,score", "s{i},s{j},0.{i}", True),
-        ("query,match", "{i},the gardener of pot {j}", True),
+        ("query,match", "{i},the gardener of pot {j}", False),
         ("text,class", "T-{i},{k}", True),
         ("one,other", "en-{i},de-{j}", True),
         ("query,match", "pot {i},pot {j}", False),

@@ -382,8 +382,12 @@ def _check_ids(table: FileTable, file: OwnFile) -> None:
             lists = (cell if isinstance(cell, tables.Texts) else (cell,) for cell in cells)
             texts[column.name] = [text for some in lists for text in some if isinstance(text, str) and text.strip()]
     ids = [name for name, cells in texts.items() if cells and all(map(_is_id, cells))]
+    numbers = {column.name for column in file.columns if column.kind is ColumnKind.NUMBER}  # years, beside texts
     has_prose = any(2 * sum(" " in text.strip() for text in cells) >= len(cells) > 0 for cells in texts.values())
-    if ids and (has_prose or (len(ids) == len(texts) and len({*chain(*texts.values())}) >= MANY_TEXTS)):
+    if ids and (
+        (has_prose and not numbers.issuperset(ids))
+        or (len(ids) == len(texts) and len({*chain(*texts.values())}) >= MANY_TEXTS)
+    ):
         raise UnclearColumns(
             f"{file.path}: column '{ids[0][:40]}' seems to hold ids, not texts, such as '{texts[ids[0]][0][:40]}'",
             expected="the texts themselves",
