@@ -273,7 +273,7 @@ def test_the_command(
         (["--out", "report.pdf"], 2, ".html"),
         (["--out", "{tmp}/no/report.html"], 2, "no folder"),
         (["--out", "{tmp}/folder.html"], 2, "folder"),
-        (["--variant", "lsa", "--out", "{tmp}/r.html"], 2, "lsa~none"),
+        (["--variant", "lsa", "--out", "{tmp}/r.html"], 2, "--encoder lsa"),
         (["--dataset", "demo-pairs", "--out", "{tmp}/r.html"], 2, "demo-pairs"),
         (["--metric", "l2", "--variant", "bigrams", "--dataset", "small-pairs", "--out", "{tmp}/r.html"], 0, ""),
         (["--out", "/proc/report.html"], 1, "cannot write"),
