@@ -63,7 +63,7 @@ def test_another_backend_is_left_out_where_it_is_not_installed(monkeypatch: pyte
     assert "openvino is not installed" in report.not_measured["encode_backend"]
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     few = fetch.load(find_dataset("demo-pairs"), settings).items[:40]
     monkeypatch.setattr(backend, "sentences", lambda *_: few)
@@ -76,7 +76,7 @@ def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, sett
         assert 0 < found[name] < 1e-5, "0 would say that torch was compared with itself"
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_cold_start_is_a_process_that_encodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cold, "STARTS", 1)
     (found,) = cold.encode_cold(no_progress)
@@ -282,7 +282,7 @@ def test_of_twenty_samples_the_second_largest_is_the_95th_percentile() -> None:
     assert app.percentile_95((3.0, 1.0)) == 3.0
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_server_in_a_process_of_its_own_gives_the_same_vectors(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:

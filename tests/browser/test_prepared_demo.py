@@ -107,6 +107,7 @@ def top_of(visitor: Reader, selector: str) -> float:
     return min((box["y"] for box in boxes if box), default=math.inf)
 
 
+@pytest.mark.slow  # of the docs' pictures, not of the app
 def test_the_screenshots_show_the_numbers_of_today(
     prepared: tuple[AppServer, Path], reader: Callable[..., Reader]
 ) -> None:

@@ -28,7 +28,7 @@ MARKS = {
     "matrix": "opens the app again where a test of the first tier does, at over half a second, or several times",
     "hostile": "one of a corpus of hostile inputs",
     "heavy": "takes over a second of processor time for another reason",
-    "slow": "takes minutes: kills, crowds, simulations, half precision; make trust runs them",
+    "slow": "takes minutes (kills, crowds, half precision) or is of benchmarks and pictures; make trust runs them",
 }
 FIRST, REST, CHECK, TRUST = "first", "rest", "check", "trust"
 MOST_SECONDS = 1.5  # on a machine that takes STEPS_SECONDS for a million steps of a loop; more on a slower one
