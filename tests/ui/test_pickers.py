@@ -185,7 +185,7 @@ def test_a_page_begins_with_own_data_of_its_kind(
 ) -> None:
     world, pairs, model = own
     rows = [{"text1": f"w{n}", "text2": f"w{n + 1}", "score": str(n % 5)} for n in range(40)]
-    rated = find_dataset(f"file:{write(tmp_path, 'csv', rows)}").id
+    rated = find_dataset(f"file:{write(tmp_path, 'csv', rows)}?text1=text1&text2=text2&score=score").id
     last = world.run("similarity", model, rated)
     try:
         for page, dataset in (("evalrank", pairs), ("similarity", rated), ("neighbors", rated), ("heros", rated)):

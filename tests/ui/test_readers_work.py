@@ -48,7 +48,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         *("pathlib.Path", "Path(name.strip()).expanduser", "Path(file.name).suffix.lower", "posixpath.dirname"),
         *("functools.partial", "dataclasses.replace", "zlib.crc32", "numpy.any", "….tolist", "….exists"),
         *(f"pandas.api.types.is_{kind}_dtype" for kind in ("float", "integer", "numeric")),
-        *("….get_all", "known_datasets().index", "collected(hidden, picks.metric, '').find"),
+        *("….get_all", "known_datasets().index"),
     ],
     "a name, looked up": [
         *(f"blindspot.datasets.catalog.{name}" for name in ("DatasetRef", "catalogued", "family_of")),

@@ -137,7 +137,7 @@ class OwnLabeledTexts(OwnFile):
         if has_counts(table):
             return False
         if text is None or label is None:
-            return SECOND not in guess and bool(classes(table))  # which of these is asked, see by_header
+            return SECOND not in guess and bool(_maybe_classes(table))  # which of these is asked, see by_header
         if SECOND not in guess:
             return True
         is_scored = first_named(keys, SCORE_NAMES) is not None
@@ -169,8 +169,6 @@ class OwnLabeledTexts(OwnFile):
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
         guess = _guess(table)
-        if LABEL not in guess and len(maybe := classes(table)) == 1:
-            guess[LABEL] = maybe[0]
         return guess | ({FIRST: guess[TEXT]} if TEXT in guess else {})
 
     @classmethod
@@ -311,13 +309,19 @@ def _guess(table: FileTable) -> dict[str, int]:
     return {use: number for use, number in by_use.items() if number is not None}
 
 
+def _maybe_classes(table: FileTable) -> tuple[int, ...]:
+    """Numbers of the columns that may be the class of the only column of text, but for splits."""
+    splits = splits_in(table)
+    return tuple(number for number in classes(table) if table.names[number] not in splits)
+
+
 def _ask_for_class(table: FileTable) -> None:
     """Ask which column is the class of the only text of a row, where some may be.
 
     Raises:
         UnclearColumns: some may be.
     """
-    if not (maybe := classes(table)):
+    if not (maybe := _maybe_classes(table)):
         return
     (text,), _ = text_columns(table)
     names = [f"'{shortened(table.names[number])}'" for number in maybe[:SHOWN_VALUES]]

@@ -202,7 +202,9 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
         return None
     _show_columns(table, kind, columns)
     contents = _read(table, kind, tuple(columns.items()))
-    if what := _left_open(table, kind):
+    preselected = _preselected(table, kind)
+    is_chosen = any(preselected.get(use) != number for use, number in columns.items())
+    if not is_chosen and (what := _left_open(table, kind)):
         container.warning(as_text(f"{what}. Check the columns below, and the kind."), icon=":material/help:")
     if contents.doubt:
         doubt = as_text(f"{contents.doubt[0].upper()}{contents.doubt[1:]}")
