@@ -466,17 +466,17 @@ def stale_link_notice() -> None:
     absent = dict.fromkeys([*st.session_state.get(_STALE, ()), *(dropped if page == current_page() else ())])
     if not absent:
         return
-    found = {one: _to_run(*one) for one in absent}
-    to_run = list(dict.fromkeys(variant for variant in found.values() if variant))
-    missing = ", ".join(f"'{from_address(_called(*one))}'" for one, variant in found.items() if not variant)
+    runnable = {parameter: _to_run(*parameter) for parameter in absent}
+    to_run = list(dict.fromkeys(variant for variant in runnable.values() if variant))
+    missing = ", ".join(f"'{from_address(_called(*named))}'" for named, variant in runnable.items() if not variant)
     instead = f"The dataset {as_text(title_of(Picks.current().dataset))} is picked instead"
-    said: list[str] = [
+    sentences: list[str] = [
         missing and f"This link names what is not here: {missing}",
         f"Not run yet: {listed([as_text(variant.label) for variant in to_run])}" if to_run else "",
         instead if any(name == Picker.DATASET for name, _ in absent) else "The rest is shown",
     ]
     text, buttons = st.columns([6, 1], vertical_alignment="center")
-    text.warning(". ".join(filter(None, said)) + ".", icon=":material/link_off:")
+    text.warning(". ".join(filter(None, sentences)) + ".", icon=":material/link_off:")
     with buttons:
         if to_run and not shared_settings().read_only:
             label = "Run it" if len(to_run) == 1 else "Run them"
