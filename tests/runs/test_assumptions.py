@@ -20,7 +20,7 @@ from tests.support.tiny_models import edit, plain, saved
 
 pytestmark = pytest.mark.heavy
 LIMIT = "texts are cut after 512 tokens: it has no positions beyond, though its limit is 600"
-PRECISION = "its weights are bfloat16 and are computed in float32; ?dtype=bfloat16 computes as the library would"
+PRECISION = "it is computed in float32, not in bfloat16 as sentence-transformers would; ?dtype=bfloat16 does"
 POOLING = "its folder names no pooling, so that of sentence-transformers is taken: mean over tokens"
 SIMILARITY = "declares the similarity dot, and its scores are of cosine."
 
@@ -67,6 +67,27 @@ def test_what_is_assumed_is_said_everywhere(
     notes = bs.evalrank(reference, str(pairs), store=settings.cache).notes
     assert all(any(line in note for note in notes) for line in (LIMIT, PRECISION, SIMILARITY, "declares prompts"))
     assert not [n for n in bs.evalrank(reference, str(pairs), store=settings.cache, metric="l2").notes if "cosine" in n]
+
+
+def test_the_precision_is_the_one_that_the_library_takes(folder: Path, settings: Settings) -> None:
+    def is_said(**config: str | None) -> bool:
+        edit(folder / "config.json", **config)
+        return PRECISION in resolve_encoder(f"dir:{folder}", settings).info.assumed
+
+    try:
+        assert is_said(dtype=None)
+        assert is_said(torch_dtype="auto")
+        assert not is_said(torch_dtype="float32")
+        assert not is_said(dtype="float32", torch_dtype=None)
+        edit(folder / "sentence_bert_config.json", model_args={"torch_dtype": "bfloat16"})
+        assert is_said()
+    finally:
+        edit(folder / "config.json", dtype="bfloat16", torch_dtype=None)
+        edit(folder / "sentence_bert_config.json", model_args=None)
+
+
+def test_a_limit_is_said_of_every_pooling(folder: Path, settings: Settings) -> None:
+    assert {LIMIT, PRECISION} == {*resolve_encoder(f"dir:{folder}?pooling=cls", settings).info.assumed}
 
 
 def test_a_pooling_that_nobody_named_is_said(tmp_path: Path, pairs: Path, blindspot: Command) -> None:

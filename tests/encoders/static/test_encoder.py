@@ -136,9 +136,12 @@ def test_vectors_are_those_of_sentence_transformers(normalized: bool, tmp_path: 
 
 def test_a_table_of_other_numbers_is_another_model(tmp_path: Path, settings: Settings) -> None:
     folder = saved(tmp_path / "m", **MODELS["words"]())
-    first = encoder(folder, settings).identity
+    before = encoder(folder, settings)
+    revision = before.identity.revision
     saved(folder, vectors=numbers(5, DIMENSION, seed=9), tokenizer=words(), normalize=True)
-    assert encoder(folder, settings).identity.revision != first.revision
+    assert encoder(folder, settings).identity.revision != revision
+    with pytest.raises(InputError, match="changed while they were read"):
+        before.load()
 
 
 def test_a_static_model_runs_through_the_pipeline(

@@ -417,7 +417,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "words": (_no_words, "knows no word"),
     "a layer": (lambda f: _tensors(f, _without("layer.1.")), "encoder.layer.1.attention"),
     "a tensor": (lambda f: _tensors(f, _without("embeddings.LayerNorm.bias")), "embeddings.LayerNorm.bias"),
-    "names": (lambda f: _tensors(f, lambda t: {f"student.{k}": v for k, v in t.items()}), "embeddings.LayerNorm"),
+    "names": (lambda f: _tensors(f, lambda t: {f"student.{k}": v for k, v in t.items()}), "such as student.emb"),
     "more layers": (lambda f: edit(f / "config.json", num_hidden_layers=4), "encoder.layer.2"),
     "an index that lacks a tensor": (lambda f: _index(f, "layer.0.output.dense.bias"), "layer.0.output.dense.bias"),
     "a tensor that the index names": (_named_only, "embeddings.LayerNorm.weight"),
@@ -431,7 +431,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "settings of the pooling": (_unlink("1_Pooling/config.json"), "1_Pooling/config.json"),
     "folder of a module": (lambda f: shutil.rmtree(f / "1_Pooling"), "1_Pooling"),
     "config.json": (_unlink("config.json"), "no config.json"),
-    "an adapter": (_adapter, "LoRA"),
+    "an adapter": (_adapter, r"\(LoRA\) of org/base"),
+    "weights of another name": (
+        lambda f: (f / "model.safetensors").rename(f / "model.fp16.safetensors"),
+        "but model.fp16.safetensors",
+    ),
     "an adapter that is not merged": (
         lambda f: _tensors(f, lambda t: t | {"encoder.layer.0.attention.self.query.lora_A.default.weight": _zeros()}),
         r"lora_A\.default\.weight",
@@ -544,6 +548,20 @@ def test_an_outcome_is_kept_until_the_files_change(tmp_path: Path, settings: Set
     _own(folder, processing_kwargs=None)
     assert not encoded().encoded_by
     assert len(list(kept.iterdir())) == 2
+
+
+def test_vectors_are_those_of_the_files_that_the_identity_names(tmp_path: Path, settings: Settings) -> None:
+    folder = saved(tmp_path / "model")
+    late, here = (resolve_encoder(f"dir:{folder}", settings) for _ in range(2))
+    assert late.identity.revision
+    expected = here.encode(TEXTS, CancelToken())
+    weights = (folder / "model.safetensors").read_bytes()
+    with (folder / "model.safetensors").open("r+b") as file:  # as cp does
+        file.write(weights[: len(weights) // 2] + b"\0" * (len(weights) - len(weights) // 2))
+    np.testing.assert_array_equal(here.encode(TEXTS, CancelToken()), expected)
+    with pytest.raises(InputError, match="changed while they were read"):
+        late.encode(TEXTS, CancelToken())
+    assert resolve_encoder(f"dir:{folder}", settings).identity.revision != late.identity.revision
 
 
 def test_what_only_our_way_can_do_is_refused_where_the_library_encodes(tmp_path: Path, settings: Settings) -> None:

@@ -126,12 +126,16 @@ class StaticEncoder:
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 
-        source = self.source
+        source, revision = self.source, self.source.revision
         try:
             tensors = load_file(source.weights)
             tokenizer = Tokenizer.from_file(str(source.tokenizer))
         except Exception as error:  # the tokenizers library raises bare ones
             raise InputError(f"'{self.reference}': the folder {source.home} cannot be loaded: {error}") from error
+        if replace(source).revision != revision:  # embeddings are stored under it
+            raise InputError(
+                f"'{self.reference}': the files in {source.path} changed while they were read", remedy="run it again"
+            )
         tokenizer.no_padding()
         if self.max_length:
             tokenizer.enable_truncation(self.max_length)

@@ -332,6 +332,7 @@ class SentenceTransformerEncoder:
 
     def _exchange_layers(self, model: SentenceTransformer, graph: Path | None) -> None:
         backends.exchange_layers(model[0], self.backend, graph, self.exports, self._revision, self.reference)
+        self._refuse_changed()
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -357,7 +358,15 @@ class SentenceTransformerEncoder:
         elif self.max_length == source.longest and model.max_seq_length != self.max_length:
             self._check_positions(model)
             model.max_seq_length = self.max_length
+        self._refuse_changed()
         return model
+
+    def _refuse_changed(self) -> None:
+        """Refuse files that are no longer those of this encoder's identity, under which its vectors are stored."""
+        if self.source and replace(self, source=replace(self.source))._revision != self._revision:
+            raise InputError(
+                f"'{self.reference}': the files in {self.folder} changed while they were read", remedy="run it again"
+            )
 
     @property
     def _agreement_key(self) -> str:
@@ -834,7 +843,11 @@ def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, r
         ) from error
     finally:
         logging.set_verbosity(verbosity)
-    return model.to(getattr(torch, dtype.value)).eval()  # later modules too
+    model = model.to(getattr(torch, dtype.value)).eval()  # later modules too
+    if source and kind_of(device) == "cpu":
+        for weights_here in model.parameters():  # they are the file's memory: a file that is written over changes them
+            weights_here.data = weights_here.data.clone()
+    return model
 
 
 def _limit(model: SentenceTransformer, max_length: int) -> None:

@@ -102,9 +102,10 @@ class ModelFolder:
         tells_roles: whether it encodes queries and documents in different ways, prompts aside.
         reads_pooler: whether the transformer's own vector of a text is read instead of its tokens' vectors.
         similarity: the one that it declares, as sentence-transformers names it.
-        stored_as: precision of most of the transformer's weights; "" if there are none.
+        precision: that in which sentence-transformers computes the layers; "" if there are no weights.
         has_weights: whether torch can load it; otherwise only a graph has its transformer's layers (``backends``).
         assumed: sentences about what the folder leaves open and decides scores.
+        assumed_pooling: those about its own pooling.
     """
 
     path: Path
@@ -127,9 +128,10 @@ class ModelFolder:
     tells_roles: bool = False
     reads_pooler: bool = False
     similarity: str = "cosine"
-    stored_as: str = ""
+    precision: str = ""
     has_weights: bool = True
     assumed: tuple[str, ...] = ()
+    assumed_pooling: tuple[str, ...] = ()
 
     def dimension_of(self, pooling: Pooling) -> int:
         if pooling is Pooling.PUBLISHED:
@@ -239,14 +241,14 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         reads_pooler=settings_declared.get("module_output_name") == "sentence_embedding",
         has_weights=all(of_layers),
         similarity="cosine" if is_unit else str(sentence.get("similarity_fn_name") or usual),
-        assumed=way.assumed,
     )
 
 
 def _refuse_adapter(folder: Path, reference: str) -> None:
     if (folder / "adapter_config.json").exists():
+        of = settings_of(folder / "adapter_config.json", reference).get("base_model_name_or_path")
         raise InputError(
-            f"'{reference}' is an adapter of another model (LoRA)",
+            f"'{reference}' is an adapter (LoRA) of {str(of)[:200] if of else 'another model'}",
             expected="a whole model",
             remedy="merge it into its model (merge_and_unload of peft) and save that folder",
         )
@@ -330,10 +332,10 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
     if not modules:
         _refuse_without_steps(path, reference)
         _refuse_other_task(config, reference)
-    pooling, dimension, assumed = _published(modules, hidden, config, reference)
+    pooling, dimension, assumed_pooling = _published(modules, hidden, config, reference)
     tensors = [tensor for file in _layers(folder, reference) for tensor in tensors_of(file, reference)]
     _refuse_unmerged(tensors, reference)
-    assumed = (*assumed, *_layers_left_out(tensors, nested))
+    assumed = _layers_left_out(tensors, nested)
     tables = [tensor for tensor in tensors if POSITION_TABLE.search(tensor.name) and not OTHER_SIDE.search(tensor.name)]
     longest = _longest(nested) if tables else None
     wanted = _max_length(folder, config, reference)
@@ -354,14 +356,20 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
         depth=_depth(nested),
         prompt="",
         parameters=0,
-        stored_as=_precision_of(tensors),
+        precision=_precision(_own_settings(folder, reference), config, tensors) if tensors else "",
         input_parameters=input_dimension * (first_number(nested, "vocab_size") or sys.maxsize),
         assumed=assumed,
+        assumed_pooling=assumed_pooling,
     )
 
 
-def _precision_of(tensors: Sequence[Tensor]) -> str:
-    """The precision of most floats, by the number of weights."""
+def _precision(own: Mapping[str, Any], config: Mapping[str, Any], tensors: Sequence[Tensor]) -> str:
+    """The precision that settings name, or else that of most floats, by the number of weights."""
+    options = own.get("model_kwargs") or own.get("model_args")
+    for settings in (options if isinstance(options, dict) else {}, config):
+        named = settings.get("dtype") or settings.get("torch_dtype")
+        if named and named != "auto":
+            return str(named)
     counts = Counter[str]()
     for tensor in tensors:
         if tensor.dtype in PRECISIONS:
@@ -747,9 +755,10 @@ def _weights(folder: Path, reference: str) -> list[Path]:
             expected="model.safetensors",
             remedy="convert it: load it where you trust it and call save_pretrained",
         )
+    others = [f.name for f in files_here if f.suffix == ".safetensors"]
     raise InputError(
-        f"'{reference}': {folder} has no weights",
-        expected="model.safetensors",
+        f"'{reference}': {folder} has no model.safetensors" + f", but {', '.join(others[:3])}" * bool(others),
+        expected="weights as save_pretrained names them",
         remedy="copy or download the folder again; or name a graph, where the model has one: ?file=onnx/model.onnx",
     )
 

@@ -210,9 +210,9 @@ def _encoder(
         )
     by = [backends.TITLES.get(backend), own_graph.name if own_graph and own_graph.is_model else None]
     assumed = [own_graph.assumed] if own_graph and own_graph.assumed else []
-    if source.stored_as in list(Dtype) and params.dtype is Dtype.FLOAT32 and source.stored_as != Dtype.FLOAT32:
-        kept = source.stored_as
-        assumed += [f"its weights are {kept} and are computed in float32; ?dtype={kept} computes as the library would"]
+    kept = source.precision
+    if kept in list(Dtype) and params.dtype is Dtype.FLOAT32 and kept != Dtype.FLOAT32:
+        assumed += [f"it is computed in float32, not in {kept} as sentence-transformers would; ?dtype={kept} does"]
 
     def output(readout: Readout) -> Output:
         pooling = readout.pooling
@@ -229,7 +229,7 @@ def _encoder(
             url=url,
             unused_prompts=unused,
             role_prompts=roles,
-            assumed=(*assumed, *(source.assumed if pooling is Pooling.PUBLISHED else ())),
+            assumed=(*assumed, *(source.assumed_pooling if pooling is Pooling.PUBLISHED else ()), *source.assumed),
             similarity=source.similarity,
         )
         return Output(str(replace(reference, params=replace(params, readout=readout))), info, readout)

@@ -35,7 +35,7 @@ def missing_refused(
     """
     from transformers import PreTrainedModel
 
-    here, missing = threading.get_ident(), set[str]()
+    here, missing, instead = threading.get_ident(), set[str](), set[str]()
     original = PreTrainedModel.__dict__["from_pretrained"]
 
     def from_pretrained(cls: type, *args: Any, **options: Any) -> Any:
@@ -47,6 +47,7 @@ def missing_refused(
         options.setdefault("ignore_mismatched_sizes", True)  # reported by name below
         model, facts = load(*args, output_loading_info=True, **options)
         missing.update(facts["missing_keys"])
+        instead.update(facts["unexpected_keys"])
         missing.update(str(fact[0]) for fact in facts.get("mismatched_keys", ()))
         return model
 
@@ -62,8 +63,9 @@ def missing_refused(
     )
     if lost:
         more = f" and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
+        beside = f"; its files have others, such as {min(instead)}" if instead else ""
         raise InputError(
-            f"'{reference}': weights are missing, or of another shape: {', '.join(lost[:NAMED])}{more}",
+            f"'{reference}': weights are missing, or of another shape: {', '.join(lost[:NAMED])}{more}{beside}",
             expected="all weights that config.json describes",
             remedy="copy or download the folder again, or save it again as the model that it is",
         )
