@@ -220,6 +220,7 @@ def test_neither_length_nor_offset_of_the_vectors_matters() -> None:
     assert there == pytest.approx(here, abs=1e-3)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_embeddings_that_are_mostly_zeros_get_the_same_scores(classifier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The regression takes them sparse and does not subtract the mean; an example of 90 may turn."""
