@@ -165,8 +165,8 @@ class Watch:
             finally:
                 self.watching = False
         seconds = _processor_seconds() - started - self.shared_seconds
-        # The first test that loads a library pays for all, and a neighbor may slow a moment down: only a test that takes
-        # as long again and again is slow itself.
+        # The first test that loads a library pays for all, and a neighbor may slow a moment down: only a test that
+        # takes as long again and again is slow itself.
         most, repeats = MOST_SECONDS, 2
         while seconds > most and self.tier == FIRST:
             if not repeats:

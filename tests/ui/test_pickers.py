@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,9 +57,9 @@ def test_sentences_are_about_the_newest_own_model_unless_a_baseline_is_chosen() 
     assert of_all.subject_first([MINILM, older, newer, LSA]) == [newer, MINILM, older, LSA]
     assert of_all.subject_first([LSA, MINILM, older]) == [older, LSA, MINILM]
     assert of_all.subject_first([LSA, MINILM]) == [MINILM, LSA]
-    chosen = replace(of_all, has_chosen_baseline=True)
+    chosen = replace(of_all, subject=MINILM)
     assert chosen.subject_first([older, LSA, MINILM]) == [MINILM, older, LSA]
-    assert chosen.subject_first([older, LSA]) == [older, LSA]
+    assert chosen.subject_first([LSA, older]) == [older, LSA], "it was not run on this dataset"
 
 
 def test_layers_and_prompts_of_a_model_that_is_shown_are_left_out() -> None:
@@ -113,6 +114,32 @@ def test_a_baseline_that_is_picked_is_shown_among_picked_models(open_app: OpenAp
     switch_page(app, "overview")
     app.run()
     assert app.session_state["_picks"].variants == (LSA,), "nothing is compared with a baseline there"
+
+
+@pytest.mark.matrix
+def test_a_copied_link_is_about_the_same_model_when_there_is_a_newer_one(
+    open_app: OpenApp, world: World, tmp_path: Path
+) -> None:
+    world.add(pair_set())
+
+    def run(name: str) -> None:
+        path = tmp_path / f"{name}.txt"
+        path.write_text("".join(f"{number} {number} {number**2 % 7}\n" for number in range(1, 40)))
+        world.run("evalrank", f"vectors:{path}", "sample")
+
+    def subject(**address: str) -> tuple[str, str]:
+        app = open_app(world.cache, "evalrank", data="sample", **address)
+        named = re.search(r"\*\*(older|newer|newest)\*\*", written(app))
+        assert named
+        return app.query_params["about"], named[1]
+
+    run("older")
+    run("newer")
+    copied, model = subject()
+    assert model == "newer"
+    run("newest")
+    assert subject()[1] == "newest"
+    assert subject(about=copied) == (copied, "newer")
 
 
 @pytest.mark.matrix

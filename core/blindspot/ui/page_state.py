@@ -23,6 +23,7 @@ from blindspot.variants import Variant
 
 VIEW = "view"
 A, B = "a", "b"  # two models, by their variants; they stay from page to page
+ABOUT = "about"  # the model that a page's sentences are about, where a rule chose it
 ON = "on"  # the dataset that findings are narrowed down to
 ITEM = "item"  # a number: of a pair, a sentence, a query, a text
 FOLLOWED = "via"  # marks an address that a link of the app's own names

@@ -17,6 +17,7 @@ from blindspot.datasets.catalog import DATASETS, DatasetRef, family_of, title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Picker, all_diagnostics
 from blindspot.errors import BlindspotError
+from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.default_models import default_models, place_of, usual_baseline
 from blindspot.runs.default_models import is_own as is_own_model
@@ -25,7 +26,7 @@ from blindspot.texts import listed
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.navigation import entry_of, pickers_of, switch_to
-from blindspot.ui.page_state import FOLLOWED, ITEM, VISIT, A, B, PageState, forget_of_page, shown_part
+from blindspot.ui.page_state import ABOUT, FOLLOWED, ITEM, VISIT, A, B, PageState, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import (
     UNREAD,
@@ -80,6 +81,7 @@ PROTOCOLS = ("definition", "toolkit")
 DEFAULT_PROTOCOL = PROTOCOLS[0]
 WITH_DOORS = ("findings", "compare", "overview")  # pages that lead into an empty store
 _PICKED = "_picks"
+_BY_RULE = "_about_by_rule"  # the model that this session wrote into the address
 _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
 _STALE = "_stale_link"  # parameters of the address, with values that are not here
@@ -101,7 +103,7 @@ class Picks:
         baseline: what the others are compared with; None where nothing was run.
         postprocessed: whether post-processed variants are shown where none are picked; see ``asked_for``.
         known: all of the store, by first appearance.
-        has_chosen_baseline: whether the reader chose the baseline.
+        subject: the model that sentences are about, if the reader or a link chose it.
     """
 
     dataset: DatasetRef
@@ -111,7 +113,7 @@ class Picks:
     baseline: Variant | None = None
     postprocessed: bool = False
     known: tuple[Variant, ...] = field(default=(), compare=False)
-    has_chosen_baseline: bool = field(default=False, compare=False)
+    subject: Variant | None = field(default=None, compare=False)
 
     @property
     def params(self) -> dict[str, str]:
@@ -134,12 +136,17 @@ class Picks:
         return default_models(kept, self.known, self.baseline, postprocessed=self.postprocessed)
 
     def subject_first(self, variants: Iterable[Variant]) -> list[Variant]:
-        """The variants, with the subject of the page's sentences in front: the baseline that the reader chose, else the
-        newest of the reader's own models, else the usual baseline."""
+        """The variants, with the subject of the page's sentences in front: the chosen one, else the newest of the
+        reader's own models, else the usual baseline.
+
+        The newest is written into the address, so that a copied link is about the same model when there is a newer one.
+        """
         shown = list(variants)
         user_models = [v for v in self.known if v in shown and is_own_model(v.encoder)]
-        subject = self.baseline if self.has_chosen_baseline or not user_models else user_models[-1]
-        return sorted(shown, key=lambda variant: variant != subject)
+        subject = self.subject if self.subject in shown or not user_models else user_models[-1]
+        if subject is not None and subject != self.subject:
+            st.query_params[ABOUT] = st.session_state[_BY_RULE] = in_address(str(subject))
+        return sorted(shown, key=lambda variant: variant != (subject or self.baseline))
 
     @staticmethod
     def current() -> Picks:
@@ -185,7 +192,7 @@ def shared_pickers(page: str) -> Picks:
         Picker.BASELINE: models,
         Picker.SIMILARITY: [str(metric) for metric in Similarity],  # as the widget has them
     }
-    _note_stale_link({picker: answers[picker] for picker in wanted})
+    _note_stale_link({picker: answers[picker] for picker in wanted} | {ABOUT: models})
     _follow_link({picker: answers[picker] for picker in wanted})
     _begin_with_own(page, wanted, choices)
     with st.sidebar:
@@ -294,8 +301,16 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], by_name: Mapping
         baseline or usual_baseline(by_name.values()),
         bool(kept.get(Picker.POSTPROCESSED)),
         tuple(by_name.values()),
-        baseline is not None,
+        baseline or _subject_of_link(by_name),
     )
+
+
+def _subject_of_link(by_name: Mapping[str, Variant]) -> Variant | None:
+    """The model that a link says the page is about; what this session wrote gives way to a newer model."""
+    asked = st.query_params.get(ABOUT)
+    if asked == st.session_state.get(_BY_RULE):
+        return None
+    return by_name.get(str(option_in_address(asked, list(by_name))))
 
 
 def _hides_postprocessed(variants: Iterable[Variant]) -> bool:
