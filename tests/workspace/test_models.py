@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import zipfile
 from dataclasses import asdict
 from html import unescape
 from pathlib import Path
@@ -277,6 +278,27 @@ def test_a_bare_path_and_a_name_of_the_hub_are_understood(tmp_path: Path, monkey
         ),
     ):
         assert encoder_named(typed) == reference
+
+
+def test_a_pasted_path_is_known_by_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "a model").mkdir()
+    for name in ("glove", "a.kv", "a.emb", "a.txt.bz2", "a.npz", "a.tar.gz", "a.onnx", "a.pt"):
+        (tmp_path / name).write_bytes(b"the 0.1 0.2\n")
+    for name, inside in (("a.zip", "glove.txt"), ("b.zip", "b/config.json")):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(inside, "{}")
+    for typed, reference in {
+        f"'{tmp_path}/a model'": "dir:a model",
+        f'"{tmp_path}/a model"': "dir:a model",
+        (tmp_path / "a model").as_uri(): "dir:a model",
+        f" dir:{tmp_path}/a model\n": "dir:a model",
+        **dict.fromkeys(("glove", "a.kv", "a.emb", "a.txt.bz2", "a.zip"), "vectors"),
+        **dict.fromkeys(("b.zip", "a.tar.gz", "a.onnx", "a.pt"), "dir"),
+        "a.npz": "table",
+    }.items():
+        scheme, _, name = reference.partition(":")
+        given = typed if name else str(tmp_path / typed)
+        assert encoder_named(given) == f"{scheme}:{tmp_path / (name or typed)}"
 
 
 # --- upload

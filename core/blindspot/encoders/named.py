@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import quote
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
 
 from blindspot.encoders import uploads
 from blindspot.encoders.catalog import ENCODERS, UNQUOTED
@@ -18,6 +21,25 @@ FILES_OF_MODELS = (  # naming one of these means its folder
     *("config.json", "modules.json", "config_sentence_transformers.json", "tokenizer.json", "tokenizer_config.json"),
     *("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"),
 )
+# Endings of files that are no word vectors; the refusal of a folder says what to do with them.
+OF_MODELS = (
+    *(
+        ".safetensors",
+        ".gguf",
+        ".onnx",
+        ".xml",
+        ".pt",
+        ".pth",
+        ".ckpt",
+        ".h5",
+        ".msgpack",
+        ".tar",
+        ".tgz",
+        ".zst",
+        ".7z",
+    ),
+    ".tar.gz",
+)
 
 
 def encoder_named(name: str) -> str:
@@ -27,24 +49,41 @@ def encoder_named(name: str) -> str:
 
     Looks at the disk, so do not use it for input from strangers.
     """
-    model = ModelRef.parse(name.strip())
+    name = name.strip()
+    if name[:1] in ("'", '"') and name.endswith(name[0]):  # as some file managers copy a path
+        name = name[1:-1]
+    if name.startswith("file://"):
+        name = unquote(urlsplit(name).path)
+    model = ModelRef.parse(name)
     if isinstance(model, ModelsRef):
-        return _each_named(model, name.strip())
-    target, mark, query = name.strip().partition("?")
+        return _each_named(model, name)
+    target, mark, query = name.partition("?")
     if not target or target in ENCODERS or not model.has_vectors or _SCHEME.match(target):
         return name
     path, is_there = path_named(target)
-    encoder, tilde, chain = name.strip().rpartition(Variant.SEPARATOR)
+    encoder, tilde, chain = name.rpartition(Variant.SEPARATOR)
     if encoder and not is_there:
         return f"{encoder_named(encoder)}{tilde}{chain}"
     if not is_there and _OF_HUB.fullmatch(target):
-        return f"hf:{name.strip()}"
+        return f"hf:{name}"
     if is_there or path.is_absolute() or target.startswith(("./", "../", "~")):
         if path.name in FILES_OF_MODELS and path.is_file():
             path = path.parent
-        scheme = "dir" if path.is_dir() else uploads.scheme_of_file(path) or "dir"
-        return f"{scheme}:{path}{mark}{query}"
+        return f"{_scheme_of(path)}:{path}{mark}{query}"
     return name
+
+
+def _scheme_of(path: Path) -> str:
+    """The scheme of a folder or file; of a file without a known ending, if it is there, word vectors."""
+    ending = path.name.lower()
+    if path.is_dir() or ending.endswith(OF_MODELS):
+        return "dir"
+    with suppress(zipfile.BadZipFile, OSError):
+        if ending.endswith(".zip") and path.is_file():
+            names = zipfile.ZipFile(path).namelist()
+            return "dir" if any(name.endswith("config.json") for name in names) else "vectors"
+    by_ending = "table" if ending.endswith(".npz") else uploads.scheme_of_file(path)
+    return by_ending or ("vectors" if path.is_file() else "dir")
 
 
 def _each_named(model: ModelsRef, name: str) -> str:

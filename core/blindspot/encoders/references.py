@@ -317,8 +317,14 @@ class DirReference:
             raise InputError("'dir:' names no folder", expected="dir:PATH, for example dir:models/my-encoder")
         require_name(target, "dir:PATH of a folder")
         try:
+            if query and not _absolute(target).is_dir() and _absolute(f"{target}?{query}").is_dir():
+                raise InputError(
+                    f"'{reference}': a ? begins options, and the folder's name has one",
+                    expected="a name without it",
+                    remedy="rename the folder, or name a link to it (ln -s)",
+                )
             return cls(_absolute(target), ModelParams.parse(query, reference))
-        except RuntimeError as error:  # no such user
+        except (RuntimeError, OSError, ValueError) as error:  # no such user, a name too long
             raise InputError(f"'{reference}' names no folder: {error}", expected="dir:PATH") from error
 
     def __str__(self) -> str:

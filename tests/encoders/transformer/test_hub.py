@@ -351,6 +351,13 @@ def test_a_folder_that_is_not_safe_and_whole_is_refused(
     assert said in refusal(f"dir:{folder}", settings)
 
 
+def test_a_question_mark_in_a_folders_name_is_named(folder: Path, settings: Settings) -> None:
+    odd = folder.rename(folder.with_name("which?prompt=x"))
+    assert "a ? begins options" in refusal(f"dir:{odd}", settings)
+    odd.with_name("which").symlink_to(odd)
+    assert resolve_encoder(f"dir:{odd}", settings).identity.prompt == "x"
+
+
 def test_a_training_folder_leads_to_its_models(folder: Path, settings: Settings) -> None:
     """A folder of checkpoints, one that holds the state of a training alone, a file of a model, and its folder."""
     (folder / "optimizer.pt").write_bytes(b"x")
@@ -358,6 +365,13 @@ def test_a_training_folder_leads_to_its_models(folder: Path, settings: Settings)
     assert encoder_named(str(folder / "model.safetensors")) == f"dir:{folder}"
     assert encoder_named(f"{folder / 'config.json'}?max_length=6") == f"dir:{folder}?max_length=6"
     assert f"name its folder: dir:{folder}" in refusal(f"dir:{folder / 'config.json'}", settings)
+    assert f"name the whole model: dir:{folder}" in refusal(f"dir:{folder / '1_Pooling'}", settings)
+    assert f"did you mean dir:{folder}?" in refusal(f"dir:{folder}s", settings)
+    graph = folder / "onnx" / "model_quantized.onnx"
+    graph.parent.mkdir()
+    graph.write_bytes(b"x")
+    assert f"dir:{folder}?file=onnx/model_quantized.onnx" in refusal(f"dir:{graph}", settings)
+    shutil.rmtree(graph.parent)
     without("model.safetensors")(folder)
     said = refusal(f"dir:{folder}", settings)
     assert "has no weights" in said

@@ -434,7 +434,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "an adapter": (_adapter, r"\(LoRA\) of org/base"),
     "weights of another name": (
         lambda f: (f / "model.safetensors").rename(f / "model.fp16.safetensors"),
-        "but model.fp16.safetensors",
+        "no weights but model.fp16.safetensors",
     ),
     "an adapter that is not merged": (
         lambda f: _tensors(f, lambda t: t | {"encoder.layer.0.attention.self.query.lora_A.default.weight": _zeros()}),

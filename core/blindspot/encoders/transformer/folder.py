@@ -12,11 +12,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from blindspot.encoders.references import Pooling
+from blindspot.encoders.references import GRAPHS, Pooling
 from blindspot.encoders.source_files import sha256_once, state_of
 from blindspot.encoders.transformer.backends import graphs_of
 from blindspot.errors import InputError
@@ -34,6 +36,7 @@ SPARSE = ("MLMTransformer", "SpladePooling", "SparseStaticEmbedding", "SparseAut
 # Files that loading reads and that are downloaded from the hub: weights, settings, vocabularies; no pickles, no code.
 RELEVANT = (".safetensors", ".json", ".txt", ".model", ".jinja", ".spm", ".tiktoken", ".codes", ".vocab")
 SHOWN_FOLDERS = 4
+NAMED = 3  # files
 STATES_OF_TRAININGS = ("optimizer", "scheduler", "scaler", "training_args", "rng_state", "trainer_state")
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".h5", ".msgpack")
 # Their positions start after the padding token's, so they hold fewer tokens than positions.
@@ -170,7 +173,7 @@ def inspect_folder(path: Path, reference: str) -> ModelFolder:
             raise InputError(
                 f"'{reference}': {path} is a file" if is_file else f"'{reference}': there is no folder {path}",
                 expected="a sentence-transformers or transformers folder with config.json and safetensors",
-                remedy=_instead_of_file(path) if is_file else "",
+                remedy=_instead_of_file(path) if is_file else _nearest_folder(path),
             )
         return _inspect(path, reference)
     except OSError as error:
@@ -286,12 +289,26 @@ def _transformers(path: Path, modules: Sequence[Module]) -> list[Path]:
 
 
 def _instead_of_file(path: Path) -> str:
-    """Advice for a file where a folder is expected; "" if the file is of no known kind."""
-    if path.suffix.lower() == ".gguf":
+    """Advice for a file where a folder is expected."""
+    ending = path.suffix.lower()
+    if ending == ".gguf":
         return GGUF
-    if path.suffix.lower() in PACKED:
+    if ending in PACKED:
         return "unpack it, and name the folder"
-    return f"name its folder: dir:{path.parent}" if (path.parent / "config.json").is_file() else ""
+    home = next((folder for folder in (path.parent, path.parent.parent) if (folder / "config.json").is_file()), None)
+    if home is None:
+        return "save the model as a folder (save_pretrained); word vectors are vectors:PATH, embeddings table:PATH"
+    graph = f"?file={quote(path.relative_to(home).as_posix())}" if ending in GRAPHS else ""
+    return f"name its folder: dir:{home}{graph}"
+
+
+def _nearest_folder(path: Path) -> str:
+    """What somebody may have meant who named no folder that is there; "" for nothing."""
+    if path.is_symlink():
+        return f"{path} is a link to {path.readlink()}, which is not there"
+    inside = [folder.name for folder in path.parent.iterdir() if folder.is_dir()] if path.parent.is_dir() else []
+    nearest = get_close_matches(path.name, inside, 1)
+    return f"did you mean dir:{path.with_name(nearest[0])}?" if nearest else ""
 
 
 def _models_inside(path: Path) -> str:
@@ -319,7 +336,8 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
             expected="a sentence-transformers or transformers folder",
             remedy=_models_inside(path),
         )
-    _refuse_without_words(folder, config, reference)
+    is_step = not modules and (path.parent / "modules.json").is_file()
+    _refuse_without_words(folder, config, reference, f"name the whole model: dir:{path.parent}" if is_step else "")
     text = config["text_config"] if isinstance(config.get("text_config"), dict) else {}
     nested = {**text, **{name: value for name, value in config.items() if value is not None}}
     hidden = first_number(nested, "hidden_size", "d_model", "dim", "n_embd", "emb_dim")
@@ -406,7 +424,7 @@ def _static_way(path: Path, modules: Sequence[Module], reference: str) -> ModelF
     )
 
 
-def _refuse_without_words(folder: Path, config: Mapping[str, Any], reference: str) -> None:
+def _refuse_without_words(folder: Path, config: Mapping[str, Any], reference: str, remedy: str = "") -> None:
     """Refuse a folder without its tokenizer's files: transformers would make a tokenizer that knows no word."""
     names = {file.name for file in folder.iterdir()}
     if {"tokenizer.json", "vocab.txt", "tekken.json"} & names or any(
@@ -425,7 +443,7 @@ def _refuse_without_words(folder: Path, config: Mapping[str, Any], reference: st
     raise InputError(
         f"'{reference}': the tokenizer's files are missing: {folder} has no {missing}",
         expected="tokenizer.json, or the vocabulary that the model was saved with (vocab.txt, *.model, ...)",
-        remedy="copy or download the folder again, or save the model's tokenizer there (save_pretrained)",
+        remedy=remedy or "copy or download the folder again, or save the model's tokenizer there (save_pretrained)",
     )
 
 
@@ -757,8 +775,8 @@ def _weights(folder: Path, reference: str) -> list[Path]:
         )
     others = [f.name for f in files_here if f.suffix == ".safetensors"]
     raise InputError(
-        f"'{reference}': {folder} has no model.safetensors" + f", but {', '.join(others[:3])}" * bool(others),
-        expected="weights as save_pretrained names them",
+        f"'{reference}': {folder} has no weights{' but ' * bool(others)}{', '.join(others[:NAMED])}",
+        expected="model.safetensors",
         remedy="copy or download the folder again; or name a graph, where the model has one: ?file=onnx/model.onnx",
     )
 

@@ -41,7 +41,8 @@ def peek(path: Path) -> VectorHead:
     if is_keyed(head):
         return peek_keyed(path)
     if other := kind_of_other(head):
-        raise InputError(f"{path} is {other}", expected=f"word vectors: {FORMATS}")
+        remedy = "save a gensim model's vectors alone: model.wv.save('NAME.kv')" if "pickle" in other else ""
+        raise InputError(f"{path} is {other}", expected=f"word vectors: {FORMATS}", remedy=remedy)
     first, _, rest = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
     if header := re.fullmatch(rb"\s*([0-9]{1,18})[ \t]+([0-9]{1,18})\s*", first):
         return _with_header(path, int(header[1]), int(header[2]), rest)
