@@ -501,6 +501,11 @@ class Diagnostic:
     def has_triplets(self) -> bool:
         return type(self).triplets is not Diagnostic.triplets
 
+    @property
+    def judges_sizes(self) -> bool:
+        """Whether its scores are made of items, so that a loss has an interval."""
+        return self.is_gate and all(self.won)
+
     def warning(self, run: RunRecord, settings: Settings, repository: Repository) -> str:  # noqa: ARG002 - as above
         """A sentence on what distorts a finished run's score; "" if nothing does."""
         return ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import InputError
 from blindspot.references import ModelRef
-from blindspot.runs.default_models import check_were_run, to_deploy
+from blindspot.runs.default_models import check_were_run, first_run, to_deploy
 from blindspot.store.repository import Repository
 from blindspot.variants import Variant
 from tests.support.store_samples import pair_set, store_run
@@ -25,9 +28,23 @@ KNOWN = [Variant("minilm", "none"), Variant("lsa", "none")]
         ("dir:/gone/mine~none", "unknown variant"),
     ],
 )
-def test_a_model_of_the_catalog_that_was_not_run_is_not_called_unknown(variant: str, said: str) -> None:
+def test_a_model_of_the_catalog_that_was_not_run_is_not_called_unknown(
+    variant: str, said: str, repository: Repository
+) -> None:
+    for known in KNOWN:
+        store_run(repository, known.encoder, pair_set(), encoder=known.encoder)
     with pytest.raises(InputError, match=said):
-        check_were_run([KNOWN[0], Variant.parse(variant)], KNOWN)
+        check_were_run([KNOWN[0], Variant.parse(variant)], repository)
+
+
+def test_a_command_runs_on_own_data_where_some_was_run_that_is_still_here(tmp_path: Path) -> None:
+    kinds = {"pairs": "query,match", "rated": "sentence1,sentence2,score"}
+    for name, header in kinds.items():
+        (tmp_path / f"{name}.csv").write_text(f"{header}\na cup,a mug,1\na pot,a pan,0\n", "utf-8")
+    pairs, rated, gone = (DatasetRef(f"file:{tmp_path / name}.csv") for name in ("pairs", "rated", "gone"))
+    of_demo = first_run(datasets=[DatasetRef("demo-scored"), gone])
+    assert of_demo == "blindspot run evalrank --dataset demo-pairs --encoder minilm"
+    assert first_run([KNOWN[1]], [pairs, rated, gone]) == f"blindspot run similarity --dataset {rated} --encoder lsa"
 
 
 def test_baselines_are_counted_only_where_there_is_nothing_else(repository: Repository) -> None:

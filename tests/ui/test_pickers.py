@@ -213,12 +213,18 @@ def test_a_page_begins_with_own_data_of_its_kind(
     world, pairs, model = own
     rows = [{"text1": f"w{n}", "text2": f"w{n + 1}", "score": str(n % 5)} for n in range(40)]
     rated = find_dataset(f"file:{write(tmp_path, 'csv', rows)}?text1=text1&text2=text2&score=score").id
-    last = world.run("similarity", model, rated)
+    later = [world.run("similarity", model, rated)]
     try:
-        for page, dataset in (("evalrank", pairs), ("similarity", rated), ("neighbors", rated), ("heros", rated)):
+        begun = {"neighbors": rated, "heros": rated, "size": rated, "threshold": rated}
+        begun |= {"evalrank": pairs, "similarity": rated, "repair": pairs}
+        for page, dataset in begun.items():
             assert open_app(world.cache, page).session_state["_picks"].dataset == dataset, page
+        later.append(world.run("evalrank", "random-projection", "demo-pairs"))
+        app = open_app(world.cache, "repair", data=in_address(rated))
+        assert "Shown: pairs" in written(app), "own data of a kind that fits, though the demo's was run later"
     finally:
-        world.repository.delete(last)
+        for run in later:
+            world.repository.delete(run)
 
 
 @pytest.mark.heavy

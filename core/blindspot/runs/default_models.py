@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 
+from blindspot.datasets.catalog import DatasetRef
+from blindspot.datasets.user_data.files import is_own as is_own_dataset
+from blindspot.diagnostic import all_diagnostics
 from blindspot.encoders.catalog import ENCODERS
-from blindspot.errors import InputError, unknown
+from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.references import ModelRef, made_of, step_of, version_of
 from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 from blindspot.variants import Variant
 
 USUAL_BASELINE = Variant("minilm", "none")
@@ -82,33 +87,40 @@ def default_models(
     return kept if postprocessed or len(plain) < 2 else plain
 
 
-def check_were_run(variants: Collection[Variant], stored: Collection[Variant]) -> None:
+def check_were_run(variants: Collection[Variant], repository: Repository) -> None:
     """Refuse models without a finished run.
-
-    Args:
-        stored: all of the store.
 
     Raises:
         InputError: there are no runs at all, or none of a model that can be run (it says how to begin), or of something
             else (it names the nearest).
     """
+    stored, datasets = repository.variants(), repository.datasets()
     if not stored:
-        raise InputError("there are no runs yet", remedy=f"begin with: {_run_of(variants or [USUAL_BASELINE])}")
+        raise InputError("there are no runs yet", remedy=f"begin with: {first_run(variants)}")
     for variant in variants:
         if variant in stored:
             continue
         if variant.encoder.partition("?")[0] in ENCODERS:
-            raise InputError(f"{variant.label} has not been run yet", remedy=f"run it with: {_run_of([variant])}")
+            raise InputError(
+                f"{variant.label} has not been run yet", remedy=f"run it with: {first_run([variant], datasets)}"
+            )
         raise unknown("variant", str(variant), map(str, stored))
 
 
-def _run_of(variants: Iterable[Variant]) -> str:
-    """The command that runs some models on a first dataset."""
+def first_run(variants: Collection[Variant] = (), datasets: Sequence[DatasetRef] = ()) -> str:
+    """The command that runs some models, the usual baseline if none is named, on the last of the datasets that is a
+    user's own and can be read, else on the demo's pairs."""
+    diagnostic, dataset = "evalrank", DatasetRef("demo-pairs")
+    for own in filter(is_own_dataset, datasets):
+        with suppress(BlindspotError):  # its file is gone
+            kind = own.entry().kind
+            fitting = (entry.id for entry in all_diagnostics().values() if entry.page and entry.dataset_kind is kind)
+            diagnostic, dataset = next(fitting, diagnostic), own
     options = dict.fromkeys(
         option
-        for variant in variants
+        for variant in variants or [USUAL_BASELINE]
         for option in (("--encoder", variant.encoder), ("--transform", variant.transform))
         if option[1] != "none"
     )
     named = [word for option in options for word in option]
-    return shlex.join(["blindspot", "run", "evalrank", "--dataset", "demo-pairs", *named])
+    return shlex.join(["blindspot", "run", diagnostic, "--dataset", dataset, *named])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from blindspot.diagnostic import DIAGNOSE, Picker, all_diagnostics
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.diagnostic import DIAGNOSE, Diagnostic, Picker, all_diagnostics
 from blindspot.diagnostic import Page as DiagnosticPage
 from blindspot.settings import ASSETS, ROOT
 from blindspot.ui.shutdown import end_soon_when_told
@@ -29,6 +30,7 @@ class PageEntry:
         pickers: the shared ones that change what the page shows; none where people judge without knowing the models.
         parts: what the reader switches between, the first by default. Stems are unique among pages and parts, except
             that the first part may share its page's.
+        measures_with: whether a page that belongs to no diagnostic measures with this one, and so on its datasets.
     """
 
     stem: str
@@ -37,6 +39,14 @@ class PageEntry:
     documentation: str
     pickers: tuple[Picker, ...] = ()
     parts: tuple[PageEntry, ...] = ()
+    measures_with: Callable[[Diagnostic], bool] | None = None
+
+    @property
+    def kinds(self) -> set[DatasetKind]:
+        """Kinds of the datasets that the page is about; empty for all."""
+        entries = all_diagnostics().values()
+        meant = self.measures_with or (lambda entry: entry.page is not None and entry.page.stem == self.stem)
+        return {entry.dataset_kind for entry in entries if meant(entry)}
 
 
 APP = "Blindspot"
@@ -107,9 +117,24 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             ":material/straighten:",
             "guides/threshold",
             (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY),
+            measures_with=lambda entry: entry.dataset_kind in (DatasetKind.SCORED_PAIRS, DatasetKind.LABELED_TEXTS),
         ),
-        PageEntry("size", "Size", ":material/compress:", "guides/size", (_DATASET,)),
-        PageEntry("repair", "Repair", ":material/healing:", "guides/repair", (_DATASET,)),
+        PageEntry(
+            "size",
+            "Size",
+            ":material/compress:",
+            "guides/size",
+            (_DATASET,),
+            measures_with=lambda entry: entry.judges_sizes,
+        ),
+        PageEntry(
+            "repair",
+            "Repair",
+            ":material/healing:",
+            "guides/repair",
+            (_DATASET,),
+            measures_with=lambda entry: entry.has_triplets,
+        ),
         PageEntry(
             "lab",
             "Lab",

@@ -14,8 +14,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, DatasetRef, family_of, title_of
+from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data.files import is_own
-from blindspot.diagnostic import Picker, all_diagnostics
+from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
@@ -216,15 +217,18 @@ def _begin_with_own(page: str, wanted: Collection[Picker], choices: Collection[s
     is_asked = option_in_address(st.query_params.get(Picker.DATASET), list(choices)) is not None
     if Picker.DATASET in kept or Picker.DATASET in st.session_state or is_asked:
         return
-    kinds = {entry.dataset_kind for entry in all_diagnostics().values() if entry.page and entry.page.stem == page}
-    last = [name for name in reversed(repository().datasets()) if name in choices and is_own(name)]
-    readable = (name for name in last if is_readable(name))
-    if first := next(readable, None):
-        if kinds and first.entry().kind not in kinds:
-            first = next((name for name in readable if name.entry().kind in kinds), first)
+    first = own_dataset(kinds) if (kinds := entry_of(page).kinds) else None
+    if (first := first or own_dataset()) in choices:
         kept[Picker.DATASET] = first
         if Picker.DATASET in wanted:
             st.session_state[Picker.DATASET] = first
+
+
+def own_dataset(kinds: Collection[DatasetKind] = ()) -> DatasetRef | None:
+    """The reader's own dataset that can be read and was run last, else that was added last; of some kinds, if any."""
+    names = dict.fromkeys([*reversed(repository().datasets()), *reversed(known_datasets())])
+    readable = (name for name in names if is_own(name) and is_readable(name))
+    return next((name for name in readable if not kinds or name.entry().kind in kinds), None)
 
 
 def is_readable(dataset: DatasetRef) -> bool:

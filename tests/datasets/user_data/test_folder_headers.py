@@ -93,6 +93,8 @@ def test_an_unknown_header_is_refused_with_what_was_understood(tmp_path: Path) -
         (
             ({"qrels__test_tsv": "query-id\tpassage key\tscore\n2\t1\t1\n"}, "understood: query is 'query-id'"),
             ({"corpus_tsv": "id\twording here\n1\tone\n2\ttwo\n"}, "understood: id is 'id'"),
+            ({"qrels__test_tsv": "query-id,corpus-id,score\n2,1,1\n"}, "line 1: ',' between the cells; expected tabs"),
+            ({"corpus_tsv": "1;one\n2;two\n"}, "line 1: ';' between the cells; expected tabs"),
             ({"queries_tsv": "qid\ttext\tquery\n2\ta\tb\n3\ta\tb\n"}, "two columns of the text"),
         )
     ):

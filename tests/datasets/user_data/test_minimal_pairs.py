@@ -174,9 +174,9 @@ def test_headers_as_people_write_them(tmp_path: Path, ending: str) -> None:
 
 
 def test_a_negation_with_a_name_names_the_other(tmp_path: Path) -> None:
-    rows = [{"original": "a b", "Negation": f"n{i}", "Negation (antonym)": f"m{i}"} for i in range(2)]
+    rows = [{"original": "a b", "Negation": f"n {i}", "Negation (antonym)": f"m {i}"} for i in range(2)]
     contents = found(write(tmp_path, "csv", rows))
-    assert contents.rewrites == {"negation_main": ("n0", "n1"), "negation_antonym": ("m0", "m1")}
+    assert contents.rewrites == {"negation_main": ("n 0", "n 1"), "negation_antonym": ("m 0", "m 1")}
     assert [c.why for c in contents.columns] == ["by its name", "the negation that is left", "by its name"]
 
 
@@ -214,9 +214,9 @@ def test_what_has_no_original_or_no_rewrite_is_pairs_as_before(tmp_path: Path, h
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_count_of_typos_is_no_rewrite(tmp_path: Path, ending: str) -> None:
-    rows: list[dict[str, Any]] = [{"original": f"o{i}", "corrected": f"c{i}", "typos": i} for i in range(3)]
+    rows: list[dict[str, Any]] = [{"original": f"o {i}", "corrected": f"c {i}", "typos": i} for i in range(3)]
     contents = found(write(tmp_path, ending, rows))
-    assert contents.rewrites == {"corrected": ("c0", "c1", "c2")}
+    assert contents.rewrites == {"corrected": ("c 0", "c 1", "c 2")}
     assert uses(contents)["typos"] == "not used"
     beside_notes = [{"original": f"an original {i}", "typos": 1, "notes": f"note {i}"} for i in range(3)]
     pairs = own.read(write(tmp_path, ending, beside_notes))

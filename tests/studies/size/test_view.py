@@ -215,10 +215,9 @@ def test_what_is_not_computed_is_offered(open_app: OpenApp, made: tuple[World, S
     assert study.ROUNDING < 1e-6
 
 
-def test_before_anything_is_computed_the_page_says_what_each_setting_takes(open_app: OpenApp, demo_copy: Path) -> None:
+def test_before_anything_is_computed_there_is_a_button_and_no_table(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "size", data="demo-pairs", size_dim=["384", "64"], size_precision=["float32", "int8"])
     (offered,) = (one for one in app.button_group if one.key == "size_dim")
     assert offered.options == ["384", "288", "256", "192", "128", "64", "32", "16"], "nothing above the model's own"
-    rows = table(app, "MB per million", "of full size")
-    assert rows["MB per million"].tolist() == [4 * 384, 384, 4 * 64, 64]
-    assert rows["of full size"].tolist() == [1.0, 0.25, 64 / 384, 16 / 384]
+    assert app.button(key="lab_run_size_study").label
+    assert not app.dataframe

@@ -12,6 +12,7 @@ from blindspot.cli.options import AsJson, RunId, dataset_named, named, settings_
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
 from blindspot.runs.comparison import compare_runs
+from blindspot.runs.default_models import first_run
 from blindspot.store.records import RunRecord
 
 
@@ -34,8 +35,7 @@ def list_runs(
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in runs]})
         return
     if not runs:
-        example = "blindspot run evalrank --encoder minilm --dataset demo-pairs"
-        print("No such runs." if diagnostic or dataset else f"No runs yet. Try: {example}")
+        print("No such runs." if diagnostic or dataset else f"No runs yet. Try: {first_run()}")
         return
     output.use_names(settings, repository)
     titles = {entry.id: entry.title for entry in all_diagnostics().values()}

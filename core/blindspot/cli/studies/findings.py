@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import p_in_words
-from blindspot.runs.default_models import check_were_run
+from blindspot.runs.default_models import check_were_run, first_run
 from blindspot.store.records import RunState
 from blindspot.studies.findings import collection, own
 from blindspot.studies.findings.collection import Selection
@@ -41,7 +41,7 @@ def findings(
     if variants and runs:
         raise InputError("both runs and --variant are given", expected="one of them")
     if variants:
-        check_were_run(variants, repository.variants())
+        check_were_run(variants, repository)
     named = [repository.run(run_id) for run_id in dict.fromkeys(runs or [])]
     for run in named:
         if run.state is not RunState.DONE:
@@ -62,7 +62,7 @@ def findings(
         )
         return
     if not collected.runs:
-        output.print_text("No runs yet. Try: blindspot run evalrank --dataset demo-pairs --encoder minilm")
+        output.print_text(f"No runs yet. Try: {first_run(datasets=repository.datasets())}")
         return
     output.use_names(settings, repository)
     for compared in comparisons:

@@ -374,7 +374,7 @@ def _has_phrases(table: FileTable, name: str) -> bool:
 
 def _check_ids(table: FileTable, file: OwnFile) -> None:
     """Refuse to read ids as texts, as in judgments or scores whose texts are in another file."""
-    if file.kind not in _OF_PAIRS:
+    if file.kind not in (*_OF_PAIRS, DatasetKind.MINIMAL_PAIR_SET):
         return
     texts: dict[str, list[str]] = {}
     for column, cells in zip(file.columns, table.cells, strict=True):

@@ -7,7 +7,7 @@ verdict is at most 5%.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -140,13 +140,13 @@ class Comparison:
         return sum(row.decides and row.verdict is verdict for row in self.rows)
 
 
-def check_two(a: Variant, b: Variant, variants: Collection[Variant]) -> None:
+def check_two(a: Variant, b: Variant, repository: Repository) -> None:
     """Refuse what cannot be compared.
 
     Raises:
         InputError: a variant has no finished run (it names the nearest that has one), or A is B.
     """
-    check_were_run((a, b), variants)
+    check_were_run((a, b), repository)
     if a == b:
         raise InputError(f"A and B are both {a}", expected="two different variants")
 
@@ -162,7 +162,7 @@ def compare(a: Variant, b: Variant, repository: Repository, picked: Mapping[str,
     Raises:
         InputError: as ``check_two``.
     """
-    check_two(a, b, repository.variants())
+    check_two(a, b, repository)
     candidates = _candidates((a, b), repository, picked)
     rows = rows_of(_tested(candidates, [(a, b)], repository))
     return Comparison(a, b, tuple(rows), _missing(candidates, a, b))
@@ -178,10 +178,9 @@ def compare_all(
     """
     if not 2 <= len(variants) <= MOST_VARIANTS:
         raise InputError(f"{counted(len(variants), 'model')}", expected=f"2 to {MOST_VARIANTS} of them")
-    stored = repository.variants()
     pairs = list(combinations(variants, 2))
     for pair in pairs:
-        check_two(*pair, stored)
+        check_two(*pair, repository)
     candidates = _candidates(variants, repository, picked)
     rows = rows_of(_tested(candidates, pairs, repository))
     by_pair: dict[tuple[Variant, Variant], list[Row]] = {pair: [] for pair in pairs}

@@ -106,7 +106,7 @@ def gather(
     Raises:
         InputError: nothing was run, or none of these variants on these datasets; it names the nearest that was.
     """
-    check_were_run(selection.variants, repository.variants())
+    check_were_run(selection.variants, repository)
     tested = repository.datasets()
     for dataset in selection.datasets:
         if dataset not in tested:

@@ -119,7 +119,7 @@ def dimensions_of(full: int) -> tuple[int, ...]:
 
 def measured_by_item() -> list[Diagnostic]:
     """The diagnostics whose scores are made of items, so that a loss has an interval."""
-    return [entry for entry in all_diagnostics().values() if entry.is_gate and all(entry.won)]
+    return [entry for entry in all_diagnostics().values() if entry.judges_sizes]
 
 
 def entry_of(dataset: DatasetRef, diagnostic: str = "") -> Diagnostic:

@@ -184,15 +184,15 @@ def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
     if left_out := len(grid.requests) - len(possible):
         st.caption(f"{counted(left_out, 'setting')} left out: more dimensions than the dataset's items allow.")
     measured = [(s, runs[r]) for s, r in zip(grid.settings, grid.requests, strict=True) if r in runs]
-    if not measured or measured[0][0] != grid.full:
+    if not measured:
+        return
+    if measured[0][0] != grid.full:
         st.caption("Every setting is compared with full size, which is not computed yet.")
-        _bytes(grid)
         return
     result = _judged(grid.dataset, tuple((s.chain, run.run_id) for s, run in measured), grid, measured)
     with top:
         _headline(result)
     if len(result.cells) < 2:
-        _bytes(grid)
         return
     tolerance = tolerated("size_drop")
     best = result.within(tolerance) or result.not_worse
@@ -224,28 +224,6 @@ def _judged(
 def _headline(view: SizeView) -> None:
     first, *rest = answer(view, tolerated("size_drop"))
     headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
-
-
-def _bytes(grid: Grid) -> None:
-    """What every setting would save, which needs no run."""
-    full = grid.full.bytes_per_text
-    rows = [
-        {
-            "dimensions": setting.dimension,
-            "precision": setting.way,
-            "MB per million": setting.bytes_per_text,
-            "of full size": setting.bytes_per_text / full,
-        }
-        for setting in grid.settings
-    ]
-    tables.draw(
-        rows,
-        key="size_bytes",
-        column_config={
-            "MB per million": "localized",
-            "of full size": "percent",
-        },
-    )
 
 
 def _table(grid: Grid, view: SizeView) -> None:

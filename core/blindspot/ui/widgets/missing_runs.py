@@ -21,7 +21,7 @@ from blindspot.ui import gone
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import row, runs_asked_for
-from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_PROTOCOL, Picks, pick_dataset
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_PROTOCOL, Picks, own_dataset, pick_dataset
 from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.model_choice import own_at_first
@@ -39,12 +39,13 @@ def fits(entry: Diagnostic, dataset: DatasetRef) -> bool:
 
 
 def dataset_shown(entries: Sequence[Diagnostic], picks: Picks, usual: str = "") -> DatasetRef:
-    """The picked dataset if it fits one of some diagnostics; else that of their newest run, else ``usual``, with a
-    caption that says so; "" where that is "", too."""
+    """The picked dataset if it fits one of some diagnostics; else an own one, that of their newest run, or ``usual``,
+    with a caption that says so; "" where that is "", too."""
     if any(fits(entry, picks.dataset) for entry in entries):
         return picks.dataset
     newest = [run for entry in entries for run in repository().finished(entry, metrics=[], limit=1)]
-    if dataset := max(newest, key=lambda run: run.started_at).plan.dataset if newest else DatasetRef(usual):
+    others = max(newest, key=lambda run: run.started_at).plan.dataset if newest else DatasetRef(usual)
+    if dataset := own_dataset({entry.dataset_kind for entry in entries}) or others:
         kinds = any_of(entry.dataset_kind for entry in entries)
         text = f"{tables.dataset_title(picks.dataset)} (sidebar) is not {kinds}. Shown: "
         offer_switch(f"{text}{tables.dataset_title(dataset)}.", dataset)

@@ -56,8 +56,6 @@ def upload() -> None:
     _say()
     number = st.session_state.setdefault(_ROUND, 0)
     with st.expander("Add your own texts", icon=":material/upload_file:", key=f"own_{number}"):
-        kinds = "\n".join(f"- **{kind.title.capitalize()}**: {kind.about}" for kind in OWN_KINDS.values())
-        st.markdown(f"Upload one of these kinds of file, one row per example:\n{kinds}\n\n{_limits()}")
         formats = allowed().uploads.formats
         file = st.file_uploader(
             f"A {', '.join(f'.{name}' for name in formats[:-1])} or .{formats[-1]} file",
@@ -88,6 +86,9 @@ def upload() -> None:
         )
         if three:
             upload_three.confirm(three, _keep_folder)
+            return
+        kinds = "\n".join(f"- **{kind.title.capitalize()}**: {kind.about}" for kind in OWN_KINDS.values())
+        st.markdown(f"{_limits()}\n\nA file has one row per example, and is one of these kinds:\n{kinds}")
 
 
 def _limits() -> str:

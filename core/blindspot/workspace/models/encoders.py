@@ -10,7 +10,6 @@ import streamlit as st
 
 from blindspot import names
 from blindspot.datasets.catalog import DatasetRef, title_of
-from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.encoders.base import EncoderIdentity, RolePrompts, prompt_warning, prompts_in_words
 from blindspot.encoders.references import with_roles
@@ -26,7 +25,7 @@ from blindspot.studies.setup_check.page import setup_check
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.page_state import PageState, link
-from blindspot.ui.pickers import DEFAULT_DATASET, Picks, is_readable, known_datasets
+from blindspot.ui.pickers import DEFAULT_DATASET, Picks, own_dataset
 from blindspot.ui.resources import allowed, explained, jobs, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named
@@ -375,8 +374,7 @@ def _to_test_on(picks: Picks) -> DatasetRef:
     """The picked dataset if it is the reader's own or picked by them, else their own that was added or run last."""
     if picks.dataset != DEFAULT_DATASET:
         return picks.dataset
-    readable = (name for name in reversed(known_datasets()) if is_own(name) and is_readable(name))
-    return next(readable, picks.dataset)
+    return own_dataset() or picks.dataset
 
 
 def _testing(reference: ModelRef, dataset: DatasetRef) -> Diagnostic:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -98,7 +99,23 @@ class Source:
 
         A .csv has commas, semicolons or tabs between cells, other files have tabs. Judgments without a tab have white
         space; comments before their first row are left out.
+
+        Raises:
+            InputError: the first line has one cell, with commas or semicolons where tabs should be.
         """
+        lines = self._lines()
+        for number, cells in lines:
+            if self.path.suffix != ".csv" and len(cells) == 1 and (mark := re.match(r"[^\s,;]+([,;])", cells[0])):
+                raise InputError(
+                    f"{self.path}, line {number}: '{mark[1]}' between the cells",
+                    expected="tabs",
+                    remedy="rename the file so that its name ends in .csv, or put tabs between the cells",
+                )
+            yield number, cells
+            break
+        yield from lines
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
         if self.part != JUDGMENTS or self.path.suffix == ".csv":
             path = self.path.with_suffix(self.path.suffix if self.path.suffix == ".csv" else ".tsv")
             rows = tables.separated(path, self.text, is_even=False)
