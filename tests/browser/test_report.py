@@ -21,7 +21,7 @@ def test_a_report_opens_anywhere(browser: Browser, demo_cache: Path, tmp_path: P
     repository.database.close()
     path = tmp_path / "report.html"
     path.write_text(as_html(report), "utf-8")
-    mrr = f"{report.every_run[0].metrics['mrr']:.4f}"
+    mrr = f"{report.every_run[0].metrics['mrr']:.3f}"
     grounds = set()
     for scheme in ("light", "dark"):
         context = browser.new_context(color_scheme=scheme, offline=True)  # type: ignore[arg-type]

@@ -198,7 +198,7 @@ def test_run_without_json_shows_scores_and_tells_computed_from_found(
         if line.startswith("│") and len(cells := line.replace("│", " ").split()) == 2
     }
     for name in (*SCORES, "mrr_filtered", "hits@10_filtered"):
-        assert rows[name] == f"{run['metrics'][name]:,.4f}"
+        assert rows[name] == f"{run['metrics'][name]:,.3f}"
     for name in COUNTS:
         assert rows[name] == f"{run['metrics'][name]:,.0f}"
     assert not any(name.endswith(("_optimistic", "_pessimistic", "_ceiling")) for name in rows)
@@ -555,7 +555,7 @@ def test_runs_are_listed_shown_and_deleted(small: PairSet, blindspot: Command, e
         label = Variant(run["encoder"], run["transform"]).label
         for cell in (find_diagnostic("evalrank").title, label, small.id, "cos, definition", "done"):
             assert f"│ {cell} " in line
-        assert f"{run['metrics']['mrr']:.4f}" in line
+        assert f"{run['metrics']['mrr']:.3f}" in line
 
     for prefix in (first["run_id"], first["run_id"][:8]):
         assert blindspot("runs", "show", prefix).json == first

@@ -139,7 +139,7 @@ def test_the_tables_have_the_best_variant_first_and_say_what_was_left_out(blinds
         shown = [line for line in table.splitlines() if line.startswith("│")]
         assert len(shown) == len(ranked) == 6
         for line, run in zip(shown, ranked, strict=True):
-            assert f" {run['metrics'][headline]:.4f} " in line
+            assert f" {run['metrics'][headline]:.3f} " in line
         assert {run["run_id"] for run in ranked} == {line.split()[-2] for line in shown}
     skipped = [line for line in said.out.splitlines() if line.startswith("skipped: ")]
     assert [line.removeprefix("skipped: ").partition(";")[0] for line in skipped] == [

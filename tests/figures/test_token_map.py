@@ -102,8 +102,8 @@ def test_sentences_of_leaving_out() -> None:
         0.9,
     )
     assert sentences(found, NAMES) == [
-        "Without “not”, only in the match, the similarity rises by 0.0020",
-        "Without “dog”, in the match, the similarity rises by 0.1250",
+        "Without “not”, only in the match, the similarity rises by 0.002",
+        "Without “dog”, in the match, the similarity rises by 0.125",
     ]
 
 

@@ -140,7 +140,7 @@ def test_a_model_passes_fails_or_is_undecided(project: pytest.Pytester) -> None:
     assert "undecided: mrr" in undecided[0]
     assert "too easy" in undecided[0]
     assert re.search(r"^ERROR .*test_could_not_run", said, re.MULTILINE)
-    found.stdout.fnmatch_lines(["*UndecidedWarning: undecided: mrr is 1.0000 *"])
+    found.stdout.fnmatch_lines(["*UndecidedWarning: undecided: mrr is 1.000 *"])
     junit = ElementTree.parse(project.path / "junit.xml").getroot()
     (error,) = junit.iter("error")
     assert "127.0.0.1:9 cannot be reached" in str(error.get("message"))

@@ -22,6 +22,7 @@ from blindspot.diagnostic import Score
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.errors import visible
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs.sending import sendings
 from blindspot.settings import Settings
 from blindspot.store.naming import names_of
@@ -108,10 +109,10 @@ def print_rows(title: str, rows: Sequence[Mapping[str, object]], specs: Mapping[
     """Print a table of rows, each its cells by heading; nothing if there are none.
 
     Args:
-        specs: formats of numbers by heading; others have four digits, True is *yes* and False is empty.
+        specs: formats of numbers by heading; others are written as scores, True is *yes* and False is empty.
     """
     if rows:
-        written = [[cell(value, specs.get(name, ".4f")) for name, value in row.items()] for row in rows]
+        written = [[cell(value, specs.get(name, SCORE)) for name, value in row.items()] for row in rows]
         print_table(title, list(rows[0]), written)
 
 
@@ -137,10 +138,10 @@ def print_limits(datasets: Iterable[str]) -> None:
 
 
 def number(metric: Score, value: float) -> str:
-    return f"{value:,.0f}" if metric.is_count else f"{value:,.4f}"
+    return f"{value:,.0f}" if metric.is_count else f"{value:,{SCORE}}"
 
 
-def cell(value: object, spec: str = ".4f") -> str:
+def cell(value: object, spec: str = SCORE) -> str:
     """A value in a table of scores; a dash for a missing one."""
     if isinstance(value, bool):
         return "yes" if value else ""

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from blindspot.figures.theme import Scheme, Style, apply_layout, set_properties
 from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import ci, number
+from blindspot.numerics.statistics.written import SCORE, ci, number
 from blindspot.variants import Variant
 
 ROW_ROOM = 16  # pixels of a variant in a row of dots
@@ -23,12 +23,11 @@ DOT = ["variant", "name", "value", "low", "high"]
 Dots = pd.DataFrame | Sequence[Mapping[str, object]]
 
 
-def dot(variant: Variant, name: str, score: Measured | float, times: float = 1.0) -> dict[str, object]:
-    """A row of ``dots``, with the columns ``DOT``: a score and its interval, if it has one, multiplied by ``times``."""
+def dot(variant: Variant, name: str, score: Measured | float) -> dict[str, object]:
+    """A row of ``dots``, with the columns ``DOT``: a score and its interval, if it has one."""
     interval = None if isinstance(score, float) else score.interval
     low, high = (interval.low, interval.high) if interval else (np.nan, np.nan)
-    values = (score if isinstance(score, float) else score.value, low, high)
-    return dict(zip(DOT, (variant, name, *(times * value for value in values)), strict=True))
+    return dict(zip(DOT, (variant, name, score if isinstance(score, float) else score.value, low, high), strict=True))
 
 
 def dots(
@@ -38,26 +37,29 @@ def dots(
     *,
     axis: str,
     names: Sequence[str] = (),
-    spec: str = ".3f",
+    spec: str | Mapping[str, str] = SCORE,
 ) -> go.Figure:
     """Values with their 95% intervals, a row per name, variants below each other.
 
     Args:
         rows: columns ``DOT``; low and high are NaN without an interval.
         names: of the rows from top to bottom, also of rows without a value; as in ``rows`` if left out.
-        spec: format of the numbers beside the marks, which are shown only for a few marks.
+        spec: format of the numbers, or by name of the row; numbers beside the marks are shown only for a few marks.
     """
-    figure, labels, rows = go.Figure(), [], pd.DataFrame(rows, columns=DOT)
+    figure, rows = go.Figure(), pd.DataFrame(rows, columns=DOT)
+    labels: list[tuple[float, float, str]] = []
     variants = list(dict.fromkeys(rows["variant"]))
     names = list(names) or list(dict.fromkeys(rows["name"]))
+    specs = dict.fromkeys(names, spec) if isinstance(spec, str) else spec
     for i, variant in enumerate(variants):
         style, rows_here = styles[variant], rows[rows["variant"] == variant]
         offset = (i - (len(variants) - 1) / 2) * 0.7 / len(variants)
         places = [names.index(name) + offset for name in rows_here["name"]]
         ends = rows_here["high"].fillna(rows_here["value"])
-        labels += [
-            (end, y, number(value, spec)) for end, y, value in zip(ends, places, rows_here["value"], strict=True)
+        written = [
+            number(value, specs[name]) for value, name in zip(rows_here["value"], rows_here["name"], strict=True)
         ]
+        labels += zip(ends, places, written, strict=True)
         figure.add_scatter(
             x=rows_here["value"].tolist(),
             y=places,
@@ -66,10 +68,10 @@ def dots(
             name=escape(variant.label, quote=False),
             marker={"color": style.color, "symbol": style.symbol, "size": 10},
             customdata=[
-                [escape(name, quote=False), interval_text(low, high)]
-                for name, low, high in zip(rows_here["name"], rows_here["low"], rows_here["high"], strict=True)
+                [escape(name, quote=False), text + interval_text(low, high, specs[name])]
+                for text, (name, low, high) in zip(written, rows_here[["name", "low", "high"]].to_numpy(), strict=True)
             ],
-            hovertemplate="%{customdata[0]}: %{x:.4f}%{customdata[1]}<extra>%{fullData.name}</extra>",
+            hovertemplate="%{customdata[0]}: %{customdata[1]}<extra>%{fullData.name}</extra>",
         )
     figure.update_yaxes(
         tickvals=list(range(len(names))),
@@ -78,6 +80,8 @@ def dots(
         showgrid=False,
     )
     figure.update_xaxes(title=axis)
+    if all(spec.endswith("%") for spec in specs.values()):
+        figure.update_xaxes(tickformat=".0%")
     figure.update_layout(showlegend=True)
     height = 110 + max(ROW_ROOM * len(variants) + ROW_MARGIN, 44) * len(names) + LEGEND_LINE * len(variants)
     apply_layout(figure, scheme, height=height)
@@ -110,5 +114,5 @@ def error_bars(dots_shown: pd.DataFrame, color: str) -> dict[str, object]:
     }
 
 
-def interval_text(low: float, high: float) -> str:
-    return "" if np.isnan(low) else ci(Interval(low, high), ".4f")
+def interval_text(low: float, high: float, spec: str = SCORE) -> str:
+    return "" if np.isnan(low) else ci(Interval(low, high), spec)

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, apply_layout, faint, ink
-from blindspot.numerics.statistics.written import number, score_written
+from blindspot.numerics.statistics.written import SCORE, number, score_written
 from blindspot.types import Float64
 
 ROW = 27  # pixels of a row of a grid
@@ -198,7 +198,7 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
                 "symbol": style.symbol,
                 "size": [15 if size == line.full else 9 for size in line.sizes],
             },
-            hovertemplate="%{x} dimensions: %{y:.4f}<extra>%{fullData.name}</extra>",
+            hovertemplate=f"%{{x}} dimensions: %{{y:{SCORE}}}<extra>%{{fullData.name}}</extra>",
         )
     figure.update_xaxes(
         type="log", title="dimensions", tickvals=sizes, ticktext=[str(size) for size in sizes], tickangle=0

@@ -15,7 +15,7 @@ from blindspot.figures.theme import Scheme, Style, apply_layout
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.groups import FEW
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import ci_in_words
+from blindspot.numerics.statistics.written import SCORE, ci_in_words
 from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 420
@@ -109,14 +109,14 @@ def _points(
             "thickness": 1.2,
             "width": 3,
         },
-        "hovertemplate": f"%{{customdata[0]}}: {title} %{{y:.4f}}<br>%{{customdata[1]}}"
+        "hovertemplate": f"%{{customdata[0]}}: {title} %{{y:{SCORE}}}<br>%{{customdata[1]}}"
         "<extra>%{fullData.name}</extra>",
     }
 
 
 def _note(count: int, value: float, low: float, high: float, unit: str) -> str:
     check_is_inside(value, Interval(low, high))
-    interval = ci_in_words(Interval(low, high), ".4f") if np.isfinite(low) else "no interval can be given"
+    interval = ci_in_words(Interval(low, high), SCORE) if np.isfinite(low) else "no interval can be given"
     return f"{interval}, {count:,} {unit}" + (", which are few" if count < FEW else "")
 
 

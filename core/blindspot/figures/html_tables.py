@@ -8,7 +8,7 @@ from html import escape
 from typing import Literal
 
 from blindspot.figures.theme import Scheme, faint, ink
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.texts import Change, Segment, near_duplicate_key
 
 LINE = {Scheme.LIGHT: "#D5DBE3", Scheme.DARK: "#364150"}
@@ -114,7 +114,7 @@ def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: s
         note = f" {quiet(f'({row.note})', scheme)}" if row.note else ""
         why = quiet(row.why, scheme, "display:block;font-size:0.8rem") if row.why else ""
         text = Html(f"{_marked(row.text, keys)}{note}{why}")
-        cells.append((f"{row.rank:,} {row.mark}", number(row.similarity, ".4f"), text))
+        cells.append((f"{row.rank:,} {row.mark}", number(row.similarity, SCORE), text))
     columns = (Column.numbers("rank"), Column.numbers("similarity"), Column("text"))
     return html_table(columns, cells, scheme, label, tinted=[i for i, row in enumerate(rows) if row.is_match])
 

@@ -11,7 +11,7 @@ import numpy as np
 from blindspot.encoders.tokens import Role, Token
 from blindspot.figures.html_tables import LINE
 from blindspot.figures.theme import DIVERGING, Scheme, faint, ink, shade
-from blindspot.numerics.statistics.written import NONE, number
+from blindspot.numerics.statistics.written import NONE, SCORE, number
 from blindspot.texts import counted, near_duplicate_key
 from blindspot.transforms.contributions import Contributions, Way
 from blindspot.types import Float64, Int64
@@ -169,7 +169,9 @@ def sentences(contributions: Contributions, names: tuple[str, str]) -> list[str]
 def _said(word: Token, value: float, where: str, way: Way) -> str:
     if way is Way.SUM:
         return f"{_quoted(word)}, {where}, contributes {_precise(value)}"
-    return f"Without {_quoted(word)}, {where}, the similarity {'falls' if value > 0 else 'rises'} by {abs(value):.4f}"
+    return (
+        f"Without {_quoted(word)}, {where}, the similarity {'falls' if value > 0 else 'rises'} by {abs(value):{SCORE}}"
+    )
 
 
 def _quoted(word: Token) -> str:

@@ -31,7 +31,7 @@ from blindspot.numerics.statistics.compare import (
 )
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import NONE, interval, number, p_in_cell
+from blindspot.numerics.statistics.written import NONE, SCORE, interval, number, p_in_cell
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import listed
@@ -329,8 +329,8 @@ def cells(test: PairedTest, a: str = "A", b: str = "B") -> dict[str, str]:
 
 
 def spec_of(test: PairedTest, sign: str = "") -> str:
-    """Format of a score: two decimals where it has no highest value, as of ranks, otherwise four."""
-    return f"{sign},.2f" if math.isinf(test.range[1]) else f"{sign}.4f"
+    """Format of a score: two decimals where it has no highest value, as of ranks, otherwise as ``SCORE``."""
+    return f"{sign},.2f" if math.isinf(test.range[1]) else f"{sign}{SCORE}"
 
 
 def written(test: PairedTest, value: float, sign: str = "") -> str:

@@ -232,7 +232,7 @@ def test_scores_and_comparison_on_the_command_line_are_the_same_numbers(world: W
             assert said["scores"][metric] == expected
     table = blindspot("runs", "scores", *ids).out
     shown = scores[ids[0]]["mrr"].estimate
-    assert f"{shown.value:.4f} ({shown.interval.low:.4f} to {shown.interval.high:.4f})" in table
+    assert f"{shown.value:.3f} ({shown.interval.low:.3f} to {shown.interval.high:.3f})" in table
 
     for ranks, family in (("raw", MAIN), ("filtered", FILTERED)):
         expected = against(world, runs[0], runs[1], family)

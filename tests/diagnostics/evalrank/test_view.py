@@ -60,7 +60,7 @@ def test_the_command_prints_the_view(stored: Stored, monkeypatch: pytest.MonkeyP
     printed = blindspot.out("runs", "trust", run.run_id, "--filtered")
     for choice in trust(world, run, filtered=True).choices:
         assert choice.way in printed
-        assert f"{choice.score.mrr:.4f}" in printed
+        assert f"{choice.score.mrr:.3f}" in printed
 
 
 def test_the_overlap_with_training_parts_the_pairs_of_all_runs_alike(small: World) -> None:

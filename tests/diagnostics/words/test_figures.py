@@ -19,20 +19,23 @@ SCHEMES = pytest.mark.parametrize("scheme", list(Scheme))
 
 @SCHEMES
 def test_measured_marks_are_filled_and_published_ones_hollow(scheme: Scheme) -> None:
-    rows = [dot(A, "rg", Measured(0.5, Interval(0.4, 0.58)), 100), dot(A, "<an>", 25.0), dot(B, "<an>", 10.0)]
+    rows = [dot(A, "rg", Measured(0.5, Interval(0.4, 0.58))), dot(A, "<an>", 0.25), dot(B, "<an>", 0.1)]
     looks = styles([A, B], scheme)
-    figure = words.task_dots(rows, {"CBOW": {"<an>": 74.0}}, ["rg", "<an>"], looks, scheme, axis="")
+    specs = {"rg": ".3f", "<an>": ".1%"}
+    figure = words.task_dots(rows, {"CBOW": {"<an>": 0.74}}, looks, scheme, axis="", specs=specs)
     first, second, published = figure.data
     assert (first.name, published.name) == ("one_b_", "CBOW, published")
-    assert list(first.x) == [50.0, 25.0]
-    assert list(first.error_x.array) == pytest.approx([8.0, 0.0])
-    assert list(first.error_x.arrayminus) == pytest.approx([10.0, 0.0])
+    assert list(first.x) == [0.5, 0.25]
+    assert [text for _, text in first.customdata] == ["0.500 (95% CI 0.400 to 0.580)", "25.0%"]
+    assert published.text == ("&lt;an&gt;: 74.0%",)
+    assert list(first.error_x.array) == pytest.approx([0.08, 0.0])
+    assert list(first.error_x.arrayminus) == pytest.approx([0.1, 0.0])
     assert [round(y) for y in (*first.y, *second.y, *published.y)] == [0, 1, 1, 1]
     assert list(figure.layout.yaxis.ticktext) == ["rg", "&lt;an&gt;"]
     assert published.marker.symbol.endswith("-open")
     assert not first.marker.symbol.endswith("-open")
     assert first.marker.color == looks[A].color != published.marker.color
-    alone = words.task_dots([], {"CBOW": {"rg": 74.0}}, ["rg", "<an>"], looks, scheme, axis="")
+    alone = words.task_dots([], {"CBOW": {"rg": 0.74}}, looks, scheme, axis="", specs=specs)
     assert list(alone.layout.yaxis.ticktext) == ["rg", "&lt;an&gt;"]
 
 

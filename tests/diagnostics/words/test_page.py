@@ -126,7 +126,7 @@ def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: 
     assert [b.label for b in app.button if b.label.startswith("Run")] == ["Run"] * 6 + ["Run the demo"]
     frame = table(app, "score").set_index("task")
     assert len(frame.columns) == 7
-    assert frame.loc[title_of("rg65"), "CBOW, published"] == "74.0"
+    assert frame.loc[title_of("rg65"), "CBOW, published"] == "0.740"
     assert not {title_of("categories-esslli"), title_of("categories-battig")} & set(frame.index), "not comparable"
     assert "esslli has no published score" in written(app)
 
@@ -141,10 +141,9 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path
     for run, score in SCORES.items():
         for encoder in ("lacks", "trigrams"):
             cell = frame.loc[title_of(runs[f"{run} {encoder}"].plan.dataset), encoder]
-            assert float(cell.removeprefix("↑ ")) == pytest.approx(
-                100 * runs[f"{run} {encoder}"].metrics[score], abs=0.051
-            )
-    assert table_of_words._cell(Measured(0.5123, Interval(0.48, 0.5432)), 51.2) == "↑ 51.2 (48.0 to 54.3)"
+            value = runs[f"{run} {encoder}"].metrics[score]
+            assert cell.removeprefix("↑ ") == (f"{value:.3f}" if score == "f1" else percent(value, 1))
+    assert table_of_words._cell(Measured(0.5123, Interval(0.48, 0.5432)), ".1%", 0.512) == "↑ 51.2% (48.0 to 54.3%)"
     traces = chart(app, 0)["data"]
     assert [t["name"] for t in traces] == ["lacks", "trigrams"]
     assert "on 5 datasets some model lacks words" in written(app)
@@ -170,7 +169,7 @@ def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, 
     module_world.repository.database.close()
     app = open_app(cache, "words")
     _, trigrams = of_analogies(app)
-    assert float(trigrams.removeprefix("↑ ").split()[0]) == pytest.approx(100 * common.metrics["accuracy"], abs=0.051)
+    assert trigrams.removeprefix("↑ ").split()[0] == percent(common.metrics["accuracy"], 1)
     assert "–" not in of_analogies(app)
 
 
@@ -184,7 +183,7 @@ def test_wrong_questions_are_listed_as_text(
     line = chart(app, 1)["data"][1]
     assert line["name"] == "trigrams"
     of_sections = [runs["analogy trigrams"].metrics[f"accuracy@{name}"] for name in ("capital", "plural")]
-    assert line["x"] == pytest.approx([100 * accuracy for accuracy in of_sections])
+    assert line["x"] == pytest.approx(of_sections)
     frame = table(app, "answered")
     items = module_world.repository.items(ENTRY, [runs["analogy trigrams"].run_id], texts=True)
     wrong = items[items["greater"] + items["ties"] > 0]

@@ -31,7 +31,7 @@ def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled
     assert shown == pytest.approx([100 * (row.difference.advantage or 0.0) for row in found.rows])
     numbers = table(app, f"{A.label} is", "p (Holm)")
     assert numbers["diagnostic"].tolist() == [row.entry.title for row in found.rows]
-    assert numbers[A.label].tolist() == [f"{row.difference.a:.4f}" for row in found.rows]
+    assert numbers[A.label].tolist() == [f"{row.difference.a:.3f}" for row in found.rows]
     costs = table(app, "cost")
     assert costs.loc[costs["cost"] == "dimension", A.label].item() == "96"
 

@@ -114,7 +114,7 @@ def test_it_can_be_read_without_javascript(report: Report) -> None:
     for run in report.every_run:
         assert run.run_id in words
         if run.plan.diagnostic == "evalrank":
-            assert f"{run.metrics['mrr']:.4f}" in words
+            assert f"{run.metrics['mrr']:.3f}" in words
     for entry in report.entries:
         assert entry.citation in words
     assert "10^{-6}" not in words
@@ -150,7 +150,7 @@ def test_the_comparison_is_that_of_the_study(report: Report) -> None:
     assert len(table.rows) == len(found.rows) == 2
     row = next(row for row in found.rows if row.a.plan.diagnostic == "evalrank")
     cells = next(cells for cells in table.rows if cells[0] == "EvalRank")
-    assert cells[3:5] == (f"{row.a.metrics['mrr']:.4f}", f"{row.b.metrics['mrr']:.4f}")
+    assert cells[3:5] == (f"{row.a.metrics['mrr']:.3f}", f"{row.b.metrics['mrr']:.3f}")
 
 
 def test_stars() -> None:

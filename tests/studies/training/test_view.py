@@ -43,7 +43,7 @@ def test_what_was_lost_and_won(found: Evaluated, evaluator: bs.Evaluator) -> Non
     assert one.items == len(PAIRS)
     assert one.test is not None
     said = one.in_words("MRR")
-    assert f"{found.values[0]:.4f} at step 0 to {found.values[1]:.4f} at step 20" in said
+    assert f"{found.values[0]:.3f} at step 0 to {found.values[1]:.3f} at step 20" in said
     assert f"**{len(one.lost)} were lost**" in said
     assert f"**{len(one.won)} won**" in said
     sure = replace(one, test=replace(one.test, p=0.01)).in_words("MRR")
@@ -55,7 +55,7 @@ def test_what_was_lost_and_won(found: Evaluated, evaluator: bs.Evaluator) -> Non
 
 def test_a_step_beside_itself(found: Evaluated) -> None:
     last = found.series.steps[1]
-    assert steps_view(found, last, last, None).in_words("MRR") == f"MRR is {found.values[1]:.4f} at step 20."
+    assert steps_view(found, last, last, None).in_words("MRR") == f"MRR is {found.values[1]:.3f} at step 20."
 
 
 def test_titles_of_steps() -> None:

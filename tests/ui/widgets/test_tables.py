@@ -26,7 +26,7 @@ def given_tables(draw: st.DrawFn) -> tuple[pd.DataFrame, dict[str, list[int]], d
     )
     alike = {"mrr": draw(st.lists(st.integers(0, rows - 1), unique=True))}
     cells = st.tuples(st.integers(0, rows - 1), st.sampled_from(list(COLUMNS)))
-    written = draw(st.dictionaries(cells, st.sampled_from(["0.2500 [0.1, 0.4]", "0.2500 [0.2, 0.3]"]), max_size=8))
+    written = draw(st.dictionaries(cells, st.sampled_from(["0.250 [0.1, 0.4]", "0.250 [0.2, 0.3]"]), max_size=8))
     return frame, alike, written
 
 
@@ -37,11 +37,11 @@ def shown(frame: pd.DataFrame, alike: dict[str, list[int]], written: dict[tuple[
     for row in range(len(frame)):
         line = []
         for name, title in COLUMNS.items():
-            values = [round(value, 4) for value in frame[title]]
+            values = [round(value, 3) for value in frame[title]]
             best = False
             if better[name] is not None and len(frame) > 1:
                 best = values[row] == (max if better[name] else min)(values) or row in alike.get(name, [])
-            text = written.get((row, name), f"{frame[title][row]:.4f}")
+            text = written.get((row, name), f"{frame[title][row]:.3f}")
             sign = "★" if name in alike else "↑" if better[name] else "↓"
             line.append(f"*{sign} {text}" if best else text)
         number = frame["parameters"][row]

@@ -16,7 +16,7 @@ from blindspot.diagnostics.heros.orderings import Cosines, finding_in_words
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS
 from blindspot.diagnostics.heros.view import orderings_view, sentences_view
 from blindspot.errors import InputError, unknown
-from blindspot.numerics.statistics.written import interval, percent
+from blindspot.numerics.statistics.written import SCORE, interval, percent
 from blindspot.runs.comparison import entry_of_both
 
 HerosRunId = Annotated[str, typer.Argument(help="run id of heros, or its beginning")]
@@ -108,7 +108,7 @@ def resembles(run_id: RunId, as_json: AsJson = False) -> None:
     where = title_of(record.plan.dataset)
     rows = [
         {"published encoder": n.profile.model, "training group": n.profile.group}
-        | {"distance": f"{n.distance:.4f}", "mean difference": f"{n.mean_difference:.4f}"}
+        | {"distance": f"{n.distance:{SCORE}}", "mean difference": f"{n.mean_difference:{SCORE}}"}
         | {subset: f"{n.profile.means[subset]:.3f}" for subset in SUBSETS}
         for n in resemblance_view.neighbors[:SHOWN]
     ]
@@ -138,8 +138,8 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
             [
                 {
                     "ordering": r.ordering,
-                    "share": f"{r.share.value:.4f}",
-                    "95% interval": interval(r.share.interval, ".4f"),
+                    "share": f"{r.share.value:.1%}",
+                    "95% interval": interval(r.share.interval, ".1%"),
                 }
                 for r in view.rates
             ],

@@ -11,6 +11,7 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson, RunId, dataset_named, named, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs.comparison import compare_runs
 from blindspot.runs.default_models import first_run
 from blindspot.store.records import RunRecord
@@ -59,7 +60,7 @@ def _headline(record: RunRecord) -> str:
     """The headline score of a run; "" if it has none or its diagnostic is unknown to this version of Blindspot."""
     entry = all_diagnostics().get(record.plan.diagnostic)
     name = entry.headline_of(record.metrics) if entry else ""
-    return f"{name} {record.metrics[name]:.4f}" if name else ""
+    return f"{name} {record.metrics[name]:{SCORE}}" if name else ""
 
 
 def show(run_id: RunId) -> None:

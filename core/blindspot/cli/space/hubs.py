@@ -76,6 +76,6 @@ def hubs(
 
 def _row(model: Hubs) -> list[str]:
     skewness = [output.cell(of.skewness, ".3f") for of in (model.hubness, model.random)]
-    never = [f"{of.never:.2%}" for of in (model.hubness, model.random)]
+    never = [f"{of.never:.1%}" for of in (model.hubness, model.random)]
     counts = [f"{model.hubness.hubs:,}", f"{model.hubness.most:,}"]
     return [model.variant.label, str(model.k), skewness[0], skewness[1], never[0], never[1], *counts]

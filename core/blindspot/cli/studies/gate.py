@@ -25,6 +25,7 @@ from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import BlindspotError, InputError, library_missing
 from blindspot.files.writing import disk_error
 from blindspot.numerics.statistics.tolerance import TOLERATED
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -165,7 +166,7 @@ def _print_recorded(path: Path | None, run: RunRecord, score: str, as_json: bool
     if as_json:
         output.print_json({"recorded": str(path), "run_id": run.run_id, "score": score, "value": run.metrics[score]})
         return
-    output.print_text(f"recorded {run.plan.variant.label} in {path}: {score} is {run.metrics[score]:.4f}")
+    output.print_text(f"recorded {run.plan.variant.label} in {path}: {score} is {run.metrics[score]:{SCORE}}")
 
 
 def _print(decision: Verdict) -> None:
@@ -177,7 +178,7 @@ def _print(decision: Verdict) -> None:
         output.print_table(
             "Items that got worse" + (f" (the worst {len(decision.worse)} of {decision.losses:,})" if more else ""),
             ["item", "old", "new"],
-            [[item.text, f"{item.old:.4f}", f"{item.new:.4f}"] for item in decision.worse],
+            [[item.text, f"{item.old:{SCORE}}", f"{item.new:{SCORE}}"] for item in decision.worse],
         )
 
 
@@ -220,7 +221,7 @@ def _print_audit(audited: audit.Audit, tolerance: float) -> None:
     output.print_table(
         f"Without a trained model: {audited.score}",
         ["", ""],
-        [(score.name, f"{score.value:.4f}") for score in audited.reached],
+        [(score.name, f"{score.value:{SCORE}}") for score in audited.reached],
     )
     output.print_table(
         f"Smallest drop that is found to be beyond {tolerance:g}, in four cases of five",

@@ -9,6 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, Transforms, settings_and_store, variants_of
 from blindspot.datasets.perturbations import making
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs.own_scale import DATASET, Scale
 from blindspot.runs.requests import EncodeRequest
 from blindspot.studies.sentence.asking import MOST_LINES, MOST_MODELS, check, check_models, try_sentence
@@ -78,7 +79,7 @@ def _row(rewrite: Rewrite) -> tuple[str, ...]:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else f"{value:{SCORE}}"
 
 
 def _scale(scale: Scale | None) -> list[str]:
@@ -116,5 +117,5 @@ def _disagreement(view: LinesView, disagreement: Disagreement) -> tuple[str, ...
     for model, similarity, rank in zip(
         disagreement.models, disagreement.similarities, disagreement.places, strict=True
     ):
-        sides += [view.models[model].label, f"{similarity:.4f}", f"{rank:.0%}"]
+        sides += [view.models[model].label, f"{similarity:{SCORE}}", f"{rank:.0%}"]
     return f"{disagreement.lines[0] + 1} and {disagreement.lines[1] + 1}", *sides

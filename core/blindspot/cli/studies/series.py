@@ -11,6 +11,7 @@ import typer
 from blindspot.cli import computing, output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store, takes_parameters
 from blindspot.datasets.catalog import DatasetRef
+from blindspot.numerics.statistics.written import CHANGE
 from blindspot.runs.computing import Done, Failed, failure
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
@@ -118,7 +119,7 @@ def _series(
 
 
 def _print(view: SeriesView) -> None:
-    output.print_rows(f"{view.entry.title}: {view.title} by {view.by}", view.rows, {"difference": "+.4f"})
+    output.print_rows(f"{view.entry.title}: {view.title} by {view.by}", view.rows, {"difference": CHANGE})
     for sentence in view.in_words:
         output.print_text(sentence)
     if view.by is By.PROMPT:

@@ -10,6 +10,7 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store, takes_parameters
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.tolerance import TOLERATED
+from blindspot.numerics.statistics.written import CHANGE
 from blindspot.runs import pipeline
 from blindspot.studies.lab.grid import cannot_be
 from blindspot.studies.size import speed
@@ -21,7 +22,7 @@ DIMENSIONS_HELP = "numbers of dimensions, separated by commas; larger ones than 
 RESCORE_HELP = (
     "also compare so many best of every search in codes again in float32, separated by commas; evalrank and retrieval"
 )
-SPECS = {"MB per million": ",", "change": "+.4f", "changed": ".1%", "lost": ".1%", "faiss ms": ".2f", "own ms": ".2f"}
+SPECS = {"MB per million": ",", "change": CHANGE, "changed": ".1%", "lost": ".1%", "faiss ms": ".2f", "own ms": ".2f"}
 PRECISIONS_HELP = f"precisions, separated by commas, of {', '.join(PRECISIONS)}"
 
 

@@ -24,7 +24,7 @@ from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.user_data.files import UnclearKind
 from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import interval
+from blindspot.numerics.statistics.written import SCORE, interval
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -69,10 +69,11 @@ def threshold(
     rows = [
         {
             "": name,
-            "Brier score": f"{estimate.brier.value:.4f}",
-            "95% interval": interval(estimate.brier.interval, ".4f"),
+            "Brier score": estimate.brier.value,
+            "95% interval": interval(estimate.brier.interval, SCORE),
+            "calibration error (ECE)": estimate.ece,
+            "of a perfect one": estimate.ece_by_chance,
         }
-        | {"calibration error (ECE)": f"{estimate.ece:.4f}", "of a perfect one": f"{estimate.ece_by_chance:.4f}"}
         for name, estimate in shown.calibrations.items()
     ]
     output.print_rows("Similarity as a probability, cross-fitted", rows)

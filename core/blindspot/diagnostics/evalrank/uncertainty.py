@@ -29,7 +29,7 @@ from blindspot.numerics.statistics.compare import (
 )
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import interval, number
+from blindspot.numerics.statistics.written import SCORE, interval, number
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -229,12 +229,12 @@ def _method(dependence: Dependence, pairs: int) -> str:
 
 
 def spec_of(metric: str) -> str:
-    """Format of a value in tables: scores with four decimals, ranks with two."""
-    return ",.2f" if "rank" in metric else ".4f"
+    """Format of a value in tables: scores as everywhere, ranks with two decimals."""
+    return ",.2f" if "rank" in metric else SCORE
 
 
 def in_cell(metric: str, estimate: Estimate) -> str:
-    """``0.7330 (0.7120 to 0.7540)``, or the value alone."""
+    """``0.733 (0.712 to 0.754)``, or the value alone."""
     spec = spec_of(metric)
     ends = "" if estimate.interval is None else f" ({interval(estimate.interval, spec)})"
     return f"{number(estimate.value, spec)}{ends}"

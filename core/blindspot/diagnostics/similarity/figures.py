@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.dots import DOT, Dots, error_bars, interval_text
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.types import Float64
 from blindspot.variants import Variant
 
@@ -90,7 +91,7 @@ def band_lines(rows: Dots, styles: Mapping[Variant, Style], scheme: Scheme, *, k
             customdata=[
                 interval_text(low, high) for low, high in zip(of_variant["low"], of_variant["high"], strict=True)
             ],
-            hovertemplate="%{x}: %{y:.4f}%{customdata}<extra>%{fullData.name}</extra>",
+            hovertemplate=f"%{{x}}: %{{y:{SCORE}}}%{{customdata}}<extra>%{{fullData.name}}</extra>",
         )
     figure.update_xaxes(type="category", title="scores in the band")
     figure.update_yaxes(title=NAMES[kind])

@@ -42,12 +42,12 @@ def task_dots(
         name=BASELINE,
         line={"color": ink(scheme), "width": 3, "dash": "dot"},
         customdata=[escape(names[row], quote=False) for row, _ in placed for _ in range(3)],
-        hovertemplate=f"%{{customdata}}: %{{x:.4f}}<extra>{BASELINE}</extra>",
+        hovertemplate=f"%{{customdata}}: %{{x:.1%}}<extra>{BASELINE}</extra>",
     )
     # plotly leaves no room around lines and would cut the lowest stroke in half
     every = [v for name in ("value", "low", "high") for v in rows[name].dropna()] + [value for _, value in placed]
     room = 0.03 * max(max(every) - min(every), 0.05)
-    figure.update_xaxes(tickformat=".0%", range=[min(every) - room, max(every) + room])
+    figure.update_xaxes(range=[min(every) - room, max(every) + room])
     return figure
 
 

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from blindspot.figures.dots import Dots, dots
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
+from blindspot.numerics.statistics.written import number
 from blindspot.types import Float64, Int64
 from blindspot.variants import Variant
 
@@ -21,35 +22,36 @@ MANY = 30  # classes: with more, cells have no numbers
 def task_dots(
     measured: Dots,
     published: Mapping[str, Mapping[str, float]],
-    tasks: Sequence[str],
     styles: Mapping[Variant, Style],
     scheme: Scheme,
     *,
     axis: str,
+    specs: Mapping[str, str],
 ) -> go.Figure:
     """A row per task: measured scores filled, with their intervals; published ones hollow and without color.
 
     Args:
         measured: named by task.
         published: scores by name of the embedding and by task.
-        tasks: from top to bottom.
+        specs: formats of scores, by task from top to bottom.
     """
-    figure = dots(measured, styles, scheme, axis=axis, names=tasks, spec=".1f")
-    for number, (name, scores) in enumerate(published.items()):
+    tasks = list(specs)
+    figure = dots(measured, styles, scheme, axis=axis, names=tasks, spec=specs)
+    for place, (name, scores) in enumerate(published.items()):
         figure.add_scatter(
             name=f"{escape(name, quote=False)}, published",
             x=list(scores.values()),
             y=[tasks.index(task) for task in scores],
             mode="markers",
             marker={
-                "symbol": HOLLOW[number % len(HOLLOW)],
+                "symbol": HOLLOW[place % len(HOLLOW)],
                 "size": 9,
                 "color": ink(scheme),
                 "line": {"width": 1.2},
             },
             opacity=0.65,
-            customdata=[escape(task, quote=False) for task in scores],
-            hovertemplate="%{customdata}: %{x:.1f}<extra>%{fullData.name}</extra>",
+            text=[f"{escape(task, quote=False)}: {number(score, specs[task])}" for task, score in scores.items()],
+            hovertemplate="%{text}<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(rangemode="tozero")
     return figure.update_layout(

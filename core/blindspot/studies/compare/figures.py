@@ -15,7 +15,7 @@ from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
-from blindspot.numerics.statistics.written import ci, number, p_in_words
+from blindspot.numerics.statistics.written import CHANGE, SCORE, ci, number, p_in_words
 from blindspot.studies.compare.costs import CostKind
 from blindspot.studies.compare.rows import Row
 from blindspot.studies.compare.several import Point, Wins
@@ -175,12 +175,12 @@ def hover(row: Row, names: tuple[str, str]) -> str:
     """Tooltip of a row; the difference is A minus B."""
     difference = row.difference
     values = [
-        f"{number(value, '.4f')} ({name})" for value, name in zip((difference.a, difference.b), names, strict=True)
+        f"{number(value, SCORE)} ({name})" for value, name in zip((difference.a, difference.b), names, strict=True)
     ]
     lines = [
         f"{row.entry.title}, {title_of(row.dataset)}",
         f"{difference.label}: {', '.join(values)}",
-        f"difference {number(difference.value, '+.4f')}{ci(difference.interval, '+.4f')}",
+        f"difference {number(difference.value, CHANGE)}{ci(difference.interval, CHANGE)}",
         f"corrected {p_in_words(row.difference.p_corrected, difference.p)}, {difference.test}"
         if row.difference.p_corrected is not None
         else f"not tested: {difference.refusal}",
@@ -236,7 +236,7 @@ def pareto(
     for point in points:
         style = styles[point.variant]
         low, high = (point.interval.low, point.interval.high) if point.interval else (point.score, point.score)
-        interval = ci(point.interval, ".4f")
+        interval = ci(point.interval, SCORE)
         figure.add_scatter(
             x=[point.cost],
             y=[point.score],
@@ -252,7 +252,7 @@ def pareto(
                 "width": 3,
                 "color": style.color,
             },
-            hovertemplate=f"%{{y:.4f}}{interval}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"%{{y:{SCORE}}}{interval}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
         )
     positive = all(point.cost > 0 for point in points)
     title = {CostKind.MEMORY: "MB per million texts"}

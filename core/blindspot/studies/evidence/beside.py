@@ -254,7 +254,7 @@ def _wang_4(table: ScoreTable, repository: Repository) -> Beside:
         f"{WANG}, table 4",
         "EvalRank on words",
         "columns",
-        ".4f",
+        ".4f",  # as published
         tuple(cells),
         "Spearman's rho of the MRR with the accuracy on three tasks; published over the 38 models of table 3. The "
         "paper adds about 5,000 synonyms of WordNet to the pairs; evalrank-word-ppdb adds as many of PPDB. The other "

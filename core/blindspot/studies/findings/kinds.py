@@ -658,7 +658,7 @@ LONG_TEXTS: dict[str, Kind] = {
     "place-of-answer": Kind(
         Rule.FACT,
         "{A} finds a passage {is_lower:?less|more} similar to its query when the sentence that answers is last than "
-        "when it is first: cosine {last:.4f} against {first:.4f}, a difference of {value:+.4f}{value:ci +.4f}; "
+        "when it is first: cosine {last:.3f} against {first:.3f}, a difference of {value:+.3f}{value:ci +.3f}; "
         "MRR {mrr_last:.3f} against {mrr_first:.3f}.",
         f"{TEST}, {{value:units}}",
         size,

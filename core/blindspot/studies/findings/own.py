@@ -8,8 +8,8 @@ from typing import Any
 
 from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.compare import Verdict
-from blindspot.numerics.statistics.written import ci, number
-from blindspot.runs.comparison import spec_of
+from blindspot.numerics.statistics.written import ci
+from blindspot.runs.comparison import spec_of, written
 from blindspot.runs.default_models import is_own, is_undeployed, usual_baseline
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import Comparison, Row, compare, tested_by_variant
@@ -123,7 +123,6 @@ def others_of(
 def in_words(row: Row) -> str:
     """``Retrieval, kb_beir: nDCG@10 0.819 against 0.740, +0.079 (95% CI +0.057 to +0.101).``"""
     difference = row.difference
-    spec = ".3f" if spec_of(difference) == ".4f" else spec_of(difference)
-    values = f"{difference.label} {number(difference.a, spec)} against {number(difference.b, spec)}"
-    change = f"{number(difference.value, f'+{spec}')}{ci(difference, f'+{spec}')}"
+    values = f"{difference.label} {written(difference, difference.a)} against {written(difference, difference.b)}"
+    change = f"{written(difference, difference.value, '+')}{ci(difference, spec_of(difference, '+'))}"
     return f"{row.entry.title}, {title_of(row.dataset)}: {values}, {change}."

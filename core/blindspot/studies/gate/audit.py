@@ -24,6 +24,7 @@ from blindspot.datasets.training_overlap import TrainingSet, compared
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.tolerance import Drop, drop
+from blindspot.numerics.statistics.written import SCORE
 
 ENOUGH = 1_000  # items that stand for any number of them
 CHANGING = (0.05, 0.2)  # shares of items that a re-training changes, for or against: few and many
@@ -219,8 +220,8 @@ def why_easy(score: str, value: float, lowest: float, highest: float, reached: I
         value: of the old model; any model's is from ``lowest`` to ``highest``.
     """
     if value >= lowest + CEILING * (highest - lowest):
-        return f"{score} of the old model is {value:.4f} of at most {highest:.4f}, which a worse one may reach, too"
+        return f"{score} of the old model is {value:{SCORE}} of at most {highest:g}, which a worse one may reach, too"
     easy = max(
         (score for score in reached if score.value >= EASY), key=lambda by_encoder: by_encoder.value, default=None
     )
-    return f"{easy.name} reaches {easy.value:.4f} in {score} without a trained model" if easy else ""
+    return f"{easy.name} reaches {easy.value:{SCORE}} in {score} without a trained model" if easy else ""

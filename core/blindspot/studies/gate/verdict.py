@@ -14,10 +14,12 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import ItemScores
 from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs.comparison import declared
 from blindspot.studies.gate.sides import Recorded, have_same_vectors
 from blindspot.texts import counted
 
+DROP = ".4f"  # a digit more than scores: a bound just above the tolerance must not look like it
 SHOWN = 20  # items that got worse
 ROUNDING = 1e-9  # of an item's score: the same vectors in another batch or order of rows differ by no more
 EASY_REMEDY = "Add harder items, choose a stricter score, or accept it (--allow-easy, allow_easy=True)."
@@ -96,14 +98,14 @@ class Verdict:
         """What was measured, what follows, and what would decide."""
         d, least = self.drop, 1 - self.drop.alpha
         measured = (
-            f"{self.score} is {self.old:.4f} with {self.old_name} and {self.new:.4f} with {self.new_name}: "
+            f"{self.score} is {self.old:{SCORE}} with {self.old_name} and {self.new:{SCORE}} with {self.new_name}: "
             f"{_change(d.value)} on {self.items:,} items ({self.losses:,} worse, {self.gains:,} better)."
         )
         ends = " and ".join(
             part
             for part in (
-                "" if d.low is None else f"at least {d.low:.4f}",
-                "" if d.high is None else f"at most {d.high:.4f}",
+                "" if d.low is None else f"at least {d.low:{DROP}}",
+                "" if d.high is None else f"at most {d.high:{DROP}}",
             )
             if part
         )
@@ -158,7 +160,7 @@ class Verdict:
 def _change(drop: float) -> str:
     if drop == 0:
         return "no change"
-    return f"a {'drop' if drop > 0 else 'gain'} of {abs(drop):.4f}"
+    return f"a {'drop' if drop > 0 else 'gain'} of {abs(drop):{DROP}}"
 
 
 def check_limits(tolerance: Any, alpha: Any) -> None:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from blindspot.errors import visible
 from blindspot.files.writing import cannot_write, write_atomically
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.studies.gate.verdict import Outcome, Verdict
 
 SUITE = "blindspot gate"
@@ -18,7 +19,7 @@ def as_markdown(verdict: Verdict) -> str:
     lines = [f"### Gate {verdict.outcome}: {verdict.score}", "", *_paragraphs(verdict)]
     if verdict.worse:
         lines += ["| got worse | old | new |", "|---|--:|--:|"]
-        lines += [f"| {_text(item.text)} | {item.old:.4f} | {item.new:.4f} |" for item in verdict.worse]
+        lines += [f"| {_text(item.text)} | {item.old:{SCORE}} | {item.new:{SCORE}} |" for item in verdict.worse]
         if verdict.losses > len(verdict.worse):
             lines += ["", f"and {verdict.losses - len(verdict.worse):,} more."]
     return "\n".join(lines) + "\n"
@@ -77,7 +78,7 @@ def _junit(name: str, tag: str, message: str, text: str = "", kind: str = "") ->
 def _list(verdict: Verdict) -> str:
     texts = [visible(" ".join(item.text.split())) for item in verdict.worse]
     return "\n".join(
-        f"{item.old:.4f} -> {item.new:.4f}  {text}" for item, text in zip(verdict.worse, texts, strict=True)
+        f"{item.old:{SCORE}} -> {item.new:{SCORE}}  {text}" for item, text in zip(verdict.worse, texts, strict=True)
     )
 
 

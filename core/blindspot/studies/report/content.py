@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import limits_of, title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, in_words
 from blindspot.errors import InputError, unknown
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs.default_models import check_were_run
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -146,7 +146,7 @@ def score_table(runs: RunsOf) -> Table:
         (
             title_of(run.plan.dataset),
             run.plan.variant.label,
-            *(number(run.metrics[metric], ".4f") if metric in run.metrics else "–" for metric in columns),
+            *(number(run.metrics[metric], SCORE) if metric in run.metrics else "–" for metric in columns),
             f"{run.metrics[entry.overview.counted[0]]:,.0f}" if entry.overview.counted[0] in run.metrics else "–",
         )
         for run in chosen

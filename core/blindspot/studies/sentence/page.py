@@ -13,7 +13,7 @@ from blindspot.datasets.perturbations.making import Made
 from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import BlindspotError, InputError
 from blindspot.figures.theme import Scheme
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs import own_scale
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import EncodeRequest
@@ -324,7 +324,7 @@ def _show_lines(lines: tuple[str, ...], variants: Sequence[Variant], offered: Of
 def _two(view: LinesView) -> None:
     for model in view.models:
         value = model.similarities[0][1]
-        text = "it has no vector for one of the lines." if value is None else f"similarity **{number(value, '.4f')}**."
+        text = "it has no vector for one of the lines." if value is None else f"similarity **{number(value, SCORE)}**."
         st.markdown(f"**{as_text(model.label)}**: {text}")
         _scale_and_notes(model)
     asked = [_asked(view, model, number) for number, model in enumerate(view.models)]

@@ -88,7 +88,7 @@ class Ranked:
 
     def __str__(self) -> str:
         return (
-            f"MRR of {self.queries} demo queries is {self.mrr[0]:.4f}, by the reference {self.mrr[1]:.4f}; "
+            f"MRR of {self.queries} demo queries is {self.mrr[0]:.3f}, by the reference {self.mrr[1]:.3f}; "
             f"{self.same:.1%} of the ranks are the same, and {self.nearest:.1%} of the {NEAREST} nearest texts."
         )
 

@@ -194,7 +194,7 @@ def result(aspect: str, fitted: Fit) -> Result:
         return Result(aspect, State.UNCHECKED, "The reference does not show its layers.", "", figures)
     named = fitted.candidates[best]
     if named.aspect == aspect:
-        text = (
+        text = (  # cosines of set-ups that differ little are near 1
             f"Fits {named.name} (median cosine {fitted.medians[best]:.4f}), not the published set-up ({published:.4f})."
         )
         return Result(aspect, State.WRONG, text, ADVICE[aspect], figures)

@@ -24,7 +24,7 @@ from blindspot.numerics.statistics.estimate import Sure
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, exact_share
 from blindspot.numerics.statistics.tolerance import Drop, drop
-from blindspot.numerics.statistics.written import interval, p_in_cell
+from blindspot.numerics.statistics.written import SCORE, interval, p_in_cell
 from blindspot.runs.comparison import ends, headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -172,7 +172,7 @@ class SizeView:
             "precision": cell.setting.way,
             "MB per million": cell.setting.bytes_per_text,
             "score": cell.value,
-            "95% CI": interval(cell.interval, ".4f"),
+            "95% CI": interval(cell.interval, SCORE),
             "change": None if cell.is_full else cell.value - self.full.value,
             "p (Holm)": "" if cell.p_corrected is None else p_in_cell(cell.p_corrected, cell.p),
             "loses at most": None if cell.is_full else cell.loses_at_most,

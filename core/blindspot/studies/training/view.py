@@ -9,7 +9,7 @@ import pandas as pd
 
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number, p_in_words
+from blindspot.numerics.statistics.written import CHANGE, DIFFERENCE, SCORE, ci_in_words, number, p_in_words
 from blindspot.studies.training.steps import Evaluated, Series, Step
 from blindspot.texts import counted
 
@@ -46,8 +46,8 @@ class StepsView:
         """What became of the score and its items, as Markdown; ``score`` is its name, escaped."""
         first, last = (float(self.evaluated.values[self.series.place(s.label)]) for s in (self.before, self.after))
         if self.before == self.after:
-            return f"{score} is {number(first, '.4f')} at {self.before.title}."
-        steps = f"{number(first, '.4f')} at {self.before.title} to {number(last, '.4f')} at {self.after.title}"
+            return f"{score} is {number(first, SCORE)} at {self.before.title}."
+        steps = f"{number(first, SCORE)} at {self.before.title} to {number(last, SCORE)} at {self.after.title}"
         if self.test is not None and self.test.p is not None and self.test.p >= ALPHA and first != last:
             text = f"**No significant change of {score}**, from {steps}"
         else:
@@ -69,7 +69,7 @@ class StepsView:
         if self.test.interval is None:
             return f" (not tested: {self.test.refusal})" if self.test.refusal else ""
         p = "" if self.test.p is None else f"; {p_in_words(self.test.p)}"
-        return f" ({ci_in_words(self.test, '+.4f', of=DIFFERENCE)}{p})"
+        return f" ({ci_in_words(self.test, CHANGE, of=DIFFERENCE)}{p})"
 
 
 def steps_view(evaluated: Evaluated, before: Step, after: Step, test: PairedTest | None) -> StepsView:

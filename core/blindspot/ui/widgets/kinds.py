@@ -10,7 +10,7 @@ import streamlit as st
 
 from blindspot.numerics.statistics.groups import FEW, Gain, Gains
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import interval, number, p_in_cell
+from blindspot.numerics.statistics.written import CHANGE, SCORE, interval, number, p_in_cell
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets import tables
@@ -77,8 +77,8 @@ def _cell(row: Mapping[Hashable, Any], score: str, plural: str) -> str:
     value, low, high = (row[name] for name in (score, f"{score}_low", f"{score}_high"))
     if pd.isna(value):
         return "–"
-    sure = "" if pd.isna(low) else f" ({interval(Interval(low, high), '.4f')})"
-    return f"{number(value, '.4f')}{sure}" + (f", {row[plural]:,} {plural}" if plural else "")
+    sure = "" if pd.isna(low) else f" ({interval(Interval(low, high), SCORE)})"
+    return f"{number(value, SCORE)}{sure}" + (f", {row[plural]:,} {plural}" if plural else "")
 
 
 def say_gains(
@@ -136,11 +136,11 @@ def _table_of_gains(gains: Gains, plural: str, score: str, key: str, sides: Mapp
             "kind": gain.group.label,
             plural: gain.rows,
             "B − A": gain.test.value,
-            "95% CI": "" if gain.test.interval is None else interval(gain.test.interval, "+.4f"),
+            "95% CI": "" if gain.test.interval is None else interval(gain.test.interval, CHANGE),
             "p (Holm)": p_in_cell(gain.test.p_corrected, gain.test.p),
         }
         for gain in gains.tested
     ]
     numbers = st.column_config.NumberColumn
-    config = {"B − A": numbers(format="%+.4f", help=score)}
+    config = {"B − A": numbers(format=f"%{CHANGE}", help=score)}
     tables.draw(rows, key=key, column_config=config)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start
 
 # Shown to the last digit that a tie or a change of batch size cannot move.
-_DECIMALS = 4
+_DECIMALS = 3  # of scores, as in ``written.SCORE``
 
 TESTED, HIGHEST, LOWEST = "★", "↑", "↓"
 
@@ -67,7 +67,7 @@ def draw(
         st.dataframe(rows, hide_index=True, column_config=config, **look)
         return
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-    columns = {name: _spec_of_negative(frame[name], config.get(name)) for name in frame.columns}
+    columns = {name: _spec_of(frame[name], config.get(name)) for name in frame.columns}
     specs = {name: spec for name, spec in columns.items() if spec is not None}
     if not specs:
         st.dataframe(frame, hide_index=True, column_config=config, **look)
@@ -81,14 +81,16 @@ def draw(
     st.dataframe(styled, hide_index=True, column_config=config, **look)
 
 
-def _spec_of_negative(column: pd.Series[Any], config: Any) -> str | None:
-    """Python's format of a column of numbers, some below 0; None for any other, and for bars and the like."""
-    if not pd.api.types.is_numeric_dtype(column) or not (column < 0).any():
-        return None
+def _spec_of(column: pd.Series[Any], config: Any) -> str | None:
+    """Python's format of a column of shares, or of numbers, some below 0; None for any other, and for bars."""
     options = config.get("type_config", {}) if isinstance(config, Mapping) else {}
-    if options.get("type", "number") != "number":
+    if not pd.api.types.is_numeric_dtype(column) or options.get("type", "number") != "number":
         return None
     form = options.get("format")
+    if form == "percent":  # which would have two decimals
+        return ".1%"
+    if not (column < 0).any():
+        return None
     if form is None:
         return "" if pd.api.types.is_integer_dtype(column) else ".4g"
     if form == "localized":

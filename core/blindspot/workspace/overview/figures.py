@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from blindspot.figures.dots import error_bars, interval_text
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.variants import Variant
 
 ROW = 26  # pixels of a model whose name takes one line
@@ -47,7 +48,7 @@ def score_dots(
             mode="markers",
             name=escape(variant.label, quote=False),
             marker={"color": style.color, "symbol": style.symbol, "size": 11},
-            hovertemplate=f"%{{x:.4f}}{interval_text(row['low'], row['high'])}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"%{{x:{SCORE}}}{interval_text(row['low'], row['high'])}<extra>%{{fullData.name}}</extra>",
         )
     low = float(scores["low"].fillna(scores["score"]).min())
     high = float(scores["high"].fillna(scores["score"]).max())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, ink
+from blindspot.numerics.statistics.written import SCORE
 
 HEIGHT = 280
 
@@ -27,7 +28,7 @@ def likelihood(
             mode="lines+markers",
             line={"color": ink(scheme), "dash": dash, "width": 2},
             marker={"symbol": symbol, "size": 5},
-            hovertemplate="after %{x} steps: %{y:.4f}<extra>" + name + "</extra>",
+            hovertemplate=f"after %{{x}} steps: %{{y:{SCORE}}}<extra>{name}</extra>",
         )
     figure.add_vline(x=kept, line={"color": ink(scheme), "width": 1, "dash": "dash"})
     figure.add_annotation(

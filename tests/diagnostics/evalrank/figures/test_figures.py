@@ -99,7 +99,7 @@ def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
         with_ends = next(trace for trace in figure.data if trace.name == SHOWN["hits@1"] and trace.mode == "markers")
         np.testing.assert_allclose([with_ends.error_x.arrayminus[0], with_ends.error_x.array[0]], [0.1, 0.05])
         assert {*with_ends.error_x.array[1:], *with_ends.error_x.arrayminus[1:]} <= {None}, "no interval"
-        assert with_ends.customdata[0][1] == f" [{ends[0]:.4f}, {ends[1]:.4f}]"
+        assert with_ends.customdata[0][1] == f" [{ends[0]:.3f}, {ends[1]:.3f}]"
         assert figure.data[0].error_x.array is None, "MRR has no interval here"
         assert (figure.layout.height - 80) / len(variants) >= 15, "room for a line of text"
 
@@ -264,7 +264,7 @@ def test_intervals_are_drawn_and_few_pairs_are_hollow() -> None:
     assert list(bars.array) == [0.25, 0.25]
     assert list(bars.arrayminus) == [0.125, 0.125]
     assert list(figure.data[0].marker.symbol) == ["circle-open", "circle"]
-    assert figure.data[0].customdata[0][1] == "95% CI 0.1250 to 0.5000, 3 pairs, which are few"
+    assert figure.data[0].customdata[0][1] == "95% CI 0.125 to 0.500, 3 pairs, which are few"
     assert figure.data[1].customdata[0][1] == "no interval can be given, 1 pairs, which are few"
     assert {t.mode for t in figure.data} == {"lines+markers"}
     assert {t.mode for t in kinds({A: KINDS}, joined=False).data} == {"markers"}
@@ -280,13 +280,13 @@ def test_choices_have_their_numbers_and_texts_are_escaped() -> None:
     ]
     html = choices_table(rows, Scheme.LIGHT, 'a "label"')
     escaped = ("&lt;b&gt;score", "All &amp; sundry", "a &quot;label")
-    for part in (*escaped, ">0.5000<", ">+0.1250<", ">−0.0500<", ">1,234<"):
+    for part in (*escaped, ">0.500<", ">+0.125<", ">−0.050<", ">1,234<"):
         assert part in html
     assert html.count("<tr style") == 1, "the shown row alone is tinted"
     assert choices_table(rows, Scheme.DARK, "x") != html
 
 
-@each(("value", "shown"), [(-0.00001, "0.0000"), (0.0, "0.0000"), (-0.1, "−0.1000")])
+@each(("value", "shown"), [(-0.0001, "0.000"), (0.0, "0.000"), (-0.1, "−0.100")])
 def test_a_difference_has_a_sign_unless_it_is_zero(value: float, shown: str) -> None:
     assert difference(value) == shown
 

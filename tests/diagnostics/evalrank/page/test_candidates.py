@@ -57,7 +57,7 @@ def test_trust_offers_the_other_candidates_and_then_shows_both(open_app: OpenApp
     assert not app.button(key="trust_candidates").disabled
     assert "among matches only **" not in written(app)
     among = world.run("evalrank", "trigrams", questions, candidates="matches")
-    both = [f"**{run.metrics['hits@1']:.4f}**" for run in (every, among)]
+    both = [f"**{run.metrics['hits@1']:.3f}**" for run in (every, among)]
     for options in ({}, {"among": "matches"}):
         app = open_app(world.cache, "evalrank", data=questions, view="trust", **options)
         assert not [button for button in app.button if button.key == "trust_candidates"]

@@ -115,7 +115,7 @@ def test_trust_shows_what_each_choice_does(opened: Callable[..., AppTest], runs:
     other = next(run for run in runs.values() if run is not best)
     app.selectbox(key="trust_of").set_value(other.plan.variant).run()
     html = choices_html(app)
-    assert f">{other.metrics['mrr_filtered']:.4f}<" in html
+    assert f">{other.metrics['mrr_filtered']:.3f}<" in html
     assert "without near-duplicates" in html
     assert not app.button(key="trust_protocol").disabled
 
@@ -126,7 +126,7 @@ def test_trust_compares_with_the_toolkit_where_it_was_run(
 ) -> None:
     toolkit = small.run("evalrank", "trigrams", "small-pairs", protocol="toolkit")
     app = opened(view="trust", model="trigrams~none")
-    assert f">{toolkit.metrics['mrr']:.4f}<" in choices_html(app)
+    assert f">{toolkit.metrics['mrr']:.3f}<" in choices_html(app)
     assert "It also always centers the embeddings." in choices_html(app)
     assert f"by the published toolkit Hits@1 **{toolkit.metrics['hits@1']:.4f}**" in written(app)
     assert f"by definition Hits@1 **{runs['trigrams'].metrics['hits@1']:.4f}**" in written(app)

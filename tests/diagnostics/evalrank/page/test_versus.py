@@ -50,7 +50,7 @@ def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, store
     shown = cells_of(app, "MRR optimistic")
     for run in runs:
         interval = found.estimates[run.run_id]["mrr"].interval
-        assert f"{run.metrics['mrr']:.4f} ({interval.low:.4f} to {interval.high:.4f})".encode() in shown
+        assert f"{run.metrics['mrr']:.3f} ({interval.low:.3f} to {interval.high:.3f})".encode() in shown
 
 
 def test_where_no_match_is_first_the_headline_is_about_mrr(open_app: OpenApp, world: World) -> None:
@@ -79,7 +79,7 @@ def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
         assert "★" in written(app), "the sign is explained"
         shown = cells_of(app, column).decode("utf-8", "replace")
         for run in runs:
-            assert f"★ {run.metrics['mrr']:.4f}" in shown
+            assert f"★ {run.metrics['mrr']:.3f}" in shown
 
 
 @pytest.mark.parametrize("ranks", ["raw", "filtered"])

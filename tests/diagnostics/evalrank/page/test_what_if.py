@@ -46,7 +46,7 @@ def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
         assert rows.loc[title, "after"] == after[f"{name}{suffix}"]
         assert rows.loc[title, "change"] == after[f"{name}{suffix}"] - before[f"{name}{suffix}"]
     assert "On all 400 pairs" in written(app)
-    stored = f"MRR {before[f'mrr{suffix}']:.4f} → {after[f'mrr{suffix}']:.4f}"
+    stored = f"MRR {before[f'mrr{suffix}']:.3f} → {after[f'mrr{suffix}']:.3f}"
     assert stored in written(app), "the run that this would be is in the store"
     assert all(button.key != "if_run" for button in app.button)
 

@@ -36,7 +36,7 @@ def test_rates_have_their_intervals() -> None:
         np.testing.assert_allclose(trace.error_x.array, [0.05, 0.05])
         np.testing.assert_allclose(trace.error_x.arrayminus, [0.1, 0.1])
         assert "&lt;b&gt;bold" in trace.customdata[1][0]
-        assert trace.customdata[0][1:] == ["70.0%", "60.0%", "75.0%"]
+        assert trace.customdata[0][1] == "70.0% (95% CI 60.0 to 75.0%)"
     assert [t.name for t in figure.data] == ["a", "b + center"]
     ticks = list(figure.layout.yaxis.ticktext)
     assert ticks[0] == "synonym over<br>antonym"

@@ -46,8 +46,8 @@ def test_the_profile_prints_intervals_where_there_are_some() -> None:
     assert text[0][1] == "-0.100<br><span style='font-size:10px'>-0.200 –<br>0.020</span>"
     assert text[1] == ["0.500", "0.200"]
     hover = [list(row) for row in figure.data[0].hovertext]
-    assert hover[0] == ["0.9500 (95% CI 0.9312 to 0.9601)", "−0.1000 (95% CI −0.2000 to 0.0200)"]
-    assert hover[1] == ["0.5000", "0.2000"]
+    assert hover[0] == ["0.950 (95% CI 0.931 to 0.960)", "−0.100 (95% CI −0.200 to 0.020)"]
+    assert hover[1] == ["0.500", "0.200"]
     assert figure.layout.height > plain.layout.height, "three lines need more room than one"
 
 

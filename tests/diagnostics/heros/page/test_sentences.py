@@ -195,7 +195,7 @@ def test_a_rewrite_s_changes_are_marked_and_its_markup_is_text(open_app: OpenApp
     for word in ("huge", "larger", "Rome"):
         assert f">{word}</ins>" in rewrites
     for subset in SUBSETS:
-        assert f"{world.value(B, 1, subset):.4f}" in rewrites
+        assert f"{world.value(B, 1, subset):.3f}" in rewrites
 
 
 def test_dots_and_ranks_are_those_of_the_store_and_the_embeddings(open_app: OpenApp, world: World) -> None:

@@ -8,7 +8,7 @@ from html import escape
 from blindspot.diagnostics.evalrank.trust import Choice
 from blindspot.figures.html_tables import Column, Html, html_table, quiet
 from blindspot.figures.theme import Scheme
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import CHANGE, SCORE, number
 
 
 def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
@@ -17,9 +17,9 @@ def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
     cells = [
         (
             Html(f"<b>{escape(choice.about)}</b>: {escape(choice.way)}<br>{quiet(choice.meaning, scheme)}"),
-            f"{choice.score.mrr:.4f}",
+            f"{choice.score.mrr:{SCORE}}",
             "" if choice.is_shown else difference(choice.score.mrr - base.mrr),
-            f"{choice.score.hits_at_1:.4f}",
+            f"{choice.score.hits_at_1:{SCORE}}",
             "" if choice.is_shown else difference(choice.score.hits_at_1 - base.hits_at_1),
             f"{choice.score.pairs:,}",
         )
@@ -32,4 +32,4 @@ def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
 
 def difference(value: float) -> str:
     """A difference with its sign, unless it rounds to nothing."""
-    return number(value, "+.4f")
+    return number(value, CHANGE)

@@ -15,7 +15,7 @@ from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, set_properties
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import CHANGE, SCORE, number
 from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 330
@@ -78,7 +78,7 @@ def score_dots(
                 [escape(variant.label, quote=False), _in_brackets(end)]
                 for variant, end in zip(scores, ends, strict=True)
             ],
-            hovertemplate=f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
+            hovertemplate=f"{title}: %{{x:{SCORE}}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
             **where,
         )
         drawn = [value for end in ends if end for value in end] + values + ([ceiling[name]] if ceiling else [])
@@ -105,7 +105,7 @@ def score_dots(
                 mode="lines",
                 name="ceiling of raw ranks",
                 line={"color": ink(scheme), "width": 2, "dash": "dot"},
-                hovertemplate=f"no model can exceed %{{x:.4f}}<extra>{title}</extra>",
+                hovertemplate=f"no model can exceed %{{x:{SCORE}}}<extra>{title}</extra>",
                 **where,
             )
         end = max(drawn) + (room if roomy else VALUE_ROOM * room)
@@ -130,7 +130,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _in_brackets(ends: tuple[float, float] | None) -> str:
-    return "" if ends is None else f" [{ends[0]:.4f}, {ends[1]:.4f}]"
+    return "" if ends is None else f" [{ends[0]:{SCORE}}, {ends[1]:{SCORE}}]"
 
 
 def _error_bars(
@@ -219,8 +219,8 @@ def difference_forest(
                 (score, *of_test, test.verdict.value)
                 for score, of_test, test in zip(scores, ends, tests_of_model, strict=True)
             ],
-            hovertemplate="%{customdata[0]}: %{x:+.4f} [%{customdata[1]:+.4f}, %{customdata[2]:+.4f}]<br>"
-            "%{customdata[3]}<extra>%{fullData.name}</extra>",
+            hovertemplate=f"%{{customdata[0]}}: %{{x:{CHANGE}}} [%{{customdata[1]:{CHANGE}}}, "
+            f"%{{customdata[2]:{CHANGE}}}]<br>%{{customdata[3]}}<extra>%{{fullData.name}}</extra>",
         )
     figure.add_vline(x=0, line={"color": ink(scheme), "width": 1.5, "dash": "dot"})
     for between in range(1, len(scores)):
@@ -269,7 +269,7 @@ def published_dots(dots: list[Dot], styles: Mapping[Variant, Style], scheme: Sch
                 mode="markers",
                 marker={"size": 11, **(hollow if published else filled)},
                 showlegend=False,
-                hovertemplate=f"%{{text}}<br>{title} %{{x:.4f}}<extra></extra>",
+                hovertemplate=f"%{{text}}<br>{title} %{{x:{SCORE}}}<extra></extra>",
                 row=1,
                 col=column,
             )

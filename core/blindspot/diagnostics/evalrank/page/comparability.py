@@ -122,6 +122,7 @@ def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
         run: under the toolkit protocol.
         definition: of the same embeddings; None while it is not computed.
     """
+    # Four digits: the two differ by rounding alone, and the published ones have as many.
     toolkit = f"Hits@1 **{run.metrics['hits@1']:.4f}**, MRR **{run.metrics['mrr']:.4f}**"
     if definition is not None:
         m = definition.metrics

@@ -26,6 +26,7 @@ from blindspot.figures.html_tables import TableRow, is_long, ranking_table
 from blindspot.figures.theme import MANY_VARIANTS
 from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.ranking.problem import Relation
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.runs.why_similar import PairOfTexts
@@ -298,7 +299,7 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
         if name in {"query", "match"}:
             out[title] = text(width=280, help="A long text begins shortly before the word that differs")
         elif name.startswith("similarity"):
-            out[title] = number(format="%.4f", help=about)
+            out[title] = number(format=f"%{SCORE}", help=about)
         elif name in {"overlap", "1/rank difference"} or name.startswith("frequency"):
             out[title] = number(format="%.2f" if name != "1/rank difference" else "%.3f", help=about)
         elif name == "pair":
@@ -395,7 +396,7 @@ def _above(run: RunRecord, table: PairTable, row: int, *, of_words: bool, querie
         st.caption("Not ranked: no vector for query or match.")
         return
     similarity = table.similarity(run.run_id)[row]
-    st.markdown(f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {similarity:.4f}")
+    st.markdown(f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {similarity:{SCORE}}")
     if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
         st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what outranks the match.")
         return

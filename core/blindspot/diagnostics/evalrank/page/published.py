@@ -78,4 +78,4 @@ def _table(rows: Sequence[PublishedScore]) -> list[dict[str, object]]:
     ]
 
 
-_COLUMNS = dict.fromkeys(PANELS.values(), "%.4f")
+_COLUMNS = dict.fromkeys(PANELS.values(), "%.4f")  # as published, in hundredths of a percent

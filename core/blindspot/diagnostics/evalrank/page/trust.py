@@ -33,6 +33,7 @@ from blindspot.diagnostics.evalrank.view import (
 )
 from blindspot.errors import BlindspotError
 from blindspot.files.tables import MAX_ROWS
+from blindspot.numerics.statistics.written import CHANGE, SCORE
 from blindspot.policy import MOST_NAMED
 from blindspot.runs import requesting
 from blindspot.runs.embeddings import EmbeddingsGone
@@ -93,8 +94,8 @@ def _both_candidates(shown: EvalRankView, view: TrustView) -> None:
     if other is not None:
         every, matches = (other.score, score) if shown.among_matches else (score, other.score)
         st.markdown(
-            f"With all texts as candidates Hits@1 is **{every.hits_at_1:.4f}** (MRR {every.mrr:.4f}), among matches "
-            f"only **{matches.hits_at_1:.4f}** (MRR {matches.mrr:.4f})."
+            f"With all texts as candidates Hits@1 is **{every.hits_at_1:{SCORE}}** (MRR {every.mrr:{SCORE}}), among "
+            f"matches only **{matches.hits_at_1:{SCORE}}** (MRR {matches.mrr:{SCORE}})."
         )
 
 
@@ -311,10 +312,10 @@ def _scores(shown: EvalRankView, overlap: OverlapView) -> None:
 
     for part, about in PARTS.items():
         if any(score[part].pairs for score in scores):
-            add(f"MRR {part.replace('_', ' ')}", [score[part].mrr for score in scores], "%.4f", about)
+            add(f"MRR {part.replace('_', ' ')}", [score[part].mrr for score in scores], f"%{SCORE}", about)
     less = "The score on the rest minus that on all pairs."
-    add("Δ MRR rest", [score["rest"].mrr - score["all"].mrr for score in scores], "%+.4f", less)
+    add("Δ MRR rest", [score["rest"].mrr - score["all"].mrr for score in scores], f"%{CHANGE}", less)
     for part in ("all", "rest"):
-        add(f"Hits@1 {part}", [score[part].hits_at_1 for score in scores], "%.4f", PARTS[part])
-    add("Δ Hits@1 rest", [score["rest"].hits_at_1 - score["all"].hits_at_1 for score in scores], "%+.4f", less)
+        add(f"Hits@1 {part}", [score[part].hits_at_1 for score in scores], f"%{SCORE}", PARTS[part])
+    add("Δ Hits@1 rest", [score["rest"].hits_at_1 - score["all"].hits_at_1 for score in scores], f"%{CHANGE}", less)
     tables.draw(columns, key="training_scores", column_config=config)

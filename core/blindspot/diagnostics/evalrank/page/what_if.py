@@ -16,7 +16,7 @@ from blindspot.diagnostics.evalrank.pairs import around_match
 from blindspot.diagnostics.evalrank.what_if import Basis, Change, WhatIf
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import interval
+from blindspot.numerics.statistics.written import CHANGE, SCORE, interval
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
@@ -182,7 +182,7 @@ def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, m
     _drill(base, transform, metric)
 
 
-_SCORE_COLUMNS = dict.fromkeys(("before", "after"), "%.4f") | {"change": "%+.4f"}
+_SCORE_COLUMNS = dict.fromkeys(("before", "after"), f"%{SCORE}") | {"change": f"%{CHANGE}"}
 
 
 def _score_table(change: Change) -> list[dict[str, object]]:
@@ -192,7 +192,7 @@ def _score_table(change: Change) -> list[dict[str, object]]:
             "before": change.before,
             "after": change.after,
             "change": change.difference.value,
-            "95% CI": interval(change.difference.interval, "+.4f"),
+            "95% CI": interval(change.difference.interval, CHANGE),
         }
         for change in change.changes()
     ]
@@ -213,7 +213,7 @@ def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Simi
     if same := [r for r in stored if r.plan.covered_digest == plan.covered_digest]:
         name = "mrr_filtered" if shown.filtered else "mrr"
         before, after = base.run.metrics[name], same[0].metrics[name]
-        st.caption(f"Stored for all {len(base.pairs):,} pairs: MRR {before:.4f} → {after:.4f}.")
+        st.caption(f"Stored for all {len(base.pairs):,} pairs: MRR {before:{SCORE}} → {after:{SCORE}}.")
         return
     button_for("Compute it on all pairs", base.run, transform, params, key="if_run", covered_by=plan.covered_by)
 

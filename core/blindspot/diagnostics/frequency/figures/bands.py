@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, ink, shade, text_on
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import ci_in_words
+from blindspot.numerics.statistics.written import SCORE, ci_in_words
 
 HEIGHT = 330
 # Viridis: it differs in lightness too, and has no gray, which is for cells of few pairs.
@@ -49,11 +49,11 @@ def band_matrix(
     for cell in cells:
         row, column = number[cell.query], number[cell.match]
         (greys if cell.pairs < few else scores)[row][column] = 0.0 if cell.pairs < few else cell.score
-        interval = "no interval" if isnan(cell.low) else ci_in_words(Interval(cell.low, cell.high), ".4f")
+        interval = "no interval" if isnan(cell.low) else ci_in_words(Interval(cell.low, cell.high), SCORE)
         readable = ink(scheme)
         if cell.pairs >= few:
             readable = text_on(shade(_SCALE, cell.score / highest if highest else 0.0))
-        notes[row][column] = f"{title} {cell.score:.4f}, {interval}, {cell.pairs:,} pairs"
+        notes[row][column] = f"{title} {cell.score:{SCORE}}, {interval}, {cell.pairs:,} pairs"
         figure.add_annotation(
             x=column,
             y=row,

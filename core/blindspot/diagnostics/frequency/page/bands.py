@@ -20,6 +20,7 @@ from blindspot.diagnostics.frequency.view import BandsView, bands_view
 from blindspot.errors import BlindspotError
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
@@ -159,5 +160,5 @@ def _table(runs: Sequence[RunRecord], scores: BandsView) -> None:
     tables.draw(
         frame.replace({"of": {"pair": "query and match"}}),
         key="bands_numbers",
-        column_config=dict.fromkeys((score, "low", "high"), "%.4f"),
+        column_config=dict.fromkeys((score, "low", "high"), f"%{SCORE}"),
     )

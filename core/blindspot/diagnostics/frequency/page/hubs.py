@@ -16,6 +16,7 @@ from blindspot.diagnostics.frequency.view import Hubs, Neighbor, hubs_view
 from blindspot.errors import BlindspotError
 from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs.spaces import Space
 from blindspot.texts import duration
 from blindspot.ui.markdown import as_text
@@ -257,7 +258,7 @@ def _neighbors(shown: FrequencyView, hubs: Hubs, neighbors: Sequence[Neighbor], 
         height=320,
         column_config={
             "rank": number(width="small", help=about),
-            "similarity": "%.4f",
+            "similarity": f"%{SCORE}",
             "in lists": number(format="localized", help=f"How many lists of {hubs.k} it is in itself"),
         },
     )

@@ -30,17 +30,9 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
             orderings.
     """
     figure = dots(rows, styles, scheme, axis="share with this order (dotted: chance)", spec=".1%")
-    for variant, trace in zip(dict.fromkeys(rows["variant"]), figure.data, strict=True):
-        rates = rows[rows["variant"] == variant]
-        shares = rates[["value", "low", "high"]].map(lambda share: percent(share, 1)).to_numpy().tolist()
-        trace.customdata = [[escape(name, quote=False), *row] for name, row in zip(rates["name"], shares, strict=True)]
-        trace.hovertemplate = (
-            "%{customdata[0]}: %{customdata[1]} (95% CI %{customdata[2]} to %{customdata[3]})"
-            "<extra>%{fullData.name}</extra>"
-        )
     figure.add_vline(x=0.5, line={"color": ink(scheme), "width": 1, "dash": "dot"})
     figure.update_yaxes(ticktext=[wrapped(name, 18) for name in dict.fromkeys(rows["name"])])
-    figure.update_xaxes(tickformat=".0%", range=[-0.02, 1.02])
+    figure.update_xaxes(range=[-0.02, 1.02])
     return figure
 
 

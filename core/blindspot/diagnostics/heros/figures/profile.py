@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import with_ci
+from blindspot.numerics.statistics.written import SCORE, with_ci
 from blindspot.variants import Variant
 
 ROW_HEIGHT = 46
@@ -55,7 +55,7 @@ def profile(
             showscale=False,
             xgap=2,
             ygap=2,
-            hovertext=[[with_ci(measured, ".4f") for measured in row] for row in cells],
+            hovertext=[[with_ci(measured, SCORE) for measured in row] for row in cells],
             hovertemplate="%{y}, %{x}: %{hovertext}<extra></extra>",
         )
     )

@@ -46,7 +46,7 @@ def nearest_profiles(
         y=list(values.values()),
         line={"color": style.color, "width": 3},
         marker={"symbol": style.symbol, "size": 11, "color": style.color},
-        hovertemplate="%{text}: %{y:.4f}<extra>%{fullData.name}</extra>",
+        hovertemplate="%{text}: %{y:.3f}<extra>%{fullData.name}</extra>",
         **common,
     )
     figure.update_yaxes(title="mean normalized similarity")

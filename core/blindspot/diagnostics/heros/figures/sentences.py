@@ -18,6 +18,7 @@ from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
 from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked, quiet
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.texts import Segment
 from blindspot.variants import Variant
 
@@ -46,7 +47,7 @@ def rewrites_table(rows: Sequence[RewriteRow], columns: Sequence[str], scheme: S
     cells = []
     for row in rows:
         text = marked(row.segments, scheme)
-        numbers = ("–" if np.isnan(value) else f"{value:.4f}" for value in row.similarities)
+        numbers = ("–" if np.isnan(value) else f"{value:{SCORE}}" for value in row.similarities)
         note = f" {quiet(f'({row.note})', scheme)}" if row.note else ""
         cells.append((label(row.subset), Html(f"{text}{note}"), *numbers))
     heads = (
@@ -88,7 +89,7 @@ def rewrite_dots(
             name=escape(variant.label),
             marker={"color": style.color, "symbol": style.symbol, "size": 10},
             customdata=hovers,
-            hovertemplate="%{customdata}<br>similarity %{x:.4f}<extra>%{fullData.name}</extra>",
+            hovertemplate=f"%{{customdata}}<br>similarity %{{x:{SCORE}}}<extra>%{{fullData.name}}</extra>",
         )
     between = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": LINE[scheme], "width": 1}}
     # Several symbols share a row, so that lines tell the rows apart.

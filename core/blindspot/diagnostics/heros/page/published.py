@@ -15,6 +15,7 @@ from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS, PublishedProfile, blocks, heros_profiles
 from blindspot.diagnostics.heros.resemblance import Resemblance
 from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.types import Float64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -224,8 +225,8 @@ def _table(resembled: Resemblance) -> None:
     ]
     number = st.column_config.NumberColumn
     config = {
-        "distance": number(format="%.4f", help="Euclidean distance of the six means"),
-        "mean difference": number(format="%.4f", help="Mean absolute difference over the six kinds of rewrite"),
+        "distance": number(format=f"%{SCORE}", help="Euclidean distance of the six means"),
+        "mean difference": number(format=f"%{SCORE}", help="Mean absolute difference over the six kinds of rewrite"),
         "group": st.column_config.TextColumn(help="Training data, as the paper groups models"),
     }
     tables.draw(rows, key="nearest", column_config=config)

@@ -98,7 +98,7 @@ def _figure(shown: HerosView, column: OwnColumn | None, by_run: Mapping[str, Seq
         axis=f"share of {words_alone.judged(shown.subsets)} right",
         spec=".1%",
     )
-    figure.update_xaxes(tickformat=".0%", range=[-0.02, 1.02])
+    figure.update_xaxes(range=[-0.02, 1.02])
     st.plotly_chart(figure, key="heros_words")
 
 

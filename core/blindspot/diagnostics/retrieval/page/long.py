@@ -16,7 +16,7 @@ from blindspot.encoders.catalog import passages_of
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Scheme, Style, ink
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import p_in_words, with_ci
+from blindspot.numerics.statistics.written import CHANGE, p_in_words, with_ci
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.same_items import on_same_items
@@ -71,7 +71,7 @@ def _changes(runs: Sequence[RunRecord], scheme: Scheme) -> None:
     st.markdown("\n".join(map(_sentence, runs)))
     st.subheader("Where the answer is", anchor=False)
     st.plotly_chart(
-        _figure(runs, {f"cosine_{where}_change": f"answer {where}" for where in LATER}, styles, scheme, "+.4f"),
+        _figure(runs, {f"cosine_{where}_change": f"answer {where}" for where in LATER}, styles, scheme, CHANGE),
         key="answer_places",
     )
     st.caption(
@@ -119,7 +119,7 @@ def _sentence(run: RunRecord) -> str:
         return f"{label} reads no passage whole: nothing can be said."
     return (
         f"{label}: with the answer last instead of first, the cosine of query and passage changes by "
-        f"{with_ci(cosine, '+.4f')}{_tested(run)}; MRR by {with_ci(mrr, '+.3f')}."
+        f"{with_ci(cosine, CHANGE)}{_tested(run)}; MRR by {with_ci(mrr, '+.3f')}."
     )
 
 

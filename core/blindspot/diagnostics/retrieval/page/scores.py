@@ -14,7 +14,7 @@ from blindspot.diagnostics.retrieval.view import HEAD, RankingScores, bars_in_wo
 from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.pairs import ALLOWING
-from blindspot.numerics.statistics.written import ci, interval, number, p_in_cell
+from blindspot.numerics.statistics.written import CHANGE, SCORE, ci, interval, number, p_in_cell
 from blindspot.references import BM25
 from blindspot.runs import manifests
 from blindspot.texts import counted
@@ -95,7 +95,9 @@ def _table(models: Mapping[Variant, RankingScores], bm25: RankingScores) -> None
 
     rows = [line(variant.label, scores) for variant, scores in models.items()]
     rows.append(line("BM25 (keyword search)", bm25))
-    numbers = {title: st.column_config.NumberColumn(format="%.4f", help=MEANINGS[n]) for n, title in TITLES.items()}
+    numbers = {
+        title: st.column_config.NumberColumn(format=f"%{SCORE}", help=MEANINGS[n]) for n, title in TITLES.items()
+    }
     with st.expander("All scores as a table", icon=":material/table:"):
         tables.draw(
             rows,
@@ -103,7 +105,7 @@ def _table(models: Mapping[Variant, RankingScores], bm25: RankingScores) -> None
             placeholder="–",
             column_config={
                 **numbers,
-                "nDCG@10 − BM25": "%+.4f",
+                "nDCG@10 − BM25": f"%{CHANGE}",
                 "95% CI": st.column_config.TextColumn(help="Of the difference from BM25"),
                 "p": st.column_config.TextColumn(help=f"Sign flips, {ALLOWING}, corrected after Holm for all scores"),
                 "detectable": st.column_config.NumberColumn(

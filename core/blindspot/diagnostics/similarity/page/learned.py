@@ -12,6 +12,7 @@ from blindspot.diagnostics.similarity.view import Row, rows_of
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.correlations import KINDS
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs.spaces import NotEncoded
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
@@ -85,7 +86,7 @@ def _results(by_variant: dict[Variant, Learned], shown: SimilarityView) -> None:
         rows,
         key="sim_learned_table",
         placeholder="–",
-        column_config=dict.fromkeys(figures.NAMES.values(), "%.4f")
+        column_config=dict.fromkeys(figures.NAMES.values(), f"%{SCORE}")
         | {
             "squared error": number(
                 format="%.3f",

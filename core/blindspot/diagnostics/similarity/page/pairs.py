@@ -173,7 +173,7 @@ def _look_into(rows: pd.DataFrame, table: pd.DataFrame, shown: SimilarityView, s
             ],
             key="sim_pair_scores",
             column_config={
-                "similarity": "%.4f",
+                "similarity": "%.3f",
                 "predicted score": st.column_config.NumberColumn(format="%.2f", help="By the fit"),
                 "residual": "%+.2f",
             },

@@ -17,7 +17,7 @@ from blindspot.figures import grids
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Style, of_no_model
 from blindspot.numerics.statistics.correlations import KINDS
-from blindspot.numerics.statistics.written import interval, number
+from blindspot.numerics.statistics.written import CHANGE, SCORE, interval, number
 from blindspot.numerics.words_alone import MEANING, TOKENS
 from blindspot.runs.findings.baselines import VARIANTS, AgainstWords, in_words
 from blindspot.ui import headline
@@ -173,7 +173,7 @@ def _say_whether_they_agree(shown: SimilarityView) -> None:
 
 def _in_words(disagreement: Disagreement, variants: Mapping[str, str]) -> str:
     values = [
-        (kind, number(d.value, "+.4f"), interval(d.interval, "+.4f")) for kind, d in disagreement.differences.items()
+        (kind, number(d.value, CHANGE), interval(d.interval, CHANGE)) for kind, d in disagreement.differences.items()
     ]
     differences = ", ".join(f"{figures.NAMES[kind]} {value} ({ends})" for kind, value, ends in values)
     return f"- **{variants[disagreement.first]}** minus **{variants[disagreement.second]}**: {differences}"
@@ -214,12 +214,12 @@ def _table(rows: Rows) -> None:
             for kind, name in figures.NAMES.items():
                 estimate = row.estimates.get(kind)
                 line[name] = estimate.value if estimate else None
-                line[f"{name}, 95% CI"] = interval(estimate.interval if estimate else None, ".4f")
+                line[f"{name}, 95% CI"] = interval(estimate.interval if estimate else None, SCORE)
             out.append(line)
     with st.expander("All scores as a table", icon=":material/table:"):
         tables.draw(
             out,
             key="sim_scores",
             placeholder="–",
-            column_config=dict.fromkeys(figures.NAMES.values(), "%.4f"),
+            column_config=dict.fromkeys(figures.NAMES.values(), f"%{SCORE}"),
         )

@@ -54,10 +54,10 @@ def _coverage(shown: WordsView) -> None:
                     "model": variant.label,
                     "words": f"{c['items_covered']:,} of {c['items']:,}",
                     "counted": f"{c[f'{unit}_covered']:,} of {c[unit]:,} {unit}" if unit else "–",
-                    "share": 100 * (c[f"{unit}_covered"] / c[unit] if unit else c["items_covered"] / c["items"]),
+                    "share": c[f"{unit}_covered"] / c[unit] if unit else c["items_covered"] / c["items"],
                 }
             )
-    share = st.column_config.NumberColumn("covered, %", format="%.1f")
+    share = st.column_config.NumberColumn("covered", format="percent")
     tables.draw(rows, key="words_coverage", column_config={"share": share})
     st.caption("Common words: the words of each set that all of its models cover.")
 

@@ -15,6 +15,7 @@ from blindspot.diagnostics.words.schnabel_table import SOURCE, table_1
 from blindspot.diagnostics.words.view import case_groups, case_shares
 from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.ui.page_state import link
@@ -33,11 +34,11 @@ def outliers(shown: WordsView) -> None:
     by_group = {variant: _by_group(run.run_id, "outliers") for variant, run in runs.items()}
     few = len(next(iter(by_group.values()))) <= MOST_GROUPS
     lines = [
-        dot(variant, str(name), float(row["right"]), 100)
+        dot(variant, str(name), float(row["right"]))
         for variant, rows in by_group.items()
         for name, row in rows.iterrows()
     ]
-    _figure(shown, runs, lines if few else [], "outliers found, %")
+    _figure(shown, runs, lines if few else [], "outliers found")
     run = next(iter(runs.values()))
     st.caption(
         _counted(run, "cases")
@@ -56,10 +57,10 @@ def outliers(shown: WordsView) -> None:
             "picked": st.column_config.TextColumn("model's pick"),
             "opp": st.column_config.NumberColumn("outlier position", format="percent"),
             "similarity": st.column_config.NumberColumn(
-                "outlier's mean cosine", format="%.4f", help="With the words of the group"
+                "outlier's mean cosine", format=f"%{SCORE}", help="With the words of the group"
             ),
             "lowest": st.column_config.NumberColumn(
-                "pick's mean cosine", format="%.4f", help="With the other words, the outlier among them"
+                "pick's mean cosine", format=f"%{SCORE}", help="With the other words, the outlier among them"
             ),
         },
     )
@@ -70,7 +71,7 @@ def events(shown: WordsView) -> None:
     runs = choose_dataset(shown, "thematic_fit", "events_of")
     if not runs:
         return
-    _figure(shown, runs, [], "typical patient nearer than the atypical one, %")
+    _figure(shown, runs, [], "typical patient nearer than the atypical one")
     run = next(iter(runs.values()))
     m = run.metrics
     st.caption(
@@ -89,8 +90,8 @@ def events(shown: WordsView) -> None:
     _table(
         frame[["agent", "verb", "typical", "atypical", "cosine_typical", "cosine_atypical", *nearer, "fillers"]],
         {
-            "cosine_typical": st.column_config.NumberColumn("cosine of typical", format="%.4f"),
-            "cosine_atypical": st.column_config.NumberColumn("cosine of atypical", format="%.4f"),
+            "cosine_typical": st.column_config.NumberColumn("cosine of typical", format=f"%{SCORE}"),
+            "cosine_atypical": st.column_config.NumberColumn("cosine of atypical", format=f"%{SCORE}"),
             "fillers": st.column_config.NumberColumn("others of the verb", help="Typical patients of its other events"),
             **nearer,
         },
@@ -123,11 +124,11 @@ def _counted(run: RunRecord, name: str) -> str:
 
 def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord], more: list[dict[str, object]], axis: str) -> None:
     lines = [
-        dot(variant, name, estimate, 100)
+        dot(variant, name, estimate)
         for variant, run in runs.items()
         for name, estimate in _shares(run.run_id, run.plan.diagnostic).items()
     ]
-    figure = dots([*lines, *more], shown.styles, shown.scheme, axis=axis, spec=".1f")
+    figure = dots([*lines, *more], shown.styles, shown.scheme, axis=axis, spec=".1%")
     st.plotly_chart(figure, key="words_cases")
 
 

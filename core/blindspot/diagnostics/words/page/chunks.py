@@ -56,11 +56,11 @@ def _by_kind(run_id: str) -> list[PhraseKind]:
 
 def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord]) -> None:
     rows = [
-        dot(variant, phrase_kind.kind, phrase_kind.f1, 100)
+        dot(variant, phrase_kind.kind, phrase_kind.f1)
         for variant, run in runs.items()
         for phrase_kind in _by_kind(run.run_id)
     ]
-    figure = dots(rows, shown.styles, shown.scheme, axis="F1, × 100", spec=".1f")
+    figure = dots(rows, shown.styles, shown.scheme, axis="F1")
     st.plotly_chart(figure, key="words_chunks")
     first = next(iter(runs.values()))
     least = min(runs.values(), key=lambda run: run.metrics["known_tokens"])
@@ -86,13 +86,13 @@ def _kinds(run: RunRecord) -> None:
         }
         for phrase_kind in _by_kind(run.run_id)
     ]
-    shares = ("precision", "recall", "f1", "low", "high")
+    scores = ("precision", "recall", "f1", "low", "high")
     titles = {"f1": "F1", "low": "95% CI from", "high": "to"}
     tables.draw(
         rows,
         key="words_chunk_kinds",
         placeholder="–",
-        column_config={name: st.column_config.NumberColumn(titles.get(name, name), format="percent") for name in shares}
+        column_config={name: st.column_config.NumberColumn(titles.get(name, name), format="%.3f") for name in scores}
         | {"right": st.column_config.NumberColumn("found right", help="First word, last word and kind are right")},
     )
 

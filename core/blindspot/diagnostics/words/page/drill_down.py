@@ -15,6 +15,7 @@ from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS
 from blindspot.diagnostics.words.view import clusters_view
 from blindspot.figures.dots import dot, dots
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
@@ -73,12 +74,12 @@ def analogies(shown: WordsView) -> None:
     if not runs:
         return
     lines = [
-        dot(variant, name.removeprefix(PREFIX), value, 100)
+        dot(variant, name.removeprefix(PREFIX), value)
         for variant, run in runs.items()
         for name, value in run.metrics.items()
         if name.startswith(PREFIX)
     ]
-    figure = dots(lines, shown.styles, shown.scheme, axis="accuracy, %", spec=".1f")
+    figure = dots(lines, shown.styles, shown.scheme, axis="accuracy", spec=".1%")
     st.plotly_chart(figure, key="words_sections")
     _questions(choose_variant(runs, "analogies_by"))
 
@@ -121,8 +122,8 @@ def _questions(run: RunRecord) -> None:
             "rank": st.column_config.NumberColumn(
                 "rank of right answer", format="%g", help="Among all candidate words; tied ones share their mean rank"
             ),
-            "its score": st.column_config.NumberColumn("score of right answer", format="%.4f"),
-            "answer's score": st.column_config.NumberColumn("score of model's answer", format="%.4f"),
+            "its score": st.column_config.NumberColumn("score of right answer", format=f"%{SCORE}"),
+            "answer's score": st.column_config.NumberColumn("score of model's answer", format=f"%{SCORE}"),
         },
     )
 

@@ -25,8 +25,7 @@ from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot
 from blindspot.figures.theme import Scheme, Style
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import interval, number
+from blindspot.numerics.statistics.written import SCORE, interval, number
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
@@ -137,7 +136,7 @@ def show(shown: WordsView) -> None:
     scores = {(variant, task): score for task in tasks for variant, score in _scores(shown, task).items()}
     names = {t.name: _title(t) for t in tasks}
     others = {
-        model: {names[name]: 100 * value for name, value in row.items() if name in names}
+        model: {names[name]: value for name, value in row.items() if name in names}
         for model, row in (published() if with_published else {}).items()
         if names.keys() & row.keys()
     }
@@ -146,10 +145,10 @@ def show(shown: WordsView) -> None:
     ]
     if not tasks:
         return
-    measured = [dot(variant, _title(task), score, 100) for (variant, task), score in scores.items()]
+    measured = [dot(variant, _title(task), score) for (variant, task), score in scores.items()]
     scored = " or ".join(dict.fromkeys(ABOUT[t.diagnostic][0] for t in tasks))
     figure = figures.task_dots(
-        measured, others, list(map(_title, tasks)), shown.styles, shown.scheme, axis=f"{scored}, × 100"
+        measured, others, shown.styles, shown.scheme, axis=scored, specs={_title(t): _spec(t) for t in tasks}
     )
     st.plotly_chart(figure, key="words_table_dots")
     _table(shown, scores, others, tasks)
@@ -177,15 +176,16 @@ def _table(
     best = {
         task: max(scores_of_task)
         for task in tasks
-        if len(scores_of_task := [round(100 * s.value, 1) for (_, t), s in scores.items() if t == task]) > 1
+        if len(scores_of_task := [round(s.value, 3) for (_, t), s in scores.items() if t == task]) > 1
     }
     for variant in shown.variants:
         columns[variant.label] = [
-            "–" if (score := scores.get((variant, task))) is None else _cell(score, best.get(task)) for task in tasks
+            "–" if (score := scores.get((variant, task))) is None else _cell(score, _spec(task), best.get(task))
+            for task in tasks
         ]
     for name, values in others.items():
         columns[f"{name}, published"] = [
-            "–" if (value := values.get(_title(task))) is None else number(value, ".1f") for task in tasks
+            "–" if (value := values.get(_title(task))) is None else number(value, _spec(task)) for task in tasks
         ]
     tables.draw(columns, key="words_table", column_config={"task": {"pinned": True}})
     if part := _incomplete(shown):
@@ -197,10 +197,14 @@ def _table(
         )
 
 
-def _cell(score: Measured, best: float | None) -> str:
-    mark = f"{tables.HIGHEST} " if best is not None and round(100 * score.value, 1) == best else ""
-    ends = score.interval and Interval(100 * score.interval.low, 100 * score.interval.high)
-    return f"{mark}{number(100 * score.value, '.1f')}" + (f" ({interval(ends, '.1f')})" if ends else "")
+def _cell(score: Measured, spec: str, best: float | None) -> str:
+    mark = f"{tables.HIGHEST} " if round(score.value, 3) == best else ""
+    return f"{mark}{number(score.value, spec)}" + (f" ({interval(score.interval, spec)})" if score.interval else "")
+
+
+def _spec(task: Task) -> str:
+    """Shares are percents, as in the headline; correlations and F1 are scores."""
+    return ".1%" if ABOUT[task.diagnostic][0] in {"accuracy", "purity"} else SCORE
 
 
 def _incomplete(shown: WordsView) -> str:
@@ -231,7 +235,7 @@ def _few(shown: WordsView, tasks: Sequence[Task]) -> list[str]:
 
 def _notes(shown: WordsView, names: Collection[str], *, with_published: bool) -> None:
     notes = [
-        f"Scores × 100, with 95% intervals where there are any. {tables.HIGHEST} highest measured score of its task, "
+        f"In brackets: 95% CI. {tables.HIGHEST} highest measured score of its task, "
         "whether or not the difference is significant."
     ]
     of_analogies = [run for (name, _), runs in shown.runs.items() if name == "analogy" for run in runs.values()]

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.policy import MOST_SEARCHED
 from blindspot.space.maps.figures import Tie
 from blindspot.space.maps.maps import Map
@@ -133,7 +134,7 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
                     },
                     key=f"map_neighbors_{drawn.variant}",
                     height=230,
-                    column_config={"similarity": st.column_config.NumberColumn(format="%.4f", width="small")},
+                    column_config={"similarity": st.column_config.NumberColumn(format=f"%{SCORE}", width="small")},
                 )
         if any(around is not None and around.tie is None for _, around in arounds):
             st.caption("A map without lines does not contain this text (not in the sample, or unconnected).")

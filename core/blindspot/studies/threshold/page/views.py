@@ -9,7 +9,7 @@ import streamlit as st
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.written import interval, with_ci
+from blindspot.numerics.statistics.written import CHANGE, SCORE, interval, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration
 from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished
 from blindspot.studies.threshold import figures, view
@@ -158,12 +158,12 @@ def show_calibration(shown: Shown) -> None:
         key="threshold_calibration",
         placeholder="–",
         column_config={
-            "Brier score": number(format="%.4f", help="Mean squared error of the probabilities; lower is better"),
+            "Brier score": number(format=f"%{SCORE}", help="Mean squared error of the probabilities; lower is better"),
             "gain over the base rate": number(
-                format="%+.4f", help="Brier score of the share of same pairs less this one"
+                format=f"%{CHANGE}", help="Brier score of the share of same pairs less this one"
             ),
-            "ECE": number(format="%.4f", help="Expected calibration error: mean distance from the diagonal"),
-            "ECE of perfect probabilities": number(format="%.4f", help="On so few pairs it is above 0, too"),
+            "ECE": number(format=f"%{SCORE}", help="Expected calibration error: mean distance from the diagonal"),
+            "ECE of perfect probabilities": number(format=f"%{SCORE}", help="On so few pairs it is above 0, too"),
         },
     )
     st.caption(

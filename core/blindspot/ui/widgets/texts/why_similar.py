@@ -10,7 +10,7 @@ import streamlit as st
 from blindspot.errors import BlindspotError
 from blindspot.figures import token_map
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs import why_similar
 from blindspot.runs.spaces import Space
 from blindspot.runs.why_similar import PairOfTexts
@@ -91,11 +91,11 @@ def _one(asked: Asked, names: tuple[str, str], *, is_narrow: bool) -> None:
     if contributions.way is Way.SUM:
         what = "the cosine of the two texts" if asked.note else "the similarity shown"
         st.markdown(
-            f"The {counted(n * m, 'contribution')} add up to **{number(contributions.cosine, '.4f')}**, {what}."
+            f"The {counted(n * m, 'contribution')} add up to **{number(contributions.cosine, SCORE)}**, {what}."
         )
     else:
         st.markdown(
-            f"The cosine is **{number(contributions.cosine, '.4f')}**. This model, or its transform, does not add up "
+            f"The cosine is **{number(contributions.cosine, SCORE)}**. This model, or its transform, does not add up "
             "over words: this is the effect of leaving words out, one at a time."
         )
     if asked.note:
