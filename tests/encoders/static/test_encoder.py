@@ -170,6 +170,10 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "names 'x.StaticEmbedding'": lambda f: (f / "modules.json").write_text(
         '[{"type": "x.StaticEmbedding"}, {"type": "Dense"}]'
     ),
+    "names 'mine.StaticEmbedding'": lambda f: (f / "modules.json").write_text('[{"type": "mine.StaticEmbedding"}]'),
+    "default_prompt_name 'x'": lambda f: (f / "config_sentence_transformers.json").write_text(
+        '{"prompts": {"y": "y: "}, "default_prompt_name": "x"}'
+    ),
     "max_length is many": lambda f: change(f, "config.json", max_length="many"),
 }
 
@@ -188,6 +192,14 @@ def test_a_table_with_nan_is_refused(tmp_path: Path, settings: Settings) -> None
     vectors[3, 1] = np.nan
     with pytest.raises(InputError, match="has NaN or infinity"):
         encoder(saved(tmp_path / "m", vectors=vectors, tokenizer=pieces()), settings).load()
+
+
+def test_half_precision_of_a_table_is_said(tmp_path: Path, settings: Settings) -> None:
+    for precision in (np.float32, np.float16):
+        folder = saved(
+            tmp_path / precision.__name__, vectors=numbers(5, DIMENSION).astype(precision), tokenizer=words()
+        )
+        assert bool(encoder(folder, settings).info.assumed) == (precision is np.float16)
 
 
 @pytest.mark.parametrize("query", ["dtype=float16", "pooling=cls", "backend=onnx"])

@@ -424,6 +424,8 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a shape": (lambda f: edit(f / "config.json", intermediate_size=128), "intermediate"),
     "modules.json": (_unlink("modules.json"), "no modules.json"),
     "modules.json and steps": (_without_steps, "no modules.json, but config_sentence_transformers.json"),
+    "a default prompt": (lambda f: _then(f, default_prompt_name="x"), "default_prompt_name 'x'"),
+    "a prompt that is a number": (lambda f: _then(f, prompts={"query": 5}), "the prompts are"),
     "no dimensions": (lambda f: _then(f, truncate_dim=0), "truncate_dim '0'"),
     "dimensions from the end": (lambda f: _then(f, truncate_dim=-3), "truncate_dim '-3'"),
     "dimensions in words": (lambda f: _then(f, truncate_dim="5"), "truncate_dim '5'"),
@@ -483,6 +485,13 @@ def test_layers_that_are_left_out_are_said(tmp_path: Path, settings: Settings) -
         assumed = resolve_encoder(f"dir:{folders[name]}", settings).info.assumed
         assert f"its weights have {count} layers, and config.json says 1: the others are left out" in assumed
     assert not differs(folders["BertConfig"], settings)
+
+
+def test_a_decoder_without_a_padding_token_is_refused_with_what_to_do(tmp_path: Path, settings: Settings) -> None:
+    folder = tokenizer(plain(tmp_path / "model", "GPT2Config", kind="AutoModelForCausalLM"), pad_token=None)
+    encoder = resolve_encoder(f"dir:{folder}", settings)
+    with pytest.raises(InputError, match="with a pad_token"):
+        encoder.load()
 
 
 def test_weights_that_no_vector_needs_may_be_missing(tmp_path: Path, settings: Settings) -> None:

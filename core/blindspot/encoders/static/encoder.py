@@ -131,7 +131,10 @@ class StaticEncoder:
             tensors = load_file(source.weights)
             tokenizer = Tokenizer.from_file(str(source.tokenizer))
         except Exception as error:  # the tokenizers library raises bare ones
-            raise InputError(f"'{self.reference}': the folder {source.home} cannot be loaded: {error}") from error
+            raise InputError(
+                f"'{self.reference}': the folder {source.home} cannot be loaded: {error}",
+                expected="a table of float32, float16 or int8, and a tokenizer",
+            ) from error
         if replace(source).revision != revision:  # embeddings are stored under it
             raise InputError(
                 f"'{self.reference}': the files in {source.path} changed while they were read", remedy="run it again"
@@ -206,6 +209,9 @@ def static_encoder(reference: DirReference, source: StaticFolder) -> StaticEncod
         url=reference.path.as_uri(),
         unused_prompts=without_roles(unused) if roles and roles.given else unused,
         role_prompts=roles,
+        assumed=(f"its table is {source.precision}, and is averaged in more digits than its library takes",)
+        if source.precision.endswith("16")
+        else (),
     )
     prompt = source.prompt if params.prompt is None else params.prompt
     return StaticEncoder(str(reference), info, source, params.max_length or source.max_length, prompt)

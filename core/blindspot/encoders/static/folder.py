@@ -8,7 +8,14 @@ from functools import cached_property
 from pathlib import Path
 
 from blindspot.encoders.source_files import sha256_once
-from blindspot.encoders.transformer.folder import refuse_outside, refuse_remote_code, settings_of
+from blindspot.encoders.transformer.folder import (
+    PACKAGE,
+    PRECISIONS,
+    declared_prompts,
+    refuse_outside,
+    refuse_remote_code,
+    settings_of,
+)
 from blindspot.errors import InputError
 from blindspot.types import digest_of_strings
 
@@ -27,6 +34,7 @@ class StaticFolder:
         home: the folder of ``model.safetensors`` and ``tokenizer.json``, possibly below.
         is_model2vec: whether unknown tokens are left out and texts truncated, as model2vec does.
         shape: word pieces and dimensions of the table.
+        precision: of the table; "" for whole numbers.
         is_normalized: whether the vectors are normalized.
         max_length: tokens after which a text is truncated; 0 for never.
         prompts: (name, text) of all declared prompts, and the one before every text.
@@ -36,6 +44,7 @@ class StaticFolder:
     home: Path
     is_model2vec: bool
     shape: tuple[int, int]
+    precision: str
     is_normalized: bool
     max_length: int
     prompts: tuple[tuple[str, str], ...]
@@ -78,7 +87,8 @@ def static_folder(path: Path, reference: str) -> StaticFolder | None:
 def _inspected(path: Path, reference: str) -> StaticFolder | None:
     rows = settings_of(path / "modules.json", reference, of_any_type=True)
     rows = rows if isinstance(rows, list) else []
-    kinds = [str(row.get("type", "")).rpartition(".")[2] if isinstance(row, dict) else "" for row in rows]
+    types = [str(row.get("type", "")) if isinstance(row, dict) else "" for row in rows]
+    kinds = [kind.rpartition(".")[2] if kind.startswith(PACKAGE) else kind for kind in types]
     config = settings_of(path / "config.json", reference)
     if kinds[:1] != [MODULE] and (kinds or config.get("model_type") != "model2vec"):
         return None
@@ -96,11 +106,9 @@ def _inspected(path: Path, reference: str) -> StaticFolder | None:
     for name in ("model.safetensors", "tokenizer.json"):
         if not (home / name).is_file():
             raise InputError(f"'{reference}': {home} has no {name}", expected="a table of word pieces, its tokenizer")
-    table, shape = _table(home / "model.safetensors", reference)
+    table, shape, dtype = _table(home / "model.safetensors", reference)
     is_model2vec = table == OF_MODEL2VEC
-    prompts = sentence.get("prompts") or {}
-    if not isinstance(prompts, dict):
-        raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
+    default, prompts = declared_prompts(sentence, reference)
     # model2vec reads config.json, sentence-transformers the list of modules.
     declared = config if is_model2vec else {"normalize": NORMALIZE in kinds, "max_length": None}
     longest = declared.get("max_length", DEFAULT_MAX_LENGTH)
@@ -113,20 +121,23 @@ def _inspected(path: Path, reference: str) -> StaticFolder | None:
         home=home,
         is_model2vec=is_model2vec,
         shape=shape,
+        precision=PRECISIONS.get(dtype, ""),
         is_normalized=bool(declared.get("normalize", False)),
         max_length=longest or 0,
-        prompts=tuple((str(name), str(text)) for name, text in prompts.items() if text),
-        prompt=str(prompts.get(sentence.get("default_prompt_name")) or ""),
+        prompts=tuple(prompts.items()),
+        prompt=prompts.get(default, ""),
     )
 
 
-def _table(weights: Path, reference: str) -> tuple[str, tuple[int, int]]:
-    """Name of the table, and the number of tokens with its dimensions."""
+def _table(weights: Path, reference: str) -> tuple[str, tuple[int, int], str]:
+    """Name of the table, the number of tokens with its dimensions, and the type of its numbers."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(weights, framework="numpy") as tensors:
-            shapes = {name: tensors.get_slice(name).get_shape() for name in tensors.keys()}  # noqa: SIM118 - no dict
+            slices = {name: tensors.get_slice(name) for name in tensors.keys()}  # noqa: SIM118 - no dict
+            shapes = {name: one.get_shape() for name, one in slices.items()}
+            types = {name: one.get_dtype() for name, one in slices.items()}
     except (SafetensorError, OSError) as error:
         raise InputError(
             f"'{reference}': {weights} is damaged or cut short ({weights.stat().st_size:,} bytes): {error}",
@@ -138,4 +149,4 @@ def _table(weights: Path, reference: str) -> tuple[str, tuple[int, int]]:
         raise InputError(
             f"'{reference}': {weights.name} has no table of word pieces", expected=f"a matrix named {OF_MODEL2VEC}"
         )
-    return table, (shapes[table][0], shapes[table][1])
+    return table, (shapes[table][0], shapes[table][1]), types[table]

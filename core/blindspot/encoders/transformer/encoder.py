@@ -410,6 +410,9 @@ class SentenceTransformerEncoder:
                 f"'{self.reference}': sentence-transformers cannot encode a single one of {len(library.PROBES)} texts"
                 f"{library.why_not(model, self.prompt)}",
                 expected="a model that gives a vector per text",
+                remedy="save its tokenizer again with a pad_token, which some decoders share with their eos_token"
+                if getattr(getattr(model[0], "tokenizer", None), "pad_token", "") is None
+                else "",
             )
         self._check_width(next(vectors for vectors in expected.values() if vectors))
         _check_words(model, expected[TEXT] or expected[QUERY], self.reference)

@@ -217,11 +217,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     of_layers = [_layers(folder, reference) for folder in _transformers(path, modules)]
     weights |= {file for files in of_layers for file in files}
     parameters = sum(count_weights(file, reference) for file in sorted(weights))
-    prompts = sentence.get("prompts") or {}
-    if not isinstance(prompts, dict):
-        raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
-    default = sentence.get("default_prompt_name")
-    declared = tuple((str(name), str(text)) for name, text in prompts.items() if text)
+    default, prompts = declared_prompts(sentence, reference)
     most = _number_above_zero(sentence, "truncate_dim", "config_sentence_transformers.json", reference)
     is_unit = bool(top) and top[-1].name == "Normalize" and not most  # then all similarities give the same ranks
     is_sparse = any(module.name in SPARSE for module in modules)
@@ -233,11 +229,11 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         modules=modules,
         pooling=way.pooling + (f", first {most} dimensions" if most and most < way.dimension else ""),
         dimension=min(most, way.dimension) if most else way.dimension,
-        prompt=str(prompts.get(default) or ""),
+        prompt=prompts.get(default, ""),
         parameters=parameters,
         input_parameters=min(parameters, way.input_parameters),
-        unused_prompts=tuple((name, text) for name, text in declared if name != default),
-        prompts=declared,
+        unused_prompts=tuple((name, text) for name, text in prompts.items() if name != default),
+        prompts=tuple(prompts.items()),
         is_sparse=is_sparse,
         is_transformer=not routes and (not modules or modules[0].name in LAYERS),
         tells_roles=bool(routes) or any(settings_declared.get(name) for name in ("query_length", "document_length")),
@@ -245,6 +241,22 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         has_weights=all(of_layers),
         similarity="cosine" if is_unit else str(sentence.get("similarity_fn_name") or usual),
     )
+
+
+def declared_prompts(sentence: Mapping[str, Any], reference: str) -> tuple[str, dict[str, str]]:
+    """Name of the prompt before every text ("" for none), and the declared prompts that are not empty, by name."""
+    prompts = sentence.get("prompts") or {}
+    if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
+        raise InputError(f"'{reference}': the prompts are {str(prompts)[:80]}", expected="a JSON object of texts")
+    default = sentence.get("default_prompt_name")
+    if default is not None and default not in (
+        names := {"query", "document", *prompts}
+    ):  # the first two are always there
+        raise InputError(
+            f"'{reference}': config_sentence_transformers.json says default_prompt_name '{str(default)[:40]}'",
+            expected=f"the name of a prompt: {', '.join(sorted(names))}",
+        )
+    return str(default or ""), {name: text for name, text in prompts.items() if text}
 
 
 def _refuse_adapter(folder: Path, reference: str) -> None:
