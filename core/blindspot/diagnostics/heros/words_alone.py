@@ -60,7 +60,8 @@ def judged(subsets: Sequence[str]) -> str:
 def score_in_words(subsets: Sequence[str]) -> str:
     """The score in a sentence, for ``baselines.in_words``; the page's headline is about the weakest ordering alone."""
     if right := right_of(subsets):
-        return f"finds the {right} closest of all {len(subsets)} rewrites in {{}} of the sentences"
+        how = f"closest of all {n} rewrites" if (n := len(subsets)) > 2 else "closer than the other rewrite"
+        return f"finds the {right} {how} in {{}} of the sentences"
     over_all = f", over all {n} orderings" if (n := len(tested(subsets))) > 1 else ""
     return f"gets {{}} of the {judged(subsets)} right{over_all}"
 

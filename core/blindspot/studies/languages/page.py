@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
@@ -17,6 +17,7 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, p_in_words, with_ci
 from blindspot.policy import MOST_SEARCHED
+from blindspot.references import ModelRef
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import stored_runs
@@ -115,7 +116,8 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
         container=left,
     )
     sets = PARALLEL[name or offered[0]]
-    encoder = choose_model("lang_enc", middle)
+    members = {sets.member(code, way) for code in sets.codes for way in BOTH}
+    encoder = choose_model("lang_enc", middle, lambda model: not members.isdisjoint(_tested_on(model)))
     left, right = st.columns([5, 1], vertical_alignment="bottom")
     codes = some_named(
         "Languages to compute",
@@ -124,10 +126,15 @@ def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
         default=USUAL[sets.family.id],
         name=name_of,
         container=left,
+        wrap=True,
         help="Languages that are computed already are shown in any case.",
     )
     every = right.toggle(f"All {len(sets.codes)}", key="lang_all", bind="query-params")
     return sets, encoder, sets.languages() if every else _languages(sets, codes)
+
+
+def _tested_on(model: ModelRef) -> Iterable[DatasetRef]:
+    return (run.plan.dataset for run in repository().finished(ENTRY, encoder=model, metrics=[]))
 
 
 def _begin_with_computed(offered: Sequence[str]) -> None:

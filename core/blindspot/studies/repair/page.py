@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from blindspot import ui
-from blindspot.datasets.catalog import DatasetEntry, title_of
+from blindspot.datasets.catalog import DatasetEntry, DatasetRef, title_of
 from blindspot.datasets.fetch import DataState, dataset_state
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
 from blindspot.diagnostics.heros.training import sides
 from blindspot.errors import BlindspotError, InputError
+from blindspot.references import ModelRef
 from blindspot.runs.training_data.examples import sources
 from blindspot.studies.repair import figures, task
 from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method
@@ -67,7 +68,7 @@ def _form(picked: Picks) -> RepairTask | None:
     if (picks := readable(sources(), picked)) is None:
         return None
     left, right = st.columns([2, 5])
-    encoder = choose_model("repair_enc", left)
+    encoder = choose_model("repair_enc", left, lambda model: _is_repaired(model, picks.dataset))
     usual = [Method.LOW_RANK.value, Method.WEIGHTS.value, Method.QUERIES.value]
     about = "\n".join(f"- {name}: {IN_WORDS[Method(name)]}" for name in usual)
     method = one_of("Map", usual, "repair_method", about, container=right)
@@ -94,6 +95,14 @@ def _form(picked: Picks) -> RepairTask | None:
     except InputError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return None
+
+
+def _is_repaired(model: ModelRef, dataset: DatasetRef) -> bool:
+    """Whether there is a report with the usual settings."""
+    try:
+        return task.find(RepairTask.of(model, dataset, settings()), settings()) is not None
+    except InputError:  # the form says why not
+        return False
 
 
 def _kinds(picks: Picks) -> Sequence[str]:

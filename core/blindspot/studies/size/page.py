@@ -13,8 +13,9 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.similarity import Similarity
+from blindspot.references import ModelRef
 from blindspot.runs.comparison import Changes, changes
-from blindspot.store.records import RunRecord
+from blindspot.store.records import RunRecord, RunState
 from blindspot.studies.lab.grid import cannot_be, stored_runs
 from blindspot.studies.lab.page.progress import offer
 from blindspot.studies.size import figures, speed
@@ -91,7 +92,7 @@ def _form(picked: Picks) -> Grid | None:
     if (picks := readable(measured_by_item(), picked)) is None:
         return None
     left, right = st.columns([2, 5])
-    encoder = choose_model("size_enc", left)
+    encoder = choose_model("size_enc", left, lambda model: _has_sizes(model, picks.dataset))
     dimensions = _dimensions(encoder, right)
     about = "\n".join(f"- `{name}`: {STEPS[name].description}" for name in PRECISIONS[1:])
     precisions = st.pills(
@@ -122,6 +123,11 @@ def _form(picked: Picks) -> Grid | None:
     except InputError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
         return None
+
+
+def _has_sizes(model: ModelRef, dataset: DatasetRef) -> bool:
+    runs = repository().runs(encoder=model, dataset=dataset, state=RunState.DONE, metrics=[])
+    return any(run.plan.variant.transform != "none" for run in runs)
 
 
 def _dimensions(encoder: str, area: st.delta_generator.DeltaGenerator) -> Sequence[int]:

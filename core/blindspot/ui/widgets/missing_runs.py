@@ -16,7 +16,7 @@ from blindspot.errors import BlindspotError
 from blindspot.runs import estimates, requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord, RunState
-from blindspot.texts import duration, listed
+from blindspot.texts import counted, duration, listed
 from blindspot.ui import gone
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
@@ -174,7 +174,9 @@ def runs_to_compute(missing: int, wanted: int, cost: estimates.Estimate) -> str:
     """The cost of the missing runs of a sweep, in a sentence."""
     guess = ", a rough guess" if cost.guessed else ""
     downloads = f", and a download of {cost.downloads_in_words}" if cost.downloads else ""
-    return f"{missing:,} of {wanted:,} runs are missing: about {duration(cost.seconds)}{guess}{downloads}."
+    some = f"{missing:,} of {wanted:,} runs are missing:"
+    what = some if missing < wanted else f"Nothing is computed yet: {counted(wanted, 'run')},"
+    return f"{what} about {duration(cost.seconds)}{guess}{downloads}."
 
 
 def _asked(picks: Picks) -> str:

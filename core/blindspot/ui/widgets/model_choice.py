@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from streamlit.delta_generator import DeltaGenerator
 
@@ -23,10 +23,14 @@ def own_at_first(most: int = MOST_OWN) -> list[ModelRef]:
     return [*user_models, USUAL_MODEL] if user_models else []
 
 
-def choose_model(key: str, container: DeltaGenerator) -> str:
-    """Let the reader choose one model with vectors; at first the newest own one."""
+def choose_model(key: str, container: DeltaGenerator, has_results: Callable[[ModelRef], bool]) -> str:
+    """Let the reader choose one model with vectors; at first the newest own one with results, else the newest own one.
+
+    Args:
+        has_results: whether the page has something to show of a model; asked when the picker is first drawn.
+    """
     names = known_references(settings(), repository(), rankings=False)
-    begin_with(key, lambda: next(iter(_own(names)), None))
+    begin_with(key, lambda: next(iter(sorted(_own(names), key=lambda model: not has_results(model))), None))
     usual = names.index(USUAL_MODEL)
     return one_named("Model", names, index=usual, key=key, name=current().model, container=container) or USUAL_MODEL
 

@@ -68,8 +68,9 @@ def show(shown: HerosView) -> None:
             st.caption("Pick or run a second model to test the two against each other.")
         return
     _difference(sides.a, sides.b, listed)
-    st.subheader("Every kind of rewrite against every other", anchor=False)
-    _matrices(sides, views, shown)
+    if len(shown.subsets) > 2:
+        st.subheader("Every kind of rewrite against every other", anchor=False)
+        _matrices(sides, views, shown)
 
 
 def _findings(shown: HerosView, views: Mapping[str, OrderingsView]) -> None:
@@ -88,7 +89,7 @@ def _findings(shown: HerosView, views: Mapping[str, OrderingsView]) -> None:
     lines = [
         f"- {named(run)}: {orderings.share_in_words(worst, subset_in_words)}"
         for run, worst in worst_orders[1:]
-        if worst
+        if worst and len(shown.subsets) > 2  # the figure has the only one
     ]
     if lines:
         st.markdown("\n".join(["**The weakest ordering of each other model**", "", *lines]))
