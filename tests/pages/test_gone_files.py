@@ -8,10 +8,16 @@ from contextlib import ExitStack
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.doctor import results
+from blindspot.errors import InputError
 from blindspot.names import in_address
+from blindspot.settings import Settings
+from blindspot.ui import gone
 from blindspot.ui.navigation import places
+from blindspot.variants import Variant
 from tests.support.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
 from tests.support.pages import OpenApp, switch_page
 
@@ -117,3 +123,17 @@ def test_the_doctor_says_what_is_gone_and_what_was_changed(stored: GoneWorld) ->
     assert all(finding.remedy for finding in found)
     assert any(stored.datasets["evalrank"] in finding.what for finding in found)
     assert any(stored.encoders["vectors"] in finding.what and "binary" in finding.what for finding in found)
+
+
+def test_steps_of_a_training_that_is_over_are_not_called_gone(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    def gone_files(*_: object) -> None:
+        raise InputError("its files are gone")
+
+    dataset, named = fetch.load(find_dataset("demo-categories"), settings), list[str]()
+    monkeypatch.setattr(gone.spaces, "lacking", gone_files)
+    monkeypatch.setattr(gone, "_named", lambda models, *_: named.extend(models))
+    variants = [Variant.parse(f"{name}~none") for name in ("python:training/step-4", "dir:/models/mine", "minilm")]
+    assert gone.encoded(variants, dataset, are_picked=False) == {}
+    assert named == ["mine"]

@@ -16,7 +16,7 @@ from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.user_data.files import is_own, path_of
 from blindspot.encoders.catalog import encoder_of
 from blindspot.errors import BlindspotError
-from blindspot.references import ModelRef
+from blindspot.references import ModelRef, step_of
 from blindspot.runs import spaces
 from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.runs.inputs.rankings import opened
@@ -74,7 +74,8 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
 def encoded(variants: Sequence[Variant], dataset: Dataset, *, are_picked: bool) -> dict[Variant, bool]:
     """Per variant whether its embeddings of a dataset are stored; variants whose encoder is gone are left out.
 
-    The page warns about each one that the reader picked; if the reader picked none, it names their own models only.
+    The page warns about each one that the reader picked; if the reader picked none, it names their own models only,
+    without the steps of a training, which are there while the training's program runs.
     """
     try:
         away = spaces.lacking(variants, dataset, settings())
@@ -90,7 +91,7 @@ def encoded(variants: Sequence[Variant], dataset: Dataset, *, are_picked: bool) 
             if are_picked:
                 whose = f"{variant.label} cannot be shown: " if variant.encoder.has_vectors else ""
                 st.warning(as_text(whose + explained(error)), icon=_ICON)
-            elif variant.encoder.has_vectors and is_own_model(variant.encoder):
+            elif variant.encoder.has_vectors and is_own_model(variant.encoder) and not step_of(variant.encoder)[0]:
                 left_out.append(names.current().model(variant.encoder))
     if left_out:
         _named(list(dict.fromkeys(left_out)), "Not shown, since the model is gone or was changed", "Models")

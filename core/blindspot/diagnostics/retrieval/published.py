@@ -27,7 +27,7 @@ LICENCE = "none stated"
 _REPOSITORY = "mohsenfayyaz/ColDeR"
 _REVISION = "4d497b37b88d327712f09fabf27bf6771253075d"
 URL = f"https://github.com/{_REPOSITORY}"
-ABOUT = "Published results without a dataset: what dense retrievers prefer (ColDeR)"
+ABOUT = "Published: what dense retrievers prefer"
 # By table, which form of a document is compared with which, after the names of its columns.
 BIASES = {
     "brevity": "the evidence sentence alone over a document with it",
