@@ -382,17 +382,25 @@ def test_a_training_folder_leads_to_its_models(folder: Path, settings: Settings)
     assert refusal(f"dir:{outer}", settings).endswith(
         "in it: ..., checkpoint-100, checkpoint-200, checkpoint-300, checkpoint-1000"
     )
+    (outer / "1_Pooling").mkdir()
+    (outer / "1_Pooling" / "config.json").write_text("{}", "utf-8")
+    assert "1_Pooling" not in refusal(f"dir:{outer}", settings), "a step is no model"
+    search = folder.parent / "search"
+    shutil.copytree(folder, search / "run-0" / "checkpoint-500")
+    assert refusal(f"dir:{search}", settings).endswith("in it: run-0/checkpoint-500")
     cached = folder.parent / "models--lab--name"
     shutil.copytree(folder, cached / "snapshots" / "0a1b")
     assert refusal(f"dir:{cached}", settings).endswith("name one of the models in it: snapshots/0a1b")
-    for name, advice in (("model.tar.gz", "unpack it"), ("tiny.Q8_0.gguf", "llama.cpp's server"), ("notes.md", "")):
+    without("config.json")(folder)
+    assert refusal(f"dir:{folder}", settings).endswith("copy or download the folder again")
+    for name, advice in (("model.tar.gz", "unpack it"), ("tiny.Q8_0.gguf", "llama-server -m FILE"), ("notes.md", "")):
         file = folder.parent / "downloads" / name
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(b"x")
         said = refusal(f"dir:{file}", settings)
         assert advice in said
         assert "name its folder" not in said, "there is no model in it"
-    assert "llama.cpp's server" in refusal(f"dir:{file.parent}", settings)
+    assert "llama-server -m FILE" in refusal(f"dir:{file.parent}", settings)
 
 
 @pytest.mark.parametrize(

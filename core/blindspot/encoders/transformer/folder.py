@@ -47,6 +47,7 @@ OFFSET_POSITIONS = (
 # Names of learned tables with a row per position: no text can be longer. Other tables count distances or rotate.
 POSITION_TABLE = re.compile(r"(?:^|\.)(?:position_embeddings?|embed_positions|wpe)\.weight$")
 LAYER_NUMBER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
+STEP = re.compile(r"\d+_[A-Z]\w*")  # names of folders of steps after the layers: 1_Pooling
 OF_ADAPTER = re.compile(r"\.(?:lora_\w+|base_layer)\b")
 OTHER_SIDE = re.compile(r"(?:^|\.)(?:vision|visual|image|audio)\w*\.")  # in a model of texts and pictures
 NO_LIMIT = 1_000_000  # tokenizers without a limit write far larger numbers
@@ -69,7 +70,7 @@ LARGEST_CONFIG = 2**20  # bytes; larger files are vocabularies
 LARGEST_DIMENSION = 1_000_000
 LARGEST_SETTINGS = 16 * 2**20  # bytes
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z")
-GGUF = "start llama.cpp's server with the .gguf file, and name the model on it: api:URL#MODEL"
+GGUF = "serve it by llama.cpp (llama-server -m FILE --embeddings), and name it api:http://localhost:8080/v1#MODEL"
 SNAPSHOTS = "snapshots"  # in the hub's cache: folders of links to the model's files
 
 
@@ -326,7 +327,9 @@ def _nearest_folder(path: Path) -> str:
 def _models_inside(path: Path) -> str:
     """What to do where a folder has folders of models, as that of a training's checkpoints or the hub's cache, or a
     file that another program reads; "" where it has neither."""
-    inside = [config.parent for pattern in ("*", f"{SNAPSHOTS}/*") for config in path.glob(f"{pattern}/config.json")]
+    levels = ([config.parent for config in path.glob(f"{pattern}/config.json")] for pattern in ("*", "*/*"))
+    models = ([folder for folder in level if not STEP.fullmatch(folder.name)] for level in levels)
+    inside = next(filter(None, models), [])
     if not inside:
         return GGUF if any(path.glob("*.gguf")) else ""
     newest = sorted(inside, key=lambda folder: [int(part) if part.isdigit() else -1 for part in folder.name.split("-")])
@@ -346,7 +349,7 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
         raise InputError(
             f"'{reference}': {folder} has no config.json",
             expected="a sentence-transformers or transformers folder",
-            remedy=_models_inside(path),
+            remedy="copy or download the folder again" if modules else _models_inside(path),
         )
     is_step = not modules and (path.parent / "modules.json").is_file()
     _refuse_without_words(folder, config, reference, f"name the whole model: dir:{path.parent}" if is_step else "")
@@ -462,7 +465,7 @@ def _refuse_without_words(folder: Path, config: Mapping[str, Any], reference: st
 def _refuse_without_steps(path: Path, reference: str) -> None:
     """Refuse a plain folder that has lost the list of its steps: the library would take a mean over tokens, and ignore
     the prompts and sizes that the model was saved with."""
-    steps = sorted(f.name for f in path.iterdir() if f.is_dir() and re.fullmatch(r"\d+_[A-Z]\w*", f.name))
+    steps = sorted(f.name for f in path.iterdir() if f.is_dir() and STEP.fullmatch(f.name))
     files = ["config_sentence_transformers.json"] if (path / "config_sentence_transformers.json").is_file() else []
     if steps or files:
         raise InputError(

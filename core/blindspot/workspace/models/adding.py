@@ -82,8 +82,8 @@ def _by_reference(library: Library, picks: Picks) -> None:
             "Check", key="check", type="primary", width="stretch", on_click=_want, args=(BY_REFERENCE,)
         )
         st.caption(
-            "Check validates the model and lists it; nothing is encoded yet. A hub model is downloaded first, "
-            "which may take minutes. Paths are on the machine that runs Blindspot."
+            "Check reads the model's settings and lists it; its first run loads the weights. A hub model is downloaded "
+            "first, which may take minutes. Paths are on the machine that runs Blindspot."
         )
     if _is_wanted(BY_REFERENCE):
         if reference.strip():
