@@ -69,3 +69,10 @@ def test_nothing_else_writes_p() -> None:
     assert p.search('f"{one.p:.2g}"')
     found = [f"{path}: {said[0]}" for path in sources.product() for said in p.finditer(sources.text(path))]
     assert [one for one in found if "statistics/written.py" not in one] == []
+
+
+def test_scores_have_four_digits_only_for_a_reason() -> None:
+    """Published numbers, cosines near 1, drops beside a tolerance, scores of a fusion; all others have ``SCORE``."""
+    four = {path.name for path in sources.product() if re.search(r"\.4f\b", sources.text(path))}
+    allowed = {"beside.py", "comparability.py", "fitting.py", "published.py", "queries.py", "vectors.py", "verdict.py"}
+    assert four == allowed

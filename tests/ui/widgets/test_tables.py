@@ -74,17 +74,24 @@ def _drawn() -> None:
 
     from blindspot.ui.widgets import tables
 
-    frame = pd.DataFrame({"model": ["a", "b"], "difference": [-4.5, 12.75], "n": [-1, 2], "score": [0.5, 0.25]})
+    frame = pd.DataFrame(
+        {"model": ["a", "b"], "difference": [-4.5, 12.75], "n": [-1, 2], "score": [0.5, 0.25], "share": [2 / 3, 1]}
+    )
     number = st.column_config.NumberColumn
-    config = {"difference": number(format="%+.1f", help="Points"), "score": number(format="%.2f")}
+    config = {
+        "difference": number(format="%+.1f", help="Points"),
+        "score": number(format="%.2f"),
+        "share": number(format="percent"),
+    }
     tables.draw(frame, column_config=config, key="signed")
 
 
-def test_negative_numbers_have_a_minus_sign_and_stay_numbers() -> None:
+def test_negative_numbers_have_a_minus_sign_shares_one_digit_and_both_stay_numbers() -> None:
     app = AppTest.from_function(_drawn).run()
     (table,) = app.dataframe
     assert table.value["difference"].tolist() == [-4.5, 12.75]
     shown = pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_pandas()
     assert shown["difference"].tolist() == ["−4.5", "+12.8"]
     assert shown["n"].tolist() == ["−1", "2"]
+    assert shown["share"].tolist() == ["66.7%", "100.0%"], "as in sentences"
     assert shown["model"].tolist() == ["a", "b"]

@@ -55,7 +55,7 @@ def accuracy_lines(
             x=rows["count"],
             y=accuracy,
             customdata=rows[["threshold", "accuracy_sd"]],
-            hovertemplate="%{customdata[0]} (from %{x:,.4~g} on): %{y:.3f} ± %{customdata[1]:.3f}",
+            hovertemplate="%{customdata[0]} (from %{x:,.4~g} on): %{y:.1%} ± %{customdata[1]:.1%}",
             **_line(variant, style),
         )
     every = list(tables.values())
@@ -66,7 +66,7 @@ def accuracy_lines(
         mode="markers",
         name="shuffled labels" if len(every) == 1 else "shuffled labels, mean",
         marker={"symbol": "circle-open", "size": 7, "color": ink(scheme)},
-        hovertemplate="%{y:.3f}",
+        hovertemplate="%{y:.1%}",
     )
     figure.add_hline(CHANCE, line={"color": ink(scheme), "width": 1}, opacity=0.5)
     lowest = min(float(control.min()), *(float((r["accuracy"] - r["accuracy_sd"]).min()) for r in every), 0.45)

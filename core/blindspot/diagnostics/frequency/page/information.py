@@ -127,12 +127,12 @@ def _table(by_variant: Mapping[Variant, pd.DataFrame]) -> None:
     tables.draw(
         columns,
         key="accuracy_numbers",
-        column_config={"rare": "percent"},
+        column_config={"rare": "percent", "from": "%.4g"},
     )
 
 
 def _with_sd(rows: pd.DataFrame, name: str) -> list[str]:
-    return [f"{mean:.3f} ± {sd:.3f}" for mean, sd in zip(rows[name], rows[f"{name}_sd"], strict=True)]
+    return [f"{mean:.1%} ± {sd:.1%}" for mean, sd in zip(rows[name], rows[f"{name}_sd"], strict=True)]
 
 
 def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]:
