@@ -533,7 +533,7 @@ def test_list_names_everything_in_the_catalogs(blindspot: Command) -> None:
 
 
 def test_an_empty_store_says_what_to_do_and_is_not_created(blindspot: Command, environment: Settings) -> None:
-    assert blindspot.out("runs") == "No runs yet. Try: blindspot run evalrank --encoder minilm --dataset demo-pairs\n"
+    assert blindspot.out("runs") == "No runs yet. Try: blindspot run evalrank --dataset demo-pairs --encoder minilm\n"
     assert blindspot.json("runs") == {"runs": []}
     assert not environment.cache.exists()
 
