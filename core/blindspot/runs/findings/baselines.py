@@ -216,18 +216,15 @@ def outcomes(
 
 
 def in_words(comparison: AgainstWords, name: str, what: str, spec: str = ".1%") -> str:
-    """One sentence of Markdown.
+    """One sentence of Markdown; the interval of the model's own score is its headline's.
 
     Args:
         name: the model's, in Markdown.
         what: the score, after the measure: ``gets {} of the sentences right``.
         spec: of a score; of one that ends with % the difference is in points.
     """
-
-    def said(estimate: Estimate) -> str:
-        return f"{number(estimate.value, spec)}{ci(estimate.interval, spec)}"
-
-    words, result = f"{comparison.best} {what.format(said(comparison.reached))}", f"{name} {said(comparison.score)}"
+    reached = f"{number(comparison.reached.value, spec)}{ci(comparison.reached.interval, spec)}"
+    words, result = f"{comparison.best} {what.format(reached)}", f"{name} {number(comparison.score.value, spec)}"
     signed, scale, unit = ("+.1f", 100.0, " points") if spec.endswith("%") else (f"+{spec}", 1.0, "")
     apart = f"difference {number(scale * comparison.difference.value, signed)}{unit}"
     tested = f"{apart}{ci(comparison.difference, signed, scale)}, {p_in_words(comparison.p, comparison.before)}"
