@@ -29,7 +29,7 @@ PATIENCE_SECONDS = 900  # beside the other tests; alone two minutes
 # What draws a page's content: figures, tables, lists in HTML, cards for raters.
 CONTENT = "[data-testid=stPlotlyChart], [data-testid=stDataFrame], [data-testid=stHtml]"
 CONTENT += ", [data-testid=stForm], [class*=st-key-judge], .st-key-docs_text, .st-key-try_examples"
-UNFINISHED = ("lab",)  # its grid is whole in no demo: the form that computes the rest comes after the sentence
+UNFINISHED = ("lab", "size")  # whole in no demo: the form that computes the rest comes after the sentence
 SCREEN, SEEN = 800, 100  # pixels: of a laptop's window, and that its content has in it at least
 EMPTY = ["empty", "doors", "run_demo", "no_scores", "no_runs_of_task", "to_encode"]  # containers and buttons
 
