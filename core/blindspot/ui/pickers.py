@@ -226,8 +226,9 @@ def _begin_with_own(page: str, wanted: Collection[Picker], choices: Collection[s
 
 def own_dataset(kinds: Collection[DatasetKind] = ()) -> DatasetRef | None:
     """The reader's own dataset that can be read and was run last, else that was added last; of some kinds, if any."""
-    names = dict.fromkeys([*reversed(repository().datasets()), *reversed(known_datasets())])
-    readable = (name for name in names if is_own(name) and is_readable(name))
+    names = _user_datasets()
+    last_run = [name for name in reversed(repository().datasets()) if name in names]
+    readable = filter(is_readable, dict.fromkeys([*last_run, *reversed(names)]))
     return next((name for name in readable if not kinds or name.entry().kind in kinds), None)
 
 
@@ -314,7 +315,8 @@ def _subject_of_link(by_name: Mapping[str, Variant]) -> Variant | None:
     asked = st.query_params.get(ABOUT)
     if asked == st.session_state.get(_BY_RULE):
         return None
-    return by_name.get(str(option_in_address(asked, list(by_name))))
+    named = option_in_address(asked, list(by_name))
+    return next((variant for name, variant in by_name.items() if name == named), None)
 
 
 def _hides_postprocessed(variants: Iterable[Variant]) -> bool:
@@ -334,13 +336,17 @@ def known_datasets() -> list[DatasetRef]:
     No other file: a link must not make the server read whatever it names. On a demo only the reader's own uploads, and
     only while one of them is picked: their results are kept apart.
     """
-    catalog = [*DATASETS, *_members_asked_for()]
+    return list(dict.fromkeys([*_user_datasets(), *map(DatasetRef, [*DATASETS, *_members_asked_for()])]))
+
+
+def _user_datasets() -> list[DatasetRef]:
+    """The part of ``known_datasets`` that is the reader's own."""
     if not allowed().server_files and not settings().session:
-        return [*map(DatasetRef, catalog)]
-    user_datasets = [upload.reference for upload in uploads.found(settings())]
+        return []
+    names = [upload.reference for upload in uploads.found(settings())]
     if allowed().server_files:
-        user_datasets += [name for name in repository().datasets() if is_own(name)]
-    return [*map(DatasetRef, dict.fromkeys([*user_datasets, *catalog]))]
+        names += [name for name in repository().datasets() if is_own(name)]
+    return [*map(DatasetRef, dict.fromkeys(names))]
 
 
 def _members_asked_for() -> list[str]:
