@@ -136,8 +136,8 @@ def _table(weights: Path, reference: str) -> tuple[str, tuple[int, int], str]:
     try:
         with safe_open(weights, framework="numpy") as tensors:
             slices = {name: tensors.get_slice(name) for name in tensors.keys()}  # noqa: SIM118 - no dict
-            shapes = {name: one.get_shape() for name, one in slices.items()}
-            types = {name: one.get_dtype() for name, one in slices.items()}
+            shapes = {name: tensor.get_shape() for name, tensor in slices.items()}
+            types = {name: tensor.get_dtype() for name, tensor in slices.items()}
     except (SafetensorError, OSError) as error:
         raise InputError(
             f"'{reference}': {weights} is damaged or cut short ({weights.stat().st_size:,} bytes): {error}",

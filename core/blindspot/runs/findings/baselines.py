@@ -216,7 +216,7 @@ def outcomes(
 
 
 def in_words(comparison: AgainstWords, name: str, what: str, spec: str = ".1%") -> str:
-    """One sentence of Markdown; the interval of the model's own score is its headline's.
+    """One sentence of Markdown. The intervals are those of words alone and of the difference.
 
     Args:
         name: the model's, in Markdown.
