@@ -125,7 +125,7 @@ def test_the_first_runs_of_the_demo_run_to_their_end(
     requests = demo.first_requests(settings)
     job = ended(queue, queue.submit("Demo", requests))
     assert (job.state, job.title, job.stage, job.error) == (JobState.DONE, "Demo", "done", "")
-    assert job.tasks_done == len(job.requests) == len(requests) == 2
+    assert job.tasks_done == len(job.requests) == len(requests) == 3
     assert job.remaining_seconds is None
     assert len(repository.runs(diagnostic="heros", state=RunState.DONE)) == 1
     (stored,) = repository.runs(diagnostic="evalrank", state=RunState.DONE)

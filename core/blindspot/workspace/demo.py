@@ -9,7 +9,7 @@ from blindspot.datasets.published.tatoeba import BOTH, PARALLEL
 from blindspot.jobs.queue import Task
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
-from blindspot.settings import Settings
+from blindspot.settings import Mode, Settings
 from blindspot.space.maps.maps import MapRequest
 from blindspot.studies.judgments.making import ItemsRequest
 from blindspot.studies.judgments.types import Task as Judging
@@ -23,12 +23,9 @@ STATIC = Variant("minilm-static", "none")
 UNTRANSFORMED = (FIRST, *(Variant(encoder, "none") for encoder in ("random-projection", "lsa")), STATIC)
 VARIANTS = (*UNTRANSFORMED, CENTERED)
 OF_PAIRS = (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
-OF_TEXTS = (
-    ("similarity", "demo-scored"),
-    ("geometry", "demo-pairs"),
-    ("transfer", "demo-negation"),
-    ("probing", "demo-bigram-shift"),
-)
+SIMILARITY = ("similarity", "demo-scored")
+GEOMETRY = ("geometry", "demo-pairs")
+TRAINED = (("transfer", "demo-negation"), ("probing", "demo-bigram-shift"))
 OF_WORDS = (
     ("analogy", "demo-analogies"),
     ("categorization", "demo-categories"),
@@ -42,29 +39,30 @@ OF_FREQUENCY = (FIRST, STATIC)
 QUERIES = 40  # of each set of items: a rater's quarter of an hour
 JUDGED = (FIRST, STATIC)
 LANGUAGES = "demo-languages"
-MAPPED = (FIRST, STATIC)  # a UMAP takes ten seconds, and two are compared
+MAPPED = (FIRST, STATIC)  # a UMAP takes ten to twenty seconds, the first one of a machine a minute
 
 
 def tasks(settings: Settings) -> list[Task]:
-    """All work of the demo; UMAP, which needs a process of its own, comes last."""
+    """All work of the demo; a host also draws the maps, last, which one reader's page *Map* computes when asked."""
     kinds = (Judging.INTRUDER, Judging.COMPARATIVE)
     items = [ItemsRequest(kind, JUDGED, DatasetRef(FREQUENCY[1]), queries=QUERIES) for kind in kinds]
-    maps = [MapRequest(variant, DatasetRef(OF_PAIRS[0][1])) for variant in MAPPED]
+    mapped = MAPPED if settings.mode is Mode.DEMO else ()
+    maps = [MapRequest(variant, DatasetRef(OF_PAIRS[0][1])) for variant in mapped]
     return [*requests(settings), *items, *maps]
 
 
 def first_requests(settings: Settings) -> list[RunRequest]:
-    """The runs behind the first findings: EvalRank and HEROS of one model, about ten seconds on two cores."""
-    return _requests(OF_PAIRS, [FIRST], settings)
+    """The runs behind the first findings of one model; the one of the fewest texts first."""
+    return _requests((SIMILARITY, *OF_PAIRS), [FIRST], settings)
 
 
 def requests(settings: Settings) -> list[RunRequest]:
     """All runs of the demo, without any download; about a minute on two cores."""
     return [
         *first_requests(settings),
-        *_requests(OF_PAIRS, VARIANTS[1:], settings),
-        *(request for diagnostic in OF_TEXTS for request in _requests([diagnostic], VARIANTS, settings)),
-        *_requests([RETRIEVAL], UNTRANSFORMED, settings),
+        *_requests((*OF_PAIRS, SIMILARITY), VARIANTS[1:], settings),
+        *_requests([GEOMETRY], VARIANTS, settings),
+        *(request for task in (*TRAINED, RETRIEVAL) for request in _requests([task], UNTRANSFORMED, settings)),
         *_requests(OF_WORDS, UNTRANSFORMED, settings),
         *_requests([FREQUENCY], OF_FREQUENCY, settings),
         *_of_languages(settings),
