@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from blindspot.diagnostics.frequency.view import Hubs, bands_view, hubs_view, to
 from blindspot.numerics.neighbors.hubness import Hubness
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.association import spearman
+from blindspot.numerics.statistics.groups import FEW
 from blindspot.runs.spaces import Space
 from blindspot.types import CancelToken
 from blindspot.variants import Variant
@@ -98,3 +101,8 @@ def test_bands_have_every_pair_once_by_either_side_and_by_both(world: World, fil
         assert here["pairs"].sum() == len(scores)
         assert np.average(here["mrr"], weights=here["pairs"]) == pytest.approx(scores.mean())
     assert view.highest("mrr") == 0.0, "no cell has enough pairs"
+    cells_of_runs = {
+        "x": pd.DataFrame({"pairs": [FEW - 1, FEW, FEW + 1], "mrr": [0.9, 0.5, 0.3]}),
+        "y": pd.DataFrame({"pairs": [FEW + 1], "mrr": [0.4]}),
+    }
+    assert replace(view, cells=cells_of_runs).highest("mrr") == 0.5

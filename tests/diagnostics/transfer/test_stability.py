@@ -35,8 +35,11 @@ def test_agreement_leaves_out_what_is_not_complete() -> None:
     values = np.array([[0.9, 0.9], [0.8, 0.8], [0.1, np.nan]])
     found = stability.agreement(values)
     assert (found.encoders, found.pairs, found.same, found.kendall) == (2, 1, 1, 1.0)
-    assert np.isnan(stability.agreement(values[:1]).kendall)
-    assert stability.agreement(np.full((3, 2), 0.5)).pairs == 0  # all tied: nothing is ranked
+    of_one = stability.agreement(values[:1])
+    assert (of_one.encoders, of_one.pairs, of_one.same) == (1, 0, 0)
+    assert np.isnan([of_one.kendall, of_one.spearman, of_one.least_kendall]).all()
+    tied = stability.agreement(np.full((3, 2), 0.5))
+    assert (tied.encoders, tied.pairs, tied.same) == (3, 0, 0), "nothing is ranked"
 
 
 @settings(max_examples=40)

@@ -124,6 +124,10 @@ def test_as_many_items_as_said_decide() -> None:
     assert found.decision is Decision.UNDECIDED
     assert found.needed is not None
     assert decided(np.tile(lost, -(-found.needed // 100)), 0.02).decision is Decision.WITHIN
+    for apart in (-1e-4, 1e-4):  # 0.2 of spread: about 0.25 / apart**2 items, 25 million
+        assert decided(np.tile([0.22 + apart, -0.18 + apart], 50), 0.02).needed is None, "too many to be named"
+        needed = decided(np.tile([0.22 + 10 * apart, -0.18 + 10 * apart], 50), 0.02).needed
+        assert needed == pytest.approx(250_000, rel=0.05)
 
 
 def test_a_gain_passes_where_it_is_more_than_what_may_be_lost_unseen() -> None:

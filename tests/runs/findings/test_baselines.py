@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+import pytest
+
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.findings.baselines import AgainstWords, in_words
+from blindspot.runs.findings.baselines import AgainstWords, best_rival, in_words, share_and_chance
 from blindspot.runs.findings.rule import Compared, Rival
 from tests.support.finding_runs import run_record
 from tests.support.tables import each
@@ -55,3 +59,26 @@ def test_what_is_not_better_is_a_fact_too_and_nothing_is_said_without_a_test(
     assert [one.kind for one in evidence] == kinds
     for one in evidence:
         assert (one["value"], one["score"], one["reached"], one.n) == (value, 0.5 + value, 0.5, 40)
+
+
+def test_p_counts_the_rivals_and_the_means_that_the_one_was_chosen_from() -> None:
+    """Of 20 items the model is right on 12 and the best rival on 4 of these: all signs of 8 as they are, 2 in 2 ** 8."""
+    right, rival, none = (np.repeat([1.0, 0.0], [n, 20 - n]) for n in (12, 4, 0))
+    items = Dependence.of_examples(np.arange(20))
+    cases = (([rival], 1, 1), ([none, rival], 1, 2), ([rival], 5, 5), ([rival, none], 3, 6))
+    for rivals, of, times in cases:
+        (compared,) = best_rival(right, rivals, items, of=of)
+        assert (compared.lead, compared.p) == (pytest.approx(0.4), pytest.approx(times * 2 / 2**8))
+    (compared,) = best_rival(right, [rival, np.ones(20)], items, sign=-1.0)
+    assert compared.lead == pytest.approx(-0.4), "where less is better, the best rival is the lowest"
+    assert best_rival(right, [], items) == []
+    assert best_rival(right, [rival], items)[0].p == pytest.approx(2 / 2**8), "chosen from one, unless told otherwise"
+
+
+def test_there_is_no_test_against_a_chance_of_0_or_1() -> None:
+    right, items = np.repeat([1.0, 0.0], [12, 8]), Dependence.of_examples(np.arange(20))
+    for chance in (0.0, 1.0):
+        compared = share_and_chance(right, items, chance)
+        assert (compared.lead, math.isnan(compared.p)) == (pytest.approx(0.6 - chance), True)
+    assert share_and_chance(right, items, 0.5).lead == pytest.approx(0.1)
+    assert 0.0 < share_and_chance(right, items, 0.5).p < 1.0
