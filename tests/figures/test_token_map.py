@@ -96,14 +96,16 @@ def test_sentences_say_what_each_word_contributes() -> None:
 def test_sentences_of_leaving_out() -> None:
     found = Contributions(
         Way.LEAVING_OUT,
-        ((Token("dog"), Token("a")), (Token("dog"), Token("not"))),
-        np.zeros((2, 2)),
-        (np.array([0.25, np.nan]), np.array([-0.125, -0.002])),
+        ((Token("dog"), Token("a"), Token("cat")), (Token("dog"), Token("not"), Token("cat"))),
+        np.zeros((3, 3)),
+        (np.array([0.25, np.nan, -0.05]), np.array([-0.125, -0.002, -0.3])),
         0.9,
     )
     assert sentences(found, NAMES) == [
         "Without “not”, only in the match, the similarity rises by 0.002",
+        "Without “cat”, in the match, the similarity rises by 0.300",
         "Without “dog”, in the match, the similarity rises by 0.125",
+        "Without “cat”, in the query, the similarity rises by 0.050",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from blindspot.errors import InputError
 from blindspot.server.gate import Gate, _Page, checked
 from blindspot.settings import ROOT, Mode
 from tests.support import forging
+from tests.support.tables import each
 
 TROUBLE = ("Traceback", "Uncaught", "Exception in", "a part of a page failed")
 
@@ -162,8 +164,7 @@ NO_ROWS = [text for text in forging.SELECTIONS if '"rows"' in text and "[99999]"
 NO_DOTS = [text for text in forging.SELECTIONS if '"points"' in text and '[{}], "box": []' not in text]
 
 
-@pytest.mark.hostile
-@pytest.mark.parametrize(
+@each(
     ("kind", "held", "refused"),
     [
         ("dataframe", ROWS, NO_SELECTIONS + NO_ROWS + NO_CELLS),
@@ -176,8 +177,7 @@ def test_selections(kind: str, held: tuple[str, ...], refused: list[str]) -> Non
     assert not any(fits("string_value", text) for text in refused)
 
 
-@pytest.mark.hostile
-@pytest.mark.parametrize(
+@each(
     ("element", "field", "taken", "refused"),
     [
         (
@@ -207,7 +207,12 @@ def test_each_kind_of_widget(element: dict, field: str, taken: tuple, refused: t
     assert fits("", None), "emptied"
 
 
-@pytest.mark.hostile
+def test_a_place_is_a_whole_number_that_a_browser_holds_exactly() -> None:
+    fits = gate_of({"dataframe": {}})
+    for number, is_place in ((0, True), (2**53, True), (2**53 + 1, False), (-1, False), (1.0, False), (True, False)):
+        assert fits("string_value", json.dumps({"selection": {"rows": [number]}})) is is_place, number
+
+
 def test_a_widget_that_was_never_drawn_can_hold_nothing() -> None:
     assert not gate_of({"markdown": {"body": "x"}})("bool_value", True)
 

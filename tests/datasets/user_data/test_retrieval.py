@@ -53,11 +53,16 @@ def test_a_document_per_row(tmp_path: Path, ending: str) -> None:
         {"Query": "what", "Document": "b text", "Title": "", "Relevance": 1},
         {"Query": "who", "Document": "a text", "Title": "T", "Relevance": 2},
     ]
-    dataset = found(write(tmp_path, ending, rows))
+    path = write(tmp_path, ending, rows)
+    dataset = found(path)
     assert judged(dataset) == {("who", "T a text"): 2, ("who", "b text"): 0, ("what", "b text"): 1}
     assert (dataset.query_ids, dataset.document_ids) == (("q1", "q2"), ("d1", "d2"))
     assert dataset.titles == ("T", "")
     assert (dataset.counts.judgments, dataset.counts.relevant, dataset.counts.grades) == (3, 2, (0, 1, 2))
+    entry = find_dataset(f"file:{path}")
+    assert isinstance(entry.own, OwnRetrieval)
+    whole = (("who", 1, "T a text"), ("what", 1, "b text"))
+    assert [entry.own.first_rows(n).cells for n in (0, 1, 3)] == [(), whole[:1], whole]
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])

@@ -11,13 +11,17 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostics.words import analogy, categorization
-from blindspot.diagnostics.words.evidence import of_analogies, of_categories
+from blindspot.diagnostics.words.evidence import against_baseline, of_analogies, of_categories
 from blindspot.diagnostics.words.item_scores import scores_of_categories
 from blindspot.numerics.statistics.compare import compare
-from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import ALLOWING, Dependence, p_values
 from blindspot.runs.findings import Level
+from blindspot.runs.findings.baselines import AgainstBaseline
+from blindspot.runs.findings.rule import Compared, Rival
 from blindspot.store.repository import Repository
+from tests.support.finding_runs import run_record
 from tests.support.made_up_store import MadeUp, false_alarms, shown
 
 PAIRS = {"capital": 12, "opposite": 12, "plural": 12}
@@ -106,6 +110,21 @@ def test_analogies_that_a_baseline_answers_better_or_as_well() -> None:
         answer(store, "lsa", ALL, rng)
         found = [one for one in shown(store, of_analogies, kind) if one.variants[0].encoder == "model"]
         assert [one.level for one in found] == [level]
+
+
+def test_no_better_is_not_said_where_the_interval_is_above_the_baseline() -> None:
+    """With few classes the exact test may not find what the interval shows."""
+    run, best = run_record("analogy", "model"), run_record("analogy", "lsa")
+    for low, kinds in (
+        (0.01, ["better-than-baseline"]),
+        (0.0, ["better-than-baseline", "no-better-than-baseline"]),
+        (None, ["better-than-baseline", "no-better-than-baseline"]),
+    ):
+        interval = None if low is None else Interval(low, 0.3)
+        difference = Estimate(0.1, interval, "t", Unit.CLASSES, 6, 6.0, refusal="" if interval else "too few")
+        chance = Compared(Rival.CHANCE, 0.3, 0.01)
+        made = against_baseline(AgainstBaseline(0.6, 0.5, difference, 0.2, chance, run, best))
+        assert [evidence.kind for evidence in made] == kinds, low
 
 
 @pytest.mark.slow

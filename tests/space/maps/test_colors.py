@@ -16,6 +16,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.space.maps import colors as map_colors
+from blindspot.space.maps.page.colors import value_column
 from blindspot.store.repository import Repository
 from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
@@ -120,3 +121,12 @@ def test_an_own_column_of_minimal_pairs_and_of_words() -> None:
     assert [one.name for one in labeled.groupings] == ["label", "kind"], "their classes, too"
     found = map_colors.by_own_column(labeled, labeled.groupings[0])
     assert [found.names[code] for code in found.codes] == ["refund", "repair"]
+
+
+def test_a_table_has_the_colors_values_and_nothing_where_an_item_has_none() -> None:
+    items = np.array([3, 0, 1])
+    groups = map_colors.Groups(np.array([0, -1, 1, 1]), ("cat", "dog"), "label", "have none")
+    assert value_column(groups, items) == ("label", ["dog", "cat", None])
+    numbers = map_colors.Numbers(np.array([0.0, np.nan, 2.0, 1.5]), "rank", "have none")
+    assert value_column(numbers, items) == ("rank", [1.5, 0.0, None])
+    assert value_column(None, items) is None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,7 +14,9 @@ from blindspot.datasets.published import pairs as loaders
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.spaces import open_spaces
 from blindspot.space.neighbors import lists as neighbors
+from blindspot.space.neighbors.lists import Agreement
 from blindspot.space.neighbors.page import lists as neighbors_lists
+from blindspot.space.neighbors.page import overlap
 from blindspot.ui.widgets.item_search import NOTHING
 from blindspot.variants import Variant
 from tests.conftest import make_settings
@@ -89,9 +93,29 @@ def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: Open
     assert len(rows) == 10
     pairs = list(zip(rows["shared"].str.split().str[0].astype(int), rows["RBO"], rows["item"], strict=True))
     assert pairs == sorted(pairs)
+    shared = [count for count, *_ in pairs]
+    assert shared.count(min(shared)) < len(rows), "those in the table are all that share the fewest"
+    assert re.search(rf"\b{shared.count(min(shared))} quer\S+ shares? no more than {min(shared)}\b", written(app))
     app.selectbox(key="a").set_value("bigrams~none").run()
     assert "Choose two different models" in written(app)
     assert not app.exception
+
+
+def test_only_of_three_models_or_more_it_is_said_that_all_share_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One query in 20 may share fewer: of 21 counts, the 5% quantile is the second lowest."""
+    captions: list[str] = []
+    monkeypatch.setattr(overlap.st, "caption", captions.append)
+    a, b, c = (Variant(name, "none") for name in ("a", "b", "c"))
+
+    def agreements(least: int) -> list[Agreement]:
+        counts = np.array([0, *[least] * 20])
+        return [Agreement(*names, 10, counts / 10, counts / 10, counts) for names in ((a, b), (a, c), (b, c))]
+
+    overlap._built_in(agreements(3)[:1])
+    overlap._built_in(agreements(2))
+    assert captions == []
+    overlap._built_in(agreements(3))
+    assert [re.findall(r"\d+", caption) for caption in captions] == [["3", "7", "10"]]
 
 
 def test_a_walk_and_the_way_back(open_app: OpenApp, world: Path) -> None:

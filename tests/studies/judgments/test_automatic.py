@@ -36,6 +36,12 @@ def test_the_least_similar_on_average_is_the_intruder() -> None:
     similarity = np.array([[1, 0.9, 0.1, 0.5], [0.9, 1, 0.2, 0.6], [0.1, 0.2, 1, 0.9], [0.5, 0.6, 0.9, 1.0]])
     # Means of the other three: 0.5, 0.567, 0.4, 0.667.
     assert vote_of(similarity, Task.INTRUDER).tolist() == [0, 0, 1, 0]
+    # The first and the last are as far from the others; the two between are nearer by a third of this on average.
+    for nearer, votes in ((4e-6, [0.5, 0, 0, 0.5]), (2e-6, [0.25] * 4)):
+        similarity = np.full((4, 4), 0.5)
+        similarity[0, 3] = similarity[3, 0] = 0.4
+        similarity[1, 2] = similarity[2, 1] = 0.4 + nearer
+        assert vote_of(similarity, Task.INTRUDER).tolist() == votes
 
 
 def test_the_candidate_most_similar_to_the_query_is_chosen_and_ties_share() -> None:

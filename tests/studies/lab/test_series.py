@@ -169,6 +169,20 @@ def test_the_ends_of_a_spread_have_their_intervals_or_no_name() -> None:
     assert said.startswith("a: MRR is lowest at layer 1, 0.400: −0.100 over the last layer")
 
 
+def test_a_difference_is_from_the_model_itself_and_its_p_is_of_all_others() -> None:
+    untested = view_of(a=(0.5, 0.4, 0.7))
+    (series,), tests = untested.series, (None, change_of(-0.1), change_of(0.2))
+    points = tuple(replace(point, test=test) for point, test in zip(series.points, tests, strict=True))
+    view = replace(untested, series=(replace(series, points=points),))
+    printed = view.as_json()["models"][0]
+    assert [point["p_corrected"] for point in printed["points"]] == [None, 2 * 0.02, 2 * 0.02]
+    assert [point["difference"] for point in printed["points"]] == pytest.approx([0.0, -0.1, 0.2])
+    assert printed["spread"] == pytest.approx(0.3)
+    assert "places" not in printed, "of one model there are none"
+    assert [row["p (corrected)"] for row in view.rows] == ["itself", "0.04", "0.04"]
+    assert [row["difference"] for row in view.rows] == [None, pytest.approx(-0.1), pytest.approx(0.2)]
+
+
 def test_the_last_layer_as_the_best_one_says_how_many_differ_from_it() -> None:
     (one,) = view_of(a=(0.5, 0.4, 0.45)).series
     tests = (None, change_of(-0.1), replace(change_of(-0.05), p=0.2))

@@ -163,6 +163,10 @@ def test_the_part_that_is_read_is_found(
     )
 
 
+def test_no_model_is_said_to_read_fewer_words_than_any_does() -> None:
+    assert reading.limit_of(reader(lambda words: words[:4]), 300).words == reading.FEWEST
+
+
 # --- tokens
 
 

@@ -267,5 +267,7 @@ def _disagreements(opened: Opened, rows: Int64, agreements: Sequence[Agreement],
         },
     )
     lowest = int(np.count_nonzero(agreement.shared == agreement.shared.min()))
-    alike = f" {lowest:,} queries share no more than {agreement.shared.min()}." if lowest > 1 else ""
-    pages.turn(f"Fewest shared first, then lowest rank-biased overlap.{alike} Select a row to make it the query.")
+    pages.turn(
+        f"Fewest shared first, then lowest rank-biased overlap. {counted(lowest, 'query shares', 'queries share')} no "
+        f"more than {agreement.shared.min()}. Select a row to make it the query."
+    )
