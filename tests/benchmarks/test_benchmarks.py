@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks import app, catalog, measuring, ranking
+from benchmarks import app, catalog, gpu_check, measuring, ranking
 from benchmarks.encoders import backend, cold, efficiency, encoding, served
 from benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
 from blindspot.datasets import fetch
@@ -54,6 +56,29 @@ def test_a_ratio_is_ours_over_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
     ratios = measuring.interleaved_ratios(lambda: takes(3.0), lambda: takes(2.0), no_progress, "")
     assert ratios == (1.5,) * PAIRS_OF_TIMINGS
+
+
+def test_the_exit_code_of_gpu_check_says_what_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("benchmarks.gpu_check.self_check.emptiest_gpu", lambda: None)
+    assert gpu_check.main([]) == 2, "no GPU"
+
+    def part(_: gpu_check.Subject) -> Iterator[gpu_check.Row]:
+        yield from rows
+        if is_broken:
+            raise RuntimeError("out of memory")
+
+    def nothing(*_: object) -> Iterator[gpu_check.Row]:
+        yield from ()
+
+    for name in ("_about", "_self_checks", "_rank_speed", "_encoding_speed", "_auto", "_memory"):
+        monkeypatch.setattr(gpu_check, name, nothing)
+    monkeypatch.setattr(gpu_check, "_ranks", part)
+    file = tmp_path / "rows.json"
+    for passed, is_broken, code in ((None, False, 0), (True, False, 0), (False, False, 1), (True, True, 1)):
+        rows = [gpu_check.Row("ranks", "equal", "equal", passed)]
+        assert gpu_check.main(["--device", "cpu", "--json", str(file)]) == code
+        outcomes = [row["passed"] for row in json.loads(file.read_text("utf-8"))]
+        assert outcomes == [passed, *[False] * is_broken, None], "the seconds come last"
 
 
 def test_another_backend_is_left_out_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

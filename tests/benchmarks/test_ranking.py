@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -89,6 +90,24 @@ def test_without_stored_embeddings_kinds_are_left_out(monkeypatch: pytest.Monkey
 def test_codes_can_be_left_out() -> None:
     with coarse.only_float32():
         assert not coarse.pays()
+
+
+def test_only_the_ranks_are_timed_and_only_their_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock and a memory of our own: a rank of the problem takes 2.5 s, and the peak is 300 bytes above before."""
+    now, ranked = [10.0], []
+
+    def rank(matrix: Float32, queries: int) -> None:
+        ranked.append((len(matrix), queries))
+        now[0] += 2.5
+
+    monkeypatch.setattr(resident, "_rank", rank)
+    monkeypatch.setattr(resident, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(resident, "_peak_bytes", lambda: 1_000)
+    before = SimpleNamespace(memory_info=lambda: SimpleNamespace(rss=700))
+    monkeypatch.setattr("benchmarks.resident.psutil.Process", lambda: before)
+    measured = resident._measure(np.zeros((7, 2), dtype=np.float32), 3)
+    assert (measured.seconds, measured.peak, measured.beyond) == (2.5, 1_000, 300)
+    assert ranked[1:] == [(7, 3)], "after one that compiles"
 
 
 @pytest.mark.process

@@ -218,11 +218,14 @@ def test_the_command_writes_and_previews(texts: Path, capsys: pytest.CaptureFixt
         (("--output", "here.docx"), ".jsonl"),
         (("--output", "nowhere/here.jsonl"), "no folder"),
         (("--rejected", "nowhere.txt"), "nowhere.txt"),
+        (("--rejected", "large.txt"), "4,194,304"),
     ],
 )
 def test_wrong_options_have_one_line(
     arguments: tuple[str, ...], says: str, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    with (texts.parent / "large.txt").open("wb") as file:
+        file.truncate(4 * 2**20 + 1)
     code, _, err = run(capsys, "--texts", str(texts), *arguments)
     assert code == 2
     assert says in err

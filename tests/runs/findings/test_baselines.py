@@ -62,7 +62,7 @@ def test_what_is_not_better_is_a_fact_too_and_nothing_is_said_without_a_test(
 
 
 def test_p_counts_the_rivals_and_the_means_that_the_one_was_chosen_from() -> None:
-    """Of 20 items the model is right on 12 and the best rival on 4 of these: all signs of 8 as they are, 2 in 2 ** 8."""
+    """Of 20 items the model is right on 12 and the best rival on 4 of these: all 8 signs alike, 2 in 2 ** 8."""
     right, rival, none = (np.repeat([1.0, 0.0], [n, 20 - n]) for n in (12, 4, 0))
     items = Dependence.of_examples(np.arange(20))
     cases = (([rival], 1, 1), ([none, rival], 1, 2), ([rival], 5, 5), ([rival, none], 3, 6))

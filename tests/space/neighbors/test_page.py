@@ -104,7 +104,7 @@ def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: Open
 def test_only_of_three_models_or_more_it_is_said_that_all_share_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """One query in 20 may share fewer: of 21 counts, the 5% quantile is the second lowest."""
     captions: list[str] = []
-    monkeypatch.setattr(overlap.st, "caption", captions.append)
+    monkeypatch.setattr("blindspot.space.neighbors.page.overlap.st.caption", captions.append)
     a, b, c = (Variant(name, "none") for name in ("a", "b", "c"))
 
     def agreements(least: int) -> list[Agreement]:
