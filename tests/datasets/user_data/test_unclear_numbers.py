@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ CODES = [i % 3 for i in range(N)]
 SCORED, POSITIVE, LABELED = DatasetKind.SCORED_PAIRS, DatasetKind.PAIR_SET, DatasetKind.LABELED_TEXTS
 
 
-def written(folder: Path, header: tuple[str, str], **further: list[float] | list[int]) -> str:
+def written(folder: Path, header: tuple[str, str], **further: Sequence[object]) -> str:
     path = folder / f"{'-'.join((*header, *further))}.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -50,6 +51,52 @@ def test_a_score_in_another_language_is_asked_about(tmp_path: Path, name: str) -
     numbers = NUMBERS if name in ("note", "remark") else [i * 37 % 101 for i in range(N)]
     with pytest.raises(UnclearKind, match=f"column '{name}' may hold scores"):
         find_dataset(written(tmp_path, ("left", "right"), **{name: numbers}))
+
+
+@each(
+    "name, cell",
+    [
+        ("sim", lambda i: "NULL" if i == 3 else NUMBERS[i]),
+        ("sim", lambda i: "n/a" if i % 7 else NUMBERS[i]),  # few are rated
+        ("sim", lambda i: "hard to say" if i % 9 == 0 else NUMBERS[i]),
+        ("team rating", lambda i: f"{NUMBERS[i]}/5"),
+        ("team rating", lambda i: f"{i % 5} out of 5"),
+        ("points", lambda i: f"{i % 5} pts."),
+        ("stars", lambda i: f"{i % 5}★"),
+        ("team similarity", lambda i: f"~{NUMBERS[i]}"),
+        ("people", lambda i: "?" if i == 5 else f"{NUMBERS[i]:.2f}".replace(".", ",")),
+        ("people", lambda i: f"{i % 5}/5"),
+    ],
+)
+def test_a_score_among_other_text_is_asked_about(tmp_path: Path, name: str, cell: Callable[[int], object]) -> None:
+    with pytest.raises(UnclearKind, match=f"column '{name}' may "):
+        find_dataset(written(tmp_path, ("left", "right"), **{name: [*map(cell, range(N))]}))
+
+
+@each(
+    "name, cell",
+    [
+        ("dose", lambda i: f"{i % 5} mg"),
+        ("visited", lambda i: f"{i % 5}/12/2024"),
+        ("size", lambda i: f"{i % 5},5"),
+        ("room", lambda i: f"{i % 5}b"),
+        ("people", lambda i: f"{i % 5}" if i % 9 == 0 else f"team {i % 5}"),
+    ],
+)
+def test_numbers_with_units_are_no_scores_without_such_a_name(
+    tmp_path: Path, name: str, cell: Callable[[int], object]
+) -> None:
+    columns = {name: [*map(cell, range(N))]}
+    assert find_dataset(written(tmp_path, ("query", "match"), **columns)).kind is POSITIVE
+
+
+@each(
+    "name, values",
+    [("how close", ("high", "medium", "low")), ("NLI", ("e", "n", "c")), ("closeness", ("far", "near", "same"))],
+)
+def test_levels_in_words_are_asked_about(tmp_path: Path, name: str, values: Sequence[str]) -> None:
+    with pytest.raises(UnclearKind, match=f"column '{name}'"):
+        find_dataset(written(tmp_path, ("left", "right"), **{name: [values[i % 3] for i in range(N)]}))
 
 
 @each("name", ["distance", "cosine_distance", "Dissimilarity", "Kosinus-Distanz", "écart", "distância", "расстояние"])

@@ -243,7 +243,9 @@ def _about_discarded(table: FileTable, file: OwnFile) -> Iterator[str]:
             yield f"every row is used, also those with {shown} in column '{column.name[:40]}'; remove what is not meant"
 
 
-_DISCARDED = frozenset("reject rejected ignore ignored discard discarded skip skipped invalid".split())
+_DISCARDED = frozenset(
+    "reject rejected ignore ignored discard discarded skip skipped invalid wrong incorrect bad broken unclear".split()
+)
 
 
 def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:

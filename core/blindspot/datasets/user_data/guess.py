@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from blindspot.datasets.user_data.attributes import PREFIX
+from blindspot.datasets.user_data.columns import MISSING
 from blindspot.files.tables import ColumnKind, FileTable
 from blindspot.texts import column_key
 
@@ -235,35 +236,43 @@ def scores(table: FileTable) -> tuple[int, ...]:
     unless the name says that they are something else (``year``)."""
     return tuple(
         number
-        for number, (name, cells) in enumerate(zip(table.names, table.cells, strict=True))
+        for number, name in enumerate(table.names)
         if column_key(name) not in ABOUT - ABOUT_IN_WORDS
         and not name.startswith(PREFIX)
-        and (values := _values(table.kinds[number], cells))
-        and len(set(values)) > 1
-        and (
-            words(name) & (SCORE_WORDS | DISTANCE_WORDS)
-            or not (words(name) & (MEASURES | (ABOUT - ABOUT_IN_WORDS) | ID_WORDS) or not _are_on_a_scale(values))
-        )
+        and _may_score(name, table.kinds[number], table.cells[number])
     )
 
 
-def _values(kind: ColumnKind, cells: Sequence[object]) -> list[float]:
-    """The numbers of a column, also with a decimal comma or a percent sign, or a few in each cell, as several people
-    gave them; empty if a cell has anything else."""
+def _may_score(name: str, kind: ColumnKind, cells: Sequence[object]) -> bool:
+    is_named = bool(words(name) & (SCORE_WORDS | DISTANCE_WORDS))
+    values = _values(kind, cells, _WITH_UNIT if is_named else _DISGUISED)
+    if len(set(values)) < 2:
+        return False
+    is_other = words(name) & (MEASURES | (ABOUT - ABOUT_IN_WORDS) | ID_WORDS) or not _are_on_a_scale(values)
+    return is_named or not is_other
+
+
+def _values(kind: ColumnKind, cells: Sequence[object], disguised: re.Pattern[str] | None = None) -> list[float]:
+    """The numbers of a column, also disguised as text by a decimal comma, a percent sign or other text in less than
+    half of the cells, or a few in each cell, as several people gave them; otherwise empty."""
     present = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
     if kind is ColumnKind.NUMBER:
         return [float(cell) for cell in present if cell not in ("True", "False") and not math.isnan(float(cell))]
     if all(map(_SEVERAL.fullmatch, present)):
         return [float(number) for cell in present for number in re.findall(_ONE, cell)]
-    if kind is not ColumnKind.TEXT or not all(map(_DISGUISED.fullmatch, present)):
+    rated = [cell for cell in present if cell.casefold() not in MISSING]
+    numbers = [match for cell in rated if disguised and (match := disguised.fullmatch(cell))]
+    if kind is not ColumnKind.TEXT or 2 * len(numbers) <= len(rated):
         return []
-    numbers = [float(cell.rstrip("% ").replace(",", ".").replace("\N{MINUS SIGN}", "-")) for cell in present]
-    return [number / 100 if "%" in cell else number for number, cell in zip(numbers, present, strict=True)]
+    return [float(match[1].translate(_AS_FLOAT)) / (100 if "%" in match[0] else 1) for match in numbers]
 
 
 _ONE = r"-?[0-9]+(?:\.[0-9]+)?"
 _SEVERAL = re.compile(rf"\[ *{_ONE}(?:, *{_ONE}){{0,14}} *\]|{_ONE}(?: *[;|] *{_ONE}){{1,14}}")
-_DISGUISED = re.compile(r"[-+\N{MINUS SIGN}]?[0-9]+(?:[.,][0-9]+ ?%?| ?%)")
+_AS_FLOAT = str.maketrans({",": ".", "\N{MINUS SIGN}": "-"})
+_DECIMAL = r"([-+\N{MINUS SIGN}]?[0-9]+(?:[.,][0-9]+)?)"
+_DISGUISED = re.compile(rf"{_DECIMAL}(?: ?%| ?/ ?[0-9]+)?")
+_WITH_UNIT = re.compile(rf"[~≈<>≤≥=]* ?{_DECIMAL} ?(?:%|/ ?[0-9]+|out of [0-9]+|[^\W\d_]{{1,10}}\.?|★+)?")
 
 
 def _are_on_a_scale(values: Sequence[float]) -> bool:

@@ -48,7 +48,8 @@ _SURE = frozenset(
 )
 _VERDICT_WORDS = frozenset(
     "label labels verdict judgment judgement relation relationship relevance relevant duplicate match matched "
-    "paraphrase entailment similarity similar agreement correct quality grade score gold rating target".split()
+    "paraphrase entailment similarity similar agreement correct quality grade score gold rating target "
+    "nli close closeness".split()
 )
 MOST_VERDICTS = 10
 SHOWN_VALUES = 4
