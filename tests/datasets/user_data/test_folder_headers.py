@@ -46,6 +46,15 @@ def judged(data: RetrievalDataset) -> dict[tuple[str, str], int]:
     }
 
 
+@pytest.mark.parametrize(("name", "is_offered"), [("Points", True), ("rank", False), ("position rank", False)])
+def test_ranks_are_not_offered_as_grades(tmp_path: Path, name: str, is_offered: bool) -> None:
+    rows = "".join(f"{q}\t{d}\t{n}\n" for n, (q, d) in enumerate(GRADES, 1))
+    folder = written(tmp_path, qrels__test_tsv=f"query-id\tcorpus-id\t{name}\n{rows}")
+    with pytest.raises(InputError, match="no column of the grade") as caught:
+        find_dataset(f"dir:{folder}")
+    assert (f"judgments.grade is '{name}'" in str(caught.value)) is is_offered
+
+
 def test_judgments_by_names_in_any_order(tmp_path: Path) -> None:
     headers = (
         ("query-id", "corpus-id", "score"),

@@ -352,6 +352,11 @@ def test_single_quotes_around_every_text_are_said(tmp_path: Path) -> None:
     [
         ("it&#39;s me", "1 text of column 'match' with characters as in HTML, taken as written: '&#39;'"),
         ("R&D; and us", ""),
+        (r"first this.\nThen that", r"1 text of column 'match' with characters as in JSON, taken as written: '\n'"),
+        (r"the caf\u00e9 of ours", r"taken as written: '\u00e9'"),
+        (r"in C:\new\temp it is", ""),
+        ("7", "1 text of column 'match' that is only a number"),
+        ("in 1984", ""),
         ('"[""a plant"", ""a pot""]"', "1 text of column 'match' written like a list and taken as one text"),
         ("[see a plant]", ""),
         ("the caf\ufffd of ours", "texts of column 'match' seem to be UTF-8 that was read as something else"),

@@ -264,6 +264,12 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
                     f"{counted(len(missing), 'text')} of column '{table.names[number][:40]}' that may stand for "
                     f"nothing, taken as written: {', '.join(repr(text) for text in dict.fromkeys(missing))}"
                 )
+            numbers = [cell.strip() for cell in cells if judged.is_number(cell.strip())]
+            if 0 < len(numbers) <= max(len(cells) * _FEW, 1):
+                yield (
+                    f"{counted(len(numbers), 'text')} of column '{table.names[number][:40]}' that is only a number, "
+                    f"taken as written: {numbers[0]!r}"
+                )
         if column_key(table.names[number]) in _LISTS:
             name = table.names[number][:40]
             yield from (
@@ -279,11 +285,12 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
             )
         elif begun := _beginning(cells):
             yield f"all texts of column '{table.names[number][:40]}' begin with {begun!r}, which is part of them"
-        if escaped := list(filter(_ENTITY.search, cells)):
-            yield (
-                f"{counted(len(escaped), 'text')} of column '{table.names[number][:40]}' with characters as in HTML, "
-                f"taken as written: {_ENTITY.findall(escaped[0])[0]!r}"
-            )
+        for written, source in _ESCAPES.items():
+            if escaped := [sign for cell in cells if (sign := written.search(cell))]:
+                yield (
+                    f"{counted(len(escaped), 'text')} of column '{table.names[number][:40]}' with characters as in "
+                    f"{source}, taken as written: '{escaped[0][0]}'"
+                )
         lists = list(filter(_LIST.fullmatch, cells))
         if 0 < len(lists) < len(cells):
             yield (
@@ -302,7 +309,11 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
         )
 
 
-_ENTITY = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});")
+_ESCAPES = {
+    re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});"): "HTML",
+    re.compile(r"""(?<!\\)\\(?:[nrt](?![a-z])|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'])"""): "JSON",
+}
+_FEW = 0.1
 _LIST = re.compile(r"""\s*\[\s*(["']).*\1\s*\]\s*""", re.DOTALL)
 _LISTS = frozenset((*LIST_NAMES, *NEGATIVE_NAMES))
 _NO_TEXTS = (LABEL, SPLIT, MARK, SCORE, RELEVANCE)

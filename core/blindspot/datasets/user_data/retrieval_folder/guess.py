@@ -11,6 +11,7 @@ from itertools import permutations
 from pathlib import Path
 
 from blindspot.datasets.user_data import judged
+from blindspot.datasets.user_data.guess import is_distance
 from blindspot.datasets.user_data.retrieval_folder import headers
 from blindspot.datasets.user_data.retrieval_folder.options import DOCUMENTS, FORMS, JUDGMENTS, QUERIES
 from blindspot.datasets.user_data.retrieval_folder.source import Source
@@ -119,7 +120,7 @@ def _of_texts(grid: Grid, guesses: dict[str, Guess], judgments: Grid | None) -> 
 
 def _of_judgments(grid: Grid, guesses: dict[str, Guess], ids: Mapping[str, set[str]]) -> None:
     """Both ids and the grade of judgments."""
-    _, cells = grid
+    names, cells = grid
     for role, part in _SIDES.items():
         if role in guesses or part not in ids:
             continue
@@ -128,7 +129,8 @@ def _of_judgments(grid: Grid, guesses: dict[str, Guess], ids: Mapping[str, set[s
         if best is not None and shares[best] > 0:
             guesses[role] = Guess(best, BY_VALUES)
     if headers.GRADE not in guesses:
-        grades = [n for n in _free(grid, guesses) if cells[n] and _are_grades(cells[n])]
+        free = [n for n in _free(grid, guesses) if not is_distance(names[n])]  # of ranks, the first is the best
+        grades = [n for n in free if cells[n] and _are_grades(cells[n])]
         if grades:
             guesses[headers.GRADE] = Guess(min(grades, key=lambda n: len(set(cells[n]))), BY_VALUES)
 
