@@ -173,7 +173,10 @@ def _references() -> Iterator[BadInput]:
 
 def _folders() -> Iterator[BadInput]:
     yield _case(
-        "files of other names", lambda folder: trio()(folder).partition("?")[0], "no corpus.jsonl", "documents=NAME"
+        "files of other names",
+        lambda folder: trio()(folder).partition("?")[0],
+        "no corpus.jsonl",
+        "documents=articles.csv",
     )
     yield _case(
         "two corpora", beir(corpus_jsonl=None, corpus_trec="<DOC>", corpus_txt="x"), "several files of documents"

@@ -175,7 +175,11 @@ def test_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (("train.csv", "dev.csv"), 'by itself: "file:{folder}/dev.csv"', "documents=NAME"),
         (("en/part-0.parquet", "README.md"), 'by itself: "file:{folder}/en/part-0.parquet"', "documents=NAME"),
-        (("corpus/a.parquet", "queries/a.parquet", "data/a.parquet"), "documents=NAME&queries=NAME", "by itself"),
+        (
+            ("corpus/a.parquet", "queries/a.parquet", "data/a.parquet"),
+            "documents=corpus/a.parquet&queries=queries/a.parquet&judgments=data/a.parquet",
+            "by itself",
+        ),
         (("queries.jsonl", "qrels/test.tsv"), "no corpus.jsonl", "by itself"),
         (("train/data-00000-of-00001.arrow", "dataset_dict.json"), "to_parquet", "by itself"),
         (("notes.md",), "qrels/*.tsv", "by itself"),

@@ -364,7 +364,10 @@ def _other_ways(files: FolderFiles) -> str:
         return f'the folder in it: "dir:{inside[0]}"'
     ways = []
     if max(len(files.paths), len(tables_below)) >= len(FORMS):
-        ways.append(f'files of other names: "dir:{files.folder}?{"&".join(f"{part}=NAME" for part in FORMS)}"')
+        names = dict.fromkeys(FORMS, "NAME") | guess.by_their_names(
+            [str(path.relative_to(files.folder)) for path in tables_below]
+        )
+        ways.append(f'files of other names: "dir:{files.folder}?{FolderOptions.of(names)}"')
     if _OF_RETRIEVAL.isdisjoint(path.relative_to(files.folder).parts[0].partition(".")[0] for path in below):
         if tables_below:
             ways.append(f'a file that is a dataset by itself: "file:{tables_below[0]}"')

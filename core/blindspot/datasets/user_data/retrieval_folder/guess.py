@@ -52,6 +52,19 @@ def columns(sources: Iterable[Source]) -> dict[str, dict[str, Guess]]:
     return guesses
 
 
+def by_their_names(files: Sequence[str]) -> dict[str, str]:
+    """The name of the file for each part, where there are three files and at most one name says nothing; else empty."""
+    names = {
+        part: [file for file in files if any(word in file.casefold() for word in words)]
+        for part, words in _WORDS.items()
+    }
+    told = {part: matching[0] for part, matching in names.items() if len(matching) == 1}
+    unknown, left = [part for part in FORMS if part not in told], sorted({*files} - {*told.values()})
+    if len(files) != len(FORMS) or len(unknown) > 1 or len(left) != len(unknown):
+        return {}
+    return told | dict(zip(unknown, left, strict=True))
+
+
 def parts(files: Mapping[str, bytes]) -> dict[str, str]:
     """The name of the file for each part, chosen from three files so that most columns are understood.
 
