@@ -23,7 +23,7 @@ EXTRAS: Mapping[str, frozenset[str]] = {
     "flow": frozenset({"zuko"}),
     "words": frozenset({"gensim", "wordfreq"}),
     "app": frozenset({"streamlit", "starlette", "plotly", "umap", "faiss"}),
-    "backends": frozenset({"onnxruntime", "onnx", "openvino"}),
+    "backends": frozenset({"onnxruntime", "onnx", "openvino", "peft"}),
     "cluster": frozenset({"ray", "submitit", "fsspec"}),
 }
 OPTIONAL = ("backends", "cluster")  # not in requirements.txt: a checkout has a file of each

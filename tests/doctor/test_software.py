@@ -196,6 +196,6 @@ def test_back_ends_and_what_a_cluster_needs_are_optional(tmp_path: Path) -> None
     assert found["not-installed-here"].state is State.OK
     brought = {path: set(by_name(software.optional(path, use))) for path, use in software.OPTIONAL.items()}
     assert brought == {
-        software.BACKENDS: {"onnxruntime", "onnx", "openvino"},
+        software.BACKENDS: {"onnxruntime", "onnx", "openvino", "peft"},
         software.CLUSTER: {"ray", "submitit", "fsspec"},
     }

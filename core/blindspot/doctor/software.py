@@ -23,7 +23,7 @@ SETTINGS = "settings"
 REQUIREMENTS = ROOT / "requirements.txt"
 BACKENDS = ROOT / "requirements-backends.txt"
 CLUSTER = ROOT / "requirements-cluster.txt"
-OPTIONAL = {BACKENDS: "?backend=", CLUSTER: "sweep --on"}  # what they are for
+OPTIONAL = {BACKENDS: "?backend=, adapters", CLUSTER: "sweep --on"}  # what they are for
 OLDEST, FIRST_TOO_NEW = (3, 11), (3, 14)
 PYTHONS = "Python 3.11, 3.12 or 3.13"
 OF_THE_TESTS = ("BLINDSPOT_CHROMIUM",)  # read by tests/browser, not by Settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,7 +27,8 @@ from blindspot.encoders.gpu.running import Capacity, Cost, DeviceError, DeviceFa
 from blindspot.encoders.gpu.self_check import Gpu, Outcome, Outcomes, check_model, place_model
 from blindspot.encoders.references import NAMES_LAYERS, PUBLISHED, Backend, Dtype, Pooling, Readout
 from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
-from blindspot.encoders.transformer import ahead, backends, library, side_by_side, unpadded
+from blindspot.encoders.transformer import adapters, ahead, backends, library, side_by_side, unpadded
+from blindspot.encoders.transformer.adapters import Adapter
 from blindspot.encoders.transformer.ahead import TokenizedAhead
 from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, batches_to_join, tokenize
 from blindspot.encoders.transformer.folder import ModelFolder, settings_digests
@@ -158,6 +160,7 @@ class SentenceTransformerEncoder:
             libraries=(
                 *library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
                 *backends.libraries(self.backend),
+                *(library_versions("peft") if self._adapter else ()),
                 *((READ_AS,) if self.source else ()),
             ),
             dtype=self.dtype.value,
@@ -271,9 +274,13 @@ class SentenceTransformerEncoder:
         if kept is None:
             kept = self._compared(model)
             library.keep(self.agreements, self._agreement_key, kept)
+            if self._adapter and not kept.is_ours:
+                model = self._from_files()  # without what comparing has merged
         if not kept.is_ours:
             self._refuse_options()
             return model, kept
+        if self._adapter:
+            adapters.merge(model[0].auto_model)
         if self.backend is Backend.TORCH:
             leave_out_whole_masks(model[0].auto_model)
             if self.may_pack and pack(model[0].auto_model):
@@ -285,6 +292,10 @@ class SentenceTransformerEncoder:
                 expected, self._probed(model), self.backend, self.reference, graph.name if graph and self.source else ""
             )
         return model, kept
+
+    @property
+    def _adapter(self) -> Adapter | None:
+        return self.source.adapter if self.source else None
 
     @property
     def _is_graph(self) -> bool:
@@ -381,6 +392,7 @@ class SentenceTransformerEncoder:
             self._device_kind,
             str(self.may_pack),
             *library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
+            *(library_versions("peft") if self._adapter else ()),
             *self._key_of_graph,
         )
 
@@ -418,6 +430,8 @@ class SentenceTransformerEncoder:
         _check_words(model, expected[TEXT] or expected[QUERY], self.reference)
         most = library.LARGEST_DIFFERENCE if self.dtype is Dtype.FLOAT32 else library.LARGEST_IN_HALF
         worst = None
+        if self._adapter and alike:
+            alike = _merged(model)
         if alike:
             info = replace(self.info, dimension=self.source.dimension if self.source else self.info.dimension)
             published = replace(self, own=PUBLISHED, info=info, others=())
@@ -828,8 +842,12 @@ def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, r
             needs_head=bool(source and source.is_sparse),
             needs_pooler=bool(source and source.reads_pooler),
             has_weights=source is None or source.has_weights,
+            is_adapter=bool(source and source.adapter),
         ):
-            model = kind(str(folder), device=device, local_files_only=True, model_kwargs=weights)
+            adapter = source.adapter if source else None
+            beside = adapters.beside_base(folder, source.files, adapter) if source and adapter else nullcontext(folder)
+            with beside as whole:
+                model = kind(str(whole), device=device, local_files_only=True, model_kwargs=weights)
     except InputError:
         raise
     except Exception as error:  # a user's folder can break transformers in any way
@@ -851,6 +869,15 @@ def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, r
         for weights_here in model.parameters():  # they are the file's memory: a file that is written over changes them
             weights_here.data = weights_here.data.clone()
     return model
+
+
+def _merged(model: SentenceTransformer) -> bool:
+    """Whether an adapter's changes can be added to the weights, which is done."""
+    try:
+        adapters.merge(model[0].auto_model)
+    except Exception:  # noqa: BLE001 - of peft, of any kind: then the library encodes
+        return False
+    return True
 
 
 def _limit(model: SentenceTransformer, max_length: int) -> None:

@@ -10,7 +10,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
@@ -20,6 +20,8 @@ from urllib.parse import quote
 
 from blindspot.encoders.references import GRAPHS, Pooling
 from blindspot.encoders.source_files import sha256_once, state_of
+from blindspot.encoders.transformer import adapters
+from blindspot.encoders.transformer.adapters import Adapter
 from blindspot.encoders.transformer.backends import graphs_of
 from blindspot.errors import InputError
 from blindspot.files.writing import LFS_POINTER
@@ -110,6 +112,7 @@ class ModelFolder:
         has_weights: whether torch can load it; otherwise only a graph has its transformer's layers (``backends``).
         assumed: sentences about what the folder leaves open and decides scores.
         assumed_pooling: those about its own pooling.
+        adapter: its weights, where they are changes to another model's.
     """
 
     path: Path
@@ -136,6 +139,7 @@ class ModelFolder:
     has_weights: bool = True
     assumed: tuple[str, ...] = ()
     assumed_pooling: tuple[str, ...] = ()
+    adapter: Adapter | None = None
 
     def dimension_of(self, pooling: Pooling) -> int:
         if pooling is Pooling.PUBLISHED:
@@ -151,19 +155,28 @@ class ModelFolder:
         """The folder of the layers."""
         return self.modules[0].folder if self.modules else self.path
 
+    @property
+    def files(self) -> list[Path]:
+        """The files that loading reads, but those of an adapter's base."""
+        return _relevant_files(self.path, self.modules)
+
     @cached_property
     def revision(self) -> str:
-        """The commit, or a digest of the names and contents of the files that loading reads."""
-        if self.commit:
+        """The commit, or a digest of the names and contents of the files that loading reads; an adapter's base is one
+        of these."""
+        if self.commit and self.adapter is None:
             return self.commit
-        parts = []
-        for file in _relevant_files(self.path, self.modules):
-            parts += [file.relative_to(self.path).as_posix(), sha256_once(file)]
-        return digest_of_strings(parts)[:16]
+        files = () if self.commit else self.files
+        parts = [part for file in files for part in (file.relative_to(self.path).as_posix(), sha256_once(file))]
+        of_base = self.adapter.files if self.adapter else ()
+        parts += [part for file in of_base for part in (f"base/{file.name}", sha256_once(file))]
+        return digest_of_strings([self.commit, *parts] if self.commit else parts)[:16]
 
 
-def inspect_folder(path: Path, reference: str) -> ModelFolder:
+def inspect_folder(path: Path, reference: str, of_hub: Callable[[str], Path | None] = adapters.nowhere) -> ModelFolder:
     """Inspect a model's folder, reading settings and the headers of the weights; runs nothing.
+
+    ``of_hub`` gives the folder of a model of the hub, an adapter's base, or None.
 
     Raises:
         InputError: no such folder, not a supported model, incomplete, only pickles, code of its own, damaged weights.
@@ -176,14 +189,13 @@ def inspect_folder(path: Path, reference: str) -> ModelFolder:
                 expected="a sentence-transformers or transformers folder with config.json and safetensors",
                 remedy=_instead_of_file(path) if is_file else _nearest_folder(path),
             )
-        return _inspect(path, reference)
+        return _inspect(path, reference, of_hub)
     except OSError as error:
         raise InputError(f"'{reference}': cannot read {error.filename}: {error.strerror}") from error
 
 
-def _inspect(path: Path, reference: str) -> ModelFolder:
+def _inspect(path: Path, reference: str, of_hub: Callable[[str], Path | None]) -> ModelFolder:
     refuse_outside(path, path, reference)
-    _refuse_adapter(path, reference)
     sentence = settings_of(path / "config_sentence_transformers.json", reference)
     if (kind := str(sentence.get("model_type", ""))) in OTHER_KINDS:
         raise InputError(f"'{reference}' is {OTHER_KINDS[kind]}", expected="a model that gives a vector per text")
@@ -198,12 +210,13 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
                 expected="every folder that modules.json names, whole",
                 remedy="copy or download the folder again",
             )
-    for file in _relevant_files(path, modules):
+    adapter = _adapter(path, modules, reference, of_hub) if path in _transformers(path, modules) else None
+    for file in [*_relevant_files(path, modules), *(adapter.files if adapter else ())]:
         if file.suffix == ".json" and (file.stat().st_size <= LARGEST_CONFIG or file.name.endswith("config.json")):
             _check_once(file, state_of(file), reference)
     if routes:
         every = {name: (*steps, *top[1:]) for name, steps in routes.items()}
-        ways = {name: _way(path, steps, reference) for name, steps in every.items()}
+        ways = {name: _way(path, steps, reference, adapter) for name, steps in every.items()}
         default = str(routes_settings(top[0].folder, reference).get("parameters", {}).get("default_route") or "")
         way = ways.get(default) or next(iter(ways.values()))
         if len({other.dimension for other in ways.values()}) > 1:
@@ -213,9 +226,9 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         limits = [other.max_length for other in ways.values()]
         way = replace(way, pooling=pooling, max_length=0 if 0 in limits else max(limits))
     else:
-        way = _way(path, modules, reference)
+        way = _way(path, modules, reference, adapter)
     weights = {file for module in modules if module.name in WITH_WEIGHTS for file in _weights(module.folder, reference)}
-    of_layers = [_layers(folder, reference) for folder in _transformers(path, modules)]
+    of_layers = [_layers(folder, reference, adapter) for folder in _transformers(path, modules)]
     weights |= {file for files in of_layers for file in files}
     parameters = sum(count_weights(file, reference) for file in sorted(weights))
     default, prompts = declared_prompts(sentence, reference)
@@ -241,6 +254,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         reads_pooler=settings_declared.get("module_output_name") == "sentence_embedding",
         has_weights=all(of_layers),
         similarity="cosine" if is_unit else str(sentence.get("similarity_fn_name") or usual),
+        adapter=adapter,
     )
 
 
@@ -260,13 +274,40 @@ def declared_prompts(sentence: Mapping[str, Any], reference: str) -> tuple[str, 
     return str(default or ""), {name: text for name, text in prompts.items() if text}
 
 
-def _refuse_adapter(folder: Path, reference: str) -> None:
-    if (folder / "adapter_config.json").exists():
-        of = settings_of(folder / "adapter_config.json", reference).get("base_model_name_or_path")
+def _adapter(
+    path: Path, modules: Sequence[Module], reference: str, of_hub: Callable[[str], Path | None]
+) -> Adapter | None:
+    """The adapter that a transformer's folder has instead of its weights, and the base that it changes."""
+    if not (path / adapters.CONFIG).is_file():
+        return None
+    if (path / "config.json").is_file():
         raise InputError(
-            f"'{reference}' is an adapter (LoRA) of {str(of)[:200] if of else 'another model'}",
-            expected="a whole model",
-            remedy="merge it into its model (merge_and_unload of peft) and save that folder",
+            f"'{reference}' has an adapter ({adapters.CONFIG}) beside a whole model's config.json",
+            expected="one of them",
+            remedy=f"remove {adapters.CONFIG} if it was merged into the weights, otherwise config.json and the weights",
+        )
+    adapter = adapters.read(settings_of(path / adapters.CONFIG, reference), of_hub, reference, is_plain=not modules)
+    if not (path / adapters.WEIGHTS).is_file():
+        _weights(path, reference)  # raises
+    tensors_of(path / adapters.WEIGHTS, reference)
+    refuse_outside(adapter.base, adapter.base, reference)
+    if not (adapter.base / "config.json").is_file():
+        inside = _models_inside(adapter.base)
+        raise InputError(
+            f"'{reference}': its base {adapter.base} has no config.json",
+            expected=f"the folder of a transformer as base_model_name_or_path in {adapters.CONFIG}",
+            remedy=inside or "copy or download that folder again",
+        )
+    return replace(adapter, files=(adapter.base / "config.json", *_weights(adapter.base, reference)))
+
+
+def _refuse_nested(folder: Path, reference: str) -> None:
+    """Refuse an adapter in a step's folder: the library looks for the base's weights in a folder of that name, too."""
+    if (folder / adapters.CONFIG).exists():
+        raise InputError(
+            f"'{reference}' has an adapter in its folder {folder.name}, where sentence-transformers cannot load one",
+            expected="its files beside modules.json",
+            remedy=f'move them there, and make the module\'s path "" in modules.json; or {adapters.MERGE}',
         )
 
 
@@ -276,7 +317,7 @@ def _refuse_unmerged(tensors: Sequence[Tensor], reference: str) -> None:
         raise InputError(
             f"'{reference}' has weights of an adapter (LoRA) that is not merged into the model's: {name}",
             expected="a whole model",
-            remedy="merge it into its model (merge_and_unload of peft) and save that folder",
+            remedy=adapters.MERGE,
         )
 
 
@@ -337,14 +378,15 @@ def _models_inside(path: Path) -> str:
     return f"name one of the models in it: {'..., ' * (len(newest) > SHOWN_FOLDERS)}{listed}"
 
 
-def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
+def _way(path: Path, modules: Sequence[Module], reference: str, adapter: Adapter | None) -> ModelFolder:
     """What one way of a text through the modules does; of a plain folder there are none."""
     first = modules[0] if modules else None
     if first is not None and first.name not in LAYERS:
         return _static_way(path, modules, reference)
     folder = first.folder if first else path
-    _refuse_adapter(folder, reference)
-    config = settings_of(folder / "config.json", reference)
+    if folder != path:
+        _refuse_nested(folder, reference)
+    config = settings_of((adapter.base if adapter else folder) / "config.json", reference)
     if not config:
         raise InputError(
             f"'{reference}': {folder} has no config.json",
@@ -352,7 +394,9 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
             remedy="copy or download the folder again" if modules else _models_inside(path),
         )
     is_step = not modules and (path.parent / "modules.json").is_file()
-    _refuse_without_words(folder, config, reference, f"name the whole model: dir:{path.parent}" if is_step else "")
+    remedy = f"save its base's tokenizer there, too; or {adapters.MERGE}" if adapter else ""
+    remedy = f"name the whole model: dir:{path.parent}" if is_step else remedy
+    _refuse_without_words(folder, config, reference, remedy)
     text = config["text_config"] if isinstance(config.get("text_config"), dict) else {}
     nested = {**text, **{name: value for name, value in config.items() if value is not None}}
     hidden = first_number(nested, "hidden_size", "d_model", "dim", "n_embd", "emb_dim")
@@ -366,7 +410,9 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
         _refuse_without_steps(path, reference)
         _refuse_other_task(config, reference)
     pooling, dimension, assumed_pooling = _published(modules, hidden, config, reference)
-    tensors = [tensor for file in _layers(folder, reference) for tensor in tensors_of(file, reference)]
+    if adapter and not modules and (adapter.base / "modules.json").is_file():
+        assumed_pooling += (f"the steps of its base {adapter.base_name} after the layers are not taken",)
+    tensors = [tensor for file in _layers(folder, reference, adapter) for tensor in tensors_of(file, reference)]
     _refuse_unmerged(tensors, reference)
     assumed = _layers_left_out(tensors, nested)
     tables = [tensor for tensor in tensors if POSITION_TABLE.search(tensor.name) and not OTHER_SIDE.search(tensor.name)]
@@ -751,8 +797,10 @@ def _settings(value: Any) -> Iterator[tuple[str, Any]]:
             yield from _settings(inner)
 
 
-def _layers(folder: Path, reference: str) -> list[Path]:
-    """The weights of a transformer; empty if it has only graphs (``backends``)."""
+def _layers(folder: Path, reference: str, adapter: Adapter | None) -> list[Path]:
+    """The weights of a transformer, of its base if they are an adapter; empty if it has only graphs (``backends``)."""
+    if adapter:
+        return [file for file in adapter.files if file.suffix == ".safetensors"]
     has_weights = any((folder / name).exists() for name in ("model.safetensors", "model.safetensors.index.json"))
     return [] if not has_weights and graphs_of(folder) else _weights(folder, reference)
 

@@ -42,7 +42,7 @@ def dir_encoder(reference: DirReference, settings: Settings) -> SentenceTransfor
     Raises:
         InputError: see ``inspect_folder``; or ``max_length`` is more than the model can read.
     """
-    source = inspect_folder(reference.path, str(reference))
+    source = inspect_folder(reference.path, str(reference), lambda name: _here(name, settings))
     return _encoder(reference, source, reference.path.name, reference.path.as_uri(), settings)
 
 
@@ -62,12 +62,20 @@ class HubEncoder:
     def transformer(self) -> SentenceTransformerEncoder:
         """The model, downloaded; raises as ``snapshot``."""
         folder = snapshot(self.reference, self.settings)
-        source = inspect_folder(folder, str(self.reference))
+        source = inspect_folder(folder, str(self.reference), self._base)
         pinned = replace(source, commit=folder.name)  # no checksums needed
         from huggingface_hub import constants
 
         url = f"{constants.ENDPOINT}/{self.reference.repo}"
         return _encoder(self.reference, pinned, self.reference.repo, url, self.settings)
+
+    def _base(self, name: str) -> Path | None:
+        """The folder of the base of an adapter, downloaded as the adapter is."""
+        try:
+            base = HubReference.parse(f"hf:{name}")
+        except InputError:  # a folder elsewhere
+            return _here(name, self.settings)
+        return snapshot(base, self.settings)
 
     folder = _of_the_model("folder")
     identity = _of_the_model("identity")
@@ -88,6 +96,21 @@ class HubEncoder:
     reads_layers = _of_the_model("reads_layers")
     readings = _of_the_model("readings")
     token_parts = _of_the_model("token_parts")
+
+
+def _here(name: str, settings: Settings) -> Path | None:
+    """The folder of a model of the hub in our cache or in that of all programs; None if it is in neither."""
+    from huggingface_hub import constants, try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    for cache in (settings.cache / "hub", Path(constants.HF_HUB_CACHE)):
+        try:
+            config = try_to_load_from_cache(name, "config.json", cache_dir=cache)
+        except HFValidationError:  # a path
+            return None
+        if isinstance(config, str):
+            return Path(config).parent
+    return None
 
 
 def snapshot(reference: HubReference, settings: Settings) -> Path:
@@ -208,7 +231,8 @@ def _encoder(
         raise InputError(
             f"'{reference}': a graph gives the last layer, not the input embeddings", expected="no pooling"
         )
-    by = [backends.TITLES.get(backend), own_graph.name if own_graph and own_graph.is_model else None]
+    adapted = source.adapter.title if source.adapter else None
+    by = [adapted, backends.TITLES.get(backend), own_graph.name if own_graph and own_graph.is_model else None]
     assumed = [own_graph.assumed] if own_graph and own_graph.assumed else []
     kept = source.precision
     if kept in list(Dtype) and params.dtype is Dtype.FLOAT32 and kept != Dtype.FLOAT32:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from blindspot.encoders.transformer.adapters import MERGE
 from blindspot.errors import InputError
 
 # Parts that no text vector needs: heads of other tasks, a pooler that is not read, layers for pictures and sound.
@@ -21,7 +22,7 @@ _LOCK = threading.RLock()
 
 @contextmanager
 def missing_refused(
-    reference: str, *, needs_head: bool, needs_pooler: bool, has_weights: bool = True
+    reference: str, *, needs_head: bool, needs_pooler: bool, has_weights: bool = True, is_adapter: bool = False
 ) -> Iterator[None]:
     """Refuse a model that is loaded in this context and lacks weights.
 
@@ -29,6 +30,7 @@ def missing_refused(
         needs_head: whether the head with the word pieces' logits is needed (sparse models).
         needs_pooler: whether the model's own vector of a text is read.
         has_weights: False if a graph replaces the layers, so that they may have any weights.
+        is_adapter: whether an adapter's weights are loaded, too; of some kinds (DoRA) transformers loads not all.
 
     Raises:
         InputError: when the context ends.
@@ -66,6 +68,10 @@ def missing_refused(
         beside = f"; its files have others, such as {min(instead)}" if instead else ""
         raise InputError(
             f"'{reference}': weights are missing, or of another shape: {', '.join(lost[:NAMED])}{more}{beside}",
-            expected="all weights that config.json describes",
-            remedy="copy or download the folder again, or save it again as the model that it is",
+            expected="all weights of the adapter and its base"
+            if is_adapter
+            else "all weights that config.json describes",
+            remedy=MERGE
+            if is_adapter
+            else "copy or download the folder again, or save it again as the model that it is",
         )
