@@ -67,9 +67,10 @@ def test_a_test_without_a_mark_starts_nothing_trains_nothing_and_is_quick(
     monkeypatch.setenv("BLINDSPOT_MIRROR", "there")
     pytester.makeconftest("from tests.support import tiers\ntiers.MOST_SECONDS = 0.3")
     pytester.makepyfile(TESTS)
+    (pytester.mkdir("server") / "test_folder.py").write_text("def test_of_no_server():\n    pass\n", "utf-8")
     first = outcomes(pytester, "first")
     assert {name for name, outcome in first.items() if outcome != "PASSED"} == set(FORBIDDEN)
-    assert set(first) == {"counts", "reads_the_mirror", "property", *FORBIDDEN}
+    assert set(first) == {"counts", "reads_the_mirror", "of_no_server", "property", *FORBIDDEN}
     assert outcomes(pytester, "rest") == {"property": "PASSED", "may_start": "PASSED"}
     assert set(outcomes(pytester, "check")) == {*first, "may_start"}
     assert outcomes(pytester, "trust") == {"takes_minutes": "PASSED"}

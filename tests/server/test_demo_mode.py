@@ -236,6 +236,7 @@ def test_there_are_at_least_forty_ways() -> None:
 # --- what is allowed
 
 
+@pytest.mark.heavy
 def test_what_is_computed_of_an_upload_is_the_visitors_and_goes_with_them(world: World) -> None:
     visitor = visitors.begin(world.settings, world.queue)
     upload = keep(PAIRS + b"a third,the third\n", visitor)
@@ -398,6 +399,8 @@ def test_a_request_is_refused(ask: Callable[[Server], Answer], status: int, serv
     assert "Traceback" not in answer.body
 
 
+@pytest.mark.process
+@pytest.mark.server
 @pytest.mark.parametrize(
     "path",
     [
@@ -422,6 +425,8 @@ def test_no_path_of_the_server_is_a_path_of_its_disk(path: str, server: Server) 
         assert "<title>Streamlit</title>" in answer.body
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_every_answer_has_the_headers(server: Server) -> None:
     for host in ("demo.example.org", "a.demo.example.org", "DEMO.example.org:443", f"127.0.0.1:{server.port}"):
         answer = server.ask("/evalrank", Host=host)
@@ -438,6 +443,8 @@ def test_every_answer_has_the_headers(server: Server) -> None:
     assert json.loads(server.ask("/_stcore/host-config").body)["enforceDownloadInNewTab"] is False
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_a_page_names_the_large_scripts_that_it_will_load(server: Server) -> None:
     """All that the browser is to fetch is there; other answers name none."""
     for address in ("/", "/evalrank"):
@@ -464,6 +471,8 @@ def page_of(server: Server, **options: Any) -> ClientConnection:
     return connect(address, subprotocols=["streamlit"], max_size=None, **options)  # type: ignore[list-item]
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_so_many_pages_and_no_more(server: Server) -> None:
     most = policy.DEMO.pages_in_all or 0
     with ExitStack() as stack:
@@ -484,6 +493,8 @@ def can_open(server: Server) -> bool:
         return False
 
 
+@pytest.mark.process
+@pytest.mark.server
 @pytest.mark.parametrize("megabytes", [5, 40])
 def test_a_page_that_says_too_much_at_once_is_closed(megabytes: int, server: Server) -> None:
     with page_of(server) as page:
@@ -494,6 +505,8 @@ def test_a_page_that_says_too_much_at_once_is_closed(megabytes: int, server: Ser
     assert server.ask("/").status == 200
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_messages_that_unpack_are_not_taken(server: Server) -> None:
     """Two hundred megabytes would arrive as 200 kB; the server offers no compression, and reads none."""
     with page_of(server, compression="deflate") as page:
@@ -507,6 +520,8 @@ def test_messages_that_unpack_are_not_taken(server: Server) -> None:
     assert server.ask("/").status == 200
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_files_in_forms_are_bounded_by_page(server: Server) -> None:
     """A page is asked for nothing: its address for files is in what the server says first."""
     token = server.ask("/_stcore/health").headers["set-cookie"].partition(";")[0].partition("=")[2]

@@ -52,6 +52,7 @@ def answer(settings: Settings, prepared: Preparation) -> tuple[int, dict[str, ob
     return response.status_code, json.loads(bytes(response.body))
 
 
+@pytest.mark.heavy
 def test_a_server_is_ready_when_all_of_the_demo_is_stored(hosted: Settings, small: World) -> None:
     prepared = Preparation()
     prepared.begin(hosted)
@@ -85,6 +86,7 @@ def test_visitors_can_neither_cancel_it_nor_are_kept_out_by_it(hosted: Settings,
     wait_until(lambda: not queue.active())
 
 
+@pytest.mark.heavy
 def test_of_two_servers_on_one_cache_one_computes(hosted: Settings, small: World) -> None:
     with exclusive_now(hosted.cache / LOCK) as held:
         assert held  # by another server

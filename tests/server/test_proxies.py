@@ -150,6 +150,8 @@ def status(answer: bytes) -> int:
     return int(answer.split(b" ", 2)[1])
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_an_upload_of_the_size_that_a_demo_takes_passes_and_a_larger_one_does_not(proxy: Proxy) -> None:
     fits = 2 * 2**20 + 64 * 2**10
     answer = proxy.ask(f"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nContent-Length: {fits}", b"x" * fits)
@@ -166,6 +168,8 @@ def test_an_upload_of_the_size_that_a_demo_takes_passes_and_a_larger_one_does_no
         assert status(sent.recv(65_536)) in {413, 502}
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_headers_are_bounded(proxy: Proxy) -> None:
     answer = proxy.ask("GET / HTTP/1.1\r\nX-Long: " + "x" * 200_000)
     assert not answer or status(answer) in {400, 431, 494}
@@ -181,6 +185,8 @@ def upgrade(proxy: Proxy) -> socket.socket:
     return sent
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_websockets_pass_and_nginx_bounds_them_by_address(proxy: Proxy) -> None:
     with ExitStack() as stack:
         found = []

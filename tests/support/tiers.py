@@ -64,7 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def marks_of(item: pytest.Item) -> set[str]:
-    return MARKS.keys() & item.keywords
+    """Its marks of ``MARKS``; its keywords have the names of folders, too, such as tests/server."""
+    return MARKS.keys() & {mark.name for mark in item.iter_markers()}
 
 
 def is_selected(item: pytest.Item, tier: str) -> bool:

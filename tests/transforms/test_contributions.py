@@ -253,6 +253,18 @@ def test_a_transform_that_bends_leaves_words_out() -> None:
     assert found.way is Way.LEAVING_OUT
     assert found.cosine == pytest.approx(cosine(*np.tanh(encoder.encode(["u v", "w"], CancelToken()))), abs=1e-6)
     assert found.cells.shape == (2, 1)
+    # Of two words each, against the cosines of all texts that are left.
+    found = contributions(("u v", "w u"), (None, None), encoder, chain, CancelToken())
+    between = np.array(
+        [
+            [cosine(*np.tanh(encoder.encode([first, second], CancelToken()))) for second in ("w u", "u", "w")]
+            for first in ("u v", "v", "u")
+        ]
+    )
+    whole, of_first, of_second = between[0, 0], between[1:, 0], between[0, 1:]
+    np.testing.assert_allclose(found.of_words, [whole - of_first, whole - of_second], atol=1e-6)
+    expected = whole - of_first[:, None] - of_second[None, :] + between[1:, 1:]
+    np.testing.assert_allclose(found.cells, expected, atol=1e-6)
 
 
 def test_a_zero_vector_is_similar_to_nothing() -> None:

@@ -12,10 +12,12 @@ import pytest
 from blindspot.diagnostic import all_diagnostics
 from blindspot.numerics.statistics.estimate import Estimate, Measured, Unit
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.findings.evidence import Evidence
 from blindspot.studies.findings.kinds import KINDS, SHARED
-from blindspot.studies.findings.wording import fill
+from blindspot.studies.findings.wording import fill, findings
 from blindspot.ui.navigation import places
 from tests.support import sources
+from tests.support.finding_runs import run_record
 from tests.support.tables import each
 
 ALL = [(name, kind) for table in (*KINDS.values(), SHARED) for name, kind in table.items()]
@@ -84,3 +86,13 @@ def test_numbers_are_written_as_templates_say() -> None:
     assert fill("{value:test}", of_texts) == "t of the dyadic-robust standard error", "signs of texts are not flipped"
     with pytest.raises(KeyError):
         fill("{value:.0%} of {texts:,}", facts)
+
+
+def test_a_finding_leads_to_its_page_with_the_parameters_that_are_not_the_usual_ones() -> None:
+    run = run_record("evalrank", metric="l2", protocol="definition")
+    facts = {"is_one": True, "others": 2, "title": "EvalRank", "version": 2}
+    evidence = [Evidence(kind, (run,), 1.0, 2, facts=facts) for kind in ("other-items", "older-version")]
+    assert [(found.page, found.address) for found in findings(evidence)] == [
+        ("evalrank", {"metric": "l2"}),
+        ("run", {}),
+    ]
