@@ -262,7 +262,7 @@ def test_a_file_of_ids_alone_is_asked_about(tmp_path: Path, header: str, row: st
     ["bank,who waters the plants of ours,the gardener pours on our plants", "news,who waters them?,it pours.,train"],
 )
 def test_a_first_line_with_two_texts_is_no_header(tmp_path: Path, line: str) -> None:
-    rows = [line.replace("who", f"who {i}").replace("pours", f"pours {i}") for i in range(6)]
+    rows = [f"{i} {line} {i}".replace("who", f"who {i}").replace("pours", f"pours {i}") for i in range(6)]
     with pytest.raises(InputError, match=r"has texts, not names: 'who waters .* and '.*pours"):
         find_dataset(pairs_file(tmp_path / "own.csv", line, *rows))
 

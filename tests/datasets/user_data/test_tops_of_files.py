@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.user_data.columns import UnclearColumns
 from blindspot.datasets.user_data.pairs import OwnPairs
 from blindspot.errors import InputError
 from tests.support.tables import each
@@ -140,3 +142,20 @@ def test_tables_of_a_folder_have_it_too(tmp_path: Path) -> None:
     data = entry.load(entry.id, ())
     assert isinstance(data, RetrievalDataset)
     assert (data.document_ids, data.query_ids, data.grades.tolist()) == (("d1", "d2"), ("q1",), [1])
+
+
+@each(
+    "first, is_header",
+    [(("ham", "hello there"), False), (("kind", "said"), True), (("DESC:date", "when was it"), False)],
+)
+def test_a_first_line_with_one_of_the_classes_is_no_header(
+    tmp_path: Path, first: tuple[str, str], is_header: bool
+) -> None:
+    classes = ("spam", "ham", "DESC:date")
+    lines = ["\t".join(first), *(f"{classes[i % 3]}\tthis is message {i}" for i in range(60))]
+    (tmp_path / "sms.tsv").write_text("\n".join(lines), "utf-8")
+    with pytest.raises(UnclearColumns) as caught:
+        find_dataset(f"file:{tmp_path / 'sms.tsv'}")
+    assert (f"has '{first[0]}'" in str(caught.value)) is not is_header
+    confirmed = find_dataset(f"file:{tmp_path / 'sms.tsv'}?text={quote(first[1])}&label={quote(first[0])}")
+    assert confirmed.kind is DatasetKind.LABELED_TEXTS

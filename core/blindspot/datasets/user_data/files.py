@@ -166,7 +166,7 @@ class OwnTable:
         """
         if must_be_clear := asked is None and not self.is_confirmed:
             _check_nameless(self.table)
-            _check_numeric(self.table)
+            _check_header(self.table)
         contents = OWN_KINDS[kind or self.kind].of(self.table, asked)
         if must_be_clear:
             _check_left_out(self.table, contents)
@@ -200,8 +200,9 @@ def _check_nameless(table: FileTable) -> None:
             )
 
 
-def _check_numeric(table: FileTable) -> None:
-    """Refuse a header with a number as the name of a column of numbers, unless the columns are numbered."""
+def _check_header(table: FileTable) -> None:
+    """Refuse a header with a number as the name of a column of numbers, unless the columns are numbered, or with one of
+    the classes of a column as its name."""
     named = [name.strip() for name in table.names if name.strip()]
     if not table.separator or any(named == [str(n + start) for n in range(len(named))] for start in (0, 1)):
         return
@@ -211,6 +212,14 @@ def _check_numeric(table: FileTable) -> None:
                 f"the first line of {table.path} has a number, not a name: '{name[:40]}'",
                 expected="a first line that names the columns",
                 remedy="put a line such as text1,text2,score before it",
+            )
+    for name, cells in zip(table.names, table.cells, strict=True):
+        if name.strip() and (times := sum(cell == name for cell in cells)) >= max(2, _FEW * len(cells)):
+            raise UnclearColumns(
+                f"the first line of {table.path} has '{name[:40]}', which is in its column {times:,} times more",
+                expected="a first line that names the columns",
+                remedy="put a line such as text,label before it; if that is the column's name, name the columns with "
+                "--text-column and --label-column",
             )
 
 
