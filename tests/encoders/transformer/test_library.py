@@ -155,6 +155,30 @@ def _with_pictures(path: Path) -> Path:
     return path
 
 
+def _of_two_sides(path: Path, kind: str = "CLIP", **settings: Any) -> Path:
+    """A model that projects texts and pictures into one space."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    side = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    of_text = side | {"vocab_size": 30_522} | ({} if settings else {"projection_size": 16})
+    config = getattr(transformers, f"{kind}Config")(
+        text_config=of_text, vision_config=side | {"image_size": 28, "patch_size": 14}, **settings
+    )
+    getattr(transformers, f"{kind}Model")(config).save_pretrained(path)
+    size = {"height": 28, "width": 28}
+    transformers.CLIPImageProcessor(size=size, crop_size=size).save_pretrained(path)
+    return tokenizer(path, model_max_length=config.text_config.max_position_embeddings)
+
+
+def _saved_again(path: Path, of: Path) -> Path:
+    from sentence_transformers import SentenceTransformer
+
+    SentenceTransformer(str(of), device="cpu").save(str(path), create_model_card=False)
+    return path
+
+
 def _nested(path: Path) -> Path:
     """A model of texts and pictures: what is of texts is named one level below."""
     import torch
@@ -216,6 +240,11 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
         p, _pooled("mean"), _dense(8, bias=False), _normalized_8, of=plain(p.with_name("of"), "T5Config")
     ),
     "texts and pictures": _with_pictures,
+    "texts and pictures in one space": lambda p: _of_two_sides(p, projection_dim=8),
+    "texts and pictures in one space, saved": lambda p: _saved_again(
+        p, _of_two_sides(p.with_name("of"), projection_dim=8)
+    ),
+    "fewer layers": lambda p: saved(p, config_kwargs={"num_hidden_layers": 1}),
 }
 
 
@@ -514,6 +543,79 @@ def test_a_folder_of_another_kind_of_model_is_refused(tmp_path: Path, settings: 
         edit(folder / "config_sentence_transformers.json", model_type=kind)
         with pytest.raises(InputError, match="a vector per text"):
             resolve_encoder(f"dir:{folder}", settings)
+
+
+def _only(*names: str) -> Callable[[Path], None]:
+    """Nothing but a tokenizer, and files that are there."""
+
+    def make(folder: Path) -> None:
+        tokenizer(folder)
+        for name in names:
+            (folder / name).write_bytes(b"x")
+
+    return make
+
+
+def _of_configuration(kind: str, **settings: Any) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        import transformers
+
+        getattr(transformers, kind)(**settings).save_pretrained(tokenizer(folder))
+
+    return make
+
+
+def _mlx(folder: Path) -> None:
+    import torch
+
+    _tensors(plain(folder, "Qwen2Config"), lambda tensors: tensors | {"a.weight": torch.zeros(2, dtype=torch.uint32)})
+    edit(folder / "config.json", quantization={"group_size": 64, "bits": 4})
+
+
+def _gguf(folder: Path) -> None:
+    _of_configuration("BertConfig")(folder)
+    (folder / "model-Q4_K_M.gguf").write_bytes(b"GGUF")
+
+
+# Functions that make folders of other libraries' and other kinds of models, and what the refusal names.
+FOREIGN: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "sound": (_of_configuration("WhisperConfig"), "model of sound.*whisper"),
+    "waves": (_of_configuration("Wav2Vec2Config"), "model of sound"),
+    "pictures": (_of_configuration("ViTConfig"), "model of pictures"),
+    "GGUF": (_gguf, r"model-Q4_K_M\.gguf.*llama"),
+    "MLX": (_mlx, "MLX"),
+    "Keras": (lambda f: edit(tokenizer(f) / "config.json", class_name="BertBackbone"), "Keras.*table:PATH"),
+    "TensorFlow": (_only("saved_model.pb"), "TensorFlow.*table:PATH"),
+    "spaCy": (_only("config.cfg"), "spaCy.*table:PATH"),
+    "ColBERT": (lambda f: edit(plain(f) / "config.json", architectures=["HF_ColBERT"]), "vector per token"),
+    "a reward model": (
+        lambda f: edit(plain(f, "LlamaConfig") / "config.json", architectures=["LlamaForSequenceClassification"]),
+        "scores pairs of texts",
+    ),
+}
+
+
+def test_a_model_of_another_kind_is_refused_with_what_it_is(tmp_path: Path, settings: Settings) -> None:
+    for name, (make, named) in FOREIGN.items():
+        folder = tmp_path / name.replace(" ", "-")
+        make(folder)
+        with pytest.raises(InputError, match=named) as caught:
+            resolve_encoder(f"dir:{folder}", settings)
+        assert "\n" not in str(caught.value)
+
+
+def test_settings_that_change_the_architecture_are_said(tmp_path: Path, settings: Settings) -> None:
+    folder = saved(tmp_path / "model", config_kwargs={"num_hidden_layers": 2, "use_cache": False})
+    assert not resolve_encoder(f"dir:{folder}", settings).info.assumed, "as config.json says"
+    for name in ("config_kwargs", "config_args"):
+        _own(folder, config_kwargs=None, config_args=None)
+        _own(folder, **{name: {"num_hidden_layers": 1}}, model_kwargs={"attn_implementation": "eager", "dtype": "auto"})
+        (sentence,) = resolve_encoder(f"dir:{folder}", settings).info.assumed
+        assert "num_hidden_layers 1 instead of 2" in sentence
+        assert 'attn_implementation "eager"' in sentence
+        assert "dtype" not in sentence
+    with pytest.raises(InputError, match="asks for layer 2, and the model has 1"):
+        resolve_encoder(f"dir:{folder}?layer=2", settings)
 
 
 def test_a_tokenizer_larger_than_the_embeddings_is_told_in_a_line(tmp_path: Path, settings: Settings) -> None:

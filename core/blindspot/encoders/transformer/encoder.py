@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -861,6 +862,9 @@ def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, r
             f"'{reference}': the folder {folder} cannot be loaded: {type(error).__name__}: "
             f"{' '.join(str(error).split())[:300]}",
             expected="a text encoder that transformers knows, with its tokenizer",
+            remedy="it reads pictures or sound, too: save its processor in its folder (AutoProcessor, save_pretrained)"
+            if re.search(r"(image|video) processor|feature extractor", str(error))
+            else "",
         ) from error
     finally:
         logging.set_verbosity(verbosity)

@@ -28,6 +28,7 @@ from blindspot.files.writing import LFS_POINTER
 from blindspot.types import digest_of_strings
 
 PACKAGE = "sentence_transformers."
+OF_TEXT = "the model's own vector of a text"
 LAYERS = ("Transformer", "MLMTransformer")  # the second is a sparse model's, which may also have the first name
 ROUTERS = ("Router", "Asym")  # separate modules for queries and for documents; the second is an older name
 FIRST_MODULES = (*LAYERS, "StaticEmbedding", "SparseStaticEmbedding", *ROUTERS)
@@ -62,6 +63,7 @@ OTHER_TASKS = {
     "ForQuestionAnswering": "a model that answers questions",
     "ForMultipleChoice": "a classifier of choices",
     "ForNextSentencePrediction": "a classifier of pairs",
+    "ColBERT": "a multi-vector model, which has a vector per token",
 }
 OTHER_KINDS = {
     "CrossEncoder": "a cross-encoder, which scores pairs of texts and has no vectors",
@@ -71,6 +73,21 @@ PRECISIONS = {"F32": "float32", "F64": "float64", "F16": "float16", "BF16": "bfl
 LARGEST_CONFIG = 2**20  # bytes; larger files are vocabularies
 LARGEST_DIMENSION = 1_000_000
 LARGEST_SETTINGS = 16 * 2**20  # bytes
+# Settings of loading that change no vector, or that are said elsewhere.
+OF_LOADING = (
+    *("dtype", "torch_dtype", "use_cache", "use_safetensors", "device_map", "low_cpu_mem_usage", "cache_dir", "token"),
+    *("revision", "local_files_only", "subfolder", "trust_remote_code", "output_hidden_states", "output_attentions"),
+)
+OF_SOUND = ("num_mel_bins", "feat_extract_norm", "sampling_rate")
+ELSEWHERE = "encode your texts with its own library, and name the vectors: table:PATH"
+# Models of other programs, by a file in their folder.
+FOREIGN = {
+    "saved_model.pb": "TensorFlow",
+    "config.cfg": "spaCy",
+    "gliner_config.json": "GLiNER",
+    "mlc-chat-config.json": "MLC",
+    "artifact.metadata": "ColBERT, which has a vector per token",
+}
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z")
 GGUF = "serve it by llama.cpp (llama-server -m FILE --embeddings), and name it api:http://localhost:8080/v1#MODEL"
 SNAPSHOTS = "snapshots"  # in the hub's cache: folders of links to the model's files
@@ -372,7 +389,8 @@ def _models_inside(path: Path) -> str:
     models = ([folder for folder in level if not STEP.fullmatch(folder.name)] for level in levels)
     inside = next(filter(None, models), [])
     if not inside:
-        return GGUF if any(path.glob("*.gguf")) else ""
+        other = next((program for name, program in FOREIGN.items() if (path / name).is_file()), "")
+        return GGUF if any(path.glob("*.gguf")) else f"it is a model of {other}: {ELSEWHERE}" if other else ""
     newest = sorted(inside, key=lambda folder: [int(part) if part.isdigit() else -1 for part in folder.name.split("-")])
     listed = ", ".join(folder.relative_to(path).as_posix() for folder in newest[-SHOWN_FOLDERS:])
     return f"name one of the models in it: {'..., ' * (len(newest) > SHOWN_FOLDERS)}{listed}"
@@ -398,13 +416,17 @@ def _way(path: Path, modules: Sequence[Module], reference: str, adapter: Adapter
     remedy = f"name the whole model: dir:{path.parent}" if is_step else remedy
     _refuse_without_words(folder, config, reference, remedy)
     text = config["text_config"] if isinstance(config.get("text_config"), dict) else {}
-    nested = {**text, **{name: value for name, value in config.items() if value is not None}}
+    stored = {**text, **{name: value for name, value in config.items() if value is not None}}
+    own = _own_settings(folder, reference)
+    nested = {**stored, **(_options(own, "config_kwargs", "config_args") if modules else {})}
+    _refuse_without_texts(nested, reference)
     hidden = first_number(nested, "hidden_size", "d_model", "dim", "n_embd", "emb_dim")
     if hidden is None or not 0 < hidden <= LARGEST_DIMENSION:
         size = "no hidden_size" if hidden is None else f"a hidden_size of {hidden:.3g}"
         raise InputError(
             f"'{reference}': config.json of type '{str(config.get('model_type'))[:40]}' has {size}",
             expected="a text encoder such as BERT, RoBERTa, MPNet",
+            remedy=f"it is a model of Keras: {ELSEWHERE}" if "class_name" in config else "",
         )
     if not modules:
         _refuse_without_steps(path, reference)
@@ -414,7 +436,13 @@ def _way(path: Path, modules: Sequence[Module], reference: str, adapter: Adapter
         assumed_pooling += (f"the steps of its base {adapter.base_name} after the layers are not taken",)
     tensors = [tensor for file in _layers(folder, reference, adapter) for tensor in tensors_of(file, reference)]
     _refuse_unmerged(tensors, reference)
-    assumed = _layers_left_out(tensors, nested)
+    if isinstance(config.get("quantization"), dict) and any(tensor.dtype == "U32" for tensor in tensors):
+        raise InputError(
+            f"'{reference}' has quantized weights of MLX, which only MLX reads",
+            expected="weights in float32 or half precision",
+            remedy="name the model that it was made of, or serve it: api:URL#MODEL",
+        )
+    assumed = (*_layers_left_out(tensors, stored), *(_changed(own, stored) if modules else ()))
     tables = [tensor for tensor in tensors if POSITION_TABLE.search(tensor.name) and not OTHER_SIDE.search(tensor.name)]
     longest = _longest(nested) if tables else None
     wanted = _max_length(folder, config, reference)
@@ -435,17 +463,32 @@ def _way(path: Path, modules: Sequence[Module], reference: str, adapter: Adapter
         depth=_depth(nested),
         prompt="",
         parameters=0,
-        precision=_precision(_own_settings(folder, reference), config, tensors) if tensors else "",
+        precision=_precision(own, config, tensors) if tensors else "",
         input_parameters=input_dimension * (first_number(nested, "vocab_size") or sys.maxsize),
         assumed=assumed,
         assumed_pooling=assumed_pooling,
     )
 
 
+def _options(own: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """Options of a call that a transformer's own settings have, by their newer or older name."""
+    return next((value for name in names if isinstance(value := own.get(name), dict)), {})
+
+
+def _changed(own: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence about what a transformer's own settings change of config.json."""
+    options = {**_options(own, "config_kwargs", "config_args"), **_options(own, "model_kwargs", "model_args")}
+    changes = [
+        f"{name} {json.dumps(value)[:60]}" + (f" instead of {json.dumps(config[name])[:60]}" if name in config else "")
+        for name, value in options.items()
+        if name not in OF_LOADING and (name not in config or config[name] != value)
+    ]
+    return (f"sentence_bert_config.json changes what config.json says: {', '.join(changes)}",) if changes else ()
+
+
 def _precision(own: Mapping[str, Any], config: Mapping[str, Any], tensors: Sequence[Tensor]) -> str:
     """The precision that settings name, or else that of most floats, by the number of weights."""
-    options = own.get("model_kwargs") or own.get("model_args")
-    for settings in (options if isinstance(options, dict) else {}, config):
+    for settings in (_options(own, "model_kwargs", "model_args"), config):
         named = settings.get("dtype") or settings.get("torch_dtype")
         if named and named != "auto":
             return str(named)
@@ -519,6 +562,21 @@ def _refuse_without_steps(path: Path, reference: str) -> None:
             expected="the whole folder of sentence-transformers",
             remedy="copy or download the folder again",
         )
+
+
+def _refuse_without_texts(config: Mapping[str, Any], reference: str) -> None:
+    """Refuse a model of pictures or sound alone."""
+    is_dual = "text_config" in config
+    if not is_dual and any(name in config for name in OF_SOUND):
+        what = "sound"
+    elif not is_dual and "vocab_size" not in config and "patch_size" in config:
+        what = "pictures"
+    else:
+        return
+    raise InputError(
+        f"'{reference}' is a model of {what} ({_architecture(config) or config.get('model_type')})",
+        expected="a model that gives a vector per text",
+    )
 
 
 def _refuse_other_task(config: Mapping[str, Any], reference: str) -> None:
@@ -619,6 +677,10 @@ def _published(
     modules: Sequence[Module], hidden: int, config: Mapping[str, Any], reference: str
 ) -> tuple[str, int, tuple[str, ...]]:
     """Description of a transformer's later steps, the dimension of their result, and what was assumed."""
+    own = _own_settings(modules[0].folder, reference) if modules else {}
+    of_both = _projected(config)
+    if of_both and not modules:
+        return OF_TEXT, of_both, ()
     if not modules:
         mode, why = _assumed_pooling(config)
         return (
@@ -629,13 +691,25 @@ def _published(
     if any(module.name in SPARSE for module in modules):
         described, dimension = _sparse(modules, config, hidden, reference)
         return described, dimension, ()
-    output = _own_settings(modules[0].folder, reference).get("module_output_name")
+    output = own.get("module_output_name")
+    by_modality = own.get("modality_config")
+    method = by_modality.get("text") if isinstance(by_modality, dict) else None
+    if isinstance(method, dict) and method.get("method") == "get_text_features":
+        hidden = of_both or hidden
     if output != "sentence_embedding" and not any(module.name == "Pooling" for module in modules):
         raise InputError(
             f"'{reference}': modules.json has no Pooling", expected="Transformer, Pooling and what follows it"
         )
     words, width = _steps(modules[1:], hidden, hidden, reference)
-    return ", ".join(words) or "the model's own vector of a text", width, ()
+    return ", ".join(words) or OF_TEXT, width, ()
+
+
+def _projected(config: Mapping[str, Any]) -> int | None:
+    """Dimension of the texts' vectors of a model that projects texts and pictures into one space; None for others."""
+    text = config.get("text_config")
+    if not isinstance(text, dict):
+        return None
+    return first_number(config, "projection_dim") or first_number(text, "projection_size")
 
 
 def _assumed_pooling(config: Mapping[str, Any]) -> tuple[str, str]:
@@ -836,11 +910,12 @@ def _weights(folder: Path, reference: str) -> list[Path]:
             expected="model.safetensors",
             remedy="convert it: load it where you trust it and call save_pretrained",
         )
-    others = [f.name for f in files_here if f.suffix == ".safetensors"]
+    others = [f.name for f in files_here if f.suffix in {".safetensors", ".gguf"}]
+    again = "copy or download the folder again; or name a graph, where the model has one: ?file=onnx/model.onnx"
     raise InputError(
         f"'{reference}': {folder} has no weights{' but ' * bool(others)}{', '.join(others[:NAMED])}",
         expected="model.safetensors",
-        remedy="copy or download the folder again; or name a graph, where the model has one: ?file=onnx/model.onnx",
+        remedy=GGUF if any(name.endswith(".gguf") for name in others) else again,
     )
 
 
