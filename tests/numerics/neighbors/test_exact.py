@@ -115,6 +115,10 @@ def test_all_alike_are_in_order_of_their_numbers(compiled_from: int, monkeypatch
     monkeypatch.setattr(nearest, "COMPILED_FROM", compiled_from)
     index = ExactIndex(np.ones((500, 8), dtype=np.float32), Similarity.COS)
     assert index.of_rows(np.array([3]), 5).rows.tolist() == [[0, 1, 2, 4, 5]]
+    # 80 points on axes, all at 1 from their middle, whose products with them are 0.
+    index = ExactIndex(np.concatenate([-np.eye(40), np.eye(40)]).astype(np.float32), Similarity.L2)
+    found = index.of_vectors(np.zeros((1, 40), dtype=np.float32), 3)
+    assert (found.rows.tolist(), found.similarity.tolist()) == ([[0, 1, 2]], [[0.5] * 3])
 
 
 @pytest.mark.parametrize("metric", Similarity)

@@ -123,6 +123,9 @@ def test_a_sentence_that_stands_there_twice_is_one() -> None:
     other = made_up(60, 0.7, 4)
     twice = difference_of(np.tile(once, (2, 1)), np.tile(other, (2, 1)), known)
     assert twice == difference_of(once, other, singles(60))
+    assert (of_once.level, twice[0].level) == (0.95, 0.95), "of one, unless told otherwise"
+    for of_five in (estimate_of(once, singles(60), 5), difference_of(once, other, singles(60), 5)[0]):
+        assert of_five.level == pytest.approx(1 - 0.05 / 5)
 
 
 def test_the_interval_covers_the_true_score() -> None:
