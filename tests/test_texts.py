@@ -23,7 +23,9 @@ from blindspot.texts import (
     column_key,
     containing,
     counted,
+    first_upper,
     from_change,
+    in_sentence,
     length,
     lexical_overlap,
     near_duplicate_key,
@@ -346,6 +348,22 @@ def test_nouns_follow_their_numbers() -> None:
     assert counted(1, "file") == "1 file"
     assert counted(1200, "file") == "1,200 files"
     assert counted(0, "entry", "entries") == "0 entries"
+
+
+@each(
+    "title, within",
+    [
+        ("Paraphrase nearer than negated", "paraphrase nearer than negated"),
+        ("Mean nDCG@10", "mean nDCG@10"),
+        ("Accuracy, 10 examples", "accuracy, 10 examples"),
+        *((name, name) for name in ("Spearman", "Spearman, weighted mean", "MRR", "Hits@1 filtered", "F1 of phrases")),
+        ("NLI swap nearer than negated", "NLI swap nearer than negated"),
+        ("", ""),
+    ],
+)
+def test_a_title_in_a_sentence_begins_small_unless_it_is_a_name(title: str, within: str) -> None:
+    assert in_sentence(title) == within
+    assert first_upper(within) == title
 
 
 def test_a_long_text_begins_shortly_before_what_differs() -> None:

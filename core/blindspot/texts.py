@@ -290,6 +290,23 @@ def lexical_overlap(queries: Sequence[str], matches: Sequence[str]) -> Float64:
     return out
 
 
+# --- titles in sentences
+
+_PEOPLE = ("Kendall", "Pearson", "Spearman")
+
+
+def first_upper(text: str) -> str:
+    """A text that begins a sentence."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def in_sentence(title: str) -> str:
+    """A score's title within a sentence: ``mean nDCG@10``; names and abbreviations keep their capitals."""
+    first = re.split(r"[ ,]", title, maxsplit=1)[0]
+    is_name = first in _PEOPLE or not first.isalpha() or not first[1:].islower()
+    return title if is_name else f"{title[:1].lower()}{title[1:]}"
+
+
 # --- numbers in words
 
 

@@ -34,7 +34,7 @@ from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import NONE, SCORE, interval, number, p_in_cell
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.texts import listed
+from blindspot.texts import first_upper, in_sentence, listed
 from blindspot.types import Float64, Int64
 
 
@@ -180,10 +180,9 @@ def _untested(entry: Diagnostic, first: RunRecord, second: RunRecord) -> PairedT
     of = declared(entry, score)
     label = entry.title_of(score)
     n = int(next(count for name, count in first.coverage.items() if name.endswith("_covered")))
-    label = label[:1].upper() + label[1:]
     why = "neither more nor less is better" if of.higher_is_better is None else "it is not a mean over items"
     a, b = (run.metrics[score] for run in (first, second))
-    return PairedTest(score, label, of.higher_is_better, of.range, a, b, n, "items", "none", refusal=why)
+    return PairedTest(score, first_upper(label), of.higher_is_better, of.range, a, b, n, "items", "none", refusal=why)
 
 
 def headline_tests(
@@ -344,7 +343,7 @@ MOST_NAMED = 3  # scores without a significant difference; of more only their nu
 def in_words(tests: Sequence[PairedTest], a: str, b: str) -> tuple[str, ...]:
     """Sentences on all tests of A against B: verdicts, items, and what the tests rest on."""
     head, alike = tests[0], [test for test in tests if test.verdict is Verdict.ALIKE]
-    of = {verdict: [test.label for test in tests if test.verdict is verdict] for verdict in Verdict}
+    of = {verdict: [in_sentence(test.label) for test in tests if test.verdict is verdict] for verdict in Verdict}
     apart = (Verdict.BETTER, Verdict.WORSE, Verdict.HIGHER, Verdict.LOWER)
     parts = [f"significantly {verdict} in {listed(of[verdict])}" for verdict in apart if of[verdict]]
     if labels := of[Verdict.ALIKE]:
@@ -352,7 +351,7 @@ def in_words(tests: Sequence[PairedTest], a: str, b: str) -> tuple[str, ...]:
         which = listed(labels) if few else f"{'the other ' if parts else ''}{len(labels)} scores"
         parts.append(f"{Verdict.ALIKE} in {which}")
     for why in dict.fromkeys(test.refusal for test in tests if test.verdict is Verdict.UNTESTED):
-        labels = [test.label for test in tests if test.refusal == why and test.verdict is Verdict.UNTESTED]
+        labels = [in_sentence(test.label) for test in tests if test.refusal == why and test.verdict is Verdict.UNTESTED]
         parts.append(f"{listed(labels)} not tested: {why}")
     lines = [f"{a} vs {b}: {'; '.join(parts)}."]
     if head.wins or head.losses:
@@ -363,7 +362,7 @@ def in_words(tests: Sequence[PairedTest], a: str, b: str) -> tuple[str, ...]:
         together = corrected_together(tests, head)
         lines.append(f"Test: {head.basis}{f', corrected after Holm for {together} scores' if together > 1 else ''}.")
     if alike and (least := alike[0].detectable) is not None:
-        difference = f"{written(alike[0], least)} ({alike[0].label})"
+        difference = f"{written(alike[0], least)} ({in_sentence(alike[0].label)})"
         lines.append(f"This test would have found a difference of {difference} with 80% probability.")
     return tuple(lines)
 

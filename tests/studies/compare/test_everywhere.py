@@ -55,6 +55,14 @@ def test_over_how_many_tests_a_p_is_corrected_is_said_as_it_is(filled: World, te
             assert sizes[MAIN] == {"mrr", "hits@1"}
 
 
+def test_no_score_has_a_capital_within_a_sentence(filled: World, tests_of: Tests) -> None:
+    """Seen with HEROS: "significantly better in Paraphrase nearer than negated"."""
+    for (diagnostic, _), (_, a, b) in tests_of.items():
+        (tests,) = paired_tests(all_diagnostics()[diagnostic], [(a, b)], filled.repository, every=True)
+        first = in_words(tests, "A", "B")[0]
+        assert not re.search(r"(?<=[a-z,;] )(?!Spearman|Hits|Recall)[A-Z][a-z]+\b", first.removeprefix("A vs B: ")), first
+
+
 def test_what_scores_on_the_data_do_not_say_is_said_with_them(filled: World, blindspot: Command) -> None:
     run = filled.run("geometry", str(A), "demo-pairs")
     (limits,) = limits_of(["demo-pairs", "file:own.csv", "demo-words", "demo-pairs"])

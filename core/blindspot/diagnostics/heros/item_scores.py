@@ -16,6 +16,7 @@ from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
+from blindspot.texts import first_upper
 from blindspot.types import Float64, Int64
 
 
@@ -68,7 +69,7 @@ def _scores(
         scores_here[str(ordering)] = scores(
             ENTRY,
             str(ordering),
-            f"{subset_in_words(near).capitalize()} nearer than {subset_in_words(far)}",
+            f"{first_upper(subset_in_words(near))} nearer than {subset_in_words(far)}",
             outcomes,
             numbers,
             dependence,

@@ -14,7 +14,7 @@ from blindspot.runs.default_models import is_own, is_undeployed, usual_baseline
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import Comparison, Row, compare, tested_by_variant
 from blindspot.studies.compare.view import row_as_json
-from blindspot.texts import counted
+from blindspot.texts import counted, in_sentence
 from blindspot.variants import Variant
 
 MOST = 3  # comparisons
@@ -123,6 +123,7 @@ def others_of(
 def in_words(row: Row) -> str:
     """``Retrieval, kb_beir: nDCG@10 0.819 against 0.740, +0.079 (95% CI +0.057 to +0.101).``"""
     difference = row.difference
-    values = f"{difference.label} {written(difference, difference.a)} against {written(difference, difference.b)}"
+    score = in_sentence(difference.label)
+    values = f"{score} {written(difference, difference.a)} against {written(difference, difference.b)}"
     change = f"{written(difference, difference.value, '+')}{ci(difference, spec_of(difference, '+'))}"
     return f"{row.entry.title}, {title_of(row.dataset)}: {values}, {change}."

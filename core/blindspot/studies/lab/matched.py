@@ -32,7 +32,7 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.lab.series import with_parameter
 from blindspot.studies.size.grid import entry_of
-from blindspot.texts import counted, listed
+from blindspot.texts import counted, in_sentence, listed
 from blindspot.variants import Variant
 
 # In the order in which they are joined: those of Rücklé et al. 2018 (arXiv 1803.01400), then p = 2.
@@ -252,7 +252,7 @@ class PairView:
         scores = (self.own.test.a, self.own.test.b)[:: first or 1]
         written = " and ".join(number(score, SCORE) for score in scores)
         verb = "is ahead of" if self.own.ahead else "is level with"
-        text = f"{winner} {verb} {other} at their own sizes, {self.own.test.label} {written} ({self.own.sure})."
+        text = f"{winner} {verb} {other} at their own sizes, {in_sentence(self.own.test.label)} {written} ({self.own.sure})."
         if not self.matched:
             return f"{text} No matched size is computed yet."
         many = len(self.matched)

@@ -30,7 +30,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.size.grid import entry_of
-from blindspot.texts import counted
+from blindspot.texts import counted, in_sentence
 
 OWN, NONE = "its own", "none"  # prompts
 # Each published with a model: E5, BGE, Nomic Embed, E5-Mistral, EmbeddingGemma.
@@ -233,7 +233,7 @@ class SeriesView:
         return tuple(sentence for series in self.series for sentence in self._sentences(series))
 
     def _sentences(self, series: Series) -> list[str]:
-        best, tried = series.best, len(series.points) - 1
+        best, tried, score = series.best, len(series.points) - 1, in_sentence(self.title)
         changed = sum(is_significant(point.test, tried) for point in series.points)
         if not tried:
             return [f"{series.name}: nothing to compare with is computed yet."]
@@ -241,11 +241,11 @@ class SeriesView:
             end = "highest" if series.direction > 0 else "lowest"
             if best.test is not None and best.test.interval is None:  # the best of many without a name
                 beginning = (
-                    f"{series.name}: the {end} {self.title} of {tried + 1} layers is {number(best.value, SCORE)}, that"
+                    f"{series.name}: the {end} {score} of {tried + 1} layers is {number(best.value, SCORE)}, that"
                 )
                 model_itself = f"of the last layer, the model itself, {number(series.itself.value, SCORE)}"
                 return [f"{beginning} {model_itself}; {sure(best.test, tried)}."]
-            what = f"{series.name}: {self.title} is {end} at layer {best.member.label}, {number(best.value, SCORE)}"
+            what = f"{series.name}: {score} is {end} at layer {best.member.label}, {number(best.value, SCORE)}"
             if best.test is None:
                 others = f"{changed} of {counted(tried, 'other layer')} differ{'s' * (changed == 1)} significantly"
                 text = f"{what}, the last one, which is the model itself; {others} from it"
@@ -253,7 +253,7 @@ class SeriesView:
             gain = number(best.value - series.itself.value, CHANGE)
             return [f"{what}: {gain} over the last layer, the model itself ({sure(best.test, tried)})."]
         least, most = (_end(point, series.itself) for point in (series.worst, best))
-        text = f"{series.name}: {self.title} is from {least} to {most}, a spread of {number(series.spread, SCORE)}"
+        text = f"{series.name}: {score} is from {least} to {most}, a spread of {number(series.spread, SCORE)}"
         text = f"{text}; {changed} of {counted(tried, 'prompt')} change{'s' * (changed == 1)} it significantly"
         out = [f"{text} after correction for {tried}."]
         if len(self.series) > 1:

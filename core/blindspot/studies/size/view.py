@@ -30,7 +30,7 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.size import speed
 from blindspot.studies.size.grid import Setting
-from blindspot.texts import counted
+from blindspot.texts import counted, first_upper, in_sentence
 from blindspot.types import Bool, Float64, Int64
 
 ROUNDING = 1e-9  # of an item's part, within which two runs agree
@@ -369,7 +369,7 @@ def answer(view: SizeView, tolerance: float) -> tuple[str, ...]:
     tolerance."""
     if len(view.cells) < 2:
         return ("No smaller setting is computed yet.",)
-    title, full = view.title, view.full
+    title, full = in_sentence(view.title), view.full
     out = []
     if not any(cell.is_tested for cell in view.cells):
         why = next((cell.difference.refusal for cell in view.cells if cell.difference), "")
@@ -384,7 +384,7 @@ def answer(view: SizeView, tolerance: float) -> tuple[str, ...]:
         out += [
             f"The smallest setting without a significant loss of {title}: {smallest.setting.label}, "
             f"{megabytes(smallest.setting)} per million texts instead of {megabytes(full.setting)}.",
-            f"{title} is {smallest.value:.3f} instead of {full.value:.3f}; {bound} (95% confidence for all settings at "
+            f"{first_upper(title)} is {smallest.value:.3f} instead of {full.value:.3f}; {bound} (95% confidence for all settings at "
             "once).",
         ]
     if (within := view.within(tolerance)) is None:

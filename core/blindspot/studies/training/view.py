@@ -11,7 +11,7 @@ from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import CHANGE, DIFFERENCE, SCORE, ci_in_words, number, p_in_words
 from blindspot.studies.training.steps import Evaluated, Series, Step
-from blindspot.texts import counted
+from blindspot.texts import counted, first_upper, in_sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +46,13 @@ class StepsView:
         """What became of the score and its items, as Markdown; ``score`` is its name, escaped."""
         first, last = (float(self.evaluated.values[self.series.place(s.label)]) for s in (self.before, self.after))
         if self.before == self.after:
-            return f"{score} is {number(first, SCORE)} at {self.before.title}."
+            return f"{first_upper(score)} is {number(first, SCORE)} at {self.before.title}."
         steps = f"{number(first, SCORE)} at {self.before.title} to {number(last, SCORE)} at {self.after.title}"
         if self.test is not None and self.test.p is not None and self.test.p >= ALPHA and first != last:
-            text = f"**No significant change of {score}**, from {steps}"
+            text = f"**No significant change of {in_sentence(score)}**, from {steps}"
         else:
             verb = "rose" if last > first else "fell" if last < first else "stayed the same,"
-            text = f"**{score} {verb} from {steps}**"
+            text = f"**{first_upper(score)} {verb} from {steps}**"
         also = ""
         if self.evaluated.is_rank and len(self.lost):
             were_first = (self.lost["before"] <= 1) & (self.lost["after"] > 1)
