@@ -13,6 +13,7 @@ from blindspot.names import in_address
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import compare
 from blindspot.studies.findings.own import in_words
+from blindspot.ui import pickers
 from blindspot.ui.page_state import PageState
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks
 from blindspot.variants import Variant
@@ -60,6 +61,18 @@ def test_sentences_are_about_the_newest_own_model_unless_a_baseline_is_chosen() 
     chosen = replace(of_all, subject=MINILM)
     assert chosen.subject_first([older, LSA, MINILM]) == [MINILM, older, LSA]
     assert chosen.subject_first([LSA, older]) == [older, LSA], "it was not run on this dataset"
+
+
+def test_a_page_has_one_subject_the_first_one_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its figure and its views may be of different runs."""
+    older, newer = Variant("python:mine/a", "none"), Variant("python:mine/b", "none")
+    address: dict[str, str] = {}
+    monkeypatch.setattr(pickers.st, "query_params", address)
+    of_page = replace(picks(baseline=MINILM), known=(MINILM, older, newer))
+    assert of_page.subject_first([MINILM, older])[0] == older
+    assert of_page.subject_first([MINILM, older, newer])[0] == older, "as above it on the same page"
+    assert of_page.subject_first([MINILM, newer])[0] == newer
+    assert address == {"about": str(older)}
 
 
 def test_layers_and_prompts_of_a_model_that_is_shown_are_left_out() -> None:

@@ -115,6 +115,7 @@ class Picks:
     postprocessed: bool = False
     known: tuple[Variant, ...] = field(default=(), compare=False)
     subject: Variant | None = field(default=None, compare=False)
+    _subjects: list[Variant] = field(default_factory=list, init=False, repr=False, compare=False)  # the first one asked
 
     @property
     def params(self) -> dict[str, str]:
@@ -140,13 +141,17 @@ class Picks:
         """The variants, with the subject of the page's sentences in front: the chosen one, else the newest of the
         reader's own models, else the usual baseline.
 
-        The newest is written into the address, so that a copied link is about the same model when there is a newer one.
+        A page has one subject, that of the first variants asked about; others are about another model only where they
+        lack it. The newest is written into the address, so that a copied link is about the same model when there is a
+        newer one.
         """
         shown = list(variants)
         user_models = [v for v in self.known if v in shown and is_own_model(v.encoder)]
-        subject = self.subject if self.subject in shown or not user_models else user_models[-1]
-        if subject is not None and subject != self.subject:
-            st.query_params[ABOUT] = st.session_state[_BY_RULE] = in_address(str(subject))
+        subject = next((v for v in (*self._subjects, self.subject, *reversed(user_models)) if v in shown), None)
+        if subject is not None and not self._subjects:
+            self._subjects.append(subject)
+            if subject != self.subject:
+                st.query_params[ABOUT] = st.session_state[_BY_RULE] = in_address(str(subject))
         return sorted(shown, key=lambda variant: variant != (subject or self.baseline))
 
     @staticmethod
