@@ -97,6 +97,7 @@ def how_computed(entry: Diagnostic, *of_views: Diagnostic) -> None:
         for explained in (entry, *of_views):
             if of_views:
                 st.subheader(explained.title, anchor=False)
+                st.markdown(f"*{explained.question}*")
             st.markdown(explained.explained)
             st.markdown(f"**How to read it**\n{explained.how_to_read}\n**Limits**\n{explained.limits}")
             st.caption(f"Source: {explained.citation}. Diagnostic `{explained.id}`, version {explained.version}.")

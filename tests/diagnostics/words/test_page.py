@@ -129,6 +129,7 @@ def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: 
     assert frame.loc[title_of("rg65"), "CBOW, published"] == "0.740"
     assert not {title_of("categories-esslli"), title_of("categories-battig")} & set(frame.index), "not comparable"
     assert "esslli has no published score" in written(app)
+    assert len([box for box in app.expander if box.icon == ":material/function:"]) == 1, "of five diagnostics"
 
 
 @pytest.mark.heavy

@@ -36,10 +36,7 @@ def show() -> None:
     if not shown.runs:
         table.show(shown)
     run = {diagnostic for diagnostic, _ in shown.runs}
-    for entry in map(find_diagnostic, SHOWN):
-        if entry.id != "similarity" or entry.id in run:
-            st.markdown(f"**{entry.title}**: {entry.question}")
-            ui.how_computed(entry)
+    ui.how_computed(*(find_diagnostic(name) for name in SHOWN if name != "similarity" or name in run))
 
 
 def _coverage(shown: WordsView) -> None:
