@@ -32,6 +32,33 @@ from tests.support.tables import each
 
 
 @each(
+    "typed, reference",
+    [
+        ("support", "file:/a/support.csv"),
+        ("support.csv", "file:/a/support.csv"),
+        ("SUPPORT.CSV", "file:/a/support.csv"),
+        ("Demo-Pairs", "demo-pairs"),
+        ("pairs.tsv", "file:/a/pairs.tsv"),
+        ("kb.csv", None),
+        ("kb (old)", "file:/old/kb.csv"),
+        ("a/support.csv", None),
+    ],
+)
+def test_data_is_found_by_its_file_too_if_only_one_is_called_so(typed: str, reference: str | None) -> None:
+    files = dict.fromkeys(("file:/a/support.csv", "file:/a/pairs.tsv", "file:/new/kb.csv", "file:/old/kb.csv"), "")
+    of = Names.of([], {"demo-pairs": "Pairs"} | files, {(Kind.DATASET, "file:/a/pairs.tsv"): "Tickets of May"})
+    assert of.reference(Kind.DATASET, typed) == reference
+
+
+def test_a_model_is_found_by_its_folder_with_its_transform() -> None:
+    of = Names.of(["minilm", "dir:/m/kb-ft", "vectors:/m/glove.txt"], {}, {(Kind.MODEL, "dir:/m/kb-ft"): "Ours"})
+    assert of.reference(Kind.MODEL, "ours~center") == "dir:/m/kb-ft~center"
+    assert of.reference(Kind.MODEL, "KB-ft~center") == "dir:/m/kb-ft~center"
+    assert of.reference(Kind.MODEL, "glove.txt") == "vectors:/m/glove.txt"
+    assert of.reference(Kind.MODEL, "m") is None
+
+
+@each(
     ("reference", "name"),
     [
         ("minilm", "minilm"),

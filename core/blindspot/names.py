@@ -77,14 +77,19 @@ class Names:
         return self.datasets.get(reference) or title or name_of_dataset(reference)
 
     def reference(self, kind: Kind, name: str) -> str | None:
-        """The reference of what has this name, however it is capitalized; of a model, a transform may follow it."""
+        """The reference of what has this name, however it is capitalized; of a model, a transform may follow it.
+
+        Else of the only one whose id, file or folder is called so: ``support.csv``, though its name is ``support``.
+        """
         called = self.models if kind is Kind.MODEL else self.datasets
         head, tilde, chain = name.rpartition("~") if "~" in name else (name, "", "")
         if head in called:
             return name
-        reference = next(
-            (reference for reference, other in called.items() if other.casefold() == head.casefold()), None
-        )
+        wanted = head.casefold()
+        reference = next((reference for reference, other in called.items() if other.casefold() == wanted), None)
+        if reference is None:
+            files = [at for at in called if wanted in map(str.casefold, _file_names(kind, at))]
+            reference = files[0] if len(files) == 1 else None
         return reference and f"{reference}{tilde}{chain}"
 
     @classmethod
@@ -213,6 +218,16 @@ def _served(target: str) -> tuple[str, str, str]:
     model, _, query = rest.partition("?")
     host = url.partition("//")[2].partition("/")[0].partition("?")[0]
     return unquote(model) or host, host, query
+
+
+def _file_names(kind: Kind, reference: str) -> tuple[str, ...]:
+    """What people call a file or folder besides its name in the store; the id of the catalog otherwise."""
+    if ":" not in reference:
+        return (reference,)
+    if not has_path(reference):
+        return ()
+    follows = name_of_model(reference) if kind is Kind.MODEL else name_of_dataset(reference)
+    return follows, _last(reference.partition(":")[2].partition("?")[0])
 
 
 def name_of_dataset(reference: str) -> str:
