@@ -154,17 +154,17 @@ def mark_best(
 
 
 def mark_highest(frame: pd.DataFrame, compared: int) -> Styler:
-    """A column of names, then numbers: the highest of the first ``compared`` rows is marked in each column; rows below
+    """A column of names, then percents: the highest of the first ``compared`` rows is marked in each column; rows below
     are in faint italics."""
     numbers = list(frame.columns[1:])
-    styled = frame.style.format(dict.fromkeys(numbers, "{:.1f}"), na_rep="–").set_properties(
+    styled = frame.style.format(dict.fromkeys(numbers, "{:.1f}%"), na_rep="–").set_properties(
         subset=pd.IndexSlice[frame.index[compared:], :], **{"font-style": "italic", "opacity": "0.75"}
     )
     for name in numbers:
         values = frame[name].iloc[:compared].round(1)
         if values.notna().sum() > 1:
             cells = pd.IndexSlice[values.index[values == values.max()], [name]]
-            styled = styled.format(f"{HIGHEST} {{:.1f}}", subset=cells)
+            styled = styled.format(f"{HIGHEST} {{:.1f}}%", subset=cells)
             styled = styled.set_properties(subset=cells, **{"font-weight": "bold"})
     return styled
 

@@ -130,9 +130,9 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
         key="heros_overlap_table",
         height="content" if len(rows) <= ROWS_UNSCROLLED else "auto",
         column_config={
-            "R1": column(format="%.1f", help="ROUGE-1: shared words, F1 in percent"),
-            "R2": column(format="%.1f", help="ROUGE-2: shared pairs of adjacent words, F1 in percent"),
-            "RL": column(format="%.1f", help="ROUGE-L: shared words in the same order, F1 in percent"),
+            "R1": column(format="%.1f%%", help="ROUGE-1: shared words, F1"),
+            "R2": column(format="%.1f%%", help="ROUGE-2: shared pairs of adjacent words, F1"),
+            "RL": column(format="%.1f%%", help="ROUGE-L: shared words in the same order, F1"),
             "Lev": column(
                 format="%.2f", help="Levenshtein distance over word pieces, by the longer text: 0 is the same"
             ),

@@ -176,7 +176,7 @@ def _difference(first: RunRecord, second: RunRecord, listed: Sequence[Ordering])
             "ordering": text(width="medium"),
             "A": text(help="Share of sentences with this order in A; ties count half"),
             "B": text(help="Share of sentences with this order in B; ties count half"),
-            "A − B": column(format="%+.1f", help="In percentage points"),
+            "A − B": column(format="%+.1f%%", help="In percentage points"),
             "only A": column(help="Sentences with this order in A but not in B, half ties included"),
             "only B": column(help="Sentences with this order in B but not in A, half ties included"),
             "same": column(help="Sentences on which A and B agree"),

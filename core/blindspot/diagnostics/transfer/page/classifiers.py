@@ -111,11 +111,11 @@ def _places(shown: TransferView, crossing: Crossed) -> None:
     tables.draw(
         {"model": labels, **dict(zip(crossing.classifiers, 100 * crossing.values.T, strict=True))},
         key="transfer_by_classifier",
-        column_config=dict.fromkeys(crossing.classifiers, "%.1f"),
+        column_config=dict.fromkeys(crossing.classifiers, "%.1f%%"),
     )
     st.caption(
         "A row per classifier. Where lines cross, the order of two models depends on the classifier. Table: "
-        f"{shown.axis} × 100."
+        f"{shown.axis}."
     )
     if rows := choices(crossing):
         st.markdown("**What dev chose**")

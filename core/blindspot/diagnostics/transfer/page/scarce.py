@@ -69,7 +69,7 @@ def _curves(shown: TransferView, runs: Sequence[RunRecord]) -> None:
         {"model": v.label, **{f"{size:,}": value for size, value in zip(of["size"], 100 * of["value"], strict=True)}}
         for v, of in rows.items()
     ]
-    formats = dict.fromkeys((f"{size:,}" for size in SIZES), "%.1f")
+    formats = dict.fromkeys((f"{size:,}" for size in SIZES), "%.1f%%")
     tables.draw(table, key="transfer_curve_table", placeholder="–", column_config=formats)
 
 

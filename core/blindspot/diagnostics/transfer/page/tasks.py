@@ -21,6 +21,7 @@ from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.written import ci
 from blindspot.runs.default_models import KNOW_NO_MEANING
 from blindspot.store.records import RunRecord
+from blindspot.texts import first_upper
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -208,7 +209,7 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
     for task, values in by_task.items():
         frame[shown.page.titled(task)] = 100 * values
     tables.draw(tables.mark_highest(frame, len(variants)), placeholder="–", key="transfer_table")
-    text = f"{shown.axis[0].upper()}{shown.axis[1:]}, in %. {tables.HIGHEST} highest in its column, whether or not the "
+    text = f"{first_upper(shown.axis)}. {tables.HIGHEST} highest in its column, whether or not the "
     text += "difference is significant. Bars in the figure: 95% CI over the tested examples, those that share a text "
     text += "being dependent; another training set or seed may give other scores."
     if len(shared) > 1:
