@@ -19,6 +19,7 @@ from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import interval
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.findings.baselines import ALL, corrected, in_words
 from blindspot.settings import Settings
@@ -108,6 +109,10 @@ def test_a_sentence_names_the_verdict(model: float) -> None:
     said = in_words(found, "M", score_in_words(RIGHT))
     assert str(found.best) in said
     assert f"M {100 * model:.1f}%" in said
+    shown = in_words(found, "M", score_in_words(RIGHT), is_in_headline=False)
+    own = f"M {100 * model:.1f}% (95% CI {interval(found.score.interval, '.1%')})"
+    assert own in shown, "the interval of the finding about the same score"
+    assert own not in said, "of a page whose headline has it"
     assert "\n" not in said
 
 

@@ -215,16 +215,20 @@ def outcomes(
     return out
 
 
-def in_words(comparison: AgainstWords, name: str, what: str, spec: str = ".1%") -> str:
-    """One sentence of Markdown. The intervals are those of words alone and of the difference.
+def in_words(
+    comparison: AgainstWords, name: str, what: str, spec: str = ".1%", *, is_in_headline: bool = True
+) -> str:
+    """One sentence of Markdown, with the intervals of words alone and of the difference.
 
     Args:
         name: the model's, in Markdown.
         what: the score, after the measure: ``gets {} of the sentences right``.
         spec: of a score; of one that ends with % the difference is in points.
+        is_in_headline: whether the page's headline has the model's score with its interval; else it is here.
     """
     reached = f"{number(comparison.reached.value, spec)}{ci(comparison.reached.interval, spec)}"
-    words, result = f"{comparison.best} {what.format(reached)}", f"{name} {number(comparison.score.value, spec)}"
+    score = number(comparison.score.value, spec) + ("" if is_in_headline else ci(comparison.score.interval, spec))
+    words, result = f"{comparison.best} {what.format(reached)}", f"{name} {score}"
     signed, scale, unit = ("+.1f", 100.0, " points") if spec.endswith("%") else (f"+{spec}", 1.0, "")
     apart = f"difference {number(scale * comparison.difference.value, signed)}{unit}"
     tested = f"{apart}{ci(comparison.difference, signed, scale)}, {p_in_words(comparison.p, comparison.before)}"
@@ -232,8 +236,8 @@ def in_words(comparison: AgainstWords, name: str, what: str, spec: str = ".1%") 
         case Verdict.UNTESTED:
             return f"Words alone: {words}; {result}. There are too few for a test."
         case Verdict.ALIKE:
-            return f"**No significant difference from words alone**: {words}; {result} ({tested})."
+            return f"**No significant difference from words alone**: {words}; {result}, {tested}."
         case Verdict.WORSE:
-            return f"**Words alone do better**: {words}; {result} ({tested})."
+            return f"**Words alone do better**: {words}; {result}, {tested}."
         case _:
-            return f"Words alone do worse: {words}; {result} ({tested})."
+            return f"Words alone do worse: {words}; {result}, {tested}."

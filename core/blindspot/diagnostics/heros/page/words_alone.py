@@ -29,7 +29,8 @@ def said(shown: HerosView) -> str:
     if not words_alone.is_scored(shown.subsets):
         return ""
     run = shown.runs[0]
-    return in_words(_against(shown, run.run_id)[0], named(run), score_in_words(shown.subsets))
+    comparison = _against(shown, run.run_id)[0]
+    return in_words(comparison, named(run), score_in_words(shown.subsets), is_in_headline=False)
 
 
 def show(shown: HerosView) -> None:
@@ -112,7 +113,7 @@ def _table(runs: Sequence[RunRecord], by_run: Mapping[str, Sequence[AgainstWords
             "words alone": 100 * comparison.reached.value,
             "best measure": str(comparison.best),
             "difference": 100 * comparison.difference.value,
-            "95% CI": interval(comparison.difference.interval, "+.1f", 100),
+            "95% CI": interval(comparison.difference.interval, "+.1%"),
             "p": p_in_cell(comparison.p, comparison.before),
             "verdict": f"model {comparison.verdict}",
         }
@@ -128,7 +129,7 @@ def _table(runs: Sequence[RunRecord], by_run: Mapping[str, Sequence[AgainstWords
             "sentences": "localized",
             "right": number(format="%.1f%%", help="Share of sentences that the model gets right"),
             "words alone": number(format="%.1f%%", help="The same by the best measure of shared words"),
-            "difference": number(format="%+.1f", help="Model minus words, in percentage points"),
+            "difference": number(format="%+.1f%%", help="Model minus words, in percentage points"),
             "95% CI": text(help="Of the difference"),
             "p": text(
                 help=f"Sign flips of sentences, {ALLOWING}, corrected for the choice of the best measure; "
