@@ -47,6 +47,14 @@ def test_agreement_matrix_is_printed_where_there_is_room() -> None:
     assert set(np.ravel(many.text)) == {""}
 
 
+def test_sizes_too_close_on_a_narrow_screen_have_no_label() -> None:
+    sizes = (16, 32, 64, 128, 192, 256, 288, 384)
+    line = figures.SizeLine(next(iter(STYLES)), sizes, tuple(0.1 * number for number in range(8)), 384)
+    axis = figures.size_lines([line], "mrr", STYLES, Scheme.LIGHT).layout.xaxis
+    assert list(axis.tickvals) == list(sizes)
+    assert list(axis.ticktext) == ["16", "32", "64", "128", "", "256", "", "384"]
+
+
 def test_size_lines_mark_the_own_size() -> None:
     lines = [figures.SizeLine("minilm", (8, 384), (0.2, 0.8), 384), figures.SizeLine(NAMES[1], (8,), (0.1,), None)]
     figure = figures.size_lines(lines, "mrr", STYLES, Scheme.LIGHT)

@@ -31,6 +31,7 @@ from blindspot.figures.theme import (
     shade,
     styles,
     text_on,
+    written_ticks,
 )
 from blindspot.settings import ROOT
 from blindspot.space.neighbors import figures as neighbors
@@ -258,3 +259,10 @@ def test_dressing_keeps_what_a_figure_had(scheme: Scheme, variants: int) -> None
     assert (dressed.layout.xaxis.title.text, dressed.layout.xaxis.tickfont.size) == ("kept", 9)
     assert dressed.layout.legend.title.text == dressed.layout.font.family == dressed.layout.title.text == "kept"
     assert (dressed.layout.margin.pad, dressed.layout.margin.l, dressed.layout.height) == (5, 8, 321)
+
+
+def test_ticks_too_close_to_the_one_after_them_have_no_label() -> None:
+    assert written_ticks([0.0, 0.5, 0.95, 1.0], 0.1) == [True, True, False, True]
+    assert written_ticks([7.0, 8.0], 0.1) == [True, True]
+    assert written_ticks([3.0], 0.1) == [True]
+    assert written_ticks([], 0.1) == []

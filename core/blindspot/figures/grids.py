@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -11,11 +12,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from blindspot.figures.labels import wrapped
-from blindspot.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, apply_layout, faint, ink
+from blindspot.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, apply_layout, faint, ink, written_ticks
 from blindspot.numerics.statistics.written import SCORE, number, score_written
 from blindspot.types import Float64
 
 ROW = 27  # pixels of a row of a grid
+LEAST_APART = 0.1  # of the axis, numbers of dimensions on a narrow screen
 NAME_HEIGHT = 22  # of the legend, per name on a narrow screen
 NAME_WIDTH = 12  # characters of an encoder's name in one line, above its column
 LABEL_WIDTH = 30  # characters of a prompt in one line, beside its row
@@ -200,9 +202,9 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
             },
             hovertemplate=f"%{{x}} dimensions: %{{y:{SCORE}}}<extra>%{{fullData.name}}</extra>",
         )
-    figure.update_xaxes(
-        type="log", title="dimensions", tickvals=sizes, ticktext=[str(size) for size in sizes], tickangle=0
-    )
+    written = written_ticks([math.log(size) for size in sizes], LEAST_APART)
+    ticks = [str(size) if is_written else "" for size, is_written in zip(sizes, written, strict=True)]
+    figure.update_xaxes(type="log", title="dimensions", tickvals=sizes, ticktext=ticks, tickangle=0)
     figure.update_yaxes(title=escape(score, quote=False))
     figure.update_layout(showlegend=True)
     apply_layout(figure, scheme, height=400 + NAME_HEIGHT * len(lines))

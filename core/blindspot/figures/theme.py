@@ -213,6 +213,16 @@ def log_axis(values: Iterable[float]) -> dict[str, Any]:
     return {"type": "log", "tickvals": ticks, "ticktext": [_compact(tick) for tick in ticks]}
 
 
+def written_ticks(positions: Sequence[float], least: float) -> list[bool]:
+    """Which of an axis's ascending ticks have a label: from the last down, those apart by ``least`` of the whole."""
+    out: list[bool] = []
+    before = math.inf
+    for position in reversed(positions):
+        out.append(before - position >= least * (positions[-1] - positions[0]))
+        before = position if out[-1] else before
+    return out[::-1]
+
+
 def _compact(tick: float) -> str:
     """``0.05``, ``500``, ``20k``, ``5M``, ``1B``."""
     for size, unit in ((1e9, "B"), (1e6, "M"), (1e3, "k")):

@@ -60,7 +60,9 @@ def test_no_score_has_a_capital_within_a_sentence(filled: World, tests_of: Tests
     for (diagnostic, _), (_, a, b) in tests_of.items():
         (tests,) = paired_tests(all_diagnostics()[diagnostic], [(a, b)], filled.repository, every=True)
         first = in_words(tests, "A", "B")[0]
-        assert not re.search(r"(?<=[a-z,;] )(?!Spearman|Hits|Recall)[A-Z][a-z]+\b", first.removeprefix("A vs B: ")), first
+        assert not re.search(r"(?<=[a-z,;] )(?!Spearman|Hits|Recall)[A-Z][a-z]+\b", first.removeprefix("A vs B: ")), (
+            first
+        )
 
 
 def test_what_scores_on_the_data_do_not_say_is_said_with_them(filled: World, blindspot: Command) -> None:

@@ -21,6 +21,7 @@ from blindspot.numerics.statistics.tolerance import drop
 from blindspot.runs.comparison import headline_tests, paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.size import view as study
+from blindspot.studies.size.figures import label_places
 from blindspot.studies.size.grid import Setting, grid_of
 from blindspot.studies.size.view import Cell, SizeView, answer, lost_by_kind, size_view
 from blindspot.ui.markdown import as_text
@@ -129,6 +130,19 @@ def test_by_hand_a_better_setting_is_not_worse_and_an_untested_one_is_no_answer(
     assert found.not_worse is cells[2]
     assert [one.setting.dimension for one in found.front] == [10, 500]
     assert [one.is_worse for one in cells] == [False, False, False, True, False]
+
+
+def test_labels_of_dimensions_lie_on_no_other_and_are_left_out_where_there_is_no_room() -> None:
+    far = [cell(10 * 4**power, 0.2 * power, 0.5) for power in range(4)]
+    assert [label_places(far)[one.setting.chain] for one in far] == [*["bottom right"] * 3, "bottom left"]
+    beside = [cell(100, 0.5, 0.5), cell(101, 0.5, 0.5), cell(10_000, 0.9, 0.5)]
+    two = label_places(beside)
+    assert len({two[one.setting.chain] for one in beside[:2]}) == 2
+    crowd = [cell(1_000 + number, 0.5, 0.5) for number in range(20)] + [cell(100_000, 0.1, 0.5)]
+    first = crowd[7].setting.chain
+    places = label_places(crowd, first)
+    assert first in places, "what the answer names"
+    assert len(places) <= 5, "of 20 at one spot, and one far away"
 
 
 def test_kinds_are_counted_by_a_loop(made: tuple[World, SizeView]) -> None:

@@ -69,7 +69,9 @@ def test_every_cell_is_written_as_by_a_loop(
 
 
 def test_percents_have_their_sign_and_the_highest_of_those_compared_its_mark() -> None:
-    frame = pd.DataFrame({"model": ["a", "b", "always the same"], "task": [86.04, 90.21, 95.0], "new": [None, 50.0, 1.0]})
+    frame = pd.DataFrame(
+        {"model": ["a", "b", "always the same"], "task": [86.04, 90.21, 95.0], "new": [None, 50.0, 1.0]}
+    )
     styler = tables.mark_highest(frame, compared=2)
     styler._compute()
     drawn = styler._translate(sparse_index=False, sparse_cols=False)

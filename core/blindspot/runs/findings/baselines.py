@@ -215,9 +215,7 @@ def outcomes(
     return out
 
 
-def in_words(
-    comparison: AgainstWords, name: str, what: str, spec: str = ".1%", *, is_in_headline: bool = True
-) -> str:
+def in_words(comparison: AgainstWords, name: str, what: str, spec: str = ".1%", *, is_in_headline: bool = True) -> str:
     """One sentence of Markdown, with the intervals of words alone and of the difference.
 
     Args:

@@ -252,7 +252,8 @@ class PairView:
         scores = (self.own.test.a, self.own.test.b)[:: first or 1]
         written = " and ".join(number(score, SCORE) for score in scores)
         verb = "is ahead of" if self.own.ahead else "is level with"
-        text = f"{winner} {verb} {other} at their own sizes, {in_sentence(self.own.test.label)} {written} ({self.own.sure})."
+        scored = f"{in_sentence(self.own.test.label)} {written} ({self.own.sure})"
+        text = f"{winner} {verb} {other} at their own sizes, {scored}."
         if not self.matched:
             return f"{text} No matched size is computed yet."
         many = len(self.matched)

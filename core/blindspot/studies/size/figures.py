@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import plotly.graph_objects as go
@@ -10,8 +11,11 @@ import plotly.graph_objects as go
 from blindspot.figures.theme import Scheme, apply_layout, faint, log_axis, looks
 from blindspot.numerics.statistics.written import SCORE
 from blindspot.studies.size.grid import PRECISIONS
-from blindspot.studies.size.view import KindLost, SizeView
+from blindspot.studies.size.view import Cell, KindLost, SizeView
 
+_WIDE, _HIGH = 260, 240  # pixels of the figure's plane on a narrow screen; a wider one only moves labels apart
+_MARK, _LETTER, _LINE = 5, 7, 13  # half a mark, and a label's letters and height
+_CORNERS = ("bottom right", "top right", "bottom left", "top left")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")  # by how many best are compared again, from none
 
 
@@ -34,6 +38,7 @@ def score_by_bytes(view: SizeView, scheme: Scheme, marked: str = "") -> go.Figur
             opacity=0.35,
             hoverinfo="skip",
         )
+    labels = label_places([cell for cell in view.cells if not cell.setting.rescored], marked)
     depths = sorted({0, *(cell.setting.rescored for cell in view.cells)})
     ways = dict.fromkeys((cell.setting.precision, cell.setting.rescored) for cell in view.cells)
     for precision, rescored in sorted(ways, key=lambda way: (PRECISIONS.index(way[0]), way[1])):
@@ -54,8 +59,8 @@ def score_by_bytes(view: SizeView, scheme: Scheme, marked: str = "") -> go.Figur
                 "width": 3,
             },
             mode="lines+markers" if rescored else "lines+markers+text",  # the same numbers, above each other
-            text=[f"{cell.setting.dimension:,}" for cell in cells],
-            textposition="bottom right",
+            text=[f"{cell.setting.dimension:,}" if labels.get(cell.setting.chain) else "" for cell in cells],
+            textposition=[labels.get(cell.setting.chain, _CORNERS[0]) for cell in cells],
             textfont={"color": style.color, "size": 11},
             name=cells[0].setting.way,
             line={"color": style.color, "width": 2, "dash": _DASHES[depths.index(rescored) % len(_DASHES)]},
@@ -71,7 +76,50 @@ def score_by_bytes(view: SizeView, scheme: Scheme, marked: str = "") -> go.Figur
     figure.add_hline(view.full.value, line={"color": faint(scheme), "width": 1, "dash": "dot"})
     figure.update_xaxes(title="MB per million texts", **log_axis([cell.setting.bytes_per_text for cell in view.cells]))
     figure.update_yaxes(title=escape(view.title))
-    return apply_layout(figure, scheme, height=380, variants=len(figure.data))
+    return apply_layout(figure, scheme, height=380)
+
+
+def label_places(cells: Sequence[Cell], marked: str = "") -> Mapping[str, str]:
+    """The corner of its mark where a setting's label goes, by its chain; those that found no room are left out.
+
+    No label lies on another one, on a mark or beyond the plane. The ``marked`` setting is first, then the larger ones.
+    """
+    log_bytes = [math.log10(cell.setting.bytes_per_text) for cell in cells]
+    lows, highs = ([end(cell) for cell in cells] for end in (_low, _high))
+    left, right, low, high = min(log_bytes), max(log_bytes), min(lows), max(highs)
+    points = [
+        (_WIDE * (x - left) / ((right - left) or 1.0), _HIGH * (high - cell.value) / ((high - low) or 1.0))
+        for x, cell in zip(log_bytes, cells, strict=True)
+    ]
+    taken = [(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in points]
+    places: dict[str, str] = {}
+    for cell, (x, y) in sorted(
+        zip(cells, points, strict=True),
+        key=lambda pair: (pair[0].setting.chain != marked, -pair[0].setting.bytes_per_text),
+    ):
+        width = _LETTER * len(f"{cell.setting.dimension:,}")
+        for corner in _CORNERS:
+            box_left = x + _MARK if "right" in corner else x - _MARK - width
+            box_top = y + _MARK if "bottom" in corner else y - _MARK - _LINE
+            box = (box_left, box_top, box_left + width, box_top + _LINE)
+            is_inside = box[0] >= -_MARK and box[2] <= _WIDE + _MARK
+            if is_inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                places[cell.setting.chain] = corner
+                break
+    return places
+
+
+def _low(cell: Cell) -> float:
+    return cell.interval.low if cell.interval else cell.value
+
+
+def _high(cell: Cell) -> float:
+    return cell.interval.high if cell.interval else cell.value
+
+
+def _overlap(box: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def lost_kinds(kinds: Sequence[KindLost], scheme: Scheme) -> go.Figure:

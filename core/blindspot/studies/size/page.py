@@ -208,9 +208,9 @@ def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
         config={"displayModeBar": False},
     )
     st.caption(
-        "Numbers beside the marks: dimensions. Bars: 95% intervals of each score. Wide line: the Pareto front. Dotted: "
-        "full size. Large mark: the smallest setting that loses at most the tolerance, or, where there is none, that "
-        "has no significant loss."
+        "Numbers beside the marks: dimensions, where there is room. Bars: 95% intervals of each score. Wide line: the "
+        "Pareto front. Dotted: full size. Large mark: the smallest setting that loses at most the tolerance, or, where "
+        "there is none, that has no significant loss."
     )
     _table(grid, result)
     tables.show_limits([grid.dataset])

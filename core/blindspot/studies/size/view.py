@@ -24,7 +24,7 @@ from blindspot.numerics.statistics.estimate import Sure
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, exact_share
 from blindspot.numerics.statistics.tolerance import Drop, drop
-from blindspot.numerics.statistics.written import SCORE, interval, p_in_cell
+from blindspot.numerics.statistics.written import SCORE, interval, number, p_in_cell
 from blindspot.runs.comparison import ends, headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -369,13 +369,13 @@ def answer(view: SizeView, tolerance: float) -> tuple[str, ...]:
     tolerance."""
     if len(view.cells) < 2:
         return ("No smaller setting is computed yet.",)
-    title, full = in_sentence(view.title), view.full
+    title, full, at_full = in_sentence(view.title), view.full, number(view.full.value, SCORE)
     out = []
     if not any(cell.is_tested for cell in view.cells):
         why = next((cell.difference.refusal for cell in view.cells if cell.difference), "")
         return (f"No setting can be tested against full size: {why}.",)
     if (smallest := view.not_worse) is None:
-        out.append(f"Every smaller setting has a significantly lower {title} than full size ({full.value:.3f}).")
+        out.append(f"Every smaller setting has a significantly lower {title} than full size ({at_full}).")
     else:
         limit = smallest.loses_at_most
         bound = "how much it loses at most is not known" if limit is None else f"it loses at most {limit:.3f}"
@@ -384,8 +384,8 @@ def answer(view: SizeView, tolerance: float) -> tuple[str, ...]:
         out += [
             f"The smallest setting without a significant loss of {title}: {smallest.setting.label}, "
             f"{megabytes(smallest.setting)} per million texts instead of {megabytes(full.setting)}.",
-            f"{first_upper(title)} is {smallest.value:.3f} instead of {full.value:.3f}; {bound} (95% confidence for all settings at "
-            "once).",
+            f"{first_upper(title)} is {number(smallest.value, SCORE)} instead of {at_full}; {bound} (95% confidence "
+            "for all settings at once).",
         ]
     if (within := view.within(tolerance)) is None:
         out.append(f"No smaller setting is shown to lose at most {tolerance:g}.")
@@ -394,6 +394,7 @@ def answer(view: SizeView, tolerance: float) -> tuple[str, ...]:
     else:
         out.append(
             f"The smallest that is shown to lose at most {tolerance:g}: {within.setting.label}, "
-            f"{megabytes(within.setting)} ({title} {within.value:.3f}, at most {within.loses_at_most:.3f} lost)."
+            f"{megabytes(within.setting)} ({title} {number(within.value, SCORE)}, at most "
+            f"{within.loses_at_most:.3f} lost)."
         )
     return tuple(out)

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
-from blindspot.figures.theme import Scheme, Style, apply_layout, ink, set_properties
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink, log_axis, set_properties
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Measured
 from blindspot.numerics.statistics.written import CHANGE, SCORE, number
@@ -176,8 +176,8 @@ def rank_curve(
         )
     # Beyond the last match there is nothing to see.
     end = max(10.0, *(2 * float(np.nanmax(values, initial=1)) for values in ranks.values()))
-    shown = {"range": [0, np.log10(min(end, max(background, 2)))]}
-    figure.update_xaxes(type="log", title="k (how many of the nearest texts)", dtick=1 if end > 100 else "D2", **shown)
+    shown = min(end, max(background, 2))
+    figure.update_xaxes(title="k (how many of the nearest texts)", range=[0, np.log10(shown)], **log_axis([1, shown]))
     figure.update_yaxes(
         title="pairs with the match in the top k", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01]
     )
