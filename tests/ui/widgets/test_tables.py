@@ -70,13 +70,13 @@ def test_every_cell_is_written_as_by_a_loop(
 
 def test_percents_have_their_sign_and_the_highest_of_those_compared_its_mark() -> None:
     frame = pd.DataFrame(
-        {"model": ["a", "b", "always the same"], "task": [86.04, 90.21, 95.0], "new": [None, 50.0, 1.0]}
+        {"model": ["a", "b", "always the same"], "task": [53.75, 90.21, 95.0], "new": [None, 50.0, 1.0]}
     )
     styler = tables.mark_highest(frame, compared=2)
     styler._compute()
     drawn = styler._translate(sparse_index=False, sparse_cols=False)
     cells = [[cell["display_value"] for cell in row if cell["type"] == "td"][1:] for row in drawn["body"]]
-    assert cells == [["86.0%", "–"], [f"{tables.HIGHEST} 90.2%", "50.0%"], ["95.0%", "1.0%"]]
+    assert cells == [["53.7%", "–"], [f"{tables.HIGHEST} 90.2%", "50.0%"], ["95.0%", "1.0%"]]
 
 
 def _drawn() -> None:
@@ -86,13 +86,23 @@ def _drawn() -> None:
     from blindspot.ui.widgets import tables
 
     frame = pd.DataFrame(
-        {"model": ["a", "b"], "difference": [-4.5, 12.75], "n": [-1, 2], "score": [0.5, 0.25], "share": [2 / 3, 1]}
+        {
+            "model": ["a", "b"],
+            "difference": [-4.5, 12.75],
+            "n": [-1, 2],
+            "score": [0.5, 0.25],
+            "share": [2 / 3, 1],
+            "right": [53.75, 100.0],
+            "points": [-4.26, 12.3],
+        }
     )
     number = st.column_config.NumberColumn
     config = {
         "difference": number(format="%+.1f", help="Points"),
         "score": number(format="%.2f"),
         "share": number(format="percent"),
+        "right": number(format="%.1f%%"),
+        "points": "%+.1f%%",
     }
     tables.draw(frame, column_config=config, key="signed")
 
@@ -105,4 +115,6 @@ def test_negative_numbers_have_a_minus_sign_shares_one_digit_and_both_stay_numbe
     assert shown["difference"].tolist() == ["−4.5", "+12.8"]
     assert shown["n"].tolist() == ["−1", "2"]
     assert shown["share"].tolist() == ["66.7%", "100.0%"], "as in sentences"
+    assert shown["right"].tolist() == ["53.7%", "100.0%"], "as the share is written in a headline and a figure"
+    assert shown["points"].tolist() == ["−4.3%", "+12.3%"]
     assert shown["model"].tolist() == ["a", "b"]

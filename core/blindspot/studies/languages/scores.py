@@ -23,7 +23,7 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import level_of_each, quantile, wilson_interval
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import with_ci
+from blindspot.numerics.statistics.written import number, with_ci
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
@@ -207,7 +207,8 @@ def answer(scores: Sequence[Score]) -> str:
         return ""
     (everything,) = grouped(scores, By.NONE)
     n = len(everything.languages)
-    means = " and ".join(f"{everything.means[way]:.1%} {DIRECTIONS[way]}" for way in BOTH if way in everything.means)
+    means_here = [(way, everything.means[way]) for way in BOTH if way in everything.means]
+    means = " and ".join(f"{number(mean, '.1%')} {DIRECTIONS[way]}" for way, mean in means_here)
     languages = f"over {n} languages, " if n > 1 else f"of {everything.languages[0].name}, "
     first = f"The nearest sentence is the translation for {means} ({languages}each sentence among all of one language)."
     if n < 2:

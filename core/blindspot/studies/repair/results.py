@@ -242,7 +242,7 @@ def answer(report: Report, tolerated: float = TOLERATED) -> tuple[str, ...]:
         return (
             f"{verdict.value.capitalize()}: nothing was learned that holds for other texts. Training only raised the "
             "loss on the triplets that decide when to stop, so the map leaves vectors as they are.",
-            f"Of {report.held_out.items:,} held-out triplets {report.held_out.before:.1%} are right.",
+            f"Of {report.held_out.items:,} held-out triplets {number(report.held_out.before, '.1%')} are right.",
         )
     return (_verdict(report, verdict, tolerated), *_gain(report), *_losses(report, tolerated))
 
@@ -266,13 +266,13 @@ def _verdict(report: Report, verdict: Worth, tolerated: float) -> str:
 def _gain(report: Report) -> list[str]:
     first = report.held_out
     out = [
-        f"Of {first.items:,} held-out triplets {first.after:.1%} are right, {first.before:.1%} before: "
-        f"{first.change.in_words}{', 95% interval' if first.change.low is not None else ''}."
+        f"Of {first.items:,} held-out triplets {number(first.after, '.1%')} are right, {number(first.before, '.1%')} "
+        f"before: {first.change.in_words}{', 95% interval' if first.change.low is not None else ''}."
     ]
     if first.random is not None and first.shuffled is not None:
         out.append(
-            f"Random maps of the same size get {first.random:.1%} right, training on shuffled labels "
-            f"{first.shuffled:.1%}."
+            f"Random maps of the same size get {number(first.random, '.1%')} right, training on shuffled labels "
+            f"{number(first.shuffled, '.1%')}."
         )
         if first.before < CHANCE:
             both = ", and so is the repair" if first.after < CHANCE else ""

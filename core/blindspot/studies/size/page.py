@@ -13,6 +13,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import percent
 from blindspot.references import ModelRef
 from blindspot.runs.comparison import Changes, changes
 from blindspot.store.records import RunRecord, RunState
@@ -297,8 +298,8 @@ def _lost(view: SizeView) -> None:
     lost = view.lost_items(index)
     st.markdown(
         as_text(
-            f"{cell.setting.label} loses {counted(len(lost), 'item')} of {len(view.numbers):,} ({cell.lost:.1%}), and "
-            f"does better on {cell.won:.1%}."
+            f"{cell.setting.label} loses {counted(len(lost), 'item')} of {len(view.numbers):,} "
+            f"({percent(cell.lost, 1)}), and does better on {percent(cell.won, 1)}."
         )
     )
     for column in dict.fromkeys(kind.column for kind in kinds):

@@ -76,19 +76,20 @@ def draw(
         options = {key: value for key, value in config[name]["type_config"].items() if key != "format"}
         config[name] = {**config[name], "type_config": options}  # a format would win over the Styler's text
     others = {name: "{}" for name in frame.columns if name not in specs}
-    signed = {name: partial(number, spec=spec) for name, spec in specs.items()}
+    signed = {name: partial(_in_percent if spec.endswith("f%") else number, spec=spec) for name, spec in specs.items()}
     styled = frame.style.format({**others, **signed}, na_rep=look.get("placeholder", "–"))
     st.dataframe(styled, hide_index=True, column_config=config, **look)
 
 
 def _spec_of(column: pd.Series[Any], config: Any) -> str | None:
-    """Python's format of a column of shares, or of numbers, some below 0; None for any other, and for bars."""
+    """Format of a column of shares, of percents (``_in_percent``), or of numbers, some below 0; None for any other, and
+    for bars."""
     options = config.get("type_config", {}) if isinstance(config, Mapping) else {}
     if not pd.api.types.is_numeric_dtype(column) or options.get("type", "number") != "number":
         return None
     form = options.get("format")
-    if form == "percent":  # which would have two decimals
-        return ".1%"
+    if form == "percent" or str(form).endswith("f%%"):  # the former would have two decimals
+        return ".1%" if form == "percent" else str(form)[1:-1]
     if not (column < 0).any():
         return None
     if form is None:
@@ -96,6 +97,11 @@ def _spec_of(column: pd.Series[Any], config: Any) -> str | None:
     if form == "localized":
         return ",g" if pd.api.types.is_float_dtype(column) else ","
     return str(form).removeprefix("%") if str(form).startswith("%") else None
+
+
+def _in_percent(value: float, spec: str = ".1f%") -> str:
+    """A number of percents as texts and figures write the share: a half in the last digit is rounded alike."""
+    return number(value / 100, spec.replace("f", ""))
 
 
 def score_table(runs: Sequence[RunRecord], columns: Mapping[str, str]) -> pd.DataFrame:
@@ -157,14 +163,14 @@ def mark_highest(frame: pd.DataFrame, compared: int) -> Styler:
     """A column of names, then percents: the highest of the first ``compared`` rows is marked in each column; rows below
     are in faint italics."""
     numbers = list(frame.columns[1:])
-    styled = frame.style.format(dict.fromkeys(numbers, "{:.1f}%"), na_rep="–").set_properties(
+    styled = frame.style.format(dict.fromkeys(numbers, _in_percent), na_rep="–").set_properties(
         subset=pd.IndexSlice[frame.index[compared:], :], **{"font-style": "italic", "opacity": "0.75"}
     )
     for name in numbers:
         values = frame[name].iloc[:compared].round(1)
         if values.notna().sum() > 1:
             cells = pd.IndexSlice[values.index[values == values.max()], [name]]
-            styled = styled.format(f"{HIGHEST} {{:.1f}}%", subset=cells)
+            styled = styled.format(lambda value: f"{HIGHEST} {_in_percent(value)}", subset=cells)
             styled = styled.set_properties(subset=cells, **{"font-weight": "bold"})
     return styled
 

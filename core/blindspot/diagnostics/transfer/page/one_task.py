@@ -81,7 +81,7 @@ def confusion(shown: TransferView) -> None:
     for column, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with column:
             accuracy = float(answers.right(run.run_id).mean())
-            st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**, accuracy {accuracy:.1%}")
+            st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**, accuracy {percent(accuracy, 1)}")
             if len(answers.classes) <= figures.MOST_DRAWN:
                 figure = figures.confusion(answers.table(run.run_id), answers.classes, shown.scheme)
                 st.plotly_chart(figure, key=f"transfer_confusion_{side}")

@@ -18,7 +18,7 @@ from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, baseline, sco
 from blindspot.figures import grids
 from blindspot.figures.dots import dot
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import ci
+from blindspot.numerics.statistics.written import ci, percent
 from blindspot.runs.default_models import KNOW_NO_MEANING
 from blindspot.store.records import RunRecord
 from blindspot.texts import first_upper
@@ -79,9 +79,9 @@ def show_headline(shown: TransferView) -> None:
         return
     text = (
         f"{as_text(shown.page.titled(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on "
-        f"embeddings of **{as_text(runs[0].plan.variant.label)}** predicts **{estimate.value:.1%}** of "
+        f"embeddings of **{as_text(runs[0].plan.variant.label)}** predicts **{percent(estimate.value, 1)}** of "
         f"{runs[0].metrics['tested']:,.0f} examples right{_sure(runs[0], estimate)}{_in_folds(runs[0])}; always "
-        f"choosing the most frequent class would be right on {runs[0].metrics['majority']:.1%}"
+        f"choosing the most frequent class would be right on {percent(runs[0].metrics['majority'], 1)}"
     )
     headline.show(headline.in_words(text, headline.rivals(shown.page.entry, runs, ".1%"), "better", "worse"))
     if not shown.page.asks(task) and (ahead := _word_counting_ahead(runs)):
@@ -235,8 +235,8 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
                 "task": shown.page.titled(task),
                 "tested": int(m["tested"]),
                 "classes": int(m["classes"]),
-                **({"chance": f"{m['chance']:.1%}"} if "chance" in m else {}),
-                "baseline": f"{m['majority']:.1%}",
+                **({"chance": percent(m["chance"], 1)} if "chance" in m else {}),
+                "baseline": percent(m["majority"], 1),
                 "overlap": int(m["overlap"]),
                 "in words": _overlap_in_words(m, is_split=is_split),
                 **({"in part": in_part} if (in_part := _coverage_in_words(runs)) else {}),
@@ -274,9 +274,9 @@ def _overlap_in_words(metrics: Mapping[str, float], *, is_split: bool) -> str:
     overlap, shared, tested = (int(metrics[name]) for name in ("overlap", "shared_text", "tested"))
     parts = []
     if overlap:
-        parts.append(f"{overlap / tested:.1%} {'are also in training' if is_split else 'occur more than once'}")
+        parts.append(f"{percent(overlap / tested, 1)} {'are also in training' if is_split else 'occur more than once'}")
     if shared:
-        parts.append(f"{shared / tested:.1%} share a text with training")
+        parts.append(f"{percent(shared / tested, 1)} share a text with training")
     return "; ".join(parts) or "none"
 
 
