@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,6 +129,17 @@ def test_a_set_says_what_decided_it_and_is_stored(settings: Settings, repository
     assert made.title == "Mine · words-300", "raters see the title: it names no encoder"
     assert "zebra" in making.in_words(made)
     assert making.in_words(made).startswith(f"{len(made.items)} items of 20 queries.")
+
+
+def test_the_title_of_a_set_of_own_texts_has_no_path(
+    settings: Settings, repository: Repository, tmp_path: Path
+) -> None:
+    """Raters and everybody with a link read it."""
+    path = tmp_path / "tickets.csv"
+    rows = (f"{query},{match}" for query, match in zip(WORDS[::2], WORDS[1::2], strict=False))
+    path.write_text("\n".join(["query,match", *rows]), encoding="utf-8")
+    asked = dataclasses.replace(COMPARATIVE, dataset=DatasetRef(f"file:{path}"))
+    assert make(asked, settings, repository).title == "Mine · tickets"
 
 
 def test_the_same_request_is_the_same_set(settings: Settings, repository: Repository) -> None:

@@ -17,6 +17,7 @@ from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.word_frequency import by_wordfreq, of_vocabulary
 from blindspot.encoders.catalog import encoder_of, variant_named
 from blindspot.errors import BlindspotError, InputError
+from blindspot.names import name_of_dataset
 from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.runs import pipeline
@@ -169,7 +170,8 @@ def make(
             f"none of the {len(queries.queries):,} queries gives an item ({why})",
             remedy="choose a larger dataset, another rule or another inventory",
         )
-    title = request.title or f"{inventory.title} · {dataset.id}"  # raters see it, so it names no encoder
+    # Raters see it, so it names no encoder and no path.
+    title = request.title or f"{inventory.title} · {name_of_dataset(dataset.id)}"
     manifest = _manifest(request, dataset, inventory, queries, spaces, sizes, made, len(places))
     items = ItemSet(request.task, title, request.variants, made.items, manifest, datetime.now(UTC))
     stored = Judgments(repository.database)
