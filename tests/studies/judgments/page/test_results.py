@@ -194,6 +194,7 @@ def test_pages_of_what_was_missed(store: Judgments) -> None:
     app.session_state["missed_page"] = 3
     app.run()
     assert shown() == 4
+    assert list(app.selectbox(key="missed_of").options) == ["minilm", "minilm-static"], "by their names"
     app.selectbox(key="missed_of").set_value("minilm-static~none").run()
     assert app.session_state["missed_page"] == 1
     assert shown() == 10

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from blindspot.runs.default_models import place_of
 from blindspot.studies.judgments.scoring import Missed, most_missed
 from blindspot.studies.judgments.tallies import Tally
 from blindspot.studies.judgments.types import Item, Task
@@ -19,18 +20,20 @@ _OPEN = "_missed_open"  # items whose expander is open
 
 def show(tally: Tally, names: Mapping[Variant, str]) -> None:
     """Show a page of questions: first those with the smallest share of votes for the model's own option."""
-    chosen = str(tally.variants[0])
+    variants = {str(v): v for v in sorted(tally.variants, key=lambda v: place_of(v.encoder))}  # own ones first
+    chosen = next(iter(variants))
     if len(tally.variants) > 1:
         chosen = str(
             st.selectbox(
                 "Model",
-                [str(v) for v in tally.variants],
+                list(variants),
                 key="missed_of",
+                format_func=lambda name: names[variants[name]],
                 persist_state="session",
                 on_change=lambda: st.session_state.update(missed_page=1),
             )
         )
-    number = [str(v) for v in tally.variants].index(chosen)
+    number = tally.variants.index(variants[chosen])
     missed_items = most_missed(tally, number)
     if not missed_items:
         st.caption("No votes on its questions yet.")

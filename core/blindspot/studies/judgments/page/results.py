@@ -14,6 +14,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
+from blindspot.runs.default_models import place_of
 from blindspot.store.records import RunRecord
 from blindspot.studies.judgments import figures, scoring, verdict
 from blindspot.studies.judgments.automatic import Automatic
@@ -146,8 +147,11 @@ def _said(results: Results, names: Mapping[Variant, str]) -> None:
 def _rows(
     groups: Mapping[str, Scores], names: Mapping[Variant, str], automatic: Automatic | None = None
 ) -> pd.DataFrame:
-    """All numbers per group and variant; the figure's rows of the group "" are named after the variants."""
-    rows = share_rows(groups, automatic)
+    """All numbers per group and variant, own models first; the figure's rows of the group "" are named after them."""
+    order = list(groups)
+    rows = sorted(
+        share_rows(groups, automatic), key=lambda row: (order.index(row.group), place_of(row.variant.encoder))
+    )
     frame = pd.DataFrame(map(vars, rows)).astype(dict.fromkeys(_SHARES, "float64"))
     called = [names[row.variant] for row in rows]
     return frame.assign(name=called, row=[row.group or name for row, name in zip(rows, called, strict=True)])
