@@ -99,7 +99,7 @@ def _spec_of(column: pd.Series[Any], config: Any) -> str | None:
     return str(form).removeprefix("%") if str(form).startswith("%") else None
 
 
-def _in_percent(value: float, spec: str = ".1f%") -> str:
+def _in_percent(value: Any, spec: str = ".1f%") -> str:
     """A number of percents as texts and figures write the share: a half in the last digit is rounded alike."""
     return number(value / 100, spec.replace("f", ""))
 
