@@ -16,7 +16,7 @@ from tests.support.store_samples import pair_set, store_run
 from tests.support.tables import each
 
 NAMES = ("dir:/mine", "random-projection-7", "minilm-static", "minilm")
-KNOWN = [Variant("minilm", "none"), Variant("lsa", "none")]
+KNOWN = [Variant("minilm", "none"), Variant("lsa", "none"), Variant(ModelRef.parse("dir:/here/mine"), "none")]
 
 
 @each(
@@ -26,13 +26,14 @@ KNOWN = [Variant("minilm", "none"), Variant("lsa", "none")]
         ("minilm-cls?layer=3~none", "has not been run yet.*--encoder 'minilm-cls.layer=3'$"),
         ("lsaa~none", "unknown variant 'lsaa~none'.*did you mean 'lsa~none'"),
         ("dir:/gone/mine~none", "unknown variant"),
+        ("dir:/here/mine~center", "has not been run yet.*--encoder dir:/here/mine --transform center$"),
     ],
 )
 def test_a_model_of_the_catalog_that_was_not_run_is_not_called_unknown(
     variant: str, said: str, repository: Repository
 ) -> None:
     for known in KNOWN:
-        store_run(repository, known.encoder, pair_set(), encoder=known.encoder)
+        store_run(repository, known.encoder.rpartition("/")[2], pair_set(), encoder=known.encoder)
     with pytest.raises(InputError, match=said):
         check_were_run([KNOWN[0], Variant.parse(variant)], repository)
 

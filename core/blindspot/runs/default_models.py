@@ -100,7 +100,8 @@ def check_were_run(variants: Collection[Variant], repository: Repository) -> Non
     for variant in variants:
         if variant in stored:
             continue
-        if variant.encoder.partition("?")[0] in ENCODERS:
+        was_run = any(variant.encoder == other.encoder for other in stored)  # after other post-processing
+        if was_run or variant.encoder.partition("?")[0] in ENCODERS:
             raise InputError(
                 f"{variant.label} has not been run yet", remedy=f"run it with: {first_run([variant], datasets)}"
             )
