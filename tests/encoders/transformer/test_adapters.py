@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken
+from tests.support.hub import COMMIT, REPOSITORY, serving
 from tests.support.tables import each
 from tests.support.tiny_models import edit, plain, saved, tokenizer
 
@@ -196,6 +198,27 @@ def test_an_adapter_has_poolings_layers_and_back_ends(tmp_path: Path, base: Path
         expected = ours(merged, settings, options.replace("?backend=onnx", "")).encode(TEXTS, CancelToken())
         vectors = ours(folder, settings, options).encode(TEXTS, CancelToken())
         assert library.difference(expected, vectors) <= 1e-5, options
+
+
+@pytest.mark.server
+def test_an_adapter_of_the_hub_is_identified_by_its_commit_and_its_base(
+    tmp_path: Path, base: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = adapted(tmp_path / "adapter", base)
+    expected = ours(folder, settings)
+    with serving(folder, monkeypatch):
+        encoder = resolve_encoder(f"hf:{REPOSITORY}", settings)
+        np.testing.assert_array_equal(
+            encoder.encode(TEXTS, CancelToken()), expected.encode(TEXTS, CancelToken()), strict=True
+        )
+        assert encoder.identity.revision not in (COMMIT, expected.identity.revision)
+    edit(folder / adapters.CONFIG, base_model_name_or_path="org/no-such-base")
+    elsewhere = replace(settings, cache=tmp_path / "elsewhere")
+    with (
+        serving(folder, monkeypatch),
+        pytest.raises(InputError, match="'hf:org/no-such-base'"),
+    ):
+        resolve_encoder(f"hf:{REPOSITORY}", elsewhere).encode(TEXTS, CancelToken())
 
 
 # --- refusals
