@@ -143,9 +143,9 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
     second.see("run_demo").get_by_role("button").click()  # at once: it goes when the other one has started
     expect(second.see("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
     for visitor in (first, second):
-        visitor.see("dots_evalrank")
-        visitor.at("scores").get_by_role("radio", name="HEROS").click()
-        visitor.see("dots_heros")
+        for score in ("EvalRank", "HEROS"):
+            visitor.at("scores").get_by_role("radio", name=score).click()
+            visitor.see(f"dots_{score.casefold()}")
         expect(visitor.at("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
     lines = (cache / "logs" / "jobs.jsonl").read_text("utf-8").splitlines()
     found = [(line["diagnostic"], line["variant"]) for line in map(json.loads, lines)]
