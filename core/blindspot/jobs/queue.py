@@ -97,7 +97,7 @@ Task = RunRequest | Repetition | ClusterSweep | EncodeRequest | FetchRequest | S
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
-ASSUMED_SECONDS = 2.0  # of work at the expected pace, as a prior: one short task says little about the pace
+ASSUMED_SECONDS = 10.0  # of work at the expected pace, as a prior: one short task says little about the pace
 LEAST_SECONDS = 0.05  # of a run that is already in the store
 HOST = "host"  # owner of the jobs of a demo's own server; no visitor has such a name
 ENDED_KEPT = 1_000  # ended jobs that are still listed
