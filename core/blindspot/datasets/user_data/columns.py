@@ -471,12 +471,16 @@ def shortened(text: str) -> str:
 
 
 def _as_number(text: str) -> str:
-    """Advice on how to write what people read as a number; "" if that is unclear."""
+    """Advice on how to write what people read as a number, or what to do where there is none."""
+    if text.casefold() in MISSING:
+        return "fill it in or remove the row"
     if re.fullmatch(r"[-+]?\d+,\d+", text):
         return "write decimals with a point, and thousands without a mark"
     if re.fullmatch(r"\[?[-\d. ]+(?:[,;|][-\d. ]+)+\]?", text):
         return "write one number in each row, such as their mean"
-    return "write it without the percent sign" if text.endswith("%") else ""
+    if text.endswith("%"):
+        return "write it without the percent sign"
+    return "write a number alone, such as 3.5, or remove the row"
 
 
 def _number(cell: object) -> float | None:
