@@ -70,6 +70,24 @@ def test_where_interval_and_verdict_do_not_agree_it_is_said_why() -> None:
         assert ci_in_words(found.turned, "+.2f").endswith(said)
 
 
+def test_what_is_tested_without_an_interval_or_against_most_items_says_why() -> None:
+    def told(p: float, wins: int, losses: int, interval: Interval | None) -> str:
+        few = "" if interval else "it hangs on one"
+        test = PairedTest("x", "X", True, (0.0, 1.0), 0.5, 0.4, 60, "pairs", "flips", interval, p, few, wins, losses)
+        (decided,) = decide([test])
+        assert decided.despite == decided.turned.despite
+        return ci_in_words(decided, "+.2f")
+
+    wide, clear = Interval(-0.1, 0.3), Interval(0.05, 0.15)
+    assert told(0.28, 3, 2, wide) == "95% CI −0.10 to +0.30"
+    assert told(0.01, 14, 0, clear) == "95% CI +0.05 to +0.15"
+    assert told(0.28, 1, 0, None) == "no interval: it hangs on one"
+    for wins, losses in ((14, 0), (2, 30)):  # as many as a sign test would call significant
+        text = told(0.28, wins, losses, None)
+        assert all(part in text for part in ("it hangs on one", f"{max(wins, losses)} of {wins + losses}", "p = 0.28"))
+    assert "30 of 32" in told(0.01, 2, 30, clear)  # a few large gains outweigh them
+
+
 @given(st.lists(st.tuples(st.booleans(), st.none() | st.floats(0, 1)), min_size=2, max_size=9))
 def test_every_other_model_is_counted_once(found: list[tuple[bool, float | None]]) -> None:
     rivals = [Rival(f"m{i}", f"{i}.5%", made_up(is_more, p)) for i, (is_more, p) in enumerate(found)]

@@ -300,7 +300,8 @@ def fields(test: PairedTest) -> dict[str, Any]:
         "n": test.n,
         "unit": test.unit,
         "test": test.test,
-        "no_test": test.refusal or None,
+        "no_test": test.refusal if test.p is None else None,
+        "despite": test.despite or None,
         "wins": test.wins,
         "losses": test.losses,
         "alike": test.alike,
@@ -361,6 +362,7 @@ def in_words(tests: Sequence[PairedTest], a: str, b: str) -> tuple[str, ...]:
     if head.p is not None:
         together = corrected_together(tests, head)
         lines.append(f"Test: {head.basis}{f', corrected after Holm for {together} scores' if together > 1 else ''}.")
+    lines += [f"{test.label}: {test.despite}." for test in tests if test.despite]
     if alike and (least := alike[0].detectable) is not None:
         difference = f"{written(alike[0], least)} ({in_sentence(alike[0].label)})"
         lines.append(f"This test would have found a difference of {difference} with 80% probability.")

@@ -156,7 +156,7 @@ def test_the_ends_of_a_spread_have_their_intervals_or_no_name() -> None:
     (said, *_) = replace(view_of(a=(0.5,)), series=(replace(one, points=points),)).in_words
     assert "from 0.400 (1: −0.100, 95% CI of the difference −0.200 to 0.000, of all 2 at once)" in said
     assert "to 0.700 (2: +0.200, 95% CI of the difference +0.100 to +0.300, of all 2 at once)" in said
-    few = replace(low, interval=None, refusal="too few")
+    few = replace(low, p=None, p_corrected=None, interval=None, refusal="too few")
     untested = tuple(replace(point, test=few if point.test else None) for point in points)
     (said, *_) = replace(view_of(a=(0.5,)), series=(replace(one, points=untested),)).in_words
     assert "from 0.400 to 0.700, a spread" in said

@@ -46,9 +46,9 @@ def test_what_was_lost_and_won(found: Evaluated, evaluator: bs.Evaluator) -> Non
     assert f"{found.values[0]:.3f} at step 0 to {found.values[1]:.3f} at step 20" in said
     assert f"**{len(one.lost)} were lost**" in said
     assert f"**{len(one.won)} won**" in said
-    sure = replace(one, test=replace(one.test, p=0.01)).in_words("MRR")
+    sure = replace(one, test=replace(one.test, p=0.01, p_corrected=0.01)).in_words("MRR")
     assert f"**MRR {'rose' if one.test.value > 0 else 'fell'} from" in sure
-    assert replace(one, test=replace(one.test, p=0.2)).in_words("MRR").startswith("**No significant change of MRR**")
+    assert replace(one, test=replace(one.test, p_corrected=0.2)).in_words("MRR").startswith("**No significant change of MRR**")
     same = replace(one, before=replace(one.before, run=one.after.run), after=one.before)
     assert "**MRR stayed the same, from" in same.in_words("MRR")
 

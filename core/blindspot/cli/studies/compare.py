@@ -11,7 +11,7 @@ from blindspot.cli.options import AsJson, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import variant_named
 from blindspot.numerics.similarity import Similarity
-from blindspot.studies.compare.rows import method_in_words
+from blindspot.studies.compare.rows import method_in_words, reasons
 from blindspot.studies.compare.view import compare_view
 from blindspot.variants import Variant
 
@@ -40,9 +40,8 @@ def compare_variants(
     if comparison.rows:
         output.print_rows(f"A is {a_variant.label}, B is {other.label}", [row.cells(*sides) for row in comparison.rows])
         output.print_text(method_in_words(comparison))
-        for row in comparison.rows:
-            if row.difference.p_corrected is None:
-                output.print_text(f"No test of {row.entry.title} on {title_of(row.dataset)}: {row.difference.refusal}.")
+        for sentence in reasons(comparison.rows):
+            output.print_text(sentence)
         output.print_limits(row.dataset for row in comparison.rows)
     for missing in comparison.missing:
         names = ", ".join(variant.label for variant in missing.lacking)

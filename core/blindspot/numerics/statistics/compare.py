@@ -21,7 +21,14 @@ import numpy as np
 
 from blindspot.numerics.statistics import pairs, resampling
 from blindspot.numerics.statistics.estimate import Estimate, Unit, check_is_inside
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, level_of_each, percentile_interval
+from blindspot.numerics.statistics.intervals import (
+    ALPHA,
+    Interval,
+    holm,
+    level_of_each,
+    percentile_interval,
+    sign_test,
+)
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.skew import FEWEST_UNBOUNDED
 from blindspot.numerics.statistics.written import p_in_cell, p_in_words
@@ -458,16 +465,34 @@ class PairedTest:
 
     @property
     def despite(self) -> str:
-        """Why the verdict is not the one that the interval suggests (0 is outside without a significant difference, or
-        inside with one); "" where they agree."""
-        p, after = self.p, self.p_corrected
-        if self.interval is None or p is None or after is None:
+        """Why a verdict has no interval, and why it is not the one that interval (0 is outside without a significant
+        difference, or inside with one) or items suggest (most are won or lost); "" where all agree."""
+        p, after, ends = self.p, self.p_corrected, self.interval
+        if p is None or after is None:
             return ""
-        if (after < ALPHA) != (self.interval.low <= 0.0 <= self.interval.high):
-            return ""
-        if p < ALPHA <= after:
-            return f"{p_in_words(p)}, {p_in_cell(after, p)} after correction for several scores"
-        return f"{p_in_words(after, p)} by {self.test}"
+        is_significant, side = after < ALPHA, self._side_of_items
+        agrees = ends is None or is_significant != (ends.low <= 0.0 <= ends.high)
+        is_like_items = side in (0, (self.sign or 1) * math.copysign(1, self.value) if is_significant else 0)
+        parts = [] if ends else [f"no interval: {self.refusal}"]
+        if not (agrees and is_like_items):
+            if p < ALPHA <= after:
+                why = f"{p_in_words(p)}, {p_in_cell(after, p)} after correction for several scores"
+            else:
+                why = f"{p_in_words(after, p)} by {self.test}"
+            most, way = (
+                max(self.wins, self.losses),
+                "the other way, while their mean has" if is_significant else "one way, yet",
+            )
+            on_items = "" if is_like_items else f"{most:,} of {self.wins + self.losses:,} differences go {way} "
+            parts.append(on_items + why)
+        return "; ".join(parts)
+
+    @property
+    def _side_of_items(self) -> int:
+        """1 where far more items are won than lost (a sign test), -1 where far more are lost, else 0."""
+        if sign_test(self.wins, self.losses) >= ALPHA:
+            return 0
+        return 1 if self.wins > self.losses else -1
 
     @property
     def verdict(self) -> Verdict:

@@ -89,9 +89,13 @@ def mcnemar(first: Float64, second: Float64) -> float:
     """
     if first.shape != second.shape or not np.isin([first, second], (0.0, 0.5, 1.0)).all():
         raise ValueError("outcomes must come in pairs, each of them 0, 0.5 or 1")
+    return sign_test(int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second)))
+
+
+def sign_test(better: int, worse: int) -> float:
+    """The two-sided p-value of an exact sign test; 1 without any item that differs."""
     from scipy.special import bdtr
 
-    better, worse = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
     return min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
 
 

@@ -66,7 +66,8 @@ def ci_in_words(estimate: HasInterval | Interval | None, spec: str = ".2f", scal
     """``95% CI 0.68 to 0.74``; "" for none.
 
     An extreme of many is marked: ``95% CI 0.61 to 0.80, of all 14 at once``. If a difference's test disagrees with its
-    interval, it says why: ``95% CI +0.01 to +0.09; p = 0.03, 0.06 after correction for several scores``.
+    interval, it says why: ``95% CI +0.01 to +0.09; p = 0.03, 0.06 after correction for several scores``; a tested
+    difference without an interval says why, too.
 
     Args:
         of: the quantity of the interval, if it is not the value before it, such as ``DIFFERENCE``.
@@ -77,7 +78,7 @@ def ci_in_words(estimate: HasInterval | Interval | None, spec: str = ".2f", scal
         else (estimate.interval, estimate.of_many, estimate.despite)
     )
     if ends is None:
-        return ""
+        return despite
     at_once = f", of all {many:,} at once" if many > 1 else ""
     return f"95% CI{f' of {of}' if of else ''} {interval(ends, spec, scale)}{at_once}{despite and f'; {despite}'}"
 

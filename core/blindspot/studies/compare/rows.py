@@ -344,13 +344,24 @@ def legend(rows: Sequence[Row]) -> list[str]:
         sentences.append(holding_in_words([row for row in deciding if row.is_significant]))
     if Verdict.ALIKE in verdicts:
         sentences.append("Hollow circle: no significant difference.")
-    if untested := [_because(row, row.difference.refusal) for row in deciding if row.verdict is Verdict.UNTESTED]:
-        sentences.append(f"Cross, not tested: {'; '.join(untested)}.")
+    if Verdict.UNTESTED in verdicts:
+        sentences.append("Cross: not tested.")
+    sentences += reasons(deciding)
     if describing := [_name(row) for row in drawn if not row.decides]:
         sentences.append(f"Diamond, not counted: {', '.join(describing)}, which only describes the embeddings.")
     if undrawn := [_because(row, row.difference.refusal) for row in rows if row.difference.advantage is None]:
         sentences.append(f"Not drawn and not counted: {'; '.join(undrawn)}.")
     return sentences
+
+
+def reasons(rows: Sequence[Row]) -> list[str]:
+    """A sentence for each row that is not tested, or whose verdict needs a reason beside interval and items."""
+    told = [(row, row.difference) for row in rows]
+    return [
+        f"{_name(row)}: {test.despite or f'not tested: {test.refusal}'}."
+        for row, test in told
+        if test.despite or test.verdict is Verdict.UNTESTED
+    ]
 
 
 def _name(row: Row) -> str:

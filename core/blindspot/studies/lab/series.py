@@ -364,11 +364,9 @@ def is_significant(test: PairedTest | None, tried: int) -> bool:
 
 def sure(test: PairedTest | None, tried: int) -> str:
     """Interval, for all ``tried`` changes at once, and test of one that was chosen among them."""
-    if test is None or test.interval is None:
-        return f"not tested{f': {test.refusal}' if test is not None and test.refusal else ''}"
     interval = ci_in_words(test, CHANGE, of=DIFFERENCE)
-    if test.p is None:
-        return interval
+    if test is None or test.p is None:
+        return interval or f"not tested{f': {test.refusal}' if test is not None and test.refusal else ''}"
     verdict = "significant" if is_significant(test, tried) else "not significant"
     among = f" after correction for {tried:,} changes" if tried > 1 else ""
-    return f"{interval}; {verdict}{among}"
+    return f"{interval}; {verdict}{among}" if interval else f"{verdict}{among}"

@@ -16,7 +16,7 @@ from blindspot.diagnostic import Diagnostic, all_diagnostics
 from blindspot.figures.html_tables import highlighted
 from blindspot.runs.findings import Example, Level
 from blindspot.store.records import RunRecord
-from blindspot.studies.compare.rows import Comparison, headline, method_in_words
+from blindspot.studies.compare.rows import Comparison, headline, method_in_words, reasons
 from blindspot.studies.findings.collection import Discovery
 from blindspot.studies.report import figures, formulas
 from blindspot.studies.report.content import Report, comparison_table, cost_table, summary
@@ -154,11 +154,8 @@ def _comparison(comparison: Comparison, figure: str) -> str:
         f"<li>{escape(gap.entry.title)} on {escape(title_of(gap.dataset))}: {escape(gap.why)}</li>"
         for gap in comparison.missing
     )
-    table = (
-        f"{to_html(comparison_table(comparison))}<p class=faint>{escape(method_in_words(comparison))}</p>"
-        if comparison.rows
-        else ""
-    )
+    method = escape(" ".join([*reasons(comparison.rows), method_in_words(comparison)]))
+    table = f"{to_html(comparison_table(comparison))}<p class=faint>{method}</p>" if comparison.rows else ""
     title = f"<h3>{escape(comparison.a.label)} against {escape(comparison.b.label)}</h3>"
     return f"{title}{text}{figure}{table}{f'<p>Not compared:</p><ul>{missing}</ul>' if missing else ''}"
 

@@ -51,7 +51,7 @@ def sample(texts: Sequence[str], labels: Int32 | Int64, most: int = MOST_TEXTS, 
     if len(np.unique(labels[rows])) < 2:
         raise InputError("all texts have one label", expected="two or more, to make pairs of different ones")
     # Two texts a pair, and a quarter of the pairs is of each kind of different ones; a text of each class may be left.
-    quarter = max(len(rows) - len(np.unique(labels[rows])), 0) // 8
+    quarter = (len(rows) - len(np.unique(labels[rows]))) // 8
     used = np.zeros(len(rows), dtype=np.bool_)
     label = np.asarray(labels)[rows]
     pairs = [(*pair, HARD) for pair in _hard([texts[row] for row in rows.tolist()], label, used, quarter)]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from blindspot.numerics.statistics.compare import PairedTest
-from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.written import CHANGE, DIFFERENCE, SCORE, ci_in_words, number, p_in_words
 from blindspot.studies.training.steps import Evaluated, Series, Step
 from blindspot.texts import counted, first_upper, in_sentence
@@ -48,7 +47,7 @@ class StepsView:
         if self.before == self.after:
             return f"{first_upper(score)} is {number(first, SCORE)} at {self.before.title}."
         steps = f"{number(first, SCORE)} at {self.before.title} to {number(last, SCORE)} at {self.after.title}"
-        if self.test is not None and self.test.p is not None and self.test.p >= ALPHA and first != last:
+        if self.test is not None and self.test.verdict is Verdict.ALIKE and first != last:
             text = f"**No significant change of {in_sentence(score)}**, from {steps}"
         else:
             verb = "rose" if last > first else "fell" if last < first else "stayed the same,"
@@ -66,10 +65,10 @@ class StepsView:
         """Interval and p of the difference, or why there is none."""
         if self.test is None:
             return ""
-        if self.test.interval is None:
-            return f" (not tested: {self.test.refusal})" if self.test.refusal else ""
-        p = "" if self.test.p is None else f"; {p_in_words(self.test.p)}"
-        return f" ({ci_in_words(self.test, CHANGE, of=DIFFERENCE)}{p})"
+        interval = ci_in_words(self.test, CHANGE, of=DIFFERENCE)
+        after = self.test.p_corrected
+        p = f"not tested: {self.test.refusal}" if after is None else p_in_words(after, self.test.p)
+        return f" ({f'{interval}; ' if interval else ''}{p})"
 
 
 def steps_view(evaluated: Evaluated, before: Step, after: Step, test: PairedTest | None) -> StepsView:

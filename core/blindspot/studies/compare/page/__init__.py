@@ -16,7 +16,7 @@ from blindspot.studies.compare import figures
 from blindspot.studies.compare.page import items, missing
 from blindspot.studies.compare.page.compare_view import CompareView, among_of
 from blindspot.studies.compare.page.reading import compared, costs_of, tested
-from blindspot.studies.compare.rows import RANGES, Row, headline, legend, method_in_words
+from blindspot.studies.compare.rows import RANGES, Row, headline, legend, method_in_words, reasons
 from blindspot.studies.compare.view import TwoModels
 from blindspot.studies.report.page import report_buttons
 from blindspot.ui.markdown import as_text
@@ -98,7 +98,7 @@ def _forest(shown: CompareView) -> None:
     if figures.drawn(told.rows):
         figure = figures.forest(told.rows, names, styles, shown.scheme)
         st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
-    st.caption(as_text(" ".join(legend(shown.found.rows))))
+    st.caption(as_text(" ".join(legend(shown.told.rows))))
     tables.show_limits(row.dataset for row in shown.found.rows)
     st.caption("Open a row's page:")
     with st.container(horizontal=True, key="row_links"):
@@ -138,7 +138,7 @@ def _numbers(shown: CompareView) -> None:
         [_numbers_of(row, told.a.label, told.b.label) for row in told.rows],
         key="compare_numbers",
     )
-    st.caption(method_in_words(shown.found))
+    st.caption(as_text(" ".join([*reasons(told.rows), method_in_words(shown.found)])))
 
 
 def _numbers_of(row: Row, a: str, b: str) -> dict[str, object]:
