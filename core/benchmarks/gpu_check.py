@@ -41,6 +41,7 @@ from blindspot.numerics.devices import kind_of, release
 from blindspot.numerics.ranking.gpu import PRECISIONS, rank_pairs_on
 from blindspot.numerics.ranking.ranks import rank_pairs
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import percent
 from blindspot.numerics.threads import cores
 from blindspot.settings import Mode, Settings
 from blindspot.types import CancelToken, no_progress
@@ -292,7 +293,7 @@ def _encoding_speed(of: Subject) -> Iterator[Row]:
         )
         began = perf_counter()
         tokenize(encoder._model.tokenizer, some, encoder.max_length, CancelToken())
-        yield Row("  of which tokenizing", f"{(perf_counter() - began) * rate / len(some):.0%}")
+        yield Row("  of which tokenizing", f"{percent((perf_counter() - began) * rate / len(some))}")
 
 
 def _rate_of_two_cores(folder: Path) -> float:

@@ -37,7 +37,7 @@ def test_one_other_model_follows_the_baseline() -> None:
 
 def test_no_significant_difference_has_its_interval() -> None:
     apart = ci_in_words(Interval(-0.012, 0.031), "+.1%", of=DIFFERENCE)
-    assert apart == "95% CI of the difference −1.2 to +3.1%"
+    assert apart == "95% CI of the difference −1.2 to +3.1 points"
     rivals = [Rival("b", "40.0%", made_up(False, 0.3), apart), Rival("c", "30.0%", made_up(False, 0.001), apart)]
     said = in_words(SAID, rivals, "more", "fewer")
     assert said == (f"{SAID}. No significant difference: **b** 40.0% ({apart}). Significantly fewer: **c** 30.0%.")

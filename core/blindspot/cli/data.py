@@ -20,6 +20,7 @@ from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED
 from blindspot.diagnostics.retrieval import published
 from blindspot.encoders.transformer.word_pieces import bert_uncased
 from blindspot.errors import BlindspotError, InputError, unknown
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.settings import Settings
@@ -91,13 +92,13 @@ def show(
 
 def _print_classes(dataset: str, counts: LabeledCounts) -> None:
     rows = [
-        [str(c["class"]), *(f"{n:.1%}" if isinstance(n, float) else f"{n:,}" for n in list(c.values())[1:])]
+        [str(c["class"]), *(percent(n, 1) if isinstance(n, float) else f"{n:,}" for n in list(c.values())[1:])]
         for c in counts.by_class
     ]
     output.print_table(f"Classes of {dataset}", list(counts.by_class[0]), rows)
     where = "of the test part" if counts.is_split else "of all examples"
     output.print_text(
-        f"baseline: always predicting '{counts.majority.name}' is right for {counts.baseline:.1%} {where}"
+        f"baseline: always predicting '{counts.majority.name}' is right for {percent(counts.baseline, 1)} {where}"
     )
     for line in counts.caution or ("no text occurs twice",):
         output.print_text(line)

@@ -278,7 +278,7 @@ def _print(items: ItemSet, view: Results, automatic: Automatic | None) -> None:
     output.print_rows(
         "Tests of the difference, clustered by queries and raters",
         rows_of_tests(view.tests, lambda variant: variant.label),
-        dict.fromkeys(("A − B", "from", "to"), "+.1f"),
+        dict.fromkeys(("A − B", "from", "to"), "+.1%"),
     )
     repeated = view.tally.repeated
     output.print_text(

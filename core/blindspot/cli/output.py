@@ -22,7 +22,7 @@ from blindspot.diagnostic import Score
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.errors import visible
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.runs.sending import sendings
 from blindspot.settings import Settings
 from blindspot.store.naming import names_of
@@ -137,8 +137,8 @@ def print_limits(datasets: Iterable[str]) -> None:
         print_text(sentence)
 
 
-def number(metric: Score, value: float) -> str:
-    return f"{value:,.0f}" if metric.is_count else f"{value:,{SCORE}}"
+def score_cell(metric: Score, value: float) -> str:
+    return number(value, ",.0f" if metric.is_count else f",{SCORE}")
 
 
 def cell(value: object, spec: str = SCORE) -> str:
@@ -149,7 +149,7 @@ def cell(value: object, spec: str = SCORE) -> str:
         return f"{value:,}"
     if not isinstance(value, float):
         return "–" if value is None else str(value)
-    return "–" if math.isnan(value) else f"{value:{spec}}"
+    return "–" if math.isnan(value) else number(value, spec)
 
 
 class TitledListener(Listener, Protocol):
@@ -186,7 +186,7 @@ class _Lines:
         if monotonic() - self._said >= SECONDS_BETWEEN_LINES:
             self._said = monotonic()
             share = fraction if fraction is not None else done / total if total else 1.0
-            print(f"{self.title}: {stage}, {done:,} of {total:,} ({share:.0%})", file=sys.stderr, flush=True)
+            print(f"{self.title}: {stage}, {done:,} of {total:,} ({percent(share)})", file=sys.stderr, flush=True)
 
 
 class _Bar:

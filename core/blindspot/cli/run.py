@@ -84,7 +84,7 @@ def run(
     output.print_table(
         ", ".join([find_diagnostic(diagnostic).title, *(f"{k} {v}" for k, v in requests[0].params if k != FIT_ON)]),
         ["score", *(_column(o.record) for o in outcomes)],
-        [(m.name, *(output.number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
+        [(m.name, *(output.score_cell(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
     )
     for outcome, asked in zip(outcomes, dict.fromkeys(requests), strict=True):
         how = "computed" if outcome.computed else "found in the store"

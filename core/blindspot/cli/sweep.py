@@ -289,7 +289,7 @@ def _print_scores(group: Sequence[Done]) -> None:
     rows = []
     for result in ranked:
         metrics, coverage = result.outcome.record.metrics, result.outcome.record.coverage
-        scores = [output.number(m, metrics[m.name]) if m.name in metrics else "–" for m in (headline, *others)]
+        scores = [output.score_cell(m, metrics[m.name]) if m.name in metrics else "–" for m in (headline, *others)]
         part = [f"{coverage[f'{part_of}_covered']:,} of {coverage[part_of]:,}"] if in_part else []
         rows.append([result.request.variant.label, *scores, *part, result.outcome.record.run_id])
     given = ((name, value) for name, value in request.params if name != FIT_ON)

@@ -14,6 +14,7 @@ import numpy as np
 from blindspot.encoders.alone import MOST_APART, apart, rows_to_ask
 from blindspot.encoders.base import Encoder, EncoderIdentity, EncoderInfo
 from blindspot.errors import BlindspotError, InputError
+from blindspot.numerics.statistics.written import percent
 from blindspot.types import CancelToken, Float32
 
 SCHEME = "python:"
@@ -91,7 +92,7 @@ class FunctionEncoder:
         if (difference := apart(vector, alone)) > MOST_APART:
             raise BlindspotError(
                 f"{self.reference} gives {text[:60]!r} another vector alone than among others: they "
-                f"differ by {difference:.0%} of its length",
+                f"differ by {percent(difference)} of its length",
                 expected="the same vector in each call, whatever texts are beside it",
                 remedy="end the model's training mode (model.eval()), and fit what is fitted on texts beforehand",
             )

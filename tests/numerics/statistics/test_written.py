@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import numpy as np
 
-from blindspot.numerics.statistics.intervals import holm
+from blindspot.numerics.statistics.intervals import Interval, holm
 from blindspot.numerics.statistics.resampling import FLIPS, sign_flip_p_values
-from blindspot.numerics.statistics.written import LEAST, number, p_in_cell, p_in_words
+from blindspot.numerics.statistics.written import LEAST, NONE, interval, number, p_in_cell, p_in_words, percent
 from tests.support import sources
 
 WRITTEN = (
@@ -43,7 +44,10 @@ def test_a_number_has_a_true_minus_sign_and_no_sign_at_zero() -> None:
         (-4, "", "−4"),
         (-4, ",", "−4"),
         (0.5, ".1%", "50.0%"),
-        (-0.5, "+.0%", "−50%"),
+        (-0.5, "+.0%", "−50 points"),
+        (0.0789, "+.1%", "+7.9 points"),
+        (-0.01, "+.0%", "−1 point"),
+        (0.0, "+.1%", "0.0 points"),
     )
     for value, spec, said in given:
         assert number(value, spec) == said, (value, spec)
@@ -69,6 +73,23 @@ def test_nothing_else_writes_p() -> None:
     assert p.search('f"{one.p:.2g}"')
     found = [f"{path}: {said[0]}" for path in sources.product() for said in p.finditer(sources.text(path))]
     assert [one for one in found if "statistics/written.py" not in one] == []
+
+
+def test_nothing_else_writes_shares() -> None:
+    """Not ``f"{share:.1%}"``, which rounds halves in another way than headline and figure."""
+    formats = [
+        (path, ast.unparse(node.format_spec).strip("f'\""))
+        for path in sources.product()
+        for node in ast.walk(sources.tree(path))
+        if isinstance(node, ast.FormattedValue) and node.format_spec
+    ]
+    assert [str(path) for path, spec in formats if spec.endswith("%")] == []
+
+
+def test_intervals_of_shares_have_their_unit_once() -> None:
+    assert interval(Interval(0.68, 0.74), ".0%") == "68 to 74%"
+    assert interval(Interval(-0.02, 0.14), "+.1%") == "−2.0 to +14.0 points"
+    assert percent(float("nan")) == NONE
 
 
 def test_scores_have_four_digits_only_for_a_reason() -> None:

@@ -33,13 +33,13 @@ def test_no_difference_is_never_equality() -> None:
     """p = 0.13 says neither that both do equally well nor that one is no better: the interval says what is left."""
     said = said_of(0.06, -0.02, 0.14, 0.13)
     assert said.startswith("**No significant difference from words alone**")
-    assert "difference +6.0 points (95% CI −2.0 to +14.0), p = 0.13" in said
+    assert "difference +6.0 points (95% CI −2.0 to +14.0 points), p = 0.13" in said
     assert not any(word in said for word in ("as well", "as good", "equal", "no better"))
 
 
 def test_a_difference_has_its_interval_too() -> None:
     assert said_of(-0.3, -0.4, -0.2, 1e-9).startswith("**Words alone do better**")
-    assert "difference +30.0 points (95% CI +20.0 to +40.0), p ≤ 0.0001" in said_of(0.3, 0.2, 0.4, 1e-9)
+    assert "difference +30.0 points (95% CI +20.0 to +40.0 points), p ≤ 0.0001" in said_of(0.3, 0.2, 0.4, 1e-9)
     assert said_of(0.3, 0.2, 0.4, math.nan).endswith("There are too few for a test.")
 
 

@@ -42,11 +42,11 @@ def test_json_has_scores_tests_agreement_and_breakdowns() -> None:
     assert said["automatic"] is None
 
 
-def test_rows_of_tests_are_in_percent_and_say_why_there_is_no_verdict() -> None:
+def test_rows_of_tests_are_the_differences_and_say_why_there_is_no_verdict() -> None:
     rows = rows_of_tests(VIEW.tests, str)
     for row, test in zip(rows, VIEW.tests, strict=True):
         assert (row["A"], row["compared"], row["left out"]) == (str(test.first), test.compared, test.left_out)
-        assert row["A − B"] == (None if test.difference is None else 100 * test.difference)
+        assert row["A − B"] == test.difference
         assert row.get("no verdict", "") == test.refusal
 
 

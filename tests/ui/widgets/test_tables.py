@@ -93,7 +93,7 @@ def _drawn() -> None:
             "score": [0.5, 0.25],
             "share": [2 / 3, 1],
             "right": [53.75, 100.0],
-            "points": [-4.26, 12.3],
+            "points": [-0.0426, 0.123],
         }
     )
     number = st.column_config.NumberColumn
@@ -102,7 +102,7 @@ def _drawn() -> None:
         "score": number(format="%.2f"),
         "share": number(format="percent"),
         "right": number(format="%.1f%%"),
-        "points": "%+.1f%%",
+        "points": number(format="points"),
     }
     tables.draw(frame, column_config=config, key="signed")
 
@@ -116,5 +116,5 @@ def test_negative_numbers_have_a_minus_sign_shares_one_digit_and_both_stay_numbe
     assert shown["n"].tolist() == ["−1", "2"]
     assert shown["share"].tolist() == ["66.7%", "100.0%"], "as in sentences"
     assert shown["right"].tolist() == ["53.7%", "100.0%"], "as the share is written in a headline and a figure"
-    assert shown["points"].tolist() == ["−4.3%", "+12.3%"]
+    assert shown["points"].tolist() == ["−4.3 points", "+12.3 points"]
     assert shown["model"].tolist() == ["a", "b"]

@@ -54,7 +54,7 @@ def sentences(
     output.use_names(settings, repository)
     labels, total, listed = [run.plan.variant.label for run in runs], len(sentences_found.numbers), view.rows
     where = f"in {labels[0]}" + (f", not in {labels[1]}" if len(runs) > 1 else "")
-    share = f"{len(listed):,} of {total:,} originals ({len(listed) / total:.1%})"
+    share = f"{len(listed):,} of {total:,} originals ({percent(len(listed) / total, 1)})"
     output.print_text(f"{share}: {above[0]} {where}" if above else f"{total:,} originals")
     if listed.empty:
         return
@@ -138,7 +138,7 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
             [
                 {
                     "ordering": r.ordering,
-                    "share": f"{r.share.value:.1%}",
+                    "share": percent(r.share.value, 1),
                     "95% interval": interval(r.share.interval, ".1%"),
                 }
                 for r in view.rates

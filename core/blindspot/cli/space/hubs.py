@@ -25,6 +25,7 @@ from blindspot.diagnostics.frequency.view import Hubs, hubs_view
 from blindspot.errors import InputError
 from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 
@@ -76,6 +77,6 @@ def hubs(
 
 def _row(model: Hubs) -> list[str]:
     skewness = [output.cell(of.skewness, ".3f") for of in (model.hubness, model.random)]
-    never = [f"{of.never:.1%}" for of in (model.hubness, model.random)]
+    never = [percent(of.never, 1) for of in (model.hubness, model.random)]
     counts = [f"{model.hubness.hubs:,}", f"{model.hubness.most:,}"]
     return [model.variant.label, str(model.k), skewness[0], skewness[1], never[0], never[1], *counts]

@@ -22,7 +22,7 @@ from blindspot.errors import InputError
 from blindspot.files.export import write_csv
 from blindspot.files.writing import write_atomically
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 from blindspot.runs import pipeline
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
@@ -83,10 +83,10 @@ def make_map(
         return
     output.print_text(f"{len(made.rows):,} of {len(loaded.items):,} texts written to {out}")
     if made.explained:
-        output.print_text(f"explained variance: {made.explained[0]:.1%} + {made.explained[1]:.1%}")
+        output.print_text(f"explained variance: {percent(made.explained[0], 1)} + {percent(made.explained[1], 1)}")
     if made.quality:
         q = made.quality
         output.print_text(
-            f"trustworthiness {q.trustworthiness:{SCORE}}, true neighbors kept {q.kept:.1%} "
-            f"(by chance {q.by_chance:.1%}), k {q.k}, measured on {q.queries:,} of {q.items:,} texts"
+            f"trustworthiness {q.trustworthiness:{SCORE}}, true neighbors kept {percent(q.kept, 1)} "
+            f"(by chance {percent(q.by_chance, 1)}), k {q.k}, measured on {q.queries:,} of {q.items:,} texts"
         )

@@ -25,7 +25,7 @@ from blindspot.datasets.catalog import DatasetRef
 from blindspot.errors import BlindspotError, InputError, library_missing
 from blindspot.files.writing import disk_error
 from blindspot.numerics.statistics.tolerance import TOLERATED
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -227,7 +227,7 @@ def _print_audit(audited: audit.Audit, tolerance: float) -> None:
         f"Smallest drop that is found to be beyond {tolerance:g}, in four cases of five",
         ["if a new model changes", "drop"],
         [
-            (f"{change.changing:.0%} of the items", "none" if change.drop is None else f"{change.drop:.3f}")
+            (f"{percent(change.changing)} of the items", "none" if change.drop is None else f"{change.drop:.3f}")
             for change in audited.visible
         ],
     )
@@ -235,7 +235,7 @@ def _print_audit(audited: audit.Audit, tolerance: float) -> None:
         f"Independent items that pass an equally good model at {tolerance:g}, in four cases of five",
         ["if it changes", "items", "here"],
         [
-            (f"{change.changing:.0%} of the items", _number(change.items), f"{audited.effective:,}")
+            (f"{percent(change.changing)} of the items", _number(change.items), f"{audited.effective:,}")
             for change in audited.visible
         ],
     )

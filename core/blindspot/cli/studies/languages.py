@@ -13,7 +13,7 @@ from blindspot.datasets.published.tatoeba import BOTH, PARALLEL
 from blindspot.datasets.published.tatoeba.languages import name_of
 from blindspot.errors import DataMissing
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import interval
+from blindspot.numerics.statistics.written import interval, percent
 from blindspot.runs.computing import Done, Failed
 from blindspot.studies.languages.pooled import Bias, Nearest, biases, not_pooled, pool_of
 from blindspot.studies.languages.scores import DEFAULT, DIRECTIONS, USUAL, By, Score, cells_of, scores_of, sets_named
@@ -115,8 +115,8 @@ def _bias_row(bias: Bias) -> dict[str, str]:
     return {
         "queries in": name_of(bias.language),
         "queries": f"{bias.queries:,}",
-        **{str(kind): f"{bias.shares[kind]:.1%}" for kind in Nearest},
+        **{str(kind): percent(bias.shares[kind], 1) for kind in Nearest},
         "own, 95% CI": interval(bias.own, ".1%"),
-        "own of the wrong": "–" if bias.own_among_wrong is None else f"{bias.own_among_wrong:.0%}",
-        "expected": f"{bias.expected:.0%}",
+        "own of the wrong": "–" if bias.own_among_wrong is None else percent(bias.own_among_wrong),
+        "expected": percent(bias.expected),
     }

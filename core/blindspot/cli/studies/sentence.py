@@ -9,7 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, Transforms, settings_and_store, variants_of
 from blindspot.datasets.perturbations import making
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 from blindspot.runs.own_scale import DATASET, Scale
 from blindspot.runs.requests import EncodeRequest
 from blindspot.studies.sentence.asking import MOST_LINES, MOST_MODELS, check, check_models, try_sentence
@@ -117,5 +117,5 @@ def _disagreement(view: LinesView, disagreement: Disagreement) -> tuple[str, ...
     for model, similarity, rank in zip(
         disagreement.models, disagreement.similarities, disagreement.places, strict=True
     ):
-        sides += [view.models[model].label, f"{similarity:{SCORE}}", f"{rank:.0%}"]
+        sides += [view.models[model].label, f"{similarity:{SCORE}}", percent(rank)]
     return f"{disagreement.lines[0] + 1} and {disagreement.lines[1] + 1}", *sides

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Rows, names
 from blindspot.datasets.kinds.own_columns import MOST_VALUES, OwnColumn
+from blindspot.numerics.statistics.written import percent
 from blindspot.texts import same_text
 from blindspot.types import Bool, Int8, Int32, Int64
 
@@ -258,10 +259,10 @@ class LabeledCounts:
         out = []
         if self.leaked:
             share = self.leaked / self.tested
-            out.append(f"test examples also in training: {self.leaked:,} of {self.tested:,} ({share:.1%})")
+            out.append(f"test examples also in training: {self.leaked:,} of {self.tested:,} ({percent(share, 1)})")
         if self.repeated:
             share = self.repeated / self.examples
-            out.append(f"repeated examples: {self.repeated:,} ({share:.1%})")
+            out.append(f"repeated examples: {self.repeated:,} ({percent(share, 1)})")
         if self.contradictory:
             out.append(f"texts with more than one label: {self.contradictory:,}")
         return tuple(out)

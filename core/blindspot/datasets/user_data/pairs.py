@@ -32,6 +32,7 @@ from blindspot.datasets.user_data.columns import (
 from blindspot.datasets.user_data.names import KNOWN_NAMES, MARK_NAMES
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.numerics.statistics.written import percent
 from blindspot.texts import column_key
 
 WORDS_OF_A_SENTENCE = 6
@@ -264,7 +265,7 @@ def _two_kinds_of_text(pairs: Sequence[tuple[str, str]]) -> str:
         return f"{len(queries):,} queries share {len(matches):,} matches"
     asked, answered = (sum(text.rstrip().endswith("?") for text in texts) / len(texts) for texts in (queries, matches))
     if asked >= QUESTIONS and answered <= 1 - QUESTIONS:
-        return f"{asked:.0%} of the queries end with a question mark, {answered:.0%} of the matches"
+        return f"{percent(asked)} of the queries end with a question mark, {percent(answered)} of the matches"
     return ""
 
 

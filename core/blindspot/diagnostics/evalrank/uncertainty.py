@@ -29,7 +29,7 @@ from blindspot.numerics.statistics.compare import (
 )
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import SCORE, interval, number
+from blindspot.numerics.statistics.written import SCORE, interval, number, percent
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -218,13 +218,13 @@ def _method(dependence: Dependence, pairs: int) -> str:
     largest = float(np.bincount(dependence.groups).max() / pairs)
     if dependence.unit is Unit.COMPONENTS:
         return (
-            f"95% CI from {dependence.independent} that share no text; the largest group has {largest:.1%} of the "
-            f"{pairs:,} pairs."
+            f"95% CI from {dependence.independent} that share no text; the largest group has {percent(largest, 1)} of "
+            f"the {pairs:,} pairs."
         )
     return (
         f"95% CI from {dependence.independent}: dyadic-robust (pairs that share a text may depend on each other), "
-        f"since one group of connected pairs has {largest:.0%} of the {pairs:,}. A median has no such standard error, "
-        "so the median rank has no interval."
+        f"since one group of connected pairs has {percent(largest)} of the {pairs:,}. A median has no such standard "
+        "error, so the median rank has no interval."
     )
 
 

@@ -10,6 +10,7 @@ from blindspot.diagnostics.geometry.definition import ENTRY, NEIGHBORS
 from blindspot.numerics.statistics.against import change_against, share_against
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
 from blindspot.runs.findings.baselines import best_rival
 from blindspot.runs.findings.evidence import Evidence
@@ -107,7 +108,7 @@ def _farthest(rows: Rows, places: Int64, nearer: Float64) -> tuple[Example, ...]
     out: dict[frozenset[str], Example] = {}
     for number in np.argsort(nearer, kind="stable")[: 2 * MOST_EXAMPLES]:
         row, share = rows.about.iloc[places[number]], float(nearer[number])
-        note = f"{abs(share):.0%} {'nearer' if share >= 0 else 'farther apart'} than random texts"
+        note = f"{percent(abs(share))} {'nearer' if share >= 0 else 'farther apart'} than random texts"
         out.setdefault(
             frozenset((row["query"], row["match"])), Example((("query", row["query"]), ("match", row["match"])), note)
         )

@@ -29,7 +29,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.heros.published import GROUPS, SUBSETS, PublishedProfile, heros_profiles
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import Interval, wilson_interval
-from blindspot.numerics.statistics.written import ci_in_words
+from blindspot.numerics.statistics.written import ci_in_words, percent
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.types import Float64
@@ -321,8 +321,8 @@ def in_words(resembled: Resemblance, name: str) -> list[str]:
     if resembled.vote is None:
         return [
             f"{name} resembles none of the {len(resembled.neighbors)} published models, so there is no guess: the "
-            f"nearest one, {nearest.profile.model}, is {nearest.distance:.3f} away, while {FAR_QUANTILE:.0%} of the "
-            f"published models have another within {trust.far:.3f}.",
+            f"nearest one, {nearest.profile.model}, is {nearest.distance:.3f} away, while {percent(FAR_QUANTILE)} of "
+            f"the published models have another within {trust.far:.3f}.",
             f"Where there is a guess, it is right for {_share(trust.leave_one_out)} of the published models.",
         ]
     vote, alike = resembled.vote, trust.by_votes[resembled.vote.votes]
@@ -340,4 +340,4 @@ def in_words(resembled: Resemblance, name: str) -> list[str]:
 
 
 def _share(accuracy: Accuracy) -> str:
-    return f"{accuracy.right} of {accuracy.n} ({accuracy.share:.0%}; {ci_in_words(accuracy.interval, '.0%')})"
+    return f"{accuracy.right} of {accuracy.n} ({percent(accuracy.share)}; {ci_in_words(accuracy.interval, '.0%')})"

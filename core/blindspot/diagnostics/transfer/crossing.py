@@ -137,7 +137,7 @@ def in_words(where_crossed: Crossing, a: str, b: str) -> str:
 
 
 def _points(gap: Gap, sign: int) -> str:
-    return f"{number(100 * sign * gap.difference.value, '+.1f')} points"
+    return number(sign * gap.difference.value, "+.1%")
 
 
 def evidence(material: Material) -> Iterator[Evidence]:

@@ -22,6 +22,7 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against, stored_against
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, for_choice
 from blindspot.runs.findings.evidence import Evidence, Fact
@@ -229,6 +230,6 @@ def _surest(run: RunRecord, rows: Rows, label: np.ndarray[Any, Any], wrong: Bool
         texts = [("text", str(row["first"]))]
         if isinstance(row["second"], str):
             texts = [("first text", str(row["first"])), ("second text", row["second"])]
-        note = f"is '{label[number]}', predicted '{predicted[number]}' with {probability[number]:.0%}"
+        note = f"is '{label[number]}', predicted '{predicted[number]}' with {percent(probability[number])}"
         out.append(Example(tuple(texts), note))
     return tuple(out)

@@ -13,6 +13,7 @@ from blindspot.figures.dots import DOT, Dots, dots
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
+from blindspot.numerics.statistics.written import percent
 from blindspot.types import Int64
 from blindspot.variants import Variant
 
@@ -92,7 +93,7 @@ def confusion(counts: Int64, classes: Sequence[str], scheme: Scheme) -> go.Figur
     printed = k <= MOST_PRINTED
 
     def share(i: int, j: int) -> str:
-        return "–" if np.isnan(shares[i, j]) else f"{shares[i, j]:.0%}"
+        return "–" if np.isnan(shares[i, j]) else percent(shares[i, j])
 
     text = [
         [f"{counts[i, j]:,}<br>{share(i, j)}" if printed and total[i, 0] else "" for j in range(k)] for i in range(k)

@@ -19,6 +19,7 @@ from blindspot.encoders.served.probes import PROBES, Version
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.encoders.served.refusals import beginning, secrets_of
 from blindspot.errors import BlindspotError, InputError
+from blindspot.numerics.statistics.written import percent
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32
 
@@ -246,7 +247,7 @@ class OtherVector(BlindspotError):
     def __init__(self, reference: ServedReference, text: str, difference: float) -> None:
         super().__init__(
             f"{reference.host} gives the text that begins '{beginning(text)}' another vector alone than among others: "
-            f"they differ by {difference:.0%} of its length",
+            f"they differ by {percent(difference)} of its length",
             expected="the same vector, whatever is asked at the same time",
             remedy="check --encoder with this reference says what is mixed up. Until it is mended: parallel=1 asks one "
             "request at a time, batch=1 one text",

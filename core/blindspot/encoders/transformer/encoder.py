@@ -42,6 +42,7 @@ from blindspot.encoders.transformer.words import words_of
 from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
 from blindspot.numerics.devices import first_line, full_precision, is_of_device, is_out_of_memory, kind_of
+from blindspot.numerics.statistics.written import percent
 from blindspot.numerics.threads import in_threads
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, digest_of_strings
 
@@ -821,7 +822,7 @@ def _check_memory(texts: int, dimension: int, reference: str) -> None:
         raise BlindspotError(
             f"'{reference}': {texts:,} vectors of {dimension:,} numbers take {needed / 1e9:.1f} GB of memory, "
             f"and {free / 1e9:.1f} GB are free",
-            expected=f"at most {LARGEST_SHARE:.0%} of what is free",
+            expected=f"at most {percent(LARGEST_SHARE)} of what is free",
             remedy="take a smaller dataset, or a machine with more memory",
         )
 

@@ -25,7 +25,11 @@ IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts a
 
 
 def number(value: float, spec: str = ".2f") -> str:
-    """``0.71``, ``−0.02``; for a difference (``+`` in ``spec``) ``+0.02``; 0 has no sign. Shares as in ``percent``."""
+    """``0.71``, ``−0.02``; for a difference (``+`` in ``spec``) ``+0.02``; 0 has no sign. Shares as in ``percent``,
+    differences of two (``+.1%``) in points: ``+7.9 points``."""
+    if spec.startswith("+") and spec.endswith("%"):
+        text = number(100 * value, f"{spec[:-1]}f")
+        return f"{text} {'point' if text.strip('+−') == '1' else 'points'}"
     if spec.startswith(".") and spec.endswith("%") and 0 <= value <= 1:
         return percent(value, int(spec[1:-1]))
     text = f"{value:{spec}}"
@@ -56,10 +60,11 @@ class HasInterval(Protocol):
 
 
 def interval(bounds: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
-    """``0.68 to 0.74``; with ``%`` at the end of ``spec``, percents: ``68 to 74%``. A dash for none."""
+    """``0.68 to 0.74``; with ``%`` at the end of ``spec``, percents or points: ``68 to 74%``. A dash for none."""
     if bounds is None:
         return NONE
-    return f"{number(scale * bounds.low, spec).removesuffix('%')} to {number(scale * bounds.high, spec)}"
+    low, high = (number(scale * end, spec) for end in (bounds.low, bounds.high))
+    return f"{low.partition(' ')[0].removesuffix('%')} to {high}"
 
 
 def ci_in_words(estimate: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, of: str = "") -> str:
@@ -97,8 +102,10 @@ def with_ci(estimate: HasInterval, spec: str = ".2f", scale: float = 1.0) -> str
 def percent(share: float, decimals: int = 0) -> str:
     """``46%`` for 0.455; halves are rounded toward the middle, so that a share and its complement add up to 100%.
 
-    45.5 and 54.5 become 46 and 54, not 46 and 55.
+    45.5 and 54.5 become 46 and 54, not 46 and 55. NaN is a dash.
     """
+    if math.isnan(share):
+        return NONE
     scale = 100 * 10**decimals
     below = math.floor(share * scale)
     is_half = abs(share * scale - below - 0.5) < IS_HALF

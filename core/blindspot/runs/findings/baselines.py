@@ -14,7 +14,7 @@ from blindspot.numerics.statistics.compare import Verdict, corrected_p
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import ci, number, p_in_words
+from blindspot.numerics.statistics.written import ci, number, p_in_words, with_ci
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.findings import Compared, Example
 from blindspot.runs.findings.evidence import Evidence, Fact
@@ -221,15 +221,13 @@ def in_words(comparison: AgainstWords, name: str, what: str, spec: str = ".1%", 
     Args:
         name: the model's, in Markdown.
         what: the score, after the measure: ``gets {} of the sentences right``.
-        spec: of a score; of one that ends with % the difference is in points.
+        spec: of a score.
         is_in_headline: whether the page's headline has the model's score with its interval; else it is here.
     """
     reached = f"{number(comparison.reached.value, spec)}{ci(comparison.reached.interval, spec)}"
     score = number(comparison.score.value, spec) + ("" if is_in_headline else ci(comparison.score.interval, spec))
     words, result = f"{comparison.best} {what.format(reached)}", f"{name} {score}"
-    signed, scale, unit = ("+.1f", 100.0, " points") if spec.endswith("%") else (f"+{spec}", 1.0, "")
-    apart = f"difference {number(scale * comparison.difference.value, signed)}{unit}"
-    tested = f"{apart}{ci(comparison.difference, signed, scale)}, {p_in_words(comparison.p, comparison.before)}"
+    tested = f"difference {with_ci(comparison.difference, f'+{spec}')}, {p_in_words(comparison.p, comparison.before)}"
     match comparison.verdict:
         case Verdict.UNTESTED:
             return f"Words alone: {words}; {result}. There are too few for a test."

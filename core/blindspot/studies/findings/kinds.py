@@ -278,12 +278,12 @@ HEROS: dict[str, Kind] = {
     ),
     **against_baseline(
         "at telling rewrites that keep the meaning from rewrites that change it",
-        "{score:.0%} of the comparisons right against {reached:.0%}, {value:+.0pp} points{value:ci +.0pp}",
+        "{score:.0%} of the comparisons right against {reached:.0%}, {value:+.0%}{value:ci +.0%}",
         f"sign flips of the paired difference, {ALLOWING}, {{units}}, {{orderings:count comparison}} each",
         ORDERINGS,
     ),
     **against_words(
-        "{reached:.0%} of the {judged} right by {best} against {score:.0%}, {value:+.0pp} points{value:ci +.0pp}",
+        "{reached:.0%} of the {judged} right by {best} against {score:.0%}, {value:+.0%}{value:ci +.0%}",
         f"sign flips of {{unit}}, {ALLOWING}",
         {"view": "words alone"},
     ),
@@ -375,7 +375,7 @@ CLUSTERS = {"view": "categories", "categories_of": "{dataset}", "categories_by":
 
 
 def words_against_baseline(at: str, test: str, address: Address) -> dict[str, Kind]:
-    scores = "{score:.0%} right against {reached:.0%}, {value:+.0pp} points{value:ci +.0pp}"
+    scores = "{score:.0%} right against {reached:.0%}, {value:+.0%}{value:ci +.0%}"
     return against_baseline(at, scores, test, address)
 
 
@@ -594,8 +594,7 @@ CLASSIFICATION: dict[str, Kind] = {
     ),
     **against_baseline(
         "at {of_negation:?detecting negation|the task}",
-        "a classifier gets {score:.1%} of the examples right against {reached:.1%}, {value:+.1pp} points"
-        "{value:ci +.1pp}",
+        "a classifier gets {score:.1%} of the examples right against {reached:.1%}, {value:+.1%}{value:ci +.1%}",
         "{value:test}, {value:units}",
         {**MISTAKES, "b": "{B}", "outcome": "won-by-b"},
     ),
@@ -605,7 +604,7 @@ LEARNING_CURVE: dict[str, Kind] = {
     "curves-cross": Kind(
         Rule.FACT,
         "Which model is better depends on the number of training examples: {A} is ahead of {B} by {before:.1pp} points "
-        "of accuracy with {early:,}, and behind by {value:.1pp}{value:ci .1pp} with {late:,}.",
+        "of accuracy with {early:,}, and behind by {value:.1pp} points{value:ci .1pp} with {late:,}.",
         "t-tests of both differences over examples and {draws} draws, the less certain one, corrected for {sizes} "
         "sizes",
         size,

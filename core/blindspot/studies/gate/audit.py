@@ -24,7 +24,7 @@ from blindspot.datasets.training_overlap import TrainingSet, compared
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.tolerance import Drop, drop
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 
 ENOUGH = 1_000  # items that stand for any number of them
 CHANGING = (0.05, 0.2)  # shares of items that a re-training changes, for or against: few and many
@@ -100,8 +100,8 @@ class Audit:
         few = [power for power in self.visible if power.items is not None and power.items > self.effective]
         if few and not self.refusal:
             out.append(
-                f"A model as good as the old one that changes {few[0].changing:.0%} of the items is mostly undecided: "
-                f"that takes {few[0].items:,} independent items, or a larger tolerance."
+                f"A model as good as the old one that changes {percent(few[0].changing)} of the items is mostly "
+                f"undecided: that takes {few[0].items:,} independent items, or a larger tolerance."
             )
         if self.contradicting:
             out.append(f"{self.contradicting:,} groups of rows say different things of the same texts.")

@@ -14,7 +14,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import ItemScores
 from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 from blindspot.runs.comparison import declared
 from blindspot.studies.gate.sides import Recorded, have_same_vectors
 from blindspot.texts import counted
@@ -115,7 +115,7 @@ class Verdict:
                 "Both models give the same vectors, or the same ranking.",
                 *([self.form] if self.form else []),
             )
-        bounds = f"With {least:.0%} confidence each, the drop is {ends}." if ends else "The drop has no bounds."
+        bounds = f"With {percent(least)} confidence each, the drop is {ends}." if ends else "The drop has no bounds."
         is_undecided = self.outcome is Outcome.UNDECIDED
         sentences = {
             Decision.BEYOND: f"It is beyond the tolerance of {d.tolerance:g}.",

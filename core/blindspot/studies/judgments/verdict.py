@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import Population
-from blindspot.numerics.statistics.written import ci, number, p_in_words
+from blindspot.numerics.statistics.written import ci, number, p_in_words, percent
 from blindspot.studies.judgments.agreement import Agreement
 from blindspot.studies.judgments.scoring import PairTest, Scores, VariantScore
 from blindspot.studies.judgments.types import Task
@@ -55,7 +55,7 @@ def _with_interval(score: VariantScore) -> str:
 
 
 def _guessing(score: VariantScore) -> str:
-    return f"Guessing gives {score.chance:.0%}." if score.chance is not None else ""
+    return f"Guessing gives {percent(score.chance)}." if score.chance is not None else ""
 
 
 def _test(score: VariantScore, other: VariantScore, tests: Sequence[PairTest]) -> PairTest | None:
@@ -77,7 +77,7 @@ def _listed(scores: Sequence[VariantScore], best: VariantScore, tests: Sequence[
             p = "nothing to compare" if test is None else test.refusal
         else:
             p = p_in_words(test.p_corrected, test.p_value)
-        parts.append(f"{name(score.variant)} ({_value(score):.0%}, {p})")
+        parts.append(f"{name(score.variant)} ({percent(_value(score))}, {p})")
     return ", ".join(parts)
 
 
@@ -105,7 +105,7 @@ def agreement_in_words(agreement: Agreement | None) -> str:
     if agreement is None:
         return "No agreement yet: no question has votes of two raters."
     return (
-        f"Two raters choose the same option {agreement.observed:.0%} of the time (guessing: {agreement.by_chance:.0%}; "
-        f"{counted(agreement.items, 'question')} with two or more votes): "
+        f"Two raters choose the same option {percent(agreement.observed)} of the time (guessing: "
+        f"{percent(agreement.by_chance)}; {counted(agreement.items, 'question')} with two or more votes): "
         f"kappa {number(agreement.kappa)}{ci(agreement.interval)}."
     )

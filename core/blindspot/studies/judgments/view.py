@@ -132,15 +132,15 @@ def share_rows(groups: Mapping[str, Scores], automatic: Automatic | None = None)
 
 
 def rows_of_tests(tests: Sequence[PairTest], name: Callable[[Variant], str]) -> list[dict[str, object]]:
-    """A row per test, for tables, with shares in percent; a column of reasons only if a test lacks a verdict."""
+    """A row per test, for tables; a column of reasons only if a test lacks a verdict."""
     lacking = any(t.refusal for t in tests)
     return [
         {
             "A": name(t.first),
             "B": name(t.second),
-            "A − B": None if t.difference is None else 100 * t.difference,
-            "from": 100 * t.interval.low if t.interval else None,
-            "to": 100 * t.interval.high if t.interval else None,
+            "A − B": t.difference,
+            "from": t.interval.low if t.interval else None,
+            "to": t.interval.high if t.interval else None,
             "p, Holm": p_in_cell(t.p_corrected, t.p_value),
             "p": p_in_cell(t.p_value),
             "compared": t.compared,

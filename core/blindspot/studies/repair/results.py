@@ -11,7 +11,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.tolerance import TOLERATED
-from blindspot.numerics.statistics.written import interval, number, p_in_cell
+from blindspot.numerics.statistics.written import interval, number, p_in_cell, percent
 from blindspot.texts import counted
 
 VERSION = 2  # of the file
@@ -287,7 +287,7 @@ def _gain(report: Report) -> list[str]:
 
 def _losses(report: Report, tolerated: float) -> list[str]:
     kept = [
-        f"{measure.title}, {measure.after:.0%} ({measure.random:.0%} under random maps)."
+        f"{measure.title}, {percent(measure.after)} ({percent(measure.random)} under random maps)."
         for measure in report.measures
         if not measure.counts and measure.random is not None
     ]

@@ -8,7 +8,7 @@ from html import escape
 from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked, quiet
 from blindspot.figures.theme import SEQUENTIAL, Scheme, faint, ink, shade
 from blindspot.figures.token_map import GROUND
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import number, percent
 from blindspot.runs.own_scale import Spread
 from blindspot.studies.sentence.view import Compared, Disagreement, Judged, LinesView, Rewrite, SentenceView
 from blindspot.texts import Change, Segment, word_changes
@@ -246,4 +246,4 @@ def disagreements_table(view: LinesView, scheme: Scheme) -> str:
 
 def _side(view: LinesView, disagreement: Disagreement, side: int) -> str:
     label = model_name(view.models[disagreement.models[side]].label)
-    return f"{label}: {number(disagreement.similarities[side], '.3f')}, {disagreement.places[side]:.0%} of the way"
+    return f"{label}: {number(disagreement.similarities[side], '.3f')}, {percent(disagreement.places[side])} of the way"

@@ -18,7 +18,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.compare import Verdict, compare, decide, share_by_item
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import p_in_words, with_ci
+from blindspot.numerics.statistics.written import p_in_words, percent, with_ci
 from blindspot.runs.comparison import ends
 from blindspot.settings import Settings
 from blindspot.studies.setup_check.fitting import SCHEMES
@@ -89,7 +89,8 @@ class Ranked:
     def __str__(self) -> str:
         return (
             f"MRR of {self.queries} demo queries is {self.mrr[0]:.3f}, by the reference {self.mrr[1]:.3f}; "
-            f"{self.same:.1%} of the ranks are the same, and {self.nearest:.1%} of the {NEAREST} nearest texts."
+            f"{percent(self.same, 1)} of the ranks are the same, and {percent(self.nearest, 1)} of the {NEAREST} "
+            "nearest texts."
         )
 
 

@@ -46,6 +46,9 @@ def show_limits(datasets: Iterable[str]) -> None:
         st.caption(as_text(sentence))
 
 
+SHARES = {"percent": ".1%", "points": "+.1%"}  # Streamlit's percents have two decimals
+
+
 def draw(
     rows: pd.DataFrame | Styler | Sequence[Any] | Mapping[str, Any],
     *,
@@ -56,7 +59,8 @@ def draw(
 
     Args:
         rows: records, columns by name, or a frame with its styles.
-        column_config: as of ``st.dataframe``; text is the printf format of a column of numbers.
+        column_config: as of ``st.dataframe``; text is the printf format of a column of numbers. *percent* is the
+            format of shares, *points* that of differences of shares.
         look: as for ``st.dataframe``.
     """
     config: dict[str, Any] = {
@@ -88,8 +92,8 @@ def _spec_of(column: pd.Series[Any], config: Any) -> str | None:
     if not pd.api.types.is_numeric_dtype(column) or options.get("type", "number") != "number":
         return None
     form = options.get("format")
-    if form == "percent" or str(form).endswith("f%%"):  # the former would have two decimals
-        return ".1%" if form == "percent" else str(form)[1:-1]
+    if form in SHARES or str(form).endswith("f%%"):
+        return SHARES.get(str(form), str(form)[1:-1])
     if not (column < 0).any():
         return None
     if form is None:

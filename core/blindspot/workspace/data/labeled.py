@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.labeled_texts import LabeledCounts, LabeledTexts
+from blindspot.numerics.statistics.written import percent
 from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.browse_table import Pages
@@ -26,7 +27,7 @@ def show(data: LabeledTexts, unit: str, content: str, per_page: int) -> None:
     class_table(counts, "class_rows")
     st.caption(
         f"Baseline: always predicting “{as_text(counts.majority.name)}”, the most frequent class"
-        f"{' in training' if counts.is_split else ''}, gets {counts.baseline:.1%} of the "
+        f"{' in training' if counts.is_split else ''}, gets {percent(counts.baseline, 1)} of the "
         f"{'test examples' if counts.is_split else 'examples'} right."
     )
     overlap(counts)
@@ -46,7 +47,8 @@ def overlap(counts: LabeledCounts) -> None:
     parts = []
     if counts.is_split:
         parts.append(
-            f"**{leaks:,}** of {counts.tested:,} test examples ({leaks / counts.tested:.1%}) are also in training"
+            f"**{leaks:,}** of {counts.tested:,} test examples ({percent(leaks / counts.tested, 1)}) are also in "
+            "training"
             if leaks
             else "No test example is also in training"
         )
@@ -54,7 +56,7 @@ def overlap(counts: LabeledCounts) -> None:
             parts.append(f"**{counts.repeated:,}** examples appear more than once in the dataset")
     else:
         parts.append(
-            f"**{leaks:,}** examples ({leaks / counts.examples:.1%}) appear more than once"
+            f"**{leaks:,}** examples ({percent(leaks / counts.examples, 1)}) appear more than once"
             if leaks
             else "No example appears more than once"
         )

@@ -18,6 +18,7 @@ from blindspot.figures.html_tables import facts_table
 from blindspot.figures.theme import SEQUENTIAL, shade
 from blindspot.names import Kind
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import percent
 from blindspot.references import ModelRef
 from blindspot.runs import encoders_here, requesting
 from blindspot.runs.encoders_here import EncoderSummary, Library
@@ -318,7 +319,7 @@ def _cut_off(share: float | None) -> str:
     if share == 0:
         return "No text was truncated."
     return (
-        f"{share:.1%} of the texts were truncated."
+        f"{percent(share, 1)} of the texts were truncated."
         if share >= 0.001
         else "Fewer than 0.1% of the texts were truncated."
     )

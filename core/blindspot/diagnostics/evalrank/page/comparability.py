@@ -12,6 +12,7 @@ from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.page.evalrank_view import button_for
 from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs import manifests, requesting
 from blindspot.runs.same_items import on_same_items
 from blindspot.store.records import RunRecord
@@ -136,7 +137,7 @@ def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
     unknown = run.coverage["pairs"] - run.coverage["pairs_covered"]
     why = (
         "The toolkit computes the similarity of the match in a separate product, which is rounded differently: in "
-        f"{share:.1%} of the pairs the match outranks itself and loses a rank."
+        f"{percent(share, 1)} of the pairs the match outranks itself and loses a rank."
     )
     if unknown:
         why = (

@@ -33,7 +33,7 @@ from blindspot.diagnostics.evalrank.view import (
 )
 from blindspot.errors import BlindspotError
 from blindspot.files.tables import MAX_ROWS
-from blindspot.numerics.statistics.written import CHANGE, SCORE
+from blindspot.numerics.statistics.written import CHANGE, SCORE, percent
 from blindspot.policy import MOST_NAMED
 from blindspot.runs import requesting
 from blindspot.runs.embeddings import EmbeddingsGone
@@ -171,8 +171,9 @@ def _training(shown: EvalRankView) -> None:
     _remember(shown, training, overlap)
     m, both, any_text = overlap.pairs, overlap.both, overlap.any_text
     st.markdown(
-        f"**{both:,} of {m:,} pairs** ({both / m:.1%}) occur in {as_text(training.name)} ({training.rows:,} rows) with "
-        f"both texts in one row; {any_text:,} ({any_text / m:.1%}) with at least one text in any row."
+        f"**{both:,} of {m:,} pairs** ({percent(both / m, 1)}) occur in {as_text(training.name)} ({training.rows:,} "
+        f"rows) with both texts in one row; {any_text:,} ({percent(any_text / m, 1)}) with at least one text in any "
+        "row."
     )
     if not any_text:
         st.caption("No overlap: the scores above remain.")

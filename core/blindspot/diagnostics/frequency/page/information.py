@@ -19,7 +19,7 @@ from blindspot.diagnostics.frequency.figures.classes import CHANCE
 from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView
 from blindspot.diagnostics.frequency.view import told
 from blindspot.errors import BlindspotError
-from blindspot.numerics.statistics.written import ci
+from blindspot.numerics.statistics.written import ci, percent
 from blindspot.runs import requesting
 from blindspot.runs.spaces import Space
 from blindspot.ui.markdown import as_text
@@ -52,8 +52,8 @@ def show(shown: FrequencyView) -> None:
         stray = classes.strays(classes.ENOUGH)
         st.caption(
             f":material/warning: Few {shown.entry.unit}s: with {per_class:,} frequent and {per_class:,} rare ones per "
-            f"threshold, guessing reaches {CHANCE - few:.0%} to {CHANCE + few:.0%} (gray) in 95% of cases. "
-            f"{classes.ENOUGH:,} of each would narrow that to {CHANCE - stray:.0%} to {CHANCE + stray:.0%}."
+            f"threshold, guessing reaches {percent(CHANCE - few)} to {percent(CHANCE + few)} (gray) in 95% of cases. "
+            f"{classes.ENOUGH:,} of each would narrow that to {percent(CHANCE - stray)} to {percent(CHANCE + stray)}."
         )
     figure = figures.accuracy_lines(by_variant, axis, shown.styles, shown.scheme, guessing=few)
     st.plotly_chart(figure, key="accuracy_lines")
@@ -88,11 +88,11 @@ def _verdict(by_variant: Mapping[Variant, pd.DataFrame], shown: FrequencyView, f
     which = f"which {unit}s are frequent" if shown.dataset.of_words else f"which {unit}s use frequent words"
     text = (
         f"In {as_text(shown.entry.title)}, vectors of **{as_text(variant.label)}** {does} {which}: a linear classifier "
-        f"is right on **{outcome.mean.value:.1%}**{ci(outcome.mean, '.1%')}, the mean over thresholds, of which none "
-        f"is below {outcome.least:.1%} or above {outcome.most:.1%}; with shuffled labels it is "
-        f"right on {outcome.control:.1%}"
+        f"is right on **{percent(outcome.mean.value, 1)}**{ci(outcome.mean, '.1%')}, the mean over thresholds, of "
+        f"which none is below {percent(outcome.least, 1)} or above {percent(outcome.most, 1)}; with shuffled labels it "
+        f"is right on {percent(outcome.control, 1)}"
     )
-    also = [f"**{as_text(v.label)}** {told(other).mean.value:.1%}" for v, other in others]
+    also = [f"**{as_text(v.label)}** {percent(told(other).mean.value, 1)}" for v, other in others]
     st.markdown(f"{text}{'; ' if also else ''}{', '.join(also)}.")
     st.caption(
         "50% is chance. **Lower is better** where vectors should be about meaning, not about how common words are. "
@@ -109,7 +109,7 @@ def _instead(shown: FrequencyView, variants: Sequence[Variant]) -> None:
     if not newest:
         return
     by_variant = {run.plan.variant: run for run in reversed(runs) if run.plan.dataset == newest}
-    scores = [f"{v.label} {by_variant[v].metrics[ENTRY.headline]:.1%}" for v in variants if v in by_variant]
+    scores = [f"{v.label} {percent(by_variant[v].metrics[ENTRY.headline], 1)}" for v in variants if v in by_variant]
     text = f"Computed here over the {shown.entry.unit}s of {shown.entry.title}. Other pages show the accuracy over "
     offer_switch(as_text(f"{text}words, on {title_of(newest)}: {', '.join(scores)}."), newest)
 
@@ -132,7 +132,7 @@ def _table(by_variant: Mapping[Variant, pd.DataFrame]) -> None:
 
 
 def _with_sd(rows: pd.DataFrame, name: str) -> list[str]:
-    return [f"{mean:.1%} ± {sd:.1%}" for mean, sd in zip(rows[name], rows[f"{name}_sd"], strict=True)]
+    return [f"{percent(mean, 1)} ± {percent(sd, 1)}" for mean, sd in zip(rows[name], rows[f"{name}_sd"], strict=True)]
 
 
 def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]:

@@ -68,7 +68,7 @@ def win_rate_differences(differences: Float64, subsets: Sequence[str], scheme: S
         bounds=(-widest, widest),
         written=lambda lead, _few: number(100 * lead, "+.0f"),
         pointed_at=lambda row, column, lead: (
-            f"{row} closer than {column}: A's share minus B's is {number(100 * lead, '+.1f')} percentage points"
+            f"{row} closer than {column}: A's share minus B's is {number(lead, '+.1%')}"
         ),
     )
 

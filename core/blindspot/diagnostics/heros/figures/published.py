@@ -11,6 +11,7 @@ from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.published import SUBSETS, PublishedProfile
 from blindspot.diagnostics.heros.resemblance import Plane, matrix
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, styles
+from blindspot.numerics.statistics.written import percent
 from blindspot.types import Float64
 from blindspot.variants import Variant
 
@@ -119,7 +120,7 @@ def _axis_title(name: str, plane: Plane, axis: int) -> str:
     more = [label(s) for s, loading in loadings.items() if loading >= STRONG]
     less = [label(s) for s, loading in loadings.items() if loading <= -STRONG]
     parts = [f"{', '.join(names)} {how}" for names, how in ((more, "more similar"), (less, "less similar")) if names]
-    title = f"{name}, {plane.shares[axis]:.0%} of the variance"
+    title = f"{name}, {percent(plane.shares[axis])} of the variance"
     return "<br>".join([title, *textwrap.wrap("; ".join(parts), TITLE_WIDTH)])
 
 

@@ -13,6 +13,7 @@ from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap, mean_of, overlap
 from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.encoders.transformer.word_pieces import bert_uncased
+from blindspot.numerics.statistics.written import percent
 from blindspot.ui.markdown import as_text
 from blindspot.ui.turns import turn
 from blindspot.ui.widgets import dataset_offer, tables
@@ -44,8 +45,8 @@ def show(shown: HerosView) -> None:
 def _reading(overlaps: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str:
     """Sentences on how close rewrites are, compared with the pairs of STS-B, and whether subsets differ in this."""
     text = (
-        f"A rewrite changes **{mean.levenshtein:.0%}** of the word pieces of its original; the sentences of a pair of "
-        f"STS-B differ in {other.levenshtein:.0%} of theirs. "
+        f"A rewrite changes **{percent(mean.levenshtein)}** of the word pieces of its original; the sentences of a "
+        f"pair of STS-B differ in {percent(other.levenshtein)} of theirs. "
     )
     if mean.levenshtein < CLOSE * other.levenshtein:
         text += (
@@ -56,8 +57,8 @@ def _reading(overlaps: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> 
     if by_words and by_words[-1][0] - by_words[0][0] > DIFFERENT:
         (least, low), (most, high) = by_words[0], by_words[-1]
         text += (
-            f" Kinds of rewrite differ in how many words they share: {label(high)} {most:.0%}, {label(low)} "
-            f"{least:.0%}. This alone may explain part of the difference in similarity."
+            f" Kinds of rewrite differ in how many words they share: {label(high)} {percent(most)}, {label(low)} "
+            f"{percent(least)}. This alone may explain part of the difference in similarity."
         )
     return text
 

@@ -23,6 +23,7 @@ from blindspot.diagnostics.heros.page.heros_view import (
 )
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.estimate import Measured
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.default_models import to_deploy
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
@@ -159,7 +160,7 @@ def _accuracies(runs: Sequence[RunRecord], right: str) -> None:
     chance = ranked_runs[0].metrics[f"{ACCURACY}_chance"]
     st.markdown(
         f"**Does it find the {_after_the(right)}?** Share of sentences for which it is more similar than "
-        f"every other. Chance: {chance:.0%}{_verdict(ranked_runs, chance)}"
+        f"every other. Chance: {percent(chance)}{_verdict(ranked_runs, chance)}"
     )
     columns = {
         "accuracy": ("", "Ties for the first place share the point"),

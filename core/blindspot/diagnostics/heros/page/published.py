@@ -15,7 +15,7 @@ from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS, PublishedProfile, blocks, heros_profiles
 from blindspot.diagnostics.heros.resemblance import Resemblance
 from blindspot.errors import BlindspotError
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 from blindspot.types import Float64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -205,7 +205,7 @@ def _map(measured: Mapping[Variant, Float64], chosen: Variant, shown: HerosView)
     outside = [as_text(v.label) for v, means in measured.items() if not figures.is_on_map(means, profiles, plane)]
     st.caption(
         "Hollow: published; filled: measured here. Axes: the first two principal components of the 60 published "
-        f"profiles, {plane.shares.sum():.0%} of their variance."
+        f"profiles, {percent(plane.shares.sum())} of their variance."
         + (f" Outside the map: {', '.join(outside)}." if outside else "")
     )
 

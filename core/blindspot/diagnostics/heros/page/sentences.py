@@ -18,6 +18,7 @@ from blindspot.diagnostics.heros.page import heros_view as runs
 from blindspot.diagnostics.heros.page import sentence_drill
 from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.diagnostics.heros.view import sentences_view
+from blindspot.numerics.statistics.written import percent
 from blindspot.policy import MOST_SEARCHED
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
@@ -261,7 +262,7 @@ def _headline(count: int, total: int, conditions: Sequence[str]) -> None:
         st.markdown(f"All **{total:,}** sentences.")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        share = f"**{count:,} of {total:,} sentences ({count / total:.1%})**"
+        share = f"**{count:,} of {total:,} sentences ({percent(count / total, 1)})**"
         st.markdown(f"{share}: {'; '.join(conditions)}.", width="stretch")
         st.button("Clear filters", key="sent_clear", on_click=_clear, icon=":material/filter_alt_off:")
 

@@ -112,7 +112,7 @@ def _table(runs: Sequence[RunRecord], by_run: Mapping[str, Sequence[AgainstWords
             "right": 100 * comparison.score.value,
             "words alone": 100 * comparison.reached.value,
             "best measure": str(comparison.best),
-            "difference": 100 * comparison.difference.value,
+            "difference": comparison.difference.value,
             "95% CI": interval(comparison.difference.interval, "+.1%"),
             "p": p_in_cell(comparison.p, comparison.before),
             "verdict": f"model {comparison.verdict}",
@@ -129,7 +129,7 @@ def _table(runs: Sequence[RunRecord], by_run: Mapping[str, Sequence[AgainstWords
             "sentences": "localized",
             "right": number(format="%.1f%%", help="Share of sentences that the model gets right"),
             "words alone": number(format="%.1f%%", help="The same by the best measure of shared words"),
-            "difference": number(format="%+.1f%%", help="Model minus words, in percentage points"),
+            "difference": number(format="points", help="Model minus words, in percentage points"),
             "95% CI": text(help="Of the difference"),
             "p": text(
                 help=f"Sign flips of sentences, {ALLOWING}, corrected for the choice of the best measure; "

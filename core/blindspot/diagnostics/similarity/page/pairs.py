@@ -21,6 +21,7 @@ from blindspot.diagnostics.similarity.pairs import (
     ScoredTable,
 )
 from blindspot.numerics.statistics.outcomes import Outcomes
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
@@ -36,8 +37,8 @@ from blindspot.ui.widgets.two_variants import two_variants
 TABLE = BrowseTable("sim_pairs", unit="pair", number=PAIR)
 ALL_SETS = "all"
 MEANING_OF_TABS = (
-    f"A pair is misjudged where the score predicted from its similarity is off by more than {pairs.OFF:.0%} of the "
-    "scores' range.\n\n- **A wins**: only B misjudges it\n- **B wins**: only A misjudges it\n- **Both wrong**, "
+    f"A pair is misjudged where the score predicted from its similarity is off by more than {percent(pairs.OFF)} of "
+    "the scores' range.\n\n- **A wins**: only B misjudges it\n- **B wins**: only A misjudges it\n- **Both wrong**, "
     "**Both right**: alike"
 )
 FIT_IN_WORDS = {

@@ -15,7 +15,7 @@ from blindspot.diagnostics.words.schnabel_table import SOURCE, table_1
 from blindspot.diagnostics.words.view import case_groups, case_shares
 from blindspot.figures.dots import dot, dots
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.ui.page_state import link
@@ -42,8 +42,8 @@ def outliers(shown: WordsView) -> None:
     run = next(iter(runs.values()))
     st.caption(
         _counted(run, "cases")
-        + f" Groups: {int(run.metrics['groups']):,}. Guessing finds {run.metrics['chance']:.1%}. Outlier position: 100 "
-        "if the outlier stands out most, 50 on average for guessing. Groups that share "
+        + f" Groups: {int(run.metrics['groups']):,}. Guessing finds {percent(run.metrics['chance'], 1)}. Outlier "
+        "position: 100 if the outlier stands out most, 50 on average for guessing. Groups that share "
         "words, and cases of one outlier, depend on each other."
     )
     link("intruder", label="Beside people's precision: People", icon=":material/how_to_vote:")

@@ -13,6 +13,7 @@ from blindspot.diagnostics.words.page.drill_down import ROWS, choose_dataset, ch
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.view import ALL_PHRASES, PhraseKind, phrase_kinds
 from blindspot.figures.dots import dot, dots
+from blindspot.numerics.statistics.written import percent
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.ui.resources import cached, repository
@@ -66,8 +67,8 @@ def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord]) -> None:
     least = min(runs.values(), key=lambda run: run.metrics["known_tokens"])
     st.caption(
         f"{int(first.metrics['phrases']):,} phrases in {int(first.metrics['sentences']):,} tested sentences, after "
-        f"training on {int(first.metrics['trained']):,}. {least.metrics['known_tokens']:.1%} of the tested tokens have "
-        "a vector; the others share one of their own. Bars: 95% CI over sentences (bootstrap)."
+        f"training on {int(first.metrics['trained']):,}. {percent(least.metrics['known_tokens'], 1)} of the tested "
+        "tokens have a vector; the others share one of their own. Bars: 95% CI over sentences (bootstrap)."
     )
 
 

@@ -15,7 +15,7 @@ from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS
 from blindspot.diagnostics.words.view import clusters_view
 from blindspot.figures.dots import dot, dots
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
@@ -139,10 +139,10 @@ def categories(shown: WordsView) -> None:
     run = choose_variant(runs, "categories_by")
     m = run.metrics
     st.markdown(
-        f"**{m['purity']:.1%}** of {int(m['words']):,} words in {int(m['classes'])} classes are in a cluster "
-        f"of their class (purity; chance: {m['chance']:.1%}). Shown: the tightest clustering of several "
-        f"random starts of k-means; all of them: {m['purity_low']:.1%} to {m['purity_high']:.1%}, mean "
-        f"{m['purity_mean']:.1%}."
+        f"**{percent(m['purity'], 1)}** of {int(m['words']):,} words in {int(m['classes'])} classes are in a cluster "
+        f"of their class (purity; chance: {percent(m['chance'], 1)}). Shown: the tightest clustering of several "
+        f"random starts of k-means; all of them: {percent(m['purity_low'], 1)} to {percent(m['purity_high'], 1)}, mean "
+        f"{percent(m['purity_mean'], 1)}."
     )
     rows = _members(run.run_id)
     view = clusters_view(rows)

@@ -25,7 +25,7 @@ from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot
 from blindspot.figures.theme import Scheme, Style
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import SCORE, interval, number
+from blindspot.numerics.statistics.written import SCORE, interval, number, percent
 from blindspot.runs import requesting
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
@@ -219,7 +219,7 @@ def _incomplete(shown: WordsView) -> str:
     least, dataset = min(parts)
     return (
         f"on {counted(len({name for _, name in parts}), 'dataset')} some model lacks words, most on "
-        f"{title_of(dataset)}, where {least:.0%} of the words are left; see the view coverage"
+        f"{title_of(dataset)}, where {percent(least)} of the words are left; see the view coverage"
     )
 
 

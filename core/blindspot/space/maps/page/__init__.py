@@ -13,6 +13,7 @@ import streamlit as st
 from blindspot import ui
 from blindspot.errors import BlindspotError
 from blindspot.files.export import as_file
+from blindspot.numerics.statistics.written import percent
 from blindspot.space.maps import maps
 from blindspot.space.maps.colors import Coloring
 from blindspot.space.maps.figures import Dots, map_figure
@@ -193,7 +194,7 @@ def _map(
     explained = drawn.map.explained
     axes = ("", "")
     if explained:
-        axes = (f"component 1: {explained[0]:.1%} of variance", f"component 2: {explained[1]:.1%}")
+        axes = (f"component 1: {percent(explained[0], 1)} of variance", f"component 2: {percent(explained[1], 1)}")
     figure = map_figure(
         Dots(items, coordinates[placed], texts),
         coloring.part(items) if coloring else None,
@@ -230,9 +231,9 @@ def _trust(quality: Quality | None, explained: tuple[float, float] | None) -> No
         else f"measured on all {quality.items:,} texts"
     )
     st.markdown(
-        f"Trustworthiness **{trust}** (1: no false neighbors) · **{quality.kept:.0%}** of the {quality.k} nearest "
-        f"neighbors kept (by chance {quality.by_chance:.1%}, {asked})"
-        + (f" · variance shown **{sum(explained):.1%}**" if explained else "")
+        f"Trustworthiness **{trust}** (1: no false neighbors) · **{percent(quality.kept)}** of the {quality.k} nearest "
+        f"neighbors kept (by chance {percent(quality.by_chance, 1)}, {asked})"
+        + (f" · variance shown **{percent(sum(explained), 1)}**" if explained else "")
     )
     st.caption(closeness(quality))
 
@@ -243,8 +244,8 @@ def _headline(drawn: Drawn) -> None:
         return
     quality = drawn.map.quality
     st.markdown(
-        f"The {METHODS[drawn.request.method]} of **{as_text(drawn.variant.label)}** keeps **{quality.kept:.0%}** of "
-        f"the {quality.k} nearest neighbors (by chance: {quality.by_chance:.1%}). "
+        f"The {METHODS[drawn.request.method]} of **{as_text(drawn.variant.label)}** keeps **{percent(quality.kept)}** "
+        f"of the {quality.k} nearest neighbors (by chance: {percent(quality.by_chance, 1)}). "
         f"{verdict(quality, drawn.map.explained)}"
     )
 
@@ -255,8 +256,8 @@ def closeness(quality: Quality) -> str:
     if quality.kept >= 0.7:
         return "Dots that look close are mostly true neighbors."
     if quality.trustworthiness >= 0.85:
-        return f"Read regions, not single neighbors: about {false:.0%} of the closest dots are not true neighbors."
-    return f"Do not rely on closeness here: about {false:.0%} of the closest dots are not true neighbors."
+        return f"Read regions, not single neighbors: about {percent(false)} of the closest dots are not true neighbors."
+    return f"Do not rely on closeness here: about {percent(false)} of the closest dots are not true neighbors."
 
 
 def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
@@ -264,8 +265,8 @@ def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
     first = closeness(quality)
     if explained:
         return (
-            f"{first} The picture shows {sum(explained):.0%} of the variance: texts that are far apart in it differ, "
-            "texts that overlap may differ in other directions."
+            f"{first} The picture shows {percent(sum(explained))} of the variance: texts that are far apart in it "
+            "differ, texts that overlap may differ in other directions."
         )
     return f"{first} In UMAP, distances between groups, their sizes and densities mean nothing."
 

@@ -12,6 +12,7 @@ from blindspot import ui
 from blindspot.datasets.catalog import title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.default_models import KNOW_NO_MEANING, place_of
 from blindspot.runs.findings import Finding, Level
 from blindspot.settings import Settings
@@ -214,8 +215,8 @@ def _tested(collected_now: Collected, *, is_picked: bool) -> str:
         "meaning) are included only if you pick them."
     )
     return (
-        f"{tested} tested in {of}. Of the tested findings listed here, at most {ALPHA:.0%} are expected to be false "
-        f"(Benjamini-Hochberg).{without}"
+        f"{tested} tested in {of}. Of the tested findings listed here, at most {percent(ALPHA)} are expected to be "
+        f"false (Benjamini-Hochberg).{without}"
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.default_models import place_of
 from blindspot.studies.judgments.scoring import Missed, most_missed
 from blindspot.studies.judgments.tallies import Tally
@@ -63,7 +64,7 @@ def _item(missed: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
     # Open ones stay open when a vote comes in: it changes the label, and so the expander.
     open_items: set[Item] = st.session_state.setdefault(_OPEN, set())
     with st.expander(
-        f"{as_text(item.query.text)}{rank}: {missed.own:,} of {of} ({missed.share:.0%})",
+        f"{as_text(item.query.text)}{rank}: {missed.own:,} of {of} ({percent(missed.share)})",
         expanded=item in open_items,
         key=f"missed_{item.item_no}",
         on_change=_opened_or_closed,

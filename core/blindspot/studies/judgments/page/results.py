@@ -191,9 +191,9 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
         placeholder="–",
         key="judged_tests",
         column_config={
-            "A − B": column(format="%+.1f%%", help="Difference of the mean shares of votes, in percentage points"),
-            "from": column(format="%+.1f%%", help="95% interval of the difference"),
-            "to": column(format="%+.1f%%"),
+            "A − B": column(format="points", help="Difference of the mean shares of votes, in percentage points"),
+            "from": column(format="points", help="95% interval of the difference"),
+            "to": column(format="points"),
             "p, Holm": st.column_config.TextColumn(help="Corrected for the number of pairs"),
             "p": st.column_config.TextColumn(help="Of the difference over its standard error by queries and raters"),
             "compared": column(help=f"{unit.capitalize()} with votes for both"),

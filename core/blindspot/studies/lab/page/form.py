@@ -15,6 +15,7 @@ from blindspot.encoders.catalog import variant_named
 from blindspot.errors import BlindspotError
 from blindspot.names import current, in_address
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.encoders_here import known_references
 from blindspot.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
 from blindspot.studies.lab.grid import entries as in_grids
@@ -221,7 +222,7 @@ def _on_another(names: str, tested: Sequence[DatasetRef], corpus: DatasetRef) ->
     """Markdown: share of each test that is also in the corpus."""
     here = _available(readable_datasets())
     shares = {name: _seen(name, corpus, here) for name in tested}
-    seen = [f"{share:.0%} of {title_of(n)}" for n, share in shares.items() if share]
+    seen = [f"{percent(share)} of {title_of(n)}" for n, share in shares.items() if share]
     fitted = f"{names}: fitted on {_items(corpus)}."
     if not seen:
         return as_text(f"Held out. {fitted} No test text is among them.")

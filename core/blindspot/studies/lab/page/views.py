@@ -9,6 +9,7 @@ import streamlit as st
 
 from blindspot.figures import grids
 from blindspot.names import current
+from blindspot.numerics.statistics.written import percent
 from blindspot.studies.evidence.page import beside
 from blindspot.studies.lab.grid import Measure, Scores
 from blindspot.studies.lab.orders import Effect, Knob, Order, effects, in_words, orders, places
@@ -120,8 +121,8 @@ def _effect_in_words(effect: Effect) -> str:
     if effect.same == 1.0:
         return f"**The {effect.knob}** alone never changes the ranking ({pairs})."
     return (
-        f"**The {effect.knob}** alone leaves the ranking unchanged in {effect.same:.0%} of cases ({pairs}); tau-b is "
-        f"{effect.mean:.2f} on average, {effect.least:.2f} at least."
+        f"**The {effect.knob}** alone leaves the ranking unchanged in {percent(effect.same)} of cases ({pairs}); tau-b "
+        f"is {effect.mean:.2f} on average, {effect.least:.2f} at least."
     )
 
 
@@ -129,7 +130,7 @@ def _effect_table(ranked_effects: Sequence[Effect]) -> dict[str, object]:
     return {
         "choice": [str(e.knob) for e in ranked_effects],
         "pairs of settings": [e.pairs for e in ranked_effects],
-        "same ranking": [f"{e.same:.0%}" for e in ranked_effects],
+        "same ranking": [percent(e.same) for e in ranked_effects],
         "mean tau-b": [round(e.mean, 3) for e in ranked_effects],
         "least tau-b": [round(e.least, 3) for e in ranked_effects],
     }

@@ -13,6 +13,7 @@ from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.spaces import Space
 from blindspot.space.page import open_picked
 from blindspot.store.records import RunRecord
@@ -101,7 +102,8 @@ def say_pairs(shown: Source, same: int) -> None:
     """Say below the answer what the pairs are."""
     measured = shown.measured
     parts = [
-        f"{len(measured):,} pairs of {tables.dataset_title(measured.dataset)}, {same / len(measured):.1%} the same"
+        f"{len(measured):,} pairs of {tables.dataset_title(measured.dataset)}, {percent(same / len(measured), 1)} the "
+        "same"
     ]
     if measured.is_sampled:
         parts.append(
