@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
@@ -9,9 +10,9 @@ from contextlib import suppress
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.user_data.files import is_own as is_own_dataset
 from blindspot.diagnostic import all_diagnostics
-from blindspot.encoders.catalog import ENCODERS
+from blindspot.encoders.catalog import RANKINGS, SCHEMES, entry_of
 from blindspot.errors import BlindspotError, InputError, unknown
-from blindspot.references import ModelRef, made_of, step_of, version_of
+from blindspot.references import BM25, ModelRef, has_path, made_of, step_of, version_of
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.variants import Variant
@@ -101,22 +102,38 @@ def check_were_run(variants: Collection[Variant], repository: Repository) -> Non
         if variant in stored:
             continue
         was_run = any(variant.encoder == other.encoder for other in stored)  # after other post-processing
-        if was_run or variant.encoder.partition("?")[0] in ENCODERS:
+        if was_run or all(map(_is_here, variant.encoder.models)):
             raise InputError(
                 f"{variant.label} has not been run yet", remedy=f"run it with: {first_run([variant], datasets)}"
             )
         raise unknown("variant", str(variant), map(str, stored))
 
 
+def _is_here(model: ModelRef) -> bool:
+    """Whether a model can be run as far as its reference tells: of the catalog, or of a kind whose file, if it has one,
+    is there; no older version."""
+    scheme, colon, target = model.partition(":")
+    if version_of(model)[1]:
+        return False
+    if not colon:
+        return model == BM25 or entry_of(model) is not None
+    return scheme in {*SCHEMES, *RANKINGS} and not (has_path(model) and not os.path.lexists(target.partition("?")[0]))
+
+
 def first_run(variants: Collection[Variant] = (), datasets: Sequence[DatasetRef] = ()) -> str:
     """The command that runs some models, the usual baseline if none is named, on the last of the datasets that is a
     user's own and can be read, else on the demo's pairs."""
-    diagnostic, dataset = "evalrank", DatasetRef("demo-pairs")
+    have_vectors = all(variant.encoder.has_vectors for variant in variants)
+    diagnostic, dataset = ("evalrank", "demo-pairs") if have_vectors else ("retrieval", "demo-retrieval")
     for own in filter(is_own_dataset, datasets):
         with suppress(BlindspotError):  # its file is gone
             kind = own.entry().kind
-            fitting = (entry.id for entry in all_diagnostics().values() if entry.page and entry.dataset_kind is kind)
-            diagnostic, dataset = next(fitting, diagnostic), own
+            fitting = (
+                entry.id
+                for entry in all_diagnostics().values()
+                if entry.page and entry.dataset_kind is kind and (have_vectors or entry.takes_rankings)
+            )
+            diagnostic, dataset = next(((fit, str(own)) for fit in fitting), (diagnostic, dataset))
     options = dict.fromkeys(
         option
         for variant in variants or [USUAL_BASELINE]
