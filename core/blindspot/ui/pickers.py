@@ -23,10 +23,11 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.runs.default_models import default_models, place_of, usual_baseline
 from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.runs.encoders_here import known_references
+from blindspot.store.records import RunState
 from blindspot.texts import listed
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text, from_address
-from blindspot.ui.navigation import entry_of, pickers_of, switch_to
+from blindspot.ui.navigation import PageEntry, entry_of, pickers_of, switch_to
 from blindspot.ui.page_state import ABOUT, FOLLOWED, ITEM, VISIT, A, B, PageState, forget_of_page, shown_part
 from blindspot.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import (
@@ -222,18 +223,24 @@ def _begin_with_own(page: str, wanted: Collection[Picker], choices: Collection[s
     is_asked = option_in_address(st.query_params.get(Picker.DATASET), list(choices)) is not None
     if Picker.DATASET in kept or Picker.DATASET in st.session_state or is_asked:
         return
-    first = own_dataset(kinds) if (kinds := entry_of(page).kinds) else None
-    if (first := first or own_dataset()) in choices:
+    entry = entry_of(page)
+    if (first := own_dataset(entry.kinds, entry) or own_dataset()) in choices:
         kept[Picker.DATASET] = first
         if Picker.DATASET in wanted:
             st.session_state[Picker.DATASET] = first
 
 
-def own_dataset(kinds: Collection[DatasetKind] = ()) -> DatasetRef | None:
-    """The reader's own dataset that can be read and was run last, else that was added last; of some kinds, if any."""
+def own_dataset(kinds: Collection[DatasetKind] = (), page: PageEntry | None = None) -> DatasetRef | None:
+    """The reader's own dataset that can be read and was run last, else that was added last; of some kinds, if any.
+
+    Args:
+        page: what it shows comes first, so that it opens on results where there are any.
+    """
     names = _user_datasets()
-    last_run = [name for name in reversed(repository().datasets()) if name in names]
-    readable = filter(is_readable, dict.fromkeys([*last_run, *reversed(names)]))
+    runs = repository().runs(state=RunState.DONE, metrics=[]) if page and len(names) > 1 else []
+    of_page = [run.plan.dataset for run in runs if page and page.shows(run)]
+    last_run = [*of_page, *reversed(repository().datasets())]
+    readable = filter(is_readable, dict.fromkeys([*filter(set(names).__contains__, last_run), *reversed(names)]))
     return next((name for name in readable if not kinds or name.entry().kind in kinds), None)
 
 

@@ -473,7 +473,7 @@ class PairedTest:
         is_significant, side = after < ALPHA, self._side_of_items
         agrees = ends is None or is_significant != (ends.low <= 0.0 <= ends.high)
         is_like_items = side in (0, (self.sign or 1) * math.copysign(1, self.value) if is_significant else 0)
-        parts = [] if ends else [f"no interval: {self.refusal}"]
+        parts = [] if ends else [f"no interval of the difference: {self.refusal}"]
         if not (agrees and is_like_items):
             if p < ALPHA <= after:
                 why = f"{p_in_words(p)}, {p_in_cell(after, p)} after correction for several scores"

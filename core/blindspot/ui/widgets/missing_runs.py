@@ -20,8 +20,9 @@ from blindspot.texts import counted, duration, listed
 from blindspot.ui import gone
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import entry_of
 from blindspot.ui.options import row, runs_asked_for
-from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_PROTOCOL, Picks, own_dataset, pick_dataset
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_PROTOCOL, Picks, current_page, own_dataset, pick_dataset
 from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.model_choice import own_at_first
@@ -45,7 +46,7 @@ def dataset_shown(entries: Sequence[Diagnostic], picks: Picks, usual: str = "") 
         return picks.dataset
     newest = [run for entry in entries for run in repository().finished(entry, metrics=[], limit=1)]
     others = max(newest, key=lambda run: run.started_at).plan.dataset if newest else DatasetRef(usual)
-    if dataset := own_dataset({entry.dataset_kind for entry in entries}) or others:
+    if dataset := own_dataset({entry.dataset_kind for entry in entries}, entry_of(current_page())) or others:
         kinds = any_of(entry.dataset_kind for entry in entries)
         text = f"{tables.dataset_title(picks.dataset)} (sidebar) is not {kinds}. Shown: "
         offer_switch(f"{text}{tables.dataset_title(dataset)}.", dataset)
