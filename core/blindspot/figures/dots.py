@@ -86,11 +86,11 @@ def dots(
     height = 110 + max(ROW_ROOM * len(variants) + ROW_MARGIN, 44) * len(names) + LEGEND_LINE * len(variants)
     apply_layout(figure, scheme, height=height)
     if len(labels) <= MOST_LABELED:
-        _label(figure, labels)
+        label_ends(figure, labels)
     return figure
 
 
-def _label(figure: go.Figure, labels: Sequence[tuple[float, float, str]]) -> None:
+def label_ends(figure: go.Figure, labels: Sequence[tuple[float, float, str]]) -> None:
     """Numbers to the right of the intervals' ends (x, y), as annotations, which need no room within the axes."""
     look = {"showarrow": False, "xanchor": "left", "xshift": 8, "font": {"size": 11}}
     annotations = [{"x": x, "y": y, "text": text, **look} for x, y, text in labels]

@@ -45,6 +45,8 @@ def test_variants_have_a_row_each_with_people_filled_and_the_automatic_rater_hol
     assert automatic.marker.symbol.endswith("-open")
     assert not found["a"].marker.symbol.endswith("-open")
     assert list(found["guessing"].x) == [0.25, 0.25, None, 0.25, 0.25, None]
+    labels = [(label.text, label.x) for label in figure.layout.annotations]
+    assert labels == [("70.0%", 0.75), ("40.0%", 0.4)], "right of the interval, or of the mark"
     assert figure.layout.yaxis.ticktext[1] == "&lt;i&gt;b&lt;/i&gt; + center"
     assert [name for name, trace in found.items() if trace.showlegend is not False] == ["automatic rater", "guessing"]
 

@@ -36,20 +36,20 @@ def said_of(found: list[int]) -> str:
 @each(
     ("found", "begins", "holds"),
     [
-        ([19, 4], "Best is <X> with precision 95%", "significantly better than <Y> (20%, p"),
-        ([4, 19, 3], "Best is <Y> with precision 95%", "<X> (20%, p"),
-        ([12, 11], "No significant difference: <X> with precision 60%", "<Y> (55%, p = "),
-        ([19, 18, 2], "Best is <X>", "significantly better than <Z> (10%, p"),
-        ([19, 18, 2], "Best is <X>", "no significant difference from <Y> (90%, p ="),
-        ([19, 18, 2], "Best is <X> with precision 95% (95% CI ", ", of all 3 at once)"),
-        ([15], "<X>: precision 75% (95% CI ", "Guessing gives 25%."),
+        ([19, 4], "Best is <X> with precision 95.0%", "significantly better than <Y> (20.0%, p"),
+        ([4, 19, 3], "Best is <Y> with precision 95.0%", "<X> (20.0%, p"),
+        ([12, 11], "No significant difference: <X> with precision 60.0%", "<Y> (55.0%, p = "),
+        ([19, 18, 2], "Best is <X>", "significantly better than <Z> (10.0%, p"),
+        ([19, 18, 2], "Best is <X>", "no significant difference from <Y> (90.0%, p ="),
+        ([19, 18, 2], "Best is <X> with precision 95.0% (95% CI ", ", of all 3 at once)"),
+        ([15], "<X>: precision 75.0% (95% CI ", "Guessing gives 25.0%."),
     ],
 )
 def test_who_is_best(found: list[int], begins: str, holds: str) -> None:
     said = said_of(found)
     assert said.startswith(begins)
     assert holds in said
-    assert said.endswith("Guessing gives 25%.")
+    assert said.endswith("Guessing gives 25.0%.")
 
 
 def test_nothing_is_said_without_votes() -> None:
@@ -62,7 +62,7 @@ def test_nothing_is_said_without_votes() -> None:
 def test_variants_without_a_common_item_are_not_separable() -> None:
     items = intruder_set(2)
     counted = tally(items, votes([("ann", 1, max(items.items[1].own))]))
-    assert "minilm: precision 100%. Guessing" in verdict.headline(scores(counted), pair_tests(counted), str).replace(
+    assert "minilm: precision 100.0%. Guessing" in verdict.headline(scores(counted), pair_tests(counted), str).replace(
         "~none", ""
     )
 
@@ -90,5 +90,5 @@ def test_there_is_no_verdict_of_few_queries() -> None:
 
 def test_agreement_in_words() -> None:
     said = verdict.agreement_in_words(Agreement(3, 0.625, 0.25, 0.5, Interval(0.4, 0.61)))
-    for number in ("62%", "25%", "3 questions", "kappa 0.50", "0.40 to 0.61"):
+    for number in ("62.5%", "25.0%", "3 questions", "kappa 0.50", "0.40 to 0.61"):
         assert number in said

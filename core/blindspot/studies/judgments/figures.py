@@ -9,10 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT
+from blindspot.figures.dots import MOST_LABELED, label_ends
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import ci
+from blindspot.numerics.statistics.written import ci, percent
 from blindspot.studies.judgments.types import Task
 from blindspot.variants import Variant
 
@@ -32,18 +33,23 @@ def own_votes(
 
     Args:
         rows: columns ``row`` (text), ``variant``, ``votes``, and the shares ``value, low, high, chance, automatic``,
-            None if missing. Guessing is a dotted line per row, the automatic rater hollow.
+            None if missing. Guessing is a dotted line per row, the automatic rater hollow. A few marks have their
+            numbers beside them.
         legend: whether there is a legend of variants; without a legend, rows are named after the variants.
     """
     figure = go.Figure()
     names = list(dict.fromkeys(rows["row"]))
     variants = list(dict.fromkeys(rows["variant"]))
     slots = len(variants) if legend else 1
+    labels: list[tuple[float, float, str]] = []
     for number, variant in enumerate(variants):
         of_variant = rows[rows["variant"] == variant]
         slot = number if legend else 0
         offset = (slot - (slots - 1) / 2) * 0.7 / slots
-        _people(figure, of_variant[of_variant["value"].notna()], names, offset, styles[variant], variant, legend)
+        of_people = of_variant[of_variant["value"].notna()]
+        _people(figure, of_people, names, offset, styles[variant], variant, legend)
+        for name, value, high in zip(of_people["row"], of_people["value"], of_people["high"], strict=True):
+            labels.append((value if pd.isna(high) else high, names.index(name) + offset, percent(value, 1)))
         _automatic(
             figure,
             of_variant[of_variant["automatic"].notna()],
@@ -70,7 +76,10 @@ def own_votes(
     figure.update_xaxes(title=AXIS[task], tickformat=".0%", range=[-0.02, 1.02])
     figure.update_layout(showlegend=True)
     entries = (len(variants) if legend else 0) + 2
-    return apply_layout(figure, scheme, height=80 + (ROW + SLOT * (slots - 1)) * len(names) + LEGEND_HEIGHT * entries)
+    apply_layout(figure, scheme, height=80 + (ROW + SLOT * (slots - 1)) * len(names) + LEGEND_HEIGHT * entries)
+    if len(labels) <= MOST_LABELED:
+        label_ends(figure, labels)
+    return figure
 
 
 def _people(

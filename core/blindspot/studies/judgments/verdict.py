@@ -51,11 +51,11 @@ def _value(score: VariantScore) -> float:
 
 def _with_interval(score: VariantScore) -> str:
     """The score of the best variant, with an interval that allows for the choice of the best."""
-    return f"{number(_value(score), '.0%')}{ci(score.as_best, '.0%')}"
+    return f"{number(_value(score), '.1%')}{ci(score.as_best, '.1%')}"
 
 
 def _guessing(score: VariantScore) -> str:
-    return f"Guessing gives {percent(score.chance)}." if score.chance is not None else ""
+    return f"Guessing gives {percent(score.chance, 1)}." if score.chance is not None else ""
 
 
 def _test(score: VariantScore, other: VariantScore, tests: Sequence[PairTest]) -> PairTest | None:
@@ -77,7 +77,7 @@ def _listed(scores: Sequence[VariantScore], best: VariantScore, tests: Sequence[
             p = "nothing to compare" if test is None else test.refusal
         else:
             p = p_in_words(test.p_corrected, test.p_value)
-        parts.append(f"{name(score.variant)} ({percent(_value(score))}, {p})")
+        parts.append(f"{name(score.variant)} ({percent(_value(score), 1)}, {p})")
     return ", ".join(parts)
 
 
@@ -105,7 +105,7 @@ def agreement_in_words(agreement: Agreement | None) -> str:
     if agreement is None:
         return "No agreement yet: no question has votes of two raters."
     return (
-        f"Two raters choose the same option {percent(agreement.observed)} of the time (guessing: "
-        f"{percent(agreement.by_chance)}; {counted(agreement.items, 'question')} with two or more votes): "
+        f"Two raters choose the same option {percent(agreement.observed, 1)} of the time (guessing: "
+        f"{percent(agreement.by_chance, 1)}; {counted(agreement.items, 'question')} with two or more votes): "
         f"kappa {number(agreement.kappa)}{ci(agreement.interval)}."
     )

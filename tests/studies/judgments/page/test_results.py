@@ -67,7 +67,7 @@ def test_people_votes_are_shown_with_tests_agreement_and_what_was_missed(store: 
     assert "**minilm** with" in said
     assert "3 raters" in said
     assert '1 × "I don\'t know these words", left out' in said
-    assert "100% of the time" in said, "all raters agree"
+    assert "100.0% of the time" in said, "all raters agree"
     assert f"only {len({i.query.text for i in items.items})} queries have votes" in said
     assert len(app.get("plotly_chart")) == 2, "overall, and by band"
     tests = app.dataframe[1].value
@@ -116,7 +116,7 @@ def test_one_rater_and_one_variant(store: Judgments) -> None:
     cast(store, alone, votes([("ann", no, max(i.own[0], 0)) for no, i in enumerate(alone.items)]))
     app = opened(alone)
     said = written(app)
-    assert "**minilm**: precision 100%. Guessing gives 25%." in said
+    assert "**minilm**: precision 100.0%. Guessing gives 25.0%." in said
     assert "only 4 queries have votes" in said
     assert not any("p, Holm" in frame.value for frame in app.dataframe), "nothing to compare it with"
 
