@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from blindspot.diagnostics.evalrank.figures.scores import SHOWN
@@ -32,6 +34,9 @@ def _run_whole(app: AppTest, *args: Any, **kwargs: Any) -> AppTest:
 
 
 AppTest._run = _run_whole  # type: ignore[method-assign]
+# Every run of a page reads the metadata of all installed packages for components, a fifth of a second each time. A
+# server reads them once, when it starts.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def written(app: AppTest, *, raw: bool = True) -> str:
