@@ -127,6 +127,7 @@ class Watch:
         self.watching = False
         self.seen: list[str] = []
         self.shared_seconds = 0.0  # in fixtures of more than one test
+        self.most: float | None = None
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
@@ -168,14 +169,14 @@ class Watch:
         seconds = _processor_seconds() - started - self.shared_seconds
         # The first test that loads a library pays for all, and a neighbor may slow a moment down: only a test that
         # takes as long again and again is slow itself.
-        most, repeats = MOST_SECONDS, 2
-        while seconds > most and self.tier == FIRST:
-            if not repeats:
+        if seconds > MOST_SECONDS and self.tier == FIRST and seconds > (most := self._most_here()):
+            for _ in range(2):
+                seconds = self._again(item, nextitem)
+                most = max(most, _most_seconds())
+                if seconds <= most:
+                    break
+            else:
                 self._complain(item, f"{seconds:.1f} s of processor time without a mark (at most {most:.1f} here)")
-                break
-            before = _most_seconds()
-            seconds, repeats = self._again(item, nextitem), repeats - 1
-            most = max(before, _most_seconds())
         for what in dict.fromkeys(self.seen):
             self._complain(item, f"does what needs a mark; {what}")
         return result
@@ -186,6 +187,12 @@ class Watch:
             backward(*arguments, **options)
 
         return heard
+
+    def _most_here(self) -> float:
+        """``MOST_SECONDS`` on this machine when it was first asked for."""
+        if self.most is None:
+            self.most = _most_seconds()
+        return self.most
 
     def _again(self, item: pytest.Item, nextitem: pytest.Item | None) -> float:
         started = _processor_seconds()

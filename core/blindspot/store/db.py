@@ -335,10 +335,11 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         BlindspotError: for the reasons of ``version_of``.
     """
     version = version_of(connection, path)
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS schema_version "
-        "(version INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)"
-    )
+    if not version:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS schema_version "
+            "(version INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)"
+        )
     for step in migrations()[version:]:
         connection.begin()
         try:
@@ -351,7 +352,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def tables_of(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    return {row[0] for row in connection.execute("SHOW TABLES").fetchall()}
+    return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 
 def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:

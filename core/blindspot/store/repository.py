@@ -46,6 +46,7 @@ from blindspot.variants import Variant
 
 _RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
 RUN_AS_ROWS = 5  # rows that a run counts for in the memory for answers
+UNMEASURED = {"texts": None, "seconds": None, "device": None}  # the speed of a model that encoded nothing
 MANY = 100  # runs whose ids begin alike: more are not counted
 MOST_ROWS = 50_000  # of all answers that are kept: some tens of megabytes
 
@@ -151,7 +152,17 @@ class Repository:
 
         def ask() -> tuple[tuple[list[RunRecord], int], int | None]:
             with self.database.cursor() as cursor:
-                rows = cursor.sql(_by_version("runs/list"), params=filters).to_arrow_table().to_pylist()
+                # Not as a relation: DuckDB would plan it several times, and planning takes longer than anything else.
+                values = cursor.execute(_by_version("runs/list"), filters).fetchall()
+                names = [column[0] for column in cursor.description]
+            rows = [dict(zip(names, row, strict=True)) for row in values]
+            fastest = {
+                (encoder, revision): {"texts": texts, "seconds": seconds, "device": device}
+                for encoder, revision, device, texts, seconds, _, place in self._rows("encoders/speeds")
+                if place == 1
+            }
+            for row in rows:
+                row |= fastest.get((row["encoded_by"], row["revision"]), UNMEASURED)
             # Whether a process still computes a run is no fact of the store.
             is_fixed = all(row["status"] == RunState.DONE for row in rows)
             page = [record_of(row) for row in rows], rows[0]["total"] if rows else 0
@@ -546,7 +557,7 @@ def with_number(column: str, number: int, table: pa.Table) -> pa.Table:
 
 def _by_version(name: str) -> str:
     """A query that reads runs and shows runs of older weights as a version of their own."""
-    return query(name).replace("{older}", query("runs/older")).replace("{speeds}", query("encoders/speeds"))
+    return query(name).replace("{older}", query("runs/older"))
 
 
 def _key(params: Mapping[str, object] | None) -> str:

@@ -34,11 +34,9 @@ WITH newest AS (
 )
 SELECT run.* REPLACE (chosen.encoder AS encoder), chosen.total, scores.names, scores.scores,
        embedding.dimension, embedding.parameters, embedding.memory_bytes,
-       speed.texts, speed.seconds, speed.device
+       embedding.encoder AS encoded_by, embedding.revision
 FROM chosen
 JOIN run USING (run_seq)
 LEFT JOIN scores USING (run_seq)
 LEFT JOIN embedding USING (embedding_digest)
-LEFT JOIN ({speeds}) AS speed
-       ON speed.encoder = embedding.encoder AND speed.revision = embedding.revision AND speed.place = 1
 ORDER BY run.started_at DESC, run_seq DESC
