@@ -155,14 +155,13 @@ class Repository:
                 # Not as a relation: DuckDB would plan it several times, and planning takes longer than anything else.
                 values = cursor.execute(_by_version("runs/list"), filters).fetchall()
                 names = [column[0] for column in cursor.description]
-            rows = [dict(zip(names, row, strict=True)) for row in values]
             fastest = {
                 (encoder, revision): {"texts": texts, "seconds": seconds, "device": device}
                 for encoder, revision, device, texts, seconds, _, place in self._rows("encoders/speeds")
                 if place == 1
             }
-            for row in rows:
-                row |= fastest.get((row["encoded_by"], row["revision"]), UNMEASURED)
+            rows = [dict(zip(names, row, strict=True)) for row in values]
+            rows = [row | fastest.get((row["encoded_by"], row["revision"]), UNMEASURED) for row in rows]
             # Whether a process still computes a run is no fact of the store.
             is_fixed = all(row["status"] == RunState.DONE for row in rows)
             page = [record_of(row) for row in rows], rows[0]["total"] if rows else 0
