@@ -93,7 +93,8 @@ def dots(
 def label_ends(figure: go.Figure, labels: Sequence[tuple[float, float, str]]) -> None:
     """Numbers to the right of the intervals' ends (x, y), as annotations, which need no room within the axes."""
     look = {"showarrow": False, "xanchor": "left", "xshift": 8, "font": {"size": 11}}
-    annotations = [{"x": x, "y": y, "text": text, **look} for x, y, text in labels]
+    annotations = [annotation.to_plotly_json() for annotation in figure.layout.annotations]
+    annotations += [{"x": x, "y": y, "text": text, **look} for x, y, text in labels]
     set_properties(figure.layout, annotations=annotations, margin={"r": 56})
 
 

@@ -91,7 +91,7 @@ def _print(view: LanguagesView, by: By) -> None:
             f"Means by {by}",
             [str(by), "languages", *ways],
             [
-                [group.name, str(len(group.languages)), *(f"{group.means[way]:.3f}" for way in BOTH)]
+                [group.name, str(len(group.languages)), *(percent(group.means[way], 1) for way in BOTH)]
                 for group in view.groups
                 if len(group.means) == len(BOTH)
             ],
@@ -108,7 +108,7 @@ def _print(view: LanguagesView, by: By) -> None:
 def _accuracy(score: Score | None) -> list[str]:
     if score is None:
         return ["–", "–"]
-    return [f"{score.accuracy.value:.3f}", interval(score.accuracy.interval, ".3f")]
+    return [percent(score.accuracy.value, 1), interval(score.accuracy.interval, ".1%")]
 
 
 def _bias_row(bias: Bias) -> dict[str, str]:

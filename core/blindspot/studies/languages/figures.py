@@ -9,13 +9,18 @@ import plotly.graph_objects as go
 
 from blindspot.datasets.published.tatoeba import BOTH
 from blindspot.datasets.published.tatoeba.languages import name_of
+from blindspot.figures.dots import MOST_LABELED, label_ends
 from blindspot.figures.theme import Scheme, apply_layout, faint, ink, looks
-from blindspot.numerics.statistics.written import ci, with_ci
+from blindspot.numerics.statistics.written import SCORE, ci, number, with_ci
 from blindspot.studies.languages.pooled import Bias, Nearest
 from blindspot.studies.languages.scores import DIRECTIONS, FROM, Group, Score
 
 ROW = 17  # pixels of a language
+LABELED_ROW = 32  # of one whose marks have their numbers beside them
 MEASURES = {"accuracy": "Accuracy (Hits@1)", "mrr": "MRR"}
+# As narrow as a phone's figure: into, from.
+SHORT = {way: name.partition(" ")[0] for way, name in DIRECTIONS.items()}
+SPECS = {"accuracy": ".1%", "mrr": SCORE}
 _PATTERNS = {Nearest.TRANSLATION: "", Nearest.OWN: "/", Nearest.ENGLISH: ".", Nearest.OTHER: "x"}
 _SAID = {
     Nearest.TRANSLATION: "translation",
@@ -29,7 +34,7 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
     """Scores with their 95% intervals, a row per language in the order of the groups, both directions in a row.
 
     Args:
-        groups: a group with the name "" gets no heading.
+        groups: a group with the name "" gets no heading. A few languages have their numbers beside the marks.
         measure: key of ``MEASURES``.
     """
     rows: list[tuple[str, str]] = []  # what is in each row, and its label
@@ -38,15 +43,20 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
             rows.append(("", f"<b>{escape(group.name)}</b>"))
         rows += [(language.code, escape(language.name)) for language in group.languages]
     row_of = {code: i for i, (code, _) in enumerate(rows) if code}
-    figure = go.Figure()
+    figure, spec = go.Figure(), SPECS[measure]
+    labels: list[tuple[float, float, str]] = []
     styles = dict(zip(BOTH, looks(len(BOTH), scheme), strict=True))
     for way, style in styles.items():
         of_direction = [score for score in scores if score.direction == way and score.language.code in row_of]
         estimates = [score.of(measure) for score in of_direction]
-        shift = -0.17 if way == FROM else 0.17
+        shift = -0.2 if way == FROM else 0.2
+        places = [row_of[score.language.code] + shift for score in of_direction]
+        written = [number(estimate.value, spec) for estimate in estimates]
+        ends = [estimate.interval.high if estimate.interval else estimate.value for estimate in estimates]
+        labels += zip(ends, places, written, strict=True)
         figure.add_scatter(
             x=[estimate.value for estimate in estimates],
-            y=[row_of[score.language.code] + shift for score in of_direction],
+            y=places,
             error_x={
                 "type": "data",
                 "symmetric": False,
@@ -63,22 +73,25 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
             mode="markers",
             name=DIRECTIONS[way],
             marker={"color": style.color, "symbol": style.symbol, "size": 8},
+            cliponaxis=False,  # half of a mark at 0
+            text=written,
             customdata=[_about(score) for score in of_direction],
-            hovertemplate="%{customdata[0]}: %{x:.3f} %{customdata[1]}<br>%{customdata[2]}"
+            hovertemplate="%{customdata[0]}: %{text} %{customdata[1]}<br>%{customdata[2]}"
             "<extra>%{fullData.name}</extra>",
         )
     headings = [(i, group) for i, group in zip(_heading_rows(rows), groups, strict=False) if group.name]
     for i, group in headings:
         figure.add_annotation(
-            x=1.0,
+            x=0.0,
             xref="paper",
             y=i,
-            text=escape(", ".join(f"mean {DIRECTIONS[way]} {value:.3f}" for way, value in group.means.items())),
+            text=f"mean {', '.join(f'{number(value, spec)} {SHORT[way]}' for way, value in group.means.items())}",
             showarrow=False,
-            xanchor="right",
+            xanchor="left",
             font={"color": faint(scheme), "size": 11},
         )
-    height = 90 + ROW * len(rows)
+    is_labeled = len(labels) <= MOST_LABELED
+    height = 90 + (LABELED_ROW if is_labeled else ROW) * len(rows)
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=[label for _, label in rows],
@@ -86,7 +99,11 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
         showgrid=False,
     )
     figure.update_xaxes(title=MEASURES[measure], side="top", rangemode="tozero")
+    if spec.endswith("%"):
+        figure.update_xaxes(tickformat=".0%")
     apply_layout(figure, scheme, height=height)
+    if is_labeled:
+        label_ends(figure, labels)
     figure.update_layout(legend_y=1 + 48 / max(height - 90, 1), margin_t=84)
     return figure
 
@@ -100,7 +117,7 @@ def _about(score: Score) -> list[str]:
     pairs = f"{score.pairs:,} pairs" if score.covered == score.pairs else f"{score.covered:,} of {score.pairs:,} pairs"
     return [
         f"{language.name} ({language.code})",
-        f"accuracy {with_ci(score.accuracy, '.3f')}",
+        f"accuracy {with_ci(score.accuracy, SPECS['accuracy'])}",
         f"{language.kin} · {language.script} · {pairs}",
     ]
 

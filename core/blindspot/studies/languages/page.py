@@ -96,7 +96,7 @@ def _study() -> None:
         return
     scores = _scores(ids, _cells=cells, _runs=runs)
     with top:
-        headline.show(f"**{as_text(answer(scores))}**")
+        headline.show(f"**{as_text(scores[0].run.plan.variant.label)}**: {as_text(answer(scores))}")
     _dots(scores)
     _one(scores)
     _pool(scores)
@@ -205,8 +205,8 @@ def _dots(scores: Sequence[Score]) -> None:
     n = len({score.language.code for score in shown})
     st.caption(
         f"{counted(n, 'language')}, sorted by the mean of both directions. Bars: 95% intervals. Candidates are all "
-        "sentences of the match's language, fewer in small languages: chance is an accuracy of 0.001 where there are "
-        "1,000, and 0.01 where there are 100."
+        "sentences of the match's language, fewer in small languages: guessing finds 0.1% where there are 1,000, "
+        "and 1% where there are 100."
     )
     with st.expander("All numbers", icon=":material/table:"):
         _table(shown)
@@ -227,7 +227,7 @@ def _table(scores: Sequence[Score]) -> None:
             "script": score.language.script,
             "direction": DIRECTIONS[score.direction],
             "accuracy": score.accuracy.value,
-            "95% CI": interval(score.accuracy.interval, ".3f"),
+            "95% CI": interval(score.accuracy.interval, ".1%"),
             "MRR": score.mrr.value,
             "filtered": score.filtered,
             "pairs": score.covered,
@@ -240,9 +240,9 @@ def _table(scores: Sequence[Score]) -> None:
         rows,
         key="lang_table",
         column_config={
-            "accuracy": number(format="%.3f", help="Hits@1"),
+            "accuracy": number(format="percent", help="Hits@1"),
             "MRR": "%.3f",
-            "filtered": number(format="%.3f", help="Accuracy without near-duplicates of query and match."),
+            "filtered": number(format="percent", help="Accuracy without near-duplicates of query and match."),
             "pairs": "localized",
             "left out": number(format="localized", help="Pairs with a sentence that the model has no vector for."),
         },

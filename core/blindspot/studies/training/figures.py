@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, faint, ink, log_axis, looks
 from blindspot.names import shortened
-from blindspot.numerics.statistics.written import SCORE, ci
+from blindspot.numerics.statistics.written import SCORE, ci, score_written
 from blindspot.studies.training.steps import Evaluated, title_of
 
 HOVER_TEXT = 90  # characters of an item in a hover
 SPREAD = 0.05  # share of a value by which lines of the same values are drawn apart, at most, up and down
 FEW_RANKS = 12  # so many have a tick each
-FEW_STEPS = 16  # so many have a tick each
+FEW_STEPS = 16  # so many have a tick each, and their score beside the mark
 
 
 def score_over_steps(evaluated: Evaluated, scheme: Scheme, marked: Sequence[str] = ()) -> go.Figure:
@@ -54,6 +54,13 @@ def score_over_steps(evaluated: Evaluated, scheme: Scheme, marked: Sequence[str]
         ],
         hovertemplate=f"%{{customdata[0]}}: %{{y:{SCORE}}}%{{customdata[1]}}<extra></extra>",
     )
+    if len(series.labels) <= FEW_STEPS:
+        figure.update_traces(
+            mode="lines+markers+text",
+            text=[score_written(value) for value in evaluated.values.tolist()],
+            textposition="top right",
+            cliponaxis=False,
+        )
     for label in dict.fromkeys(marked):
         figure.add_vline(_x(evaluated)[series.place(label)], line={"color": faint(scheme), "width": 1, "dash": "dot"})
     figure.update_yaxes(title=score_title(evaluated))

@@ -25,7 +25,7 @@ from blindspot.ui.page_state import PageState, link, state_of
 from blindspot.ui.pickers import known_datasets
 from blindspot.ui.resources import allowed, cached, repository, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import one_named, tab_named
+from blindspot.ui.widgets.addressed import begin_with, one_named, tab_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 
 TABLE = BrowseTable("training_items", unit="item", number="no.")
@@ -84,7 +84,8 @@ def _training() -> None:
         after = one_named("To", labels, index=len(labels) - 1, key="training_to", name=title_of, width=180)
     first, last = (series.steps[series.place(label or labels[0])] for label in (before, after))
     steps = steps_view(scores, first, last, None if first == last else _difference(last.run, first.run))
-    headline.show(steps.in_words(as_text(figures.score_title(scores))))
+    score = f"{figures.score_title(scores)} on {title_of_dataset(series.dataset)}"
+    headline.show(steps.in_words(as_text(score)))
     marked = () if steps.before == steps.after else (steps.before.label, steps.after.label)
     figure = figures.score_over_steps(scores, scheme(), marked)
     st.plotly_chart(figure, key="training_score", config={"displayModeBar": False})
@@ -135,6 +136,7 @@ def _items(shown: StepsView) -> None:
     """Draw the items of one side: their lines, the table, and the chosen one."""
     sides = {LOST: shown.lost, WON: shown.won}
     titles = {LOST: f"Lost {len(sides[LOST]):,}", WON: f"Won {len(sides[WON]):,}"}
+    begin_with("training_side", lambda: None if len(shown.lost) else WON)
     side = tab_named(
         shown.unit.capitalize(),
         list(sides),
@@ -175,7 +177,7 @@ def _columns(shown: StepsView) -> dict[str, object]:
     part = "1/rank" if shown.evaluated.is_rank else "the item's part of the score"
     return {
         "no.": number(width=60),
-        "text": st.column_config.TextColumn(width=820),
+        "text": st.column_config.TextColumn(width=520),
         shown.before.title: number(format="%g", width="small", help=f"{each} at this step."),
         shown.after.title: number(format="%g", width="small", help=f"{each} at this step."),
         "change": number(format="%+.3f", width="small", help=f"Change of {part}."),

@@ -68,7 +68,7 @@ class StepsView:
         interval = ci_in_words(self.test, CHANGE, of=DIFFERENCE)
         after = self.test.p_corrected
         p = f"not tested: {self.test.refusal}" if after is None else p_in_words(after, self.test.p)
-        return f" ({f'{interval}; ' if interval else ''}{p})"
+        return f" ({'; '.join(filter(None, [interval, '' if p in interval else p]))})"
 
 
 def steps_view(evaluated: Evaluated, before: Step, after: Step, test: PairedTest | None) -> StepsView:

@@ -120,19 +120,19 @@ def offer(wanted: Sequence[RunRequest], runs: Mapping[RunRequest, RunRecord], ke
     """Number of a grid's stored cells, and the button that computes the rest as one job, called ``title``."""
     missing = [request for request in wanted if request not in runs]
     if not missing:
-        st.caption(f"All {len(wanted):,} runs of this grid are available.")
+        st.caption(f"All {len(wanted):,} runs are computed.")
         return
     active = [job for job in jobs().active() if job.requests]
     if any(job.stage == "cancelling" and not set(missing).isdisjoint(job.requests) for job in active):
         st.info(
-            f"{len(runs):,} of {len(wanted):,} runs are available; the rest is being cancelled.",
+            f"{len(runs):,} of {len(wanted):,} runs are computed; the rest is being canceled.",
             icon=":material/hourglass_top:",
         )
         return
     under_way = {request for job in active for request in job.requests}
     if under_way.issuperset(missing):
         st.info(
-            f"{len(runs):,} of {len(wanted):,} runs are available and shown; the rest is being computed.",
+            f"{len(runs):,} of {len(wanted):,} runs are computed and shown; the rest is being computed.",
             icon=":material/hourglass_top:",
         )
         return
