@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 
 import streamlit as st
 
@@ -24,8 +25,9 @@ from blindspot.ui.page_state import link
 from blindspot.ui.resources import cached, explained, jobs, repository, settings, visitor
 
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
-_PAGE_SAW = "_page_saw_jobs"  # the jobs when the page was last run as a whole
+_PAGE_SAW = "_page_saw_jobs"  # when the page was last run as a whole, and the jobs then
 REFRESH_SECONDS = 0.7
+PAGE_SECONDS = 5.0  # between two redraws of a whole page for tasks after a job's first: drawing slows the work down
 LONG_SECONDS = 5.0  # from which on a task of unknown length says for how long it is under way
 DEMO_TITLE = "Demo"
 SHOWN = 1  # jobs on every page; the page Run shows all
@@ -146,12 +148,20 @@ def job_panel() -> None:
 
 def remember_seen(active: Sequence[Job]) -> None:
     """Note the jobs that the whole page has shown, for ``has_changed``."""
-    st.session_state[_PAGE_SAW] = _done_so_far(active)
+    st.session_state[_PAGE_SAW] = monotonic(), _done_so_far(active)
 
 
 def has_changed(active: Sequence[Job]) -> bool:
-    """Whether a job began or ended since the page was last run as a whole."""
-    return bool(st.session_state.get(_PAGE_SAW) != _done_so_far(active))
+    """Whether a job began, ended or finished its first task since the page was last run as a whole, or some seconds
+    later another task."""
+    moment, before = st.session_state.get(_PAGE_SAW, (0.0, {}))
+    now = _done_so_far(active)
+    if now == before:
+        return False
+    is_later = {i: (state, done > 0) for i, (state, done) in now.items()} == {
+        i: (state, done > 0) for i, (state, done) in before.items()
+    }
+    return not is_later or monotonic() - moment >= PAGE_SECONDS
 
 
 def _done_so_far(active: Sequence[Job]) -> dict[int, tuple[JobState, int]]:
