@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -13,6 +14,7 @@ from blindspot.encoders.base import EncoderIdentity, EncoderInfo, library_versio
 from blindspot.encoders.tokens import Token, TokenParts
 from blindspot.errors import BlindspotError
 from blindspot.numerics.principal import signs
+from blindspot.numerics.threads import undisturbed_blas
 from blindspot.types import CancelToken, Float32, Float64
 
 MOST_FEATURES = 50_000  # of each of the two kinds, the most frequent ones
@@ -22,6 +24,7 @@ OVERSAMPLING = 10
 ROUNDING = 1e-2  # of an axis's largest entry; the number of threads changes entries by less than 1e-3 of it
 SMALLEST = 1e-5  # singular value relative to the largest; smaller ones are float32 rounding
 ROWS_PER_BLOCK = 8192
+ALONE = 50_000  # texts or features: up to so many, one BLAS thread is faster than two that wait for each other
 TEXTS_PER_BATCH = 2048
 
 
@@ -98,6 +101,7 @@ class Lsa:
         """Raises ``BlindspotError`` if the texts have no characters."""
         from scipy.sparse import hstack
         from sklearn.feature_extraction.text import TfidfVectorizer
+        from threadpoolctl import threadpool_limits
 
         if not any(text.strip() for text in texts):
             raise BlindspotError(f"lsa has nothing to learn from: {len(texts):,} texts without a character")
@@ -112,7 +116,9 @@ class Lsa:
             blocks.append(vectorizer.fit_transform(texts))
         features = hstack(blocks, format="csr")
         cancel.check()
-        axes = _singular_vectors(features, min(self.info.dimension, *features.shape), cancel)
+        is_small = max(features.shape) <= ALONE
+        with undisturbed_blas(), threadpool_limits(1, user_api="blas") if is_small else nullcontext():
+            axes = _singular_vectors(features, min(self.info.dimension, *features.shape), cancel)
         self._fitted = _Fitted(vectorizers, axes)
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
