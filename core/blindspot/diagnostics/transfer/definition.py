@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +34,7 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.statistics import confusion as tables
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.resampling import components
+from blindspot.numerics.threads import in_threads, one_blas_thread
 from blindspot.texts import counted
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
@@ -47,6 +49,7 @@ CHOSEN = "logreg-chosen"
 CLASSIFIERS = ("logreg", "logreg-znorm", CHOSEN, "mlp", "mlp-znorm")
 SEEDS = tuple(str(seed) for seed in range(1, 6))
 FOLDS = splits.FOLDS
+AT_ONCE = 100_000_000  # numbers of features in folds that are trained at the same time; each makes copies of its own
 LEAST_TEXTS = 3  # different texts that a class needs without a split: one to train on, one to choose by, one to test
 CLEAN = "_without_overlap"
 
@@ -72,8 +75,9 @@ def compute(
     features = made.features(embeddings, dataset.firsts, dataset.seconds)
     check_finite(features, dataset)
     features = made.compact(features)
-    with threadpool_limits(1, user_api="blas"):  # see blindspot.diagnostics.transfer.classifiers
-        outcome = _outcome(features, dataset, plan, params["classifier"], seed, progress, cancel)
+    # One BLAS thread each: see blindspot.diagnostics.transfer.classifiers.
+    with one_blas_thread() as threads, threadpool_limits(1, user_api="blas"):
+        outcome = _outcome(features, dataset, plan, params["classifier"], seed, progress, cancel, threads)
         tested = np.flatnonzero(outcome.fold >= 0)
         cancel.check()
         metrics = _scores_of(outcome, dataset, tested, "")
@@ -243,18 +247,29 @@ def _outcome(
     seed: int,
     progress: Progress,
     cancel: CancelToken,
+    threads: int,
 ) -> _Outcome:
+    """Train and test on each split, in so many threads; the answers are the same with any number."""
     m = len(dataset.labels)
     out = _Outcome(np.full(m, -1, np.int32), np.zeros(m), np.full(m, -1, np.int32))
-    for number, split in enumerate(plan):
+    many = len(dataset.classes) >= classifiers.MANY_CLASSES
+    shares = np.zeros(len(plan))
+    answers_of: dict[int, Answers] = {}
 
-        def report(share: float, number: int = number) -> None:
+    def train(number: int) -> None:
+        def report(share: float) -> None:
             cancel.check()
-            progress("training", number, len(plan), (number + share) / len(plan))
+            shares[number] = share
+            progress("training", len(answers_of), len(plan), float(shares.mean()))
 
         report(0.0)
-        many = len(dataset.classes) >= classifiers.MANY_CLASSES
-        answers = _answers(features, dataset.labels, split, classifier, many, seed, report, cancel)
+        answers_of[number] = _answers(features, dataset.labels, plan[number], classifier, many, seed, report, cancel)
+        shares[number] = 1.0
+
+    at_once = max(1, AT_ONCE // math.prod(features.shape))
+    in_threads(range(len(plan)), train, min(threads, len(plan), at_once))
+    for number, split in enumerate(plan):
+        answers = answers_of[number]
         out.predicted[split.test], out.probability[split.test] = answers.predicted, answers.probability
         out.fold[split.test] = number
         out.chosen.append(answers.chosen)
