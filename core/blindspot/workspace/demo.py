@@ -33,9 +33,10 @@ OF_WORDS = (
     ("thematic_fit", "demo-events"),
     ("chunking", "demo-chunks"),
 )
+# LSA learns from texts which words go together; of single words it has only the letters, as random projection has.
+SINGLE_WORDS = tuple(variant for variant in UNTRANSFORMED if variant.encoder != "lsa")
 RETRIEVAL = ("retrieval", "demo-retrieval")
-FREQUENCY = ("frequency", "demo-vocabulary")  # takes seconds per model, so only the two that differ most
-OF_FREQUENCY = (FIRST, STATIC)
+FREQUENCY = ("frequency", "demo-vocabulary")  # takes ten seconds per model
 QUERIES = 40  # of each set of items: a rater's quarter of an hour
 JUDGED = (FIRST, STATIC)
 LANGUAGES = "demo-languages"
@@ -43,11 +44,11 @@ MAPPED = (FIRST, STATIC)  # a UMAP takes ten to twenty seconds, the first one of
 
 
 def tasks(settings: Settings) -> list[Task]:
-    """All work of the demo; a host also draws the maps, last, which one reader's page *Map* computes when asked."""
+    """All work of the demo; a host's has also what takes long: the maps, last, and a second model's frequency. Readers
+    of their own machine ask for it on these pages."""
     kinds = (Judging.INTRUDER, Judging.COMPARATIVE)
     items = [ItemsRequest(kind, JUDGED, DatasetRef(FREQUENCY[1]), queries=QUERIES) for kind in kinds]
-    mapped = MAPPED if settings.mode is Mode.DEMO else ()
-    maps = [MapRequest(variant, DatasetRef(OF_PAIRS[0][1])) for variant in mapped]
+    maps = [MapRequest(variant, DatasetRef(OF_PAIRS[0][1])) for variant in _only_hosted(settings, *MAPPED)]
     return [*requests(settings), *items, *maps]
 
 
@@ -63,8 +64,8 @@ def requests(settings: Settings) -> list[RunRequest]:
         *_requests((*OF_PAIRS, SIMILARITY), VARIANTS[1:], settings),
         *_requests([GEOMETRY], VARIANTS, settings),
         *(request for task in (*TRAINED, RETRIEVAL) for request in _requests([task], UNTRANSFORMED, settings)),
-        *_requests(OF_WORDS, UNTRANSFORMED, settings),
-        *_requests([FREQUENCY], OF_FREQUENCY, settings),
+        *_requests(OF_WORDS, SINGLE_WORDS, settings),
+        *_requests([FREQUENCY], (FIRST, *_only_hosted(settings, STATIC)), settings),
         *_of_languages(settings),
     ]
 
@@ -75,6 +76,11 @@ def _of_languages(settings: Settings) -> list[RunRequest]:
     datasets = [sets.member(code, direction) for code in sets.codes for direction in BOTH]
     params = {"candidates": "matches"}
     return [requesting.request("evalrank", encoder, transform, dataset, params, settings) for dataset in datasets]
+
+
+def _only_hosted(settings: Settings, *variants: Variant) -> tuple[Variant, ...]:
+    """The variants on a server for others, none on a reader's own machine."""
+    return variants if settings.mode is Mode.DEMO else ()
 
 
 def _requests(tasks: Sequence[tuple[str, str]], variants: Sequence[Variant], settings: Settings) -> list[RunRequest]:
