@@ -85,6 +85,7 @@ def test_what_is_tested_without_an_interval_or_against_most_items_says_why() -> 
     for wins, losses in ((14, 0), (2, 30)):  # as many as a sign test would call significant
         text = told(0.28, wins, losses, None)
         assert all(part in text for part in ("it hangs on one", f"{max(wins, losses)} of {wins + losses}", "p = 0.28"))
+    assert "of 500" not in told(0.9, 290, 210, wide), "no reader expects a verdict from that"
     assert "30 of 32" in told(0.01, 2, 30, clear)  # a few large gains outweigh them
 
 

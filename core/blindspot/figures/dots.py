@@ -90,7 +90,7 @@ def dots(
     return figure
 
 
-def label_ends(figure: go.Figure, labels: Sequence[tuple[float, float, str]]) -> None:
+def label_ends(figure: go.Figure, labels: Sequence[tuple[float, float | str, str]]) -> None:
     """Numbers to the right of the intervals' ends (x, y), as annotations, which need no room within the axes."""
     look = {"showarrow": False, "xanchor": "left", "xshift": 8, "font": {"size": 11}}
     annotations = [annotation.to_plotly_json() for annotation in figure.layout.annotations]

@@ -56,3 +56,13 @@ def test_p_is_corrected_over_the_measures_elsewhere_that_count() -> None:
     elsewhere = [measure(Part.KINDS, 0.01), measure(Part.DAMAGE, 0.04), measure(Part.DAMAGE, None)]
     found = with_corrected([held_out, *elsewhere, neighbors])
     assert [one.p_corrected for one in found] == [None, pytest.approx(0.02), pytest.approx(0.04), None, None]
+
+
+def test_shares_of_triplets_are_percents_and_their_changes_points_beside_other_scores() -> None:
+    change = Ends(0.328, 0.129, 0.528)
+    held_out = Measure(Part.HELD_OUT, "demo-pairs", "", 67, "triplets", 0.597, 0.925, change, over_random=change)
+    assert held_out.cells["after"] == "92.5%"
+    assert held_out.cells["change"] == held_out.cells["over random"] == "+32.8 points (95% CI +12.9 to +52.8 points)"
+    assert held_out.cells["random"] is held_out.cells["over shuffled"] is None
+    damage = Measure(Part.DAMAGE, "demo-scored", "Spearman", 126, "pairs", 0.389, 0.386, Ends(-0.003))
+    assert (damage.cells["after"], damage.cells["change"]) == ("0.386", "−0.003")

@@ -95,8 +95,7 @@ def repair(
 
 
 def _print(report: Report, tolerated: float) -> None:
-    specs = dict.fromkeys(("before", "after", "random", "shuffled"), ".3f")
-    output.print_rows(f"{report.chain}: before and after", report.rows, specs)
+    output.print_rows(f"{report.chain}: before and after", report.rows)
     for sentence in answer(report, tolerated):
         output.print_text(sentence)
     for reason, count in report.left_out.items():

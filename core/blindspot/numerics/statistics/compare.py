@@ -36,6 +36,7 @@ from blindspot.types import Float64, Int64
 
 MAIN = "main"  # family of a diagnostic's main scores
 FILTERED = "filtered"  # of the same by filtered ranks; families of further scores begin with either
+MOST_ITEMS = 0.5  # lead of the items won over those lost, or the reverse, as a share of those that differ
 OTHERS = "others"  # scores that are compared nowhere
 
 
@@ -473,7 +474,7 @@ class PairedTest:
         is_significant, side = after < ALPHA, self._side_of_items
         agrees = ends is None or is_significant != (ends.low <= 0.0 <= ends.high)
         is_like_items = side in (0, (self.sign or 1) * math.copysign(1, self.value) if is_significant else 0)
-        parts = [] if ends else [f"no interval of the difference: {self.refusal}"]
+        parts = [] if ends or not self.value else [f"no interval of the difference: {self.refusal}"]
         if not (agrees and is_like_items):
             if p < ALPHA <= after:
                 why = f"{p_in_words(p)}, {p_in_cell(after, p)} after correction for several scores"
@@ -489,10 +490,11 @@ class PairedTest:
 
     @property
     def _side_of_items(self) -> int:
-        """1 where far more items are won than lost (a sign test), -1 where far more are lost, else 0."""
-        if sign_test(self.wins, self.losses) >= ALPHA:
+        """1 where most items that differ are won, -1 where most are lost, 0 where a reader expects no verdict."""
+        differing, lead = self.wins + self.losses, self.wins - self.losses
+        if abs(lead) < MOST_ITEMS * differing or sign_test(self.wins, self.losses) >= ALPHA:
             return 0
-        return 1 if self.wins > self.losses else -1
+        return 1 if lead > 0 else -1
 
     @property
     def verdict(self) -> Verdict:

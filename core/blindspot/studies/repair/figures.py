@@ -7,7 +7,9 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from blindspot.figures.dots import MOST_LABELED, label_ends
 from blindspot.figures.theme import Scheme, apply_layout, faint, looks
+from blindspot.numerics.statistics.written import number
 from blindspot.studies.repair.results import Measure
 
 ROW = 30  # pixels of a measure
@@ -35,8 +37,11 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
             mode="markers",
             name=name,
             marker={"color": color, "size": 9, "symbol": "circle-open" if name == "random maps" else "diamond-open"},
-            customdata=[[value] for *_, value in points],
-            hovertemplate=f"{name}: %{{customdata[0]:.3f}} (%{{x:+.3f}})<extra></extra>",
+            text=[
+                f"{number(value, measure.spec)} ({number(value - measure.before, f'+{measure.spec}')})"
+                for _, measure, value in points
+            ],
+            hovertemplate=f"{name}: %{{text}}<extra></extra>",
         )
     figure.add_scatter(
         x=[measure.change.value for measure in shown],
@@ -56,11 +61,19 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
         mode="markers",
         name="repair",
         marker={"color": repair.color, "size": 10},
-        customdata=[[measure.before, measure.after] for measure in shown],
-        hovertemplate="%{customdata[0]:.3f} before, %{customdata[1]:.3f} after (%{x:+.3f})<extra></extra>",
+        customdata=[[measure.cells[name] for name in ("before", "after", "change")] for measure in shown],
+        hovertemplate="%{customdata[0]} before, %{customdata[1]} after: %{customdata[2]}<extra></extra>",
     )
     figure.add_vline(0, line={"color": faint(scheme), "width": 1})
     figure.add_vline(-tolerated, line={"color": faint(scheme), "width": 1, "dash": "dot"})
     figure.update_xaxes(title="change of the score", tickformat="+.2f")
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=names)
-    return apply_layout(figure, scheme, height=120 + ROW * len(shown), variants=3)
+    apply_layout(figure, scheme, height=120 + ROW * len(shown), variants=3)
+    labels = [
+        (change.value if change.high is None else change.high, name, number(change.value, f"+{measure.spec}"))
+        for name, measure in zip(names, shown, strict=True)
+        for change in [measure.change]
+    ]
+    if len(labels) <= MOST_LABELED:
+        label_ends(figure, labels)
+    return figure

@@ -174,20 +174,19 @@ def _is_of_today(report: Report) -> bool:
 
 
 def _table(report: Report) -> None:
-    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    text = st.column_config.TextColumn
     tables.draw(
         report.rows,
         key="repair_table",
         placeholder="–",
         height="content",
         column_config={
-            **dict.fromkeys(("before", "after"), "%.3f"),
             "measured on": text(width=265),
             "n": text(width=150),
             "over random": text(help="The repair less random maps, with its 95% interval."),
             "over shuffled": text(help="The repair less training on shuffled labels, with its 95% interval."),
-            "random": number(format="%.3f", help="Random maps of the same form and size, the mean of several."),
-            "shuffled": number(format="%.3f", help="Trained on shuffled labels, the mean of several."),
+            "random": text(help="Random maps of the same form and size, the mean of several."),
+            "shuffled": text(help="Trained on shuffled labels, the mean of several."),
         },
     )
     ask_tolerated("repair_drop", "Of a score elsewhere. It decides the verdict.")

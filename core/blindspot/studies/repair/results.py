@@ -11,7 +11,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.tolerance import TOLERATED
-from blindspot.numerics.statistics.written import interval, number, p_in_cell, percent
+from blindspot.numerics.statistics.written import SCORE, ci, number, p_in_cell, percent
 from blindspot.texts import counted
 
 VERSION = 2  # of the file
@@ -53,10 +53,9 @@ class Ends:
         """Whether it is above zero by more than its interval."""
         return self.low is not None and self.low > 0
 
-    @property
-    def in_words(self) -> str:
-        value = number(self.value, "+.3f")
-        return f"{value} ({interval(self.interval, '+.3f')})" if self.interval else value
+    def in_words(self, spec: str) -> str:
+        """``+32.8 points (95% CI +12.9 to +52.8 points)``; ``spec`` is that of the scores."""
+        return f"{number(self.value, f'+{spec}')}{ci(self.interval, f'+{spec}')}"
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,21 @@ class Measure:
         if self.part is Part.HELD_OUT:
             name = f"{name}, held out"
         return f"{name}: {self.kind}" if self.kind else name
+
+    @property
+    def spec(self) -> str:
+        """Format of the score: triplets that are right are a share."""
+        return SCORE if self.part is Part.DAMAGE else ".1%"
+
+    @property
+    def cells(self) -> dict[str, str | None]:
+        """The scores and their changes for a table, None for what was not measured."""
+        scores = {"before": self.before, "after": self.after, "random": self.random, "shuffled": self.shuffled}
+        changes = {"change": self.change, "over random": self.over_random, "over shuffled": self.over_shuffled}
+        return {
+            **{name: None if value is None else number(value, self.spec) for name, value in scores.items()},
+            **{name: None if change is None else change.in_words(self.spec) for name, change in changes.items()},
+        }
 
     def loses(self, tolerated: float) -> bool:
         """Whether it is significantly lower than before, by more than is tolerated."""
@@ -161,17 +175,13 @@ class Report:
             {
                 "measured on": measure.title,
                 "n": f"{measure.items:,} {measure.unit}",
-                "before": measure.before,
-                "after": measure.after,
-                "change (95% CI)": measure.change.in_words,
+                **{name: cells[name] for name in ("before", "after", "change")},
                 "p (Holm)": "" if measure.p_corrected is None else p_in_cell(measure.p_corrected, measure.p),
-                "over random": None if measure.over_random is None else measure.over_random.in_words,
-                "over shuffled": None if measure.over_shuffled is None else measure.over_shuffled.in_words,
-                "random": measure.random,
-                "shuffled": measure.shuffled,
+                **{name: cells[name] for name in ("over random", "over shuffled", "random", "shuffled")},
             }
             for part in Part
             for measure in self.of(part)
+            for cells in [measure.cells]
         ]
 
     @property
@@ -267,7 +277,7 @@ def _gain(report: Report) -> list[str]:
     first = report.held_out
     out = [
         f"Of {first.items:,} held-out triplets {number(first.after, '.1%')} are right, {number(first.before, '.1%')} "
-        f"before: {first.change.in_words}{', 95% interval' if first.change.low is not None else ''}."
+        f"before: {first.change.in_words(first.spec)}."
     ]
     if first.random is not None and first.shuffled is not None:
         out.append(
@@ -281,7 +291,7 @@ def _gain(report: Report) -> list[str]:
                 "only the gain over these two counts."
             )
     compared = (("random maps", first.over_random), ("shuffled labels", first.over_shuffled))
-    gains = [f"{change.in_words} over {name}" for name, change in compared if change is not None]
+    gains = [f"{change.in_words(first.spec)} over {name}" for name, change in compared if change is not None]
     return [*out, f"The repair gains {' and '.join(gains)}."] if gains else out
 
 
@@ -299,6 +309,6 @@ def _losses(report: Report, tolerated: float) -> list[str]:
 
 
 def _listed(measures: Sequence[Measure], most: int = 4) -> str:
-    losses = [f"{measure.title} {measure.change.in_words}" for measure in measures[:most]]
+    losses = [f"{measure.title} {measure.change.in_words(measure.spec)}" for measure in measures[:most]]
     more = len(measures) - most
     return "; ".join([*losses, f"{more} more"] if more > 0 else losses)
