@@ -28,7 +28,7 @@ _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
 _PAGE_SAW = "_page_saw_jobs"  # when the page was last run as a whole, and the jobs then
 REFRESH_SECONDS = 0.7
 PAGE_SECONDS = 5.0  # between two redraws of a whole page for tasks after a job's first: drawing slows the work down
-LONG_SECONDS = 5.0  # from which on a task of unknown length says for how long it is under way
+LONG_SECONDS = 2.0  # from which on a task of unknown length says for how long it is under way
 DEMO_TITLE = "Demo"
 SHOWN = 1  # jobs on every page; the page Run shows all
 
