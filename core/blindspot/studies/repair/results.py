@@ -98,8 +98,8 @@ class Measure:
 
     @property
     def spec(self) -> str:
-        """Format of the score: triplets that are right are a share."""
-        return SCORE if self.part is Part.DAMAGE else ".1%"
+        """Format of the score: triplets that are right and neighbors that are kept are shares."""
+        return SCORE if self.part is Part.DAMAGE and self.counts else ".1%"
 
     @property
     def cells(self) -> dict[str, str | None]:
@@ -297,7 +297,7 @@ def _gain(report: Report) -> list[str]:
 
 def _losses(report: Report, tolerated: float) -> list[str]:
     kept = [
-        f"{measure.title}, {percent(measure.after)} ({percent(measure.random)} under random maps)."
+        f"{measure.title}, {percent(measure.after, 1)} ({percent(measure.random, 1)} under random maps)."
         for measure in report.measures
         if not measure.counts and measure.random is not None
     ]

@@ -125,7 +125,7 @@ def _mark(figure: go.Figure, point: Point | None, color: str) -> None:
 
 
 def _layout(figure: go.Figure, scheme: Scheme, height: int) -> go.Figure:
-    figure.update_xaxes(title="threshold: similarity from which on two texts count as the same")
+    figure.update_xaxes(title="threshold (similarity)")
     figure.update_yaxes(title="share", range=[-0.02, 1.02])
     figure.update_layout(showlegend=True)
     return apply_layout(figure, scheme, height=height)

@@ -122,6 +122,7 @@ def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[s
         options,
         default=options[0],
         required=True,
+        wrap=True,  # on a phone the last ones would be cut off
         key=key,
         format_func=name,
         persist_state="session",

@@ -32,7 +32,15 @@ def one_of(
     if st.session_state.get(key) not in (None, *by_name):
         st.session_state[key] = usual
     chosen = (container or st).segmented_control(
-        label, list(by_name), default=usual, required=True, key=key, bind="query-params", help=help, on_change=on_change
+        label,
+        list(by_name),
+        default=usual,
+        required=True,
+        wrap=True,  # on a phone the last ones would be cut off
+        key=key,
+        bind="query-params",
+        help=help,
+        on_change=on_change,
     )
     return by_name.get(str(chosen), by_name[usual])
 

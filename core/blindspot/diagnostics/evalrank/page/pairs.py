@@ -270,7 +270,9 @@ def _title(name: str, shown: EvalRankView) -> str:
     """A column as people read it; the worst rank is that of every shown model, not of A and B alone."""
     if name.startswith(ADDED):
         return name
-    return f"worst rank of {len(shown.runs)} models" if name == DEFAULT_ORDER else name
+    if name == DEFAULT_ORDER:
+        return f"worst rank of {len(shown.runs)} models" if len(shown.runs) > 1 else "rank"
+    return name
 
 
 def _columns(shown: EvalRankView, sides: Sides, extra: Sequence[str]) -> dict[str, str]:
