@@ -47,7 +47,7 @@ def test_post_processed_models_are_shown_where_asked_for() -> None:
     assert picks(CENTERED).asked_for(ALL) == [CENTERED]
     assert picks(postprocessed=True).asked_for(ALL) == ALL
     assert picks(baseline=CENTERED).asked_for(ALL) == ALL
-    assert picks().asked_for([CENTERED, LSA]) == [CENTERED, LSA], "one model is nothing to compare"
+    assert picks().asked_for([CENTERED, LSA]) == [LSA, CENTERED], "one model is nothing to compare"
     assert picks().asked_for([CENTERED]) == [CENTERED]
     assert picks(LSA).asked_for([CENTERED]) == []
 
@@ -57,6 +57,10 @@ def test_sentences_are_about_the_newest_own_model_unless_a_baseline_is_chosen() 
     of_all = replace(picks(baseline=MINILM), known=(MINILM, older, newer, LSA))
     assert of_all.subject_first([MINILM, older, newer, LSA]) == [newer, MINILM, older, LSA]
     assert of_all.subject_first([LSA, MINILM, older]) == [older, LSA, MINILM]
+    small = Variant("dir:/models/b", "truncate:32+binary")
+    with_small = replace(of_all, known=(MINILM, newer, small))
+    assert with_small.subject_first([small, newer])[0] == newer, "not a small size of it, though that is newer"
+    assert replace(of_all, known=(MINILM, small)).subject_first([MINILM, small])[0] == small
     assert of_all.subject_first([LSA, MINILM]) == [MINILM, LSA]
     chosen = replace(of_all, subject=MINILM)
     assert chosen.subject_first([older, LSA, MINILM]) == [MINILM, older, LSA]

@@ -18,6 +18,7 @@ from blindspot.variants import Variant
 ROW_ROOM = 16  # pixels of a variant in a row of dots
 ROW_MARGIN = 24  # and pixels between two rows
 LEGEND_LINE = 22
+LETTER = 6  # pixels of a letter of a label
 MOST_LABELED = 30  # marks with their numbers beside them
 DOT = ["variant", "name", "value", "low", "high"]
 Dots = pd.DataFrame | Sequence[Mapping[str, object]]
@@ -95,7 +96,8 @@ def label_ends(figure: go.Figure, labels: Sequence[tuple[float, float | str, str
     look = {"showarrow": False, "xanchor": "left", "xshift": 8, "font": {"size": 11}}
     annotations = [annotation.to_plotly_json() for annotation in figure.layout.annotations]
     annotations += [{"x": x, "y": y, "text": text, **look} for x, y, text in labels]
-    set_properties(figure.layout, annotations=annotations, margin={"r": 56})
+    room = 14 + LETTER * max((len(text) for *_, text in labels), default=0)
+    set_properties(figure.layout, annotations=annotations, margin={"r": max(56, room)})
 
 
 def error_bars(dots_shown: pd.DataFrame, color: str) -> dict[str, object]:

@@ -66,7 +66,7 @@ def default_models(
     *,
     postprocessed: bool = False,
 ) -> list[Variant]:
-    """The variants without post-processing and the baseline, as long as there are two to compare.
+    """The variants without post-processing and the baseline, as long as there are two to compare; else these first.
 
     Of a training, only the last step; of a model with variants by layer, by prompt or joined with others, only the
     model itself.
@@ -85,7 +85,9 @@ def default_models(
         for variant in kept
         if variant == baseline or (variant.transform == "none" and encoders.isdisjoint(made_of(variant.encoder)))
     ]
-    return kept if postprocessed or len(plain) < 2 else plain
+    if postprocessed:
+        return kept
+    return plain if len(plain) > 1 else [*plain, *(variant for variant in kept if variant not in plain)]
 
 
 def check_were_run(variants: Collection[Variant], repository: Repository) -> None:

@@ -140,7 +140,7 @@ class Picks:
 
     def subject_first(self, variants: Iterable[Variant]) -> list[Variant]:
         """The variants, with the subject of the page's sentences in front: the chosen one, else the newest of the
-        reader's own models, else the usual baseline.
+        reader's own models, if possible without post-processing, else the usual baseline.
 
         A page has one subject, that of the first variants asked about; others are about another model only where they
         lack it. The newest is written into the address, so that a copied link is about the same model when there is a
@@ -148,7 +148,8 @@ class Picks:
         """
         shown = list(variants)
         user_models = [v for v in self.known if v in shown and is_own_model(v.encoder)]
-        subject = next((v for v in (*self._subjects, self.subject, *reversed(user_models)) if v in shown), None)
+        newest = [*reversed([v for v in user_models if v.transform == "none"]), *reversed(user_models)]
+        subject = next((v for v in (*self._subjects, self.subject, *newest) if v in shown), None)
         if subject is not None and not self._subjects:
             self._subjects.append(subject)
             if subject != self.subject:

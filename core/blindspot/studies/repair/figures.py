@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 
 import plotly.graph_objects as go
 
 from blindspot.figures.dots import MOST_LABELED, label_ends
+from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, apply_layout, faint, looks
 from blindspot.numerics.statistics.written import number
 from blindspot.studies.repair.results import Measure
 
-ROW = 30  # pixels of a measure
+ROW = 34  # pixels of a measure
+NAME = 26  # letters of a line of its name, so that a phone has room for the marks
 
 
 def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go.Figure:
     """Changes of scores against the model alone, with 95% intervals; the first measure is at the top."""
     figure = go.Figure()
     shown = list(reversed(measures))
-    names = [f"{escape(measure.title)} ({measure.items:,})" for measure in shown]
+    names = [wrapped(f"{measure.title} ({measure.items:,})", NAME) for measure in shown]
     repair, random, shuffled = looks(3, scheme)
     others: tuple[tuple[str, Callable[[Measure], float | None], str], ...] = (
         ("random maps", lambda measure: measure.random, random.color),
@@ -66,7 +67,7 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
     )
     figure.add_vline(0, line={"color": faint(scheme), "width": 1})
     figure.add_vline(-tolerated, line={"color": faint(scheme), "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="change of the score", tickformat="+.2f")
+    figure.update_xaxes(title="change of the score", tickformat="+.2f", nticks=5, tickangle=0)
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=names)
     apply_layout(figure, scheme, height=120 + ROW * len(shown), variants=3)
     labels = [
