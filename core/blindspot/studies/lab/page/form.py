@@ -197,7 +197,7 @@ def fit_note(grid: Grid, key: str = "lab_fit") -> None:
     names = ", ".join(learned)
     tested = list(dict.fromkeys(task.dataset for task in grid.tasks))
     with st.container(border=True, key=f"{key}_note"):
-        text, button = st.columns([4, 1], vertical_alignment="center")
+        text, button = st.columns([5, 2], vertical_alignment="center")
         if grid.fit_on:
             text.markdown(_on_another(names, tested, DatasetRef(grid.fit_on)))
             button.button("Fit on the test texts", key=f"{key}_own", on_click=_fit_on(""), width="stretch")

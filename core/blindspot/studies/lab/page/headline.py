@@ -51,11 +51,12 @@ def _line(change: Change, tested: PairedTest | None, tried: int) -> str:
     what = f"{as_text(measure.name)}, {as_text(title_of(measure.task.dataset))}"
     if before == after:
         return f"{what}: none."
-    return (
-        f"{what}: **{as_text(_setting(change))}** {'raises' if after > before else 'lowers'} "
-        f"**{as_text(change.plain.plan.variant.label)}** from {score_written(before)} to **{score_written(after)}** "
-        f"({sure(tested, tried)})."
-    )
+    setting, model = map(as_text, (_setting(change), change.plain.plan.variant.label))
+    first, last = map(score_written, (before, after))
+    if first == last:
+        return f"{what}: **{setting}** leaves **{model}** at {last} ({sure(tested, tried)})."
+    verb = "raises" if after > before else "lowers"
+    return f"{what}: **{setting}** {verb} **{model}** from {first} to **{last}** ({sure(tested, tried)})."
 
 
 def _setting(change: Change) -> str:
