@@ -92,7 +92,7 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     (tests,) = paired_tests(find_diagnostic("heros"), [both], Repository.at(cache / "results.duckdb"))
     rows = comparison_of(app)
     assert rows["A"].tolist() == [percent(t.a, 1) for t in tests]
-    assert rows["A − B"].tolist() == pytest.approx([100 * t.value for t in tests])
+    assert rows["A − B"].tolist() == pytest.approx([t.value for t in tests])
     assert rows["only A"].tolist() == [t.wins for t in tests]
     assert rows["only B"].tolist() == [t.losses for t in tests]
     assert rows["p, Holm"].tolist() == [p_in_cell(t.p_corrected, t.p) for t in tests]
