@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import logging
 import os
@@ -125,12 +126,29 @@ def main_module() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_cache(tmp_path_factory: pytest.TempPathFactory, shared_settings: Settings) -> Path:
     """A cache whose store has EvalRank of the real model on the demo's pairs, plain and centered, and no other runs;
-    HEROS is left to its own tests. It is not the session's: what other tests run there would stand on the pages."""
-    settings = make_settings(tmp_path_factory.mktemp("demo") / "cache")
+    HEROS is left to its own tests. It is not the session's: what other tests run there would stand on the pages.
+
+    The first process computes it for all of them; the session has its embeddings, too.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "demo").exists():
+            (_computed_demo(tmp_path_factory.mktemp("demo") / "cache")).rename(folder / "demo")
+    own = make_settings(shutil.copytree(folder / "demo", tmp_path_factory.mktemp("demo") / "cache"))
+    shutil.copytree(own.embeddings, shared_settings.embeddings, dirs_exist_ok=True)
+    return own.cache
+
+
+def _computed_demo(cache: Path) -> Path:
+    settings = make_settings(cache)
     repository = Repository.at(settings.store)
     for variant in (demo.FIRST, demo.CENTERED):
         request = requesting.request("evalrank", variant.encoder, variant.transform, "demo-pairs", {}, settings)
         pipeline.run(request, settings, repository)
+    repository.database.close()
     return settings.cache

@@ -80,7 +80,13 @@ class Case:
         return self.entry.compute(embeddings, dataset, params, no_progress, CancelToken())
 
 
-@pytest.fixture(scope="module", params=all_diagnostics())
+TRAINED = {"transfer", "learning_curve", "frequency"}  # hundreds of classifiers, for any store
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.heavy] * (name in TRAINED)) for name in all_diagnostics()],
+)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     entry = all_diagnostics()[request.param]
     folder = tmp_path_factory.mktemp(entry.id)

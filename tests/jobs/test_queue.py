@@ -118,6 +118,7 @@ def workers() -> list[threading.Thread]:
 # --- running
 
 
+@pytest.mark.heavy
 def test_the_first_runs_of_the_demo_run_to_their_end(
     demo_cache: Path, settings: Settings, repository: Repository, queue: JobQueue
 ) -> None:

@@ -115,6 +115,7 @@ def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(
         assert name in said or (thing in ENCODERS and variant(stored.encoders[thing]).split("~")[0] in said)
 
 
+@pytest.mark.heavy
 def test_the_doctor_says_what_is_gone_and_what_was_changed(stored: GoneWorld) -> None:
     with LOSSES["gone"](stored.paths["evalrank"]), LOSSES["changed"](stored.paths["vectors"]):
         stored.repository.database.close()

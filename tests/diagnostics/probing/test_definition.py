@@ -191,6 +191,7 @@ def test_a_probing_task_is_no_transfer_task_and_the_other_way_round(world: World
         world.run("probing", "trigrams", "demo-negation")
 
 
+@pytest.mark.heavy
 def test_many_classes_are_estimated_to_take_longer(world: World, tmp_path: Path) -> None:
     world.add(GramEncoder())
     seconds = []

@@ -104,6 +104,7 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
     assert f"{toy.SPLIT} with `logreg-znorm`, `logreg-chosen`, `mlp-znorm`" in said  # what is missing is offered
 
 
+@pytest.mark.heavy
 def test_learning_curves_are_offered_and_drawn(open_app: OpenApp, toys: World) -> None:
     app = open_app(toys.settings.cache, "transfer", data=toy.SPLIT, model=TWO, view="scarce")
     assert "Learning curves of trigrams, bigrams" in written(app)

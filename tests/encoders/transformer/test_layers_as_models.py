@@ -122,6 +122,7 @@ POOLS: dict[str, Callable[[Float64], Float64]] = {
 }
 
 
+@pytest.mark.heavy
 def test_joined_poolings_are_what_their_definitions_say(settings: Settings, tmp_path: Path) -> None:
     assert power_mean(np.array([[3.0, -1.0], [4.0, -3.0]]), 2).tolist() == pytest.approx([12.5**0.5, 5**0.5])
     assert power_mean(np.array([[-1.0], [-3.0]]), 3).tolist() == pytest.approx([-(14 ** (1 / 3))])
@@ -157,6 +158,7 @@ def test_references_of_joined_poolings(settings: Settings) -> None:
             canonical_encoder(f"minilm?pooling={wrong}")
 
 
+@pytest.mark.heavy
 def test_later_modules_and_prompts_are_the_models_own(settings: Settings, tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling

@@ -204,7 +204,7 @@ NOISE = 3 * math.sqrt(ALPHA * (1 - ALPHA) / RETRAININGS)  # three standard error
 
 
 @pytest.mark.parametrize("retraining", [hits, rare_hits, reciprocal_ranks, all_alike])
-@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("n", [pytest.param(60, marks=pytest.mark.heavy), 300])
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
 def test_false_alarms_are_at_most_five_percent(retraining: Retraining, n: int, tolerance: float) -> None:
     """Without a loss, where the tolerance is above 0 far fewer; and at a drop of just the tolerance."""
@@ -213,14 +213,14 @@ def test_false_alarms_are_at_most_five_percent(retraining: Retraining, n: int, t
 
 
 @pytest.mark.parametrize("retraining", [hits, rare_hits, reciprocal_ranks, all_gain])
-@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("n", [pytest.param(60, marks=pytest.mark.heavy), 300])
 def test_a_drop_of_the_tolerance_passes_in_at_most_five_percent(retraining: Retraining, n: int) -> None:
     for tolerance in (0.0, 0.03):
         assert share_of(Decision.WITHIN, retraining, n, tolerance, tolerance) <= ALPHA + NOISE
 
 
 @pytest.mark.parametrize("retraining", [hits, reciprocal_ranks])
-@pytest.mark.parametrize("n", [150, 600])
+@pytest.mark.parametrize("n", [pytest.param(150, marks=pytest.mark.heavy), 600])
 def test_the_power_is_as_promised(retraining: Retraining, n: int) -> None:
     """Of the drop that re-trainings without loss call the smallest visible one, on the median, four of five are found:
     within five points."""

@@ -65,6 +65,7 @@ def test_no_score_has_a_capital_within_a_sentence(filled: World, tests_of: Tests
         )
 
 
+@pytest.mark.heavy
 def test_what_scores_on_the_data_do_not_say_is_said_with_them(filled: World, blindspot: Command) -> None:
     run = filled.run("geometry", str(A), "demo-pairs")
     (limits,) = limits_of(["demo-pairs", "file:own.csv", "demo-words", "demo-pairs"])

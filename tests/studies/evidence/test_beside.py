@@ -131,6 +131,7 @@ def test_a_column_more_is_of_the_variants_that_are_there(cache: Path) -> None:
     assert len(column) == len(table.variants)
 
 
+@pytest.mark.heavy
 def test_the_same_by_command_and_in_python(cache: Path, blindspot: Command, repository: Repository) -> None:
     store(repository, runs())
     facts = blindspot.json("published", "wang-10")
