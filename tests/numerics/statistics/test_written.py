@@ -85,7 +85,7 @@ def test_nothing_else_writes_shares() -> None:
 def test_intervals_of_shares_have_their_unit_once() -> None:
     assert interval(Interval(0.68, 0.74), ".0%") == "68 to 74%"
     assert interval(Interval(-0.02, 0.14), "+.1%") == "−2.0 to +14.0 points"
-    assert percent(float("nan")) == NONE
+    assert [percent(float(share)) for share in ("nan", "inf", "-inf")] == [NONE, "∞%", "−∞%"]
 
 
 def test_scores_have_four_digits_only_for_a_reason() -> None:

@@ -102,10 +102,10 @@ def with_ci(estimate: HasInterval, spec: str = ".2f", scale: float = 1.0) -> str
 def percent(share: float, decimals: int = 0) -> str:
     """``46%`` for 0.455; halves are rounded toward the middle, so that a share and its complement add up to 100%.
 
-    45.5 and 54.5 become 46 and 54, not 46 and 55. NaN is a dash.
+    45.5 and 54.5 become 46 and 54, not 46 and 55. NaN is a dash; what is infinite stays so.
     """
-    if math.isnan(share):
-        return NONE
+    if not math.isfinite(share):
+        return NONE if math.isnan(share) else f"{'−' * (share < 0)}∞%"
     scale = 100 * 10**decimals
     below = math.floor(share * scale)
     is_half = abs(share * scale - below - 0.5) < IS_HALF
