@@ -78,7 +78,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         "blindspot.diagnostics.evalrank.pairs.around_match",
         *(f"blindspot.diagnostics.evalrank.what_if.{name}" for name in ("basis", "sliders")),
         *("blindspot.diagnostics.heros.browsing.in_run", "blindspot.diagnostics.heros.figures.profile.label"),
-        "blindspot.diagnostics.retrieval.figures.against",
+        *("blindspot.diagnostics.retrieval.figures.against", "blindspot.numerics.statistics.written.percent"),
         *("blindspot.figures.html_tables.ranking_table", "blindspot.space.neighbors.view.view_of_item"),
         "blindspot.studies.threshold.pairs.of_spaces",
     ],

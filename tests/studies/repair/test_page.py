@@ -40,7 +40,11 @@ def test_the_answer_the_chart_and_every_measure(made: tuple[World, Report], open
     assert answer(report)[0] in written(app)
     assert any(code.value == report.chain for code in app.code)
     shown = table(app, "measured on", "after")
-    assert shown["after"].tolist() == pytest.approx([one.after for one in report.measures])
+    for cell, measure in zip(shown["after"], report.measures, strict=True):
+        unit = 100 if cell.endswith("%") else 1
+        assert float(cell.rstrip("%").replace("−", "-")) == pytest.approx(
+            unit * measure.after, abs=0.06 if unit == 100 else 6e-4
+        )
     (trained,) = (trace for trace in chart_named(app, "repair_changes")["data"] if trace["name"] == "repair")
     assert len(trained["y"]) == sum(one.counts for one in report.measures)
     assert not any(button.key == "repair_train" for button in app.button)
