@@ -65,7 +65,7 @@ def empty(library_now: Library) -> None:
     with st.container(border=True, key="empty"):
         st.markdown(
             "No model has been run yet, so encoding speeds on this machine are unknown. "
-            "The demo runs four models on built-in texts: no download, about two minutes on two CPU cores."
+            "The demo runs four models on built-in texts: no download, about a minute on two CPU cores."
         )
         demo_button()
 
