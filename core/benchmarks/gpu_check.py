@@ -293,7 +293,7 @@ def _encoding_speed(of: Subject) -> Iterator[Row]:
         )
         began = perf_counter()
         tokenize(encoder._model.tokenizer, some, encoder.max_length, CancelToken())
-        yield Row("  of which tokenizing", f"{percent((perf_counter() - began) * rate / len(some))}")
+        yield Row("  of which tokenizing", percent((perf_counter() - began) * rate / len(some)))
 
 
 def _rate_of_two_cores(folder: Path) -> float:
