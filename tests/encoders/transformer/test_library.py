@@ -21,7 +21,7 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken
 from tests.support.tables import each
-from tests.support.tiny_models import ARCHITECTURES, edit, plain, saved, tokenizer
+from tests.support.tiny_models import ARCHITECTURES, PIECES, edit, plain, saved, tokenizer
 
 TEXTS = (
     "A dog runs.",
@@ -162,7 +162,7 @@ def _of_two_sides(path: Path, kind: str = "CLIP", **settings: Any) -> Path:
 
     torch.manual_seed(0)
     side = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
-    of_text = side | {"vocab_size": 30_522} | ({} if settings else {"projection_size": 16})
+    of_text = side | {"vocab_size": PIECES} | ({} if settings else {"projection_size": 16})
     config = getattr(transformers, f"{kind}Config")(
         text_config=of_text, vision_config=side | {"image_size": 28, "patch_size": 14}, **settings
     )
@@ -185,7 +185,7 @@ def _nested(path: Path) -> Path:
     from transformers import Gemma3Config, Gemma3Model
 
     torch.manual_seed(0)
-    text = ARCHITECTURES["Gemma3TextConfig"] | {"vocab_size": 30_522, "pad_token_id": 0}
+    text = ARCHITECTURES["Gemma3TextConfig"] | {"vocab_size": PIECES, "pad_token_id": 0}
     picture = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
     Gemma3Model(Gemma3Config(text_config=text, vision_config=picture | {"image_size": 28})).save_pretrained(path)
     return tokenizer(path)
