@@ -82,8 +82,8 @@ NAMES_TYPES_BELOW = ROOT / "core" / "blindspot" / "diagnostic.py"
 def _targets(path: Path, files: dict[str, Path]) -> Iterator[tuple[str, int]]:
     types = [
         node
-        for block in ast.walk(sources.tree(path))
-        if path == NAMES_TYPES_BELOW and isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for block in (sources.tree(path).body if path == NAMES_TYPES_BELOW else ())
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
         for node in block.body
     ]
     for node in ast.walk(sources.tree(path)):
@@ -125,10 +125,14 @@ def out_of_place() -> list[str]:
     return [str(one) for one in homeless if one.importer.startswith("blindspot.")]
 
 
+MAYBE_OF_TESTS = re.compile(r"^\s*(?:from|import) tests\..*\btest_", re.MULTILINE)
+
+
 def of_test_modules() -> list[str]:
     """What tests share is in tests/support or a conftest.py."""
     files = named((ROOT / "tests").rglob("*.py"))
-    found = [Import(name, *target) for name, path in files.items() for target in _targets(path, files)]
+    suspects = {name: path for name, path in files.items() if MAYBE_OF_TESTS.search(path.read_text("utf-8"))}
+    found = [Import(name, *target) for name, path in suspects.items() for target in _targets(path, files)]
     return [str(one) for one in found if one.target.startswith("tests.") and ".test_" in one.target]
 
 

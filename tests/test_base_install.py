@@ -88,25 +88,26 @@ def test_diagnostics_and_studies_need_no_extra(
     assert {one["name"] for one in found} >= {"extra encoders", "extra app", "numpy", "torch", "minilm"}
 
 
-@pytest.mark.process
-@pytest.mark.parametrize(
-    ("arguments", "library", "extra"),
-    [
-        (("run", "evalrank", "--dataset", PAIRS, "--encoder", "minilm"), "torch", "encoders"),
-        (("run", "evalrank", "--dataset", PAIRS, "--encoder", "hf:org/name"), "torch", "encoders"),
-        ((*RANDOM_ON, PAIRS, "--transform", "flow"), "torch", "encoders"),
-        ((*RANDOM_ON, "demo-words"), "gensim", "words"),
-        (("map", "--dataset", PAIRS, "--encoder", "random-projection", "--out", "map.csv"), "umap", "app"),
-        (("report", "--out", "report.html"), "plotly", "app"),
-        (("app",), "streamlit", "app"),
-    ],
+MISSING = (
+    (("run", "evalrank", "--dataset", PAIRS, "--encoder", "minilm"), "torch", "encoders"),
+    (("run", "evalrank", "--dataset", PAIRS, "--encoder", "hf:org/name"), "torch", "encoders"),
+    ((*RANDOM_ON, PAIRS, "--transform", "flow"), "torch", "encoders"),
+    ((*RANDOM_ON, "demo-words"), "gensim", "words"),
+    (("map", "--dataset", PAIRS, "--encoder", "random-projection", "--out", "map.csv"), "umap", "app"),
+    (("report", "--out", "report.html"), "plotly", "app"),
+    (("app",), "streamlit", "app"),
 )
-def test_what_needs_an_extra_names_it(base: BaseInstall, arguments: tuple[str, ...], library: str, extra: str) -> None:
-    (said,) = base.commands(arguments)
-    assert (said.code, said.out) == (1, "")
-    line = said.err.splitlines()[-1]
-    assert f" needs {library}, which is not installed; " in line
-    assert line.endswith(f'pip install "encoder-blindspot[{extra}]"')
+
+
+@pytest.mark.process
+def test_what_needs_an_extra_names_it(base: BaseInstall, subtests: pytest.Subtests) -> None:
+    every = base.commands(*(arguments for arguments, _, _ in MISSING))
+    for said, (arguments, library, extra) in zip(every, MISSING, strict=True):
+        with subtests.test(" ".join(arguments)):
+            assert (said.code, said.out) == (1, "")
+            line = said.err.splitlines()[-1]
+            assert f" needs {library}, which is not installed; " in line
+            assert line.endswith(f'pip install "encoder-blindspot[{extra}]"')
 
 
 @pytest.mark.process

@@ -10,7 +10,7 @@ import ast
 import asyncio
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -150,15 +150,22 @@ class World:
 
 
 @pytest.fixture
-def world_of(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Mode], World]:
+def world_of(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., World]:
     for name, size in (("trigrams", 3), ("bigrams", 2)):
         register_encoder(monkeypatch, GramEncoder(name, size))
     recorder = Recorder(monkeypatch)
-    return lambda mode: draw(open_app, tmp_path / "cache", monkeypatch, recorder, mode)
+    return lambda mode, places=PLACES: draw(open_app, tmp_path / "cache", monkeypatch, recorder, mode, places)
 
 
-def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Recorder, mode: Mode) -> World:
-    """Runs on uploads of every kind, votes, and all places opened."""
+def draw(
+    open_app: OpenApp,
+    cache: Path,
+    patch: pytest.MonkeyPatch,
+    recorder: Recorder,
+    mode: Mode,
+    places: Sequence[Place],
+) -> World:
+    """Runs on uploads of each kind that the places show, votes, and the places opened."""
     patch.setenv("BLINDSPOT_MODE", mode)
     app = open_app(cache, "overview")
     settings = Settings.from_environment({"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu"})
@@ -167,7 +174,8 @@ def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Re
         (me,) = recorder.visitors
         home, repository = me.place.settings, me.place.repository
     found = {}
-    for diagnostic, (name, data) in TEXTS.items():
+    for diagnostic in TEXTS.keys() & {place.data for place in places}:
+        name, data = TEXTS[diagnostic]
         found[diagnostic] = upload = uploads.add(uploads.tabulate(name, data, True, home).contents(), data, home)
         for encoder in ("trigrams", "bigrams"):
             pipeline.run(
@@ -180,7 +188,7 @@ def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Re
         judgments.vote(Ballot(items.set_id, "", "Ada"), 0, 0, 9.0)
     for item in COMPARATIVE.items[3::3]:  # enough to train on
         judgments.vote(Ballot(COMPARATIVE.set_id, "", "Ada"), item.item_no, 0, 9.0)
-    for place in PLACES:
+    for place in places:
         recorder.place = place
         if place.data:
             pick(app, found[place.data].reference)
@@ -245,7 +253,7 @@ def test_files_leave_by_one_mechanism() -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("mode", Mode)
 def test_every_file_is_decided_on_when_it_is_asked_for(
-    mode: Mode, world_of: Callable[[Mode], World], monkeypatch: pytest.MonkeyPatch
+    mode: Mode, world_of: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = world_of(mode)
     own, others = world.shown(private=True), world.shown(private=False)
@@ -314,12 +322,10 @@ def unpacked(data: bytes) -> str:
 @pytest.mark.heavy
 @pytest.mark.parametrize("mode", Mode)
 def test_votes_of_a_session_that_is_opened_after_the_page_was_drawn_stay(
-    mode: Mode, world_of: Callable[[Mode], World]
+    mode: Mode, world_of: Callable[..., World]
 ) -> None:
-    world = world_of(mode)
-    others = ("training",)
-    shown = (drawn for drawn in world.shown(private=False) if drawn.place.page != "data")  # made of typed texts
-    files = [drawn for drawn in shown if not drawn.name.startswith(others)]
+    world = world_of(mode, [place for place in PLACES if place.page in {"intruder", "compare_votes"}])
+    files = [drawn for drawn in world.recorder.drawn if not drawn.name.startswith("training")]
     assert {drawn.name.partition("-")[0] for drawn in files} == {"judgments", "items", "votes"}
     world.judgments.add_session("late", {Task.INTRUDER: INTRUDER.set_id, Task.COMPARATIVE: COMPARATIVE.set_id}, KEY)
     for items in (INTRUDER, COMPARATIVE):

@@ -59,22 +59,6 @@ def test_a_cache_that_cannot_be_written_and_a_damaged_store(settings: Settings, 
         assert str(settings.store) in found.what
 
 
-@pytest.mark.process
-@pytest.mark.server
-def test_a_server_readies_the_kernels_of_rankings(
-    stored: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    warm_up.warm_up()  # in the cache of the tests
-    folder = tmp_path / "numba"
-    shutil.copytree(os.environ["NUMBA_CACHE_DIR"], folder, ignore=shutil.ignore_patterns("compiled-*"))
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder))
-    with serving(stored.cache):
-        deadline = time.monotonic() + 120
-        while not list(folder.glob("compiled-*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
-
-
 def test_weights_that_are_gone(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = resolve_encoder("minilm", settings)
     monkeypatch.setattr(readiness, "encoder_of", lambda *_: replace(real, folder=tmp_path))
@@ -93,7 +77,13 @@ def asked_until(address: str, status: int) -> object:
 
 @pytest.mark.process
 @pytest.mark.server
-def test_a_server_answers_whether_it_is_ready(stored: Settings) -> None:
+def test_a_server_answers_whether_it_is_ready_and_readies_the_kernels(
+    stored: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm_up.warm_up()  # in the cache of the tests
+    folder = tmp_path / "numba"
+    shutil.copytree(os.environ["NUMBA_CACHE_DIR"], folder, ignore=shutil.ignore_patterns("compiled-*"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder))
     with serving(stored.cache) as server:
         assert httpx.get(f"{server.address}/_stcore/health").text == "ok"
         first = httpx.get(f"{server.address}{READY}", timeout=300)
@@ -102,6 +92,10 @@ def test_a_server_answers_whether_it_is_ready(stored: Settings) -> None:
             assert asked_until(server.address, 503) == {"ready": False, "reasons": ["store"]}
             assert httpx.get(f"{server.address}/_stcore/health").status_code == 200
         assert asked_until(server.address, 200) == {"ready": True}
+        deadline = time.monotonic() + 120
+        while not list(folder.glob("compiled-*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
         shutil.rmtree(stored.cache)
         told = asked_until(server.address, 503)
         assert isinstance(told, dict)

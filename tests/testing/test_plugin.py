@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import pytest
@@ -61,13 +62,14 @@ def project(pytester: pytest.Pytester, environment: Settings, monkeypatch: pytes
     monkeypatch.setenv("PYTHONPATH", str(site))
     monkeypatch.chdir(pytester.path)
     pytester.makeini("[pytest]\naddopts = --strict-markers -p no:cacheprovider -p no:xdist -p no:hypothesispytest\n")
-    pytester.makeconftest(CONFTEST.replace("N)", "400)"))
+    pytester.makeconftest(CONFTEST.replace("N)", "120)"))
     return pytester
 
 
-def run(project: pytest.Pytester, source: str, *arguments: str) -> pytest.RunResult:
+def run(project: pytest.Pytester, source: str, *sessions: Sequence[str]) -> pytest.RunResult:
+    """Sessions with these arguments, one after the other in one process: importing the libraries takes seconds."""
     project.makepyfile(test_model=source)
-    return project.runpytest_subprocess("-rA", *arguments)
+    return project.runpython_c(f"import pytest\nfor arguments in {sessions}: pytest.main(['-rA', *arguments])")
 
 
 @pytest.mark.heavy
@@ -86,7 +88,7 @@ def test_a_model_passes_fails_or_is_undecided(project: pytest.Pytester) -> None:
         def test_same(blindspot_gate, model):
             verdict = blindspot_gate(model)
             assert verdict.outcome == "passed"
-            assert (verdict.old, verdict.new, verdict.items) == (1.0, 1.0, 400)
+            assert (verdict.old, verdict.new, verdict.items) == (1.0, 1.0, 120)
 
         def test_worse(blindspot_gate):
             blindspot_gate(bad)
@@ -125,7 +127,7 @@ def test_a_model_passes_fails_or_is_undecided(project: pytest.Pytester) -> None:
         def test_retrieval():
             pass
         """,
-        "--junit-xml=junit.xml",
+        ["--junit-xml=junit.xml"],
     )
     found.assert_outcomes(passed=4, failed=4, skipped=1, warnings=1, errors=1)
     said = found.stdout.str()
@@ -155,7 +157,7 @@ def test_a_model_passes_fails_or_is_undecided(project: pytest.Pytester) -> None:
 @pytest.mark.process
 def test_a_recorded_baseline_lies_beside_the_test(project: pytest.Pytester) -> None:
     """From any folder: recorded, compared with, and missing."""
-    lines = "".join(f"question {n},answer {n}\n" for n in range(400))
+    lines = "".join(f"question {n},answer {n}\n" for n in range(120))
     (project.path / "golden.csv").write_text(f"query,match\n{lines}", "utf-8")
     source = """
         import pytest
@@ -167,14 +169,13 @@ def test_a_recorded_baseline_lies_beside_the_test(project: pytest.Pytester) -> N
             blindspot_gate(model)
         """
     elsewhere = project.mkdir("elsewhere")
-    missing = run(project, source, f"--rootdir={elsewhere}", "-k", "good")
-    missing.assert_outcomes(failed=1)
-    assert f"there is no file {project.path / 'gate.json'}" in missing.stdout.str()
-    run(project, source, "--blindspot-record", "-k", "good").assert_outcomes(skipped=1)
+    found = run(project, source, [f"--rootdir={elsewhere}", "-k", "good"], ["--blindspot-record", "-k", "good"], [])
+    missing, recorded, compared = re.split(r"^=+ test session starts", found.stdout.str(), flags=re.MULTILINE)[1:]
+    assert f"there is no file {project.path / 'gate.json'}" in missing
+    assert "1 skipped" in recorded
     assert (project.path / "gate.json").is_file()
-    found = run(project, source)
     found.assert_outcomes(passed=1, failed=1)
-    assert re.search(r"0\.\d+ {2}question \d*7 ", found.stdout.str(), re.MULTILINE)
+    assert re.search(r"0\.\d+ {2}question \d*7 ", compared, re.MULTILINE)
 
 
 @pytest.mark.heavy
@@ -231,6 +232,7 @@ def test_what_is_wrong_is_one_line(project: pytest.Pytester) -> None:
             blindspot_gate()
             assert 1 == 2
         """,
+        [],
     )
     said = found.stdout.str()
     names = "empty few equal kind missing baseline option max_drop answer params never_gated positional".split()
@@ -250,17 +252,17 @@ def test_the_guides_example_runs(project: pytest.Pytester) -> None:
 
     (block,) = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     project.mkdir("out").joinpath("model").symlink_to(MODEL_DIR, target_is_directory=True)
-    rows = [{"query": f"Where is house {n}?", "positives": [f"House {n} is here."]} for n in range(150)]
+    rows = [{"query": f"Where is house {n}?", "positives": [f"House {n} is here."]} for n in range(60)]
     (project.path / "golden.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     # In its own process: pytester forgets what this one imports meanwhile, and numpy cannot be loaded twice.
-    run(project, block, "--blindspot-record").assert_outcomes(skipped=1)
-    run(project, block).assert_outcomes(passed=1)
+    found = run(project, block, ["--blindspot-record"], [])
+    found.stdout.fnmatch_lines(["*= 1 skipped in *", "*= 1 passed in *"])
 
 
 @pytest.mark.heavy
 @pytest.mark.process
 def test_it_is_light_where_nothing_is_marked(project: pytest.Pytester) -> None:
-    found = run(project, "def test_nothing(): pass")
+    found = run(project, "def test_nothing(): pass", [])
     found.assert_outcomes(passed=1)
     assert "heavy: []" in found.stdout.str()
     assert "@pytest.mark.blindspot(" in project.runpytest_subprocess("--markers").stdout.str()

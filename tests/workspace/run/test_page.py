@@ -78,6 +78,7 @@ def test_runs_are_sent_to_the_cluster_that_is_set(
     monkeypatch.setenv("BLINDSPOT_RAY", "local")
     monkeypatch.setattr(sweeps, "engine_of", lambda *_: Calls())
     app = open_app(tmp_path, "run")
+    app.multiselect(key="run_encoders").set_value(["random-projection"])
     app.multiselect(key="run_datasets").set_value(["demo-minimal"]).run()
     (button,) = on_cluster(app)
     assert not button.disabled
