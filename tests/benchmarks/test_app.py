@@ -14,6 +14,10 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.store.repository import Repository
 from blindspot.types import no_progress
+from tests.browser.conftest import CHROMIUM
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+NEEDS_CHROMIUM = pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +84,7 @@ def test_the_pages_of_a_big_store_are_measured_on_copies_of_runs(
 
 
 @pytest.mark.slow
+@NEEDS_CHROMIUM
 def test_clicks_and_a_cold_start_are_measured_in_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "INTERACTIONS", app.INTERACTIONS[:3])  # the others take as long again, each
     (result,) = app.interaction(no_progress)
@@ -111,6 +116,7 @@ def test_a_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
         pass
 
 
+@NEEDS_CHROMIUM
 def test_what_does_not_come_is_an_error_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
     with browser.chromium() as chromium, browser.page_of(chromium) as page:
         page.set_content("<h1>Nothing else</h1>")

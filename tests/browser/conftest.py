@@ -1,4 +1,4 @@
-"""The real app in a real Chromium: a server process per test, on a free port of this machine."""
+"""The real app in a real Chromium: servers on free ports of this machine, and one browser for this folder's tests."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from blindspot.ui.navigation import sections
 from tests.support.app_client import AppServer
+from tests.support.loopback import free_port
 
 CHROMIUM = os.environ.get("BLINDSPOT_CHROMIUM") or shutil.which("chromium") or ""
 ARGUMENTS = (
@@ -44,8 +45,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-# Not of the session: the benchmark's tests begin a Playwright of their own, and a process has room for one at a time.
-@pytest.fixture(scope="module")
+# Not of the session: as long as a Playwright runs, no test can run an event loop of its own.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -53,14 +54,27 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+@pytest.fixture(scope="package")
+def warm(browser: Browser) -> BrowserContext:
+    """A context that keeps the app's scripts, which a new one loads and compiles for seconds."""
+    return _context(browser)
+
+
+def _context(browser: Browser) -> BrowserContext:
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(PATIENCE_MS)
+    return context
+
+
 @contextmanager
-def _servers(folder: Path) -> Iterator[Callable[..., str]]:
+def _servers(folder: Path, ports: Sequence[int] = ()) -> Iterator[Callable[..., str]]:
     """A function that starts the app on a cache folder, with environment variables, and returns its address; what it
     started is stopped at the end."""
     servers: list[AppServer] = []
 
     def started(cache: Path, **variables: str) -> str:
-        servers.append(AppServer(cache, folder / f"server-{len(servers)}.log", **variables))
+        port = ports[len(servers)] if len(servers) < len(ports) else None
+        servers.append(AppServer(cache, folder / f"server-{len(servers)}.log", port=port, **variables))
         return servers[-1].address
 
     try:
@@ -68,17 +82,24 @@ def _servers(folder: Path) -> Iterator[Callable[..., str]]:
     finally:
         for server in servers:
             server.process.terminate()
+        for server in servers:
             server.process.wait(120)
 
 
+@pytest.fixture(scope="package")
+def port() -> int:
+    """Of one test's server after the other: what a browser keeps of the app is its address's."""
+    return free_port()
+
+
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
+def serve(tmp_path: Path, port: int) -> Iterator[Callable[..., str]]:
     """Start the app on a cache folder, with environment variables; its address. Stopped after the test."""
-    with _servers(tmp_path) as started:
+    with _servers(tmp_path, [port]) as started:
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def demo_address(demo_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of the app on the demo's runs, for tests that change nothing there: a server takes seconds to start."""
     with _servers(tmp_path_factory.mktemp("demo-server")) as started:
@@ -198,14 +219,17 @@ def _keep_what_was_seen(pages: Sequence[Page], folder: Path, name: str) -> None:
 
 
 @pytest.fixture
-def reader(browser: Browser, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Reader]]:
-    """A fresh browser context each time: no cookies, no session. No page of any test asks for anything from elsewhere,
-    and nothing of a page is refused by its own security headers: looked at after each test.
+def reader(
+    browser: Browser, warm: BrowserContext, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Callable[..., Reader]]:
+    """A new page each time, without cookies of tests before; ``cold``: of a browser that never saw the app. No page of
+    any test asks for anything from elsewhere, and nothing of a page is refused by its own security headers: looked at
+    after each test.
 
     Of a test that failed, what its pages showed is kept: a picture and the HTML, in ``BLINDSPOT_ARTIFACTS`` or the
     test's own folder.
     """
-    contexts = []
+    contexts = [warm]
     outside: list[str] = []
     refused: list[str] = []
 
@@ -214,18 +238,25 @@ def reader(browser: Browser, request: pytest.FixtureRequest, tmp_path: Path) -> 
         page.on("websocket", lambda socket: outside.append(socket.url) if _is_outside(socket.url) else None)
         page.on("console", lambda said: refused.append(said.text) if "Content Security Policy" in said.text else None)
 
-    def new(scheme: str = "light") -> Reader:
-        context = browser.new_context(viewport={"width": 1400, "height": 1000}, color_scheme=scheme)
-        context.set_default_timeout(PATIENCE_MS)
-        context.on("page", listen)
-        contexts.append(context)
-        return Reader(context.new_page())
+    def new(scheme: str = "light", *, cold: bool = False) -> Reader:
+        if cold:
+            contexts.append(_context(browser))
+            contexts[-1].on("page", listen)
+        page = contexts[-1 if cold else 0].new_page()
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        return Reader(page)
 
+    warm.on("page", listen)
     yield new
     pages = [page for context in contexts for page in context.pages]
     if request.node.stash.get(FAILED, False):
         _keep_what_was_seen(pages, Path(os.environ.get("BLINDSPOT_ARTIFACTS") or tmp_path / "seen"), request.node.name)
-    for context in contexts:
+    warm.remove_listener("page", listen)
+    for page in warm.pages:
+        page.evaluate("location.protocol === 'http:' && (localStorage.clear(), sessionStorage.clear())")
+        page.close()
+    warm.clear_cookies()
+    for context in contexts[1:]:
         context.close()
     assert outside == []
     assert refused == []

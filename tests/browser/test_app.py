@@ -24,7 +24,7 @@ def test_a_newcomer_runs_the_demo_and_hands_on_a_report(
     serve: Serve, reader: NewReader, browser: Browser, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
-    visitor = reader().open(serve(cache))
+    visitor = reader(cold=True).open(serve(cache))
     visitor.press("run_demo")
     expect(visitor.see("jobs").get_by_role("button", name="Cancel")).to_be_visible()
     visitor.see("finding_0")
@@ -45,7 +45,7 @@ def test_a_newcomer_runs_the_demo_and_hands_on_a_report(
     expect(second.page.get_by_role("heading", name=title, level=1, exact=True)).to_be_visible()
     expect(second.at(item.partition("=")[0]).get_by_role("spinbutton")).to_have_value(item.partition("=")[2])
     second.set_properties().healthy()
-    second.page.context.close()
+    second.page.close()
 
     visitor.go_to("Compare")
     visitor.see("forest")
@@ -105,8 +105,8 @@ def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader,
 
 def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(reader: NewReader, demo_address: str) -> None:
     query = "model=minilm~center&item=7&ranks=filtered"
-    for scheme in ("light", "dark"):
-        visitor = reader(scheme).open(f"{demo_address}/evalrank?{query}")
+    for scheme, cold in (("light", False), ("dark", True)):
+        visitor = reader(scheme, cold=cold).open(f"{demo_address}/evalrank?{query}")
         expect(visitor.see("drill")).to_contain_text("minilm + center")
         visitor.set_properties().healthy()
         expect(visitor.at("item").get_by_role("spinbutton")).to_have_value("7")

@@ -75,7 +75,7 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     first.see("curve")
     first.set_properties().healthy()
 
-    second = reader().open(link)
+    second = reader(cold=True).open(link)
     expect(second.page.get_by_text("This link names")).to_be_visible()
     assert second.page.get_by_text("secret").count() == 0
     second.open(f"{address}/evalrank")

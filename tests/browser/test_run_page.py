@@ -71,7 +71,7 @@ def test_closing_the_browser_does_not_stop_a_run(serve: Serve, reader: NewReader
     visitor = reader().open(address)
     start(visitor)
     visitor.see("jobs")
-    visitor.page.context.close()
+    visitor.page.close()
     log = cache / "logs" / "jobs.jsonl"  # who looked into the store would hold it, and the server needs it
 
     def all_done() -> bool:

@@ -27,14 +27,17 @@ REPEAT_SECONDS = 0.5
 
 
 class AppServer:
-    """``streamlit run app.py`` on a cache folder, with environment variables, on a free port of this machine."""
+    """``streamlit run app.py`` on a cache folder, with environment variables, on a port of this machine: a free one
+    if none is given."""
 
-    def __init__(self, cache: Path, log: Path, python: str = sys.executable, **variables: str) -> None:
+    def __init__(
+        self, cache: Path, log: Path, python: str = sys.executable, port: int | None = None, **variables: str
+    ) -> None:
         self._log = log
         environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": "local"}
         environment["BLINDSPOT_PREPARE"] = "no"
         environment.pop("BLINDSPOT_MIRROR", None)
-        port = free_port()
+        port = port or free_port()
         self.address = f"http://127.0.0.1:{port}"
         command = [python, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
         command += ["--server.address", "127.0.0.1"]
