@@ -1,4 +1,4 @@
-"""A hosted demo from an empty cache: not ready before all is there, also after a kill; then no page is empty."""
+"""A hosted demo from an empty cache: not ready before all is there; then no page is empty."""
 
 from __future__ import annotations
 
@@ -49,31 +49,23 @@ def wait_for(server: AppServer, found: Callable[[httpx.Response], bool]) -> None
         time.sleep(0.5)
 
 
+def begin(cache: Path, log: str, port: int | None = None) -> AppServer:
+    return AppServer(cache, cache.with_name(log), port=port, BLINDSPOT_MODE="demo", BLINDSPOT_PREPARE="yes")
+
+
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AppServer, Path]]:
-    """A server that was killed while it prepared the demo, and its successor, which is ready."""
-    folder = tmp_path_factory.mktemp("prepared")
-    cache = folder / "cache"
-
-    def start(name: str) -> AppServer:
-        return AppServer(cache, folder / name, BLINDSPOT_MODE="demo", BLINDSPOT_PREPARE="yes")
-
-    first = start("first.log")
-    wait_for(first, lambda latest: latest.status_code == 503 and latest.json()["preparing"]["done"] >= 3)
-    first.process.kill()
-    first.process.wait(60)
-    servers = [start("second.log"), start("third.log")]
-    for server in servers:
-        wait_for(server, lambda latest: latest.status_code == 200)
-    servers[1].process.terminate()
-    yield servers[0], cache
-    for server in servers:
-        server.process.terminate()
-        server.process.wait(120)
+def prepared(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[tuple[AppServer, Path]]:
+    """A server that began with an empty cache and is ready."""
+    cache = tmp_path_factory.mktemp("prepared") / "cache"
+    server = begin(cache, "log", port)
+    wait_for(server, lambda latest: latest.status_code == 200)
+    yield server, cache
+    server.process.terminate()
+    server.process.wait(120)
 
 
-def test_each_run_was_computed_once(prepared: tuple[AppServer, Path]) -> None:
-    _, cache = prepared
+def assert_computed_once(cache: Path) -> None:
+    """Each run of the demo."""
     lines = [json.loads(line) for line in (cache / "logs" / "jobs.jsonl").read_text("utf-8").splitlines()]
     runs = Counter(line["run_id"] for line in lines if line["kind"] == "run" and line["outcome"] == "computed")
     settings = Settings(cache=cache, mirror="", device="cpu", mode=Mode.DEMO)
@@ -81,10 +73,27 @@ def test_each_run_was_computed_once(prepared: tuple[AppServer, Path]) -> None:
     assert set(runs.values()) == {1}
 
 
+@pytest.mark.slow  # two more servers; tests/server/test_preparation.py has each part with small runs
+def test_after_a_kill_two_servers_compute_what_is_missing(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    first = begin(cache, "first.log")
+    wait_for(first, lambda latest: latest.status_code == 503 and latest.json()["preparing"]["done"] >= 3)
+    first.process.kill()
+    first.process.wait(60)
+    servers = [begin(cache, "second.log"), begin(cache, "third.log")]
+    for server in servers:
+        wait_for(server, lambda latest: latest.status_code == 200)
+    for server in servers:
+        server.process.terminate()
+        server.process.wait(120)
+    assert_computed_once(cache)
+
+
 def test_every_page_has_its_answer_in_the_first_screen(
     prepared: tuple[AppServer, Path], reader: Callable[..., Reader]
 ) -> None:
-    server, _ = prepared
+    server, cache = prepared
+    assert_computed_once(cache)
     visitor = reader()
     visitor.page.set_viewport_size({"width": 1280, "height": SCREEN})
     for page in PAGES:

@@ -65,6 +65,15 @@ def test_a_server_is_ready_when_all_of_the_demo_is_stored(hosted: Settings, smal
     (job,) = resources.jobs().jobs()
     assert job.owners == {HOST}
 
+    # a server that begins later, as after a kill, computes what is missing
+    gone = small.repository.runs()[0]
+    small.repository.delete(gone)
+    prepared.begin(hosted)
+    prepared.run(hosted)
+    log = (hosted.cache / "logs" / "jobs.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["outcome"] for line in log].count("computed") == 15
+    assert len(small.repository.runs()) == 14
+
 
 def test_nothing_is_prepared_unless_wanted(settings: Settings) -> None:
     prepared = Preparation()
