@@ -26,7 +26,7 @@ from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import Kind
-from blindspot.store.db import Database, execute, query, tables_of
+from blindspot.store.db import Database, parsed, query, tables_of
 from blindspot.store.records import (
     Leaderboard,
     RunCount,
@@ -108,7 +108,7 @@ class Repository:
 
         def ask() -> tuple[list[tuple[Any, ...]], int]:
             with self.database.cursor() as cursor:
-                rows: list[tuple[Any, ...]] = execute(cursor, _by_version(name), params).fetchall()
+                rows: list[tuple[Any, ...]] = cursor.execute(parsed(cursor, _by_version(name)), params).fetchall()
             return rows, len(rows)
 
         return list(self._answers.get((name, _key(params)), ask))
@@ -116,7 +116,7 @@ class Repository:
     def _write(self, name: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
         """Run a query in a transaction of its own."""
         with self.database.transaction() as cursor:
-            rows: list[tuple[Any, ...]] = execute(cursor, query(name), params).fetchall()
+            rows: list[tuple[Any, ...]] = cursor.execute(parsed(cursor, query(name)), params).fetchall()
         return rows
 
     # --- reading
@@ -153,7 +153,7 @@ class Repository:
         def ask() -> tuple[tuple[list[RunRecord], int], int | None]:
             with self.database.cursor() as cursor:
                 # Not as a relation: DuckDB would plan it several times, and planning takes longer than anything else.
-                values = execute(cursor, _by_version("runs/list"), filters).fetchall()
+                values = cursor.execute(parsed(cursor, _by_version("runs/list")), filters).fetchall()
                 names = [column[0] for column in cursor.description]
             fastest = {
                 (encoder, revision): {"texts": texts, "seconds": seconds, "device": device}
@@ -285,7 +285,7 @@ class Repository:
         sql = sql.replace("{ranks}", _RANKS if "greater_filtered" in entry.schema.names else "")
         with self.database.cursor() as cursor:
             try:
-                table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
+                table: pa.Table = cursor.sql(parsed(cursor, sql), params={"run_ids": list(run_ids)}).to_arrow_table()
             except duckdb.CatalogException as error:
                 if entry.table in tables_of(cursor):
                     raise
