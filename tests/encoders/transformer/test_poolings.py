@@ -86,6 +86,7 @@ def test_every_pooling_is_what_its_definition_says(
     assert together.truncated == TOO_LONG
 
 
+@pytest.mark.heavy  # for the reference
 def test_the_definitions_differ(reference: dict[str, Float64]) -> None:
     for one in IDS:
         for other in IDS:

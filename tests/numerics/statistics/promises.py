@@ -337,7 +337,7 @@ def on_spearman(n: int, *, rare: bool) -> Callable[[Rng, int], float | None]:
         return float(spearmanr(first, second).statistic)
 
     def measure(rng: Rng, repetitions: int) -> float | None:
-        gold, old, new = similarities(rng, 200_000)
+        gold, old, new = similarities(rng, 50_000)
         tolerance = score(old, gold) - score(new, gold)
         known, found = Dependence.of_groups(np.arange(n), Unit.PAIRS), 0
         for _ in range(repetitions):

@@ -14,7 +14,7 @@ from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
 from blindspot.types import Float64
 
-RETRAININGS = 300
+RETRAININGS = 200
 ALPHA = 0.05
 
 
@@ -208,8 +208,9 @@ NOISE = 3 * math.sqrt(ALPHA * (1 - ALPHA) / RETRAININGS)  # three standard error
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
 def test_false_alarms_are_at_most_five_percent(retraining: Retraining, n: int, tolerance: float) -> None:
     """Without a loss, where the tolerance is above 0 far fewer; and at a drop of just the tolerance."""
-    assert share_of(Decision.BEYOND, retraining, n, tolerance, 0.0) <= (ALPHA + NOISE if tolerance == 0 else ALPHA)
     assert share_of(Decision.BEYOND, retraining, n, tolerance, tolerance) <= ALPHA + NOISE
+    if tolerance:
+        assert share_of(Decision.BEYOND, retraining, n, tolerance, 0.0) <= ALPHA
 
 
 @pytest.mark.parametrize("retraining", [hits, rare_hits, reciprocal_ranks, all_gain])
@@ -225,6 +226,6 @@ def test_the_power_is_as_promised(retraining: Retraining, n: int) -> None:
     """Of the drop that re-trainings without loss call the smallest visible one, on the median, four of five are found:
     within five points."""
     rng = np.random.default_rng(n)
-    promised = [decided(retraining(rng, n, 0.0), 0.02).visible for _ in range(200)]
+    promised = [decided(retraining(rng, n, 0.0), 0.02).visible for _ in range(100)]
     visible = float(np.median([one for one in promised if one is not None]))
-    assert share_of(Decision.BEYOND, retraining, n, 0.02, visible, 2_000) == pytest.approx(0.8, abs=0.05)
+    assert share_of(Decision.BEYOND, retraining, n, 0.02, visible, 600) == pytest.approx(0.8, abs=0.05)

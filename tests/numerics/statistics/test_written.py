@@ -76,7 +76,7 @@ def test_nothing_else_writes_p() -> None:
 
 def test_nothing_else_writes_shares() -> None:
     """Not ``f"{share:.1%}"``, which rounds halves in another way than headline and figure."""
-    share = re.compile(r"\bf\"[^\"\n]*(?<![%{])\{[^{}]*:[+, -]?(\.(\d+|\{[^{}]*\}))?%\}")
+    share = re.compile(r"\bf\"[^\"\n]*(?<![%{])\{[^{}\"\n]*:[+, -]?(\.(\d+|\{[^{}\"\n]*\}))?%\}")
     assert all(share.search(text) for text in ('f"{share:.1%}"', 'f"{x:+.0%}"', 'f"{x:.{digits}%}"', 'f"{x:%}"'))
     assert not any(share.search(text) for text in ("p {width: 100%}", "%{y:.1%}", 'f"%{{y:.1%}}"'))  # CSS, plotly
     assert [str(path) for path in sources.product() if share.search(sources.text(path))] == []

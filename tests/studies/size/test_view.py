@@ -28,7 +28,7 @@ from blindspot.ui.markdown import as_text
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.world import World
 
-DIMENSIONS, PRECISIONS = [64, 32, 8], ["float32", "int8", "binary"]
+DIMENSIONS, PRECISIONS = [32, 8], ["float32", "int8", "binary"]
 ENCODER = "random-projection"
 
 

@@ -177,7 +177,7 @@ def test_a_store_without_pairs_offers_some(open_app: OpenApp, tmp_path: Path) ->
     assert any("run" in str(button.key) for button in app.button)
 
 
-@pytest.mark.parametrize("query", [{"wish": "7"}, {"wish": "x"}, {"cut": "99"}, {"threshold_by": "no"}, {"a": "?"}])
+@pytest.mark.parametrize("query", [{"wish": "7"}, {"wish": "x", "cut": "99", "threshold_by": "no", "a": "?"}])
 def test_a_bad_address_gives_the_usual_view(open_app: OpenApp, cache: Path, query: dict[str, str]) -> None:
     app = open_app(cache, "threshold", data=SCORED, **query)
     assert 0.5 <= app.number_input(key="wish").value <= 0.999

@@ -33,7 +33,9 @@ def demo_run(demo_cache: Path, transform: str) -> RunRecord:
     return run
 
 
-@pytest.mark.parametrize(("ranks", "suffix"), [("raw", ""), ("filtered", "_filtered")])
+@pytest.mark.parametrize(
+    ("ranks", "suffix"), [("raw", ""), pytest.param("filtered", "_filtered", marks=pytest.mark.matrix)]
+)
 def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
     open_app: OpenApp, demo_cache: Path, ranks: str, suffix: str
 ) -> None:
