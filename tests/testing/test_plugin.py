@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Sequence
@@ -58,8 +59,8 @@ def project(pytester: pytest.Pytester, environment: Settings, monkeypatch: pytes
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: blindspot\nVersion: 0.1.0\n", "utf-8")
     lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in ours.items()) for group, ours in points.items()]
     (info / "entry_points.txt").write_text("\n".join(lines), "utf-8")
-    (site / "blindspot").symlink_to(PACKAGE, target_is_directory=True)
-    monkeypatch.setenv("PYTHONPATH", str(site))
+    # Where the package lies always: of another place each process would compile the kernels.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(PACKAGE.parent)]))
     monkeypatch.chdir(pytester.path)
     pytester.makeini("[pytest]\naddopts = --strict-markers -p no:cacheprovider -p no:xdist -p no:hypothesispytest\n")
     pytester.makeconftest(CONFTEST.replace("N)", "120)"))
