@@ -52,8 +52,8 @@ def demo(shared_settings: Settings) -> PairSet:
 
 
 @pytest.fixture(scope="module")
-def encoded(shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> RunOutcome:
-    """The demo run once; from here on its embeddings are in the session's cache."""
+def encoded(demo_cache: Path, shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> RunOutcome:
+    """The demo run once; its embeddings are in the session's cache."""
     repository = Repository.at(tmp_path_factory.mktemp("first") / "results.duckdb")
     return pipeline.run(asked(shared_settings), shared_settings, repository)
 

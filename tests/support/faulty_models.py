@@ -31,7 +31,7 @@ Serve = Callable[[Sequence[str]], Float32]
 PROMPT = "query: "
 READ = 128  # tokens of the model that was meant: long texts cost most
 CUT = 64  # tokens of a server that cuts off
-LAYERS = 3  # of MiniLM's six: half the time
+LAYERS = 6  # of MiniLM
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,17 @@ def by_pooling(encoder: SentenceTransformerEncoder) -> Mapping[str, Serve]:
 
 
 class MiniLM:
-    """MiniLM's first layers, and changed copies of them; everything is made once."""
+    """MiniLM or its first layers, and changed copies of them; everything is made once."""
 
-    def __init__(self, settings: Settings, folder: Path) -> None:
-        self.settings, self.folder = settings, folder
+    def __init__(self, settings: Settings, folder: Path, layers: int = LAYERS) -> None:
+        self.settings, self.folder, self.layers = settings, folder, layers
         self.model = Path(shutil.copytree(MODEL_DIR, folder / "minilm"))
         weights = load_file(self.model / "model.safetensors")
-        later = tuple(f"encoder.layer.{layer}." for layer in range(LAYERS, 6))
+        later = tuple(f"encoder.layer.{layer}." for layer in range(layers, LAYERS))
         first = {name: tensor for name, tensor in weights.items() if not name.startswith(later)}
         save_file(first, self.model / "model.safetensors", {"format": "pt"})
         config = json.loads((self.model / "config.json").read_text("utf-8"))
-        (self.model / "config.json").write_text(json.dumps({**config, "num_hidden_layers": LAYERS}), "utf-8")
+        (self.model / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers}), "utf-8")
         self.encoder = _transformer(self.reference("plain"), settings)
         self._poolings = by_pooling(_transformer(f"{self.reference('plain')}&pooling=cls", settings))
         self.published = self.pooled()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -13,13 +14,14 @@ from sentence_transformers.util.quantization import _dequantize_embeddings, quan
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import find_diagnostic
-from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.runs.inputs import roles
+from blindspot.runs.spaces import open_spaces
 from blindspot.settings import Settings
 from blindspot.transforms.chain import STEPS, TransformChain
 from blindspot.transforms.codes import Bits, Bytes
-from blindspot.types import CancelToken, Float32
+from blindspot.types import Float32
+from blindspot.variants import Variant
 from tests.support.tables import each
 
 Precision = Literal["int8", "binary"]
@@ -63,9 +65,11 @@ def test_the_codes_are_those_of_sentence_transformers(seed: int, n: int, d: int,
 
 
 @pytest.mark.heavy
-def test_the_codes_of_a_real_model_are_those_of_sentence_transformers(shared_settings: Settings) -> None:
+def test_the_codes_of_a_real_model_are_those_of_sentence_transformers(
+    demo_cache: Path, shared_settings: Settings
+) -> None:
     dataset = fetch.load(find_dataset("demo-pairs"), shared_settings)
-    vectors = resolve_encoder("minilm", shared_settings).encode(dataset.items, CancelToken())
+    vectors = np.asarray(open_spaces([Variant("minilm", "none")], dataset, shared_settings)[0].vectors)
     assert vectors.shape[1] == 384
     assert_same_codes(vectors, vectors)
     assert_same_codes(vectors[: len(vectors) // 2], vectors)

@@ -103,7 +103,7 @@ def test_the_other_texts_of_a_batch_change_no_digit(shared_settings: Settings) -
     model = replace(resolve_encoder("minilm", shared_settings), others=())
     assert isinstance(model, SentenceTransformerEncoder)
     assert model.encodes_alone
-    texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:60], *ODD_TEXTS[:5]]
+    texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:20], *ODD_TEXTS[:5]]
     prepared = model.prepare(texts, CancelToken())
     if not packed.is_packed(model._model[0].auto_model):
         pytest.skip("not packed here")
@@ -120,7 +120,7 @@ def test_threads_that_take_a_batch_each_change_at_most_the_last_digit(
 ) -> None:
     model = resolve_encoder("minilm", shared_settings)
     assert isinstance(model, SentenceTransformerEncoder)
-    texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:120], *ODD_TEXTS[:5]]
+    texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:40], *ODD_TEXTS[:5]]
     prepared, taken = model.prepare(texts, CancelToken()), []
     if not packed.is_packed(model._model[0].auto_model) or not side_by_side.is_possible():
         pytest.skip("not packed here")

@@ -161,14 +161,15 @@ def test_half_precision_is_near_and_given_as_float32(
     minilm: SentenceTransformerEncoder, dtype: Dtype, reference: dict[str, Float64]
 ) -> None:
     half = replace(minilm, dtype=dtype)
-    together = half.encode_family(TEXTS, CancelToken())
+    together = half.encode_family(TEXTS[:3], CancelToken())
     assert next(half._model.parameters()).dtype is getattr(torch, dtype.value)
     for sibling, vectors in zip(half.family, together.vectors, strict=True):
         assert vectors.dtype == np.float32
         assert sibling.identity.dtype == dtype.value
-        cosine = (vectors * reference[sibling.identity.reference]).sum(axis=1)
-        cosine /= np.linalg.norm(vectors, axis=1) * np.linalg.norm(reference[sibling.identity.reference], axis=1) + 1e-9
-        assert cosine[:3].min() > 0.995
+        expected = reference[sibling.identity.reference][:3]
+        cosine = (vectors * expected).sum(axis=1)
+        cosine /= np.linalg.norm(vectors, axis=1) * np.linalg.norm(expected, axis=1)
+        assert cosine.min() > 0.995
 
 
 @pytest.mark.heavy
@@ -215,9 +216,9 @@ def test_a_batch_that_does_not_fit_is_halved(
     minilm: SentenceTransformerEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unpadded, "is_enabled", lambda _: False)  # as on a GPU
-    texts = [f"Sentence number {i} is about rain." for i in range(300)]
+    texts = [f"Sentence number {i} is about rain." for i in range(100)]
     whole = minilm.encode_family(texts, CancelToken())
-    with SmallDevice(minilm, tokens=300) as device:
+    with SmallDevice(minilm, tokens=100) as device:
         halved = minilm.encode_family(texts, CancelToken())
     assert sum(rows for rows, _ in device.shapes) == len(texts)
     assert 1 <= device.refused <= 5, "after the first refusals, batches of that size are not tried again"

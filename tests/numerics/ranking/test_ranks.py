@@ -225,7 +225,7 @@ def test_embeddings_that_are_not_finite_are_refused(value: float) -> None:
 
 @pytest.mark.heavy
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
-@hypothesis_settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:
     """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several matches, many tiles, threads."""
     item = st.integers(0, len(matrix) - 1)
@@ -266,23 +266,23 @@ def test_norms_of_every_size(metric: Similarity, size: float) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("metric", Similarity)
 def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Similarity) -> None:
-    """1,200 items whose similarity is within 0.3 tau of match + tau or match - tau, in 2,048 dimensions."""
+    """400 items whose similarity is within 0.3 tau of match + tau or match - tau, in 2,048 dimensions."""
     random = np.random.default_rng(1)
     dimension = 2_048
     x = np.ones(dimension) / math.sqrt(dimension)  # the products are mostly of one sign, so that errors add up
-    directions = random.standard_normal((1_201, dimension))
+    directions = random.standard_normal((401, dimension))
     others = directions - np.outer(directions @ x, x)
     others /= np.linalg.norm(others, axis=1, keepdims=True)
-    wanted = 0.5 + np.append(0, random.choice([-TAU, TAU], 1_200) + random.uniform(-0.3, 0.3, 1_200) * TAU)
+    wanted = 0.5 + np.append(0, random.choice([-TAU, TAU], 400) + random.uniform(-0.3, 0.3, 400) * TAU)
     if metric is Similarity.COS:
         rows = wanted[:, None] * x + np.sqrt(1 - wanted[:, None] ** 2) * others
     else:
         rows = x + (1 / wanted[:, None] - 1) * others
     matrix = np.vstack([x, rows]).astype(np.float32)
     (expected,) = rank_slowly(matrix, [(0, 1)], metric)
-    assert expected.greater > 100
-    assert expected.ties > 100
-    assert expected.greater + expected.ties < 1_100
+    assert expected.greater > 40
+    assert expected.ties > 40
+    assert expected.greater + expected.ties < 370
     assert greater_and_ties(rank(matrix, [(0, 1)], metric)) == [(expected.greater, expected.ties)]
 
 

@@ -214,7 +214,7 @@ def test_every_diagnostic_is_antisymmetric(seed: int) -> None:
 
 @pytest.mark.heavy
 def test_two_equal_models_are_seldom_called_different() -> None:
-    stores, false = 120, np.zeros(6, dtype=np.int64)
+    stores, false = 80, np.zeros(6, dtype=np.int64)
     for seed in range(stores):
         made, rng = MadeRows(), np.random.default_rng(seed)
         gold = rng.normal(0, 1, N)

@@ -412,7 +412,7 @@ def test_whom_results_speak_of() -> None:
 
 
 @pytest.mark.heavy
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=5)
 @given(st.integers(0, 10_000), st.sampled_from(Task), st.sampled_from([3, 6]))
 @example(3514, Task.INTRUDER, 3)  # votes so alike that one vote's influence is more than their spread
 def test_a_test_is_that_of_a_slow_loop(seed: int, task: Task, raters: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -202,8 +203,8 @@ def test_the_command_and_the_program_say_what_the_view_says(
 
 
 @pytest.mark.matrix
-def test_the_page_draws_what_is_stored(world: World, open_app: OpenApp) -> None:
-    world.add(SMALL_PAIRS)
+def test_the_page_draws_what_is_stored(demo_cache: Path, world: World, open_app: OpenApp) -> None:
+    shutil.copytree(replace(world.settings, cache=demo_cache).embeddings, world.settings.embeddings)
     pairs = pairs_of(["minilm", "lsa"], world.settings)
     address = {"lab_enc": ["minilm", "lsa"], "lab_chain": ["none"], "lab_task": ["evalrank@demo-pairs"]}
     for model in ("minilm", "lsa"):

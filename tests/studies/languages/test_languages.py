@@ -279,12 +279,12 @@ def test_post_processing_is_not_pooled(made: tuple[World, list[Score]]) -> None:
 def test_minilm_on_real_sentences_by_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The smaller files, for the loops' sake."""
     world = World(make_settings(tmp_path / "real", os.environ["BLINDSPOT_MIRROR"]), monkeypatch)
-    scores = computed(world, "tatoeba", ["tel", "uzb", "swg"], "minilm")
+    scores = computed(world, "tatoeba", ["tel", "swg"], "minilm")
     for score in scores:
         assert (score.accuracy.value, score.mrr.value) == pytest.approx(slow_scores(world, score.run), abs=1e-6)
     at = {(score.language.code, score.direction): score.accuracy.value for score in scores}
     assert at["swg", "from"] > at["tel", "from"], "MiniLM was trained on English, to which Swabian is closer"
-    assert {score.pairs for score in scores} == {234, 428, 112}
+    assert {score.pairs for score in scores} == {234, 112}
 
 
 @pytest.mark.realdata

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -42,9 +43,12 @@ def one(settings: Settings, *variants: Variant, text: str = SENTENCE) -> Sentenc
     return view
 
 
+encoder_at = cache(resolve_encoder)
+
+
 def cosine(variant: Variant, first: str, second: str, settings: Settings) -> float:
     """Encoded one by one, with nothing kept, in Python's own numbers."""
-    encoder = resolve_encoder(variant.encoder, settings)
+    encoder = encoder_at(variant.encoder, settings)
     x, y = (encoder.encode([text], CancelToken())[0].astype(float).tolist() for text in (first, second))
     return math.fsum(a * b for a, b in zip(x, y, strict=True)) / (math.hypot(*x) * math.hypot(*y))
 

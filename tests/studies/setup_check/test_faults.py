@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -33,6 +32,7 @@ from tests.support.faulty_models import (
     remembering,
 )
 from tests.support.tables import each
+from tests.support.tiers import TRUST
 
 # What differs because of a fault: each is wrong then, but does not name the cause.
 CONSEQUENCES = {"agreement", "limit", "asked"}
@@ -44,8 +44,10 @@ Checked = Callable[[Way, bool], Report]
 
 
 @pytest.fixture(scope="module")
-def minilm(shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> MiniLM:
-    return MiniLM(shared_settings, Path(tmp_path_factory.mktemp("models")))
+def minilm(pytestconfig: pytest.Config, shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> MiniLM:
+    """Half of its layers, for half the time, but in ``make trust``."""
+    layers = LAYERS if pytestconfig.getoption("tier") == TRUST else LAYERS // 2
+    return MiniLM(shared_settings, tmp_path_factory.mktemp("models"), layers)
 
 
 @pytest.fixture(scope="module")
@@ -139,12 +141,12 @@ def test_a_healthy_way_raises_no_alarm(checked: Checked, name: str) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.server
-def test_what_is_said_names_the_cause(checked: Checked) -> None:
+def test_what_is_said_names_the_cause(checked: Checked, minilm: MiniLM) -> None:
     def figures(name: str, of: str) -> Mapping[str, object]:
         return next(r.figures for r in checked(FAULTS[name], False).results if r.check == of)
 
-    assert figures("wrong pooling", "pooling")["best"] == f"first token of layer {LAYERS}"
-    assert figures("another layer", "layer")["best"] == f"mean over tokens of layer {LAYERS - 1}"
+    assert figures("wrong pooling", "pooling")["best"] == f"first token of layer {minilm.layers}"
+    assert figures("another layer", "layer")["best"] == f"mean over tokens of layer {minilm.layers - 1}"
     assert "without its prompt" in str(figures("missing prefix", "prompt")["best"])
     assert "twice" in str(figures("doubled prefix", "prompt")["best"])
     assert figures("cut off at 64 tokens", "limit")["words"] == 62  # and two special tokens

@@ -86,10 +86,11 @@ def _rarest(key: str, counts: Mapping[Gram, int]) -> list[Gram]:
 
 def _grams(key: str) -> list[Gram]:
     """Trigrams, numbered where they repeat, so that a list is a set."""
-    seen = Counter[str]()
+    seen: dict[str, int] = {}  # a Counter is slower
     out = []
     for start in range(len(key) - GRAM + 1):
         letters = key[start : start + GRAM]
-        out.append((letters, seen[letters]))
-        seen[letters] += 1
+        before = seen.get(letters, 0)
+        out.append((letters, before))
+        seen[letters] = before + 1
     return out

@@ -28,6 +28,7 @@ from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
 N = 520
+pytestmark = pytest.mark.usefixtures("few_thresholds")
 
 
 @dataclass
