@@ -270,7 +270,7 @@ def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], st
     """One sentence, in terms of the right order; ``name_of`` puts a subset in words."""
     changed, kept = (name_of(subset) for subset in (finding.rate.ordering.near, finding.rate.ordering.far))
     share, sure = _right(finding.rate)
-    weakest = f"Weakest of its {finding.out_of} orderings: " if finding.out_of > 1 else ""
+    weakest = f"Weakest of its {finding.out_of} orderings by meaning: " if finding.out_of > 1 else ""
     choice = f", corrected for this choice of {finding.out_of}" if finding.out_of > 1 else ""
     verdict = f": {NOT_BETTER[finding.reading]}" if finding.reading in NOT_BETTER else ""
     return (

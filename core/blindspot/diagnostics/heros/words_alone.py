@@ -62,7 +62,7 @@ def score_in_words(subsets: Sequence[str]) -> str:
     if right := right_of(subsets):
         how = f"closest of all {n} rewrites" if (n := len(subsets)) > 2 else "closer than the other rewrite"
         return f"finds the {right} {how} in {{}} of the sentences"
-    over_all = f", over all {n} orderings" if (n := len(tested(subsets))) > 1 else ""
+    over_all = f", over the {n} orderings that have a right answer" if (n := len(tested(subsets))) > 1 else ""
     return f"gets {{}} of the {judged(subsets)} right{over_all}"
 
 

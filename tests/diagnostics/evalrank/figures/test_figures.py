@@ -67,6 +67,7 @@ def scores(variants: list[Variant]) -> dict[Variant, dict[str, Measured]]:
 @pytest.mark.parametrize("scheme", Scheme)
 def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
     many = [Variant(f"encoder-{i}", "none") for i in range(ROOMY + 2)]
+    seen = set()
     for variants in (VARIANTS[:1], VARIANTS[:2], VARIANTS, many):
         made, looks = scores(variants), styles(variants, scheme)
         given = {name: [own[name].value for own in made.values()] for name in SCORES}
@@ -75,8 +76,13 @@ def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
         assert not figure.layout.showlegend
         for axis, (name, title) in enumerate(SHOWN.items(), 1):
             at = "x" if axis == 1 else f"x{axis}"
-            dots, values, line = (trace for trace in figure.data if trace.xaxis == at)
-            assert (dots.name, values.name, line.name) == (title, title, "ceiling of raw ranks")
+            dots, values, *ceiling = (trace for trace in figure.data if trace.xaxis == at)
+            assert (dots.name, values.name) == (title, title)
+            drawn = [*given[name], *(ends if name == "hits@1" else ())]
+            is_near = CEILING[name] - max(drawn) <= 2 * max(max(drawn) - min(drawn), 0.02)
+            assert [(line.name, *line.x) for line in ceiling] == [("ceiling of raw ranks", *[CEILING[name]] * 2)] * is_near
+            drawn += [CEILING[name]] * is_near
+            seen.add(is_near)
             assert [label for label, _ in dots.customdata] == [variant.label for variant in variants]
             assert list(dots.x) == given[name]
             assert list(dots.marker.color) == [looks[variant].color for variant in variants]
@@ -84,15 +90,14 @@ def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
             assert list(dots.y) == list(values.y) == list(range(len(variants))), "each value in its dot's row"
             assert list(values.text) == [f"{value:.3f}" for value in given[name]]
             assert values.textfont.color == ink(scheme)
-            assert list(line.x) == [CEILING[name]] * 2
             low, high = figure.layout[f"xaxis{'' if axis == 1 else axis}"].range
             if len(variants) <= ROOMY:
                 assert (list(values.x), values.textposition) == (list(dots.x), "top center")
             else:
                 ended = [ends[1] if (name, row) == ("hits@1", 0) else value for row, value in enumerate(given[name])]
                 assert all(end < value for end, value in zip(ended, values.x, strict=True)), "behind dot and interval"
-            assert low < min([*given[name], CEILING[name], *(ends if name == "hits@1" else ())])
-            assert high > max([*values.x, CEILING[name]])
+            assert low < min(drawn)
+            assert high > max([*values.x, *drawn])
             ticks = figure.layout[f"xaxis{'' if axis == 1 else axis}"].tickvals
             assert 2 <= len(ticks) <= 5
             assert low <= ticks[0] < ticks[-1] <= 1
@@ -102,6 +107,7 @@ def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
         assert with_ends.customdata[0][1] == f" [{ends[0]:.3f}, {ends[1]:.3f}]"
         assert figure.data[0].error_x.array is None, "MRR has no interval here"
         assert (figure.layout.height - 80) / len(variants) >= 15, "room for a line of text"
+    assert seen == {True, False}, "a ceiling that is near is drawn, one that is far would squeeze the scores"
 
 
 def test_equal_scores_have_an_axis_and_no_ceiling_is_no_line() -> None:

@@ -24,6 +24,7 @@ ROW, LINE = 30, 12  # pixels of a row, and of each further line of a name
 NAME_WIDTH = 20  # characters per line of a model's name, for narrow screens
 DENSE_ROW, DENSE_NAME = 16, 24  # of more models: names are on one line, so that 20 rows fit
 NARROWEST = 0.02  # of a score: equal ones have an axis too
+FARTHEST_CEILING = 2  # spreads of the scores above the highest: a farther one would squeeze them together
 VALUE_ROOM = 5  # eighths of the drawn range, for a value beside the rightmost interval
 STEPS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # between an axis's numbers
 ROW_HEIGHT, GROUP_HEIGHT = 18, 26  # pixels of a difference, and between two scores
@@ -46,7 +47,7 @@ def score_dots(
 
     Args:
         scores: by key of ``SHOWN``, fractions; their intervals are drawn as error bars.
-        ceiling: the best that any model could reach, per key of ``SCORES``.
+        ceiling: the best that any model could reach, per key of ``SCORES``; drawn where it is near.
     """
     figure = make_subplots(
         cols=len(SHOWN), subplot_titles=list(SHOWN.values()), shared_yaxes=True, horizontal_spacing=0.03
@@ -81,7 +82,11 @@ def score_dots(
             hovertemplate=f"{title}: %{{x:{SCORE}}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
             **where,
         )
-        drawn = [value for end in ends if end for value in end] + values + ([ceiling[name]] if ceiling else [])
+        drawn = [value for end in ends if end for value in end] + values
+        spread = max(max(drawn) - min(drawn), NARROWEST)
+        has_ceiling = ceiling is not None and ceiling[name] - max(drawn) <= FARTHEST_CEILING * spread
+        if ceiling is not None and has_ceiling:
+            drawn.append(ceiling[name])
         room = max(max(drawn) - min(drawn), NARROWEST) / 8
         figure.add_scatter(
             mode="markers+text",
@@ -98,7 +103,7 @@ def score_dots(
             cliponaxis=False,
             **where,
         )
-        if ceiling:
+        if ceiling is not None and has_ceiling:
             figure.add_scatter(
                 x=[ceiling[name]] * 2,
                 y=[-0.5, len(scores) - 0.5],

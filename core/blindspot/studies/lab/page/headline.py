@@ -30,7 +30,7 @@ def _largest(shown: LabView) -> str:
     effects = changes(shown.requests, shown.found, shown.measures)
     if not effects:
         return ""
-    so_far = f"{len(shown.found):,} of {len(shown.requests):,} runs computed"
+    so_far = f"{len(shown.found):,} of {shown.possible:,} runs computed"
     of_each = [
         max((change for change in effects if change.measure == measure), key=lambda change: abs(change.gain))
         for measure in dict.fromkeys(change.measure for change in effects)

@@ -50,7 +50,7 @@ class LabView:
 
     Attributes:
         requests, found: the runs of the grid, and those that are stored.
-        is_whole: whether every run that is possible is stored.
+        possible: how many of the runs fit their data; the others are left out.
         measures: the scores that the reader chose, in order.
         scores: of these measures under all the grid's settings.
         ranked: the scores that rank encoders; those that describe the space only if the reader chose them.
@@ -61,13 +61,17 @@ class LabView:
     grid: Grid
     requests: tuple[RunRequest, ...]
     found: Mapping[RunRequest, RunRecord]
-    is_whole: bool
+    possible: int
     measures: tuple[Measure, ...]
     scores: Scores
     ranked: Scores
     decimals: int
     styles: Mapping[str, Style]
     scheme: Scheme
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.found) == self.possible
 
 
 def _left_out(impossible: Mapping[RunRequest, str]) -> str:
@@ -106,7 +110,7 @@ def stored(grid: Grid) -> LabView | None:
         grid,
         asked,
         runs,
-        len(runs) == len(possible),
+        len(possible),
         wanted,
         scores,
         scores.only([i for i, s in enumerate(scores.settings) if s.measure in by]).ranked,
