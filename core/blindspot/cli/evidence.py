@@ -55,7 +55,7 @@ def evidence(
         output.print_json(as_json_of(table, cells, level, downstream))
         return
     output.print_table(
-        f"Spearman's rho with {downstream.metric} ({classifier}) over {len(table.variants)} models of "
+        f"Spearman's ρ with {downstream.metric} ({classifier}) over {len(table.variants)} models of "
         f"{len(table.family_list)} families (in parentheses: models, families)",
         ["score", *(task.label for task in table.tasks)],
         [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -149,7 +148,7 @@ def cell(value: object, spec: str = SCORE) -> str:
         return f"{value:,}"
     if not isinstance(value, float):
         return "–" if value is None else str(value)
-    return "–" if math.isnan(value) else number(value, spec)
+    return number(value, spec)
 
 
 class TitledListener(Listener, Protocol):

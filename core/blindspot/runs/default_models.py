@@ -95,7 +95,7 @@ def check_were_run(variants: Collection[Variant], repository: Repository) -> Non
 
     Raises:
         InputError: there are no runs at all, or none of a model that can be run (it says how to begin), or of something
-            else (it names the nearest).
+            else (it names the nearest, and a path that is not there).
     """
     stored, datasets = repository.variants(), repository.datasets()
     if not stored:
@@ -108,18 +108,27 @@ def check_were_run(variants: Collection[Variant], repository: Repository) -> Non
             raise InputError(
                 f"{variant.label} has not been run yet", remedy=f"run it with: {first_run([variant], datasets)}"
             )
-        raise unknown("variant", str(variant), map(str, stored))
+        error = unknown("variant", str(variant), map(str, stored))
+        if missing := [path for model in variant.encoder.models if (path := _missing_path(model))]:
+            raise InputError(f"there is no file or folder {missing[0]}, and no run of it", remedy=error.remedy)
+        raise error
+
+
+def _missing_path(model: ModelRef) -> str:
+    """The path of a model whose file or folder is not there; "" if it is, or if the model has none."""
+    path = model.partition(":")[2].partition("?")[0]
+    return path if has_path(model) and not os.path.lexists(path) else ""
 
 
 def _is_here(model: ModelRef) -> bool:
     """Whether a model can be run as far as its reference tells: of the catalog, or of a kind whose file, if it has one,
     is there; no older version."""
-    scheme, colon, target = model.partition(":")
+    scheme, colon, _ = model.partition(":")
     if version_of(model)[1]:
         return False
     if not colon:
         return model == BM25 or entry_of(model) is not None
-    return scheme in {*SCHEMES, *RANKINGS} and not (has_path(model) and not os.path.lexists(target.partition("?")[0]))
+    return scheme in {*SCHEMES, *RANKINGS} and not _missing_path(model)
 
 
 def first_run(variants: Collection[Variant] = (), datasets: Sequence[DatasetRef] = ()) -> str:

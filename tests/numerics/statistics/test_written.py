@@ -47,6 +47,14 @@ def test_a_number_has_a_true_minus_sign_and_no_sign_at_zero() -> None:
         (0.0789, "+.1%", "+7.9 points"),
         (-0.01, "+.0%", "−1 point"),
         (0.0, "+.1%", "0.0 points"),
+        (-0.123, ".1%", "−12.3%"),
+        (-0.0001, ".1%", "0.0%"),
+        (1.5, ".1%", "150.0%"),
+        *((float("nan"), spec, NONE) for spec in (".2f", "+.3f", ".1%", "+.1%", ",")),
+        (float("inf"), ".1%", "∞%"),
+        (float("inf"), ".3f", "∞"),
+        (float("-inf"), "+.3f", "−∞"),
+        (float("inf"), "+.1%", "+∞ points"),
     )
     for value, spec, said in given:
         assert number(value, spec) == said, (value, spec)

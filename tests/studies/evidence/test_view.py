@@ -32,7 +32,7 @@ def test_the_headline_is_the_highest_of_the_task_with_its_interval(scores: Score
     for cell in (best, low):
         assert cell.evaluator.phrase in said
         assert cell.rho is not None
-        assert f"rho {number(cell.rho)}" in said
+        assert f"ρ {number(cell.rho)}" in said
         assert cell.estimate is not None
         sure = one_of(cell.estimate, len(own), cell.n)
         assert ci(sure) in said
@@ -49,7 +49,7 @@ def test_few_families_are_no_reason_to_choose_a_model(scores: ScoreTable) -> Non
     said = headline_in_words(cells)
     own = [c.rho for c in cells if c.task == cells[0].task and c.rho is not None]
     models = f"{len(few.variants)} models of 4 families"
-    places = [said.index(part) for part in (models, f"rho {number(min(own))}", f"rho {number(max(own))}")]
+    places = [said.index(part) for part in (models, f"ρ {number(min(own))}", f"ρ {number(max(own))}")]
     assert places == sorted(places), "how many, then the strongest disagreement too"
     assert "95%" not in said
     assert not any(c.evaluator.phrase in said for c in cells if c.rho is not None), "no names without intervals"

@@ -146,7 +146,7 @@ def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache:
     assert rows["choice"].tolist() == [str(e.knob) for e in found]
     assert rows["mean tau-b"].tolist() == [round(e.mean, 3) for e in found]
     app.segmented_control(key="lab_correlation").set_value("spearman").run()
-    assert "Spearman's rho of the rankings" in written(app)
+    assert "Spearman's ρ of the rankings" in written(app)
 
 
 def test_order(open_app: OpenApp, cache: Path) -> None:

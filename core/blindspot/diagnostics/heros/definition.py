@@ -270,7 +270,7 @@ def readings_among(metrics: Sequence[str]) -> list[Reading]:
     orderings = [name for name in metrics if ">" in name and not name.endswith(("_low", "_high"))]
     return [
         *(Reading(n, f"HEROS {subset_in_words(n)}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
-        *(Reading(name, f"HEROS {' > '.join(map(subset_in_words, name.split('>')))}") for name in orderings),
+        *(Reading(name, f"HEROS {' over '.join(map(subset_in_words, name.split('>')))}") for name in orderings),
         *(Reading(name, "HEROS paraphrases found") for name in metrics if name == ACCURACY),
     ]
 
@@ -346,7 +346,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     overview = Overview(
         "Sentences whose synonym is nearer than the antonym (higher is better)",
         {
-            "synonym>antonym": "synonym > antonym",
+            "synonym>antonym": "synonym over antonym",
             "synonym>negation_main": "> negated clause",
             "synonym>negation_antonym": "> negated word",
             "synonym>random_mlm": "> random word",

@@ -25,7 +25,7 @@ def correlations(
         probes, tasks: their names.
     """
     columns, rows = ([escape(name, quote=False) for name in names] for names in (probes, tasks))
-    text = [["–" if np.isnan(value) else number(value, ".2f") for value in row] for row in rho.T]
+    text = [[number(value, ".2f") for value in row] for row in rho.T]
     tooltips = [
         [
             f"{columns[i]} and {rows[j]}: "

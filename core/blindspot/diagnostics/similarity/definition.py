@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from blindspot.store.records import RunRecord
     from blindspot.store.repository import Repository
 
-NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
+NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b"}
 MEAN = "_weighted_mean"
 
 

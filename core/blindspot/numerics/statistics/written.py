@@ -26,12 +26,16 @@ IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts a
 
 def number(value: float, spec: str = ".2f") -> str:
     """``0.71``, ``−0.02``; for a difference (``+`` in ``spec``) ``+0.02``; 0 has no sign. Shares as in ``percent``,
-    differences of two (``+.1%``) in points: ``+7.9 points``."""
+    differences of two (``+.1%``) in points: ``+7.9 points``. NaN is a dash."""
+    if math.isnan(value):
+        return NONE
     if spec.startswith("+") and spec.endswith("%"):
         text = number(100 * value, f"{spec[:-1]}f")
         return f"{text} {'point' if text.strip('+−') == '1' else 'points'}"
-    if spec.startswith(".") and spec.endswith("%") and 0 <= value <= 1:
+    if spec.startswith(".") and spec.endswith("%"):
         return percent(value, int(spec[1:-1]))
+    if math.isinf(value):
+        return f"{'−' if value < 0 else '+' * spec.startswith('+')}∞"
     text = f"{value:{spec}}"
     if text[0] in "+-" and not text.strip("+-0.%"):
         text = text[1:]
@@ -102,7 +106,7 @@ def with_ci(estimate: HasInterval, spec: str = ".2f", scale: float = 1.0) -> str
 def percent(share: float, decimals: int = 0) -> str:
     """``46%`` for 0.455; halves are rounded toward the middle, so that a share and its complement add up to 100%.
 
-    45.5 and 54.5 become 46 and 54, not 46 and 55. NaN is a dash; what is infinite stays so.
+    45.5 and 54.5 become 46 and 54, not 46 and 55. NaN is a dash; infinity stays infinity.
     """
     if not math.isfinite(share):
         return NONE if math.isnan(share) else f"{'−' * (share < 0)}∞%"
@@ -110,7 +114,7 @@ def percent(share: float, decimals: int = 0) -> str:
     below = math.floor(share * scale)
     is_half = abs(share * scale - below - 0.5) < IS_HALF
     units = below + (share < 0.5) if is_half else round(share * scale)
-    return f"{units / 10**decimals:.{decimals}f}%"
+    return f"{units / 10**decimals:.{decimals}f}%".replace("-", "−")
 
 
 def p_in_words(p: float, before: float | None = None) -> str:

@@ -185,7 +185,7 @@ def _wang_1a(table: ScoreTable, _: Repository) -> Beside:
         "rows",
         ".2f",
         (*_published(WANG, "1a", ranked=True), *measured),
-        "Spearman's rho of the cosine on the STS Benchmark's test part, and accuracy on two tasks, times 100. Ranks "
+        "Spearman's ρ of the cosine on the STS Benchmark's test part, and accuracy on two tasks, times 100. Ranks "
         "are among the published models and among those here. The paper cross-validates its logistic regression; "
         "the page Classification says what is done here. Intervals are on the pages of each score.",
     )
@@ -213,7 +213,7 @@ def _wang_1b(_: ScoreTable, repository: Repository) -> Beside:
         "rows",
         "g",
         (*_published(WANG, "1b"), *measured),
-        "Rank by Spearman's rho on the STS Benchmark's test part, by the cosine and by 1/(1 + Euclidean distance). "
+        "Rank by Spearman's ρ on the STS Benchmark's test part, by the cosine and by 1/(1 + Euclidean distance). "
         "Ranks here are among the models that were run with both; equal scores share their mean rank.",
     )
 
@@ -256,7 +256,7 @@ def _wang_4(table: ScoreTable, repository: Repository) -> Beside:
         "columns",
         ".4f",  # as published
         tuple(cells),
-        "Spearman's rho of the MRR with the accuracy on three tasks; published over the 38 models of table 3. The "
+        "Spearman's ρ of the MRR with the accuracy on three tasks; published over the 38 models of table 3. The "
         "paper adds about 5,000 synonyms of WordNet to the pairs; evalrank-word-ppdb adds as many of PPDB. The other "
         "rows here are evalrank-word, evalrank-word-basic, and evalrank-word with the similarity l2. Intervals leave "
         "each family of models out in turn, and need ten families.",
@@ -353,7 +353,7 @@ def _schnabel_1(_: ScoreTable, repository: Repository) -> Beside:
         "rows",
         ".1f",
         (*cells, *(cell for row in measured.values() for cell in row)),
-        "Spearman's rho, purity and accuracy, times 100. The paper answers analogies among more than 100,000 words, "
+        "Spearman's ρ, purity and accuracy, times 100. The paper answers analogies among more than 100,000 words, "
         "and does not say whether its correlations are Spearman's or Pearson's. Columns of other data than here are "
         "left out. Intervals are on the page Words.",
     )

@@ -109,7 +109,7 @@ def _short(value: float, sign: str = "-") -> str:
 def _tooltip(cell: Cell, changes: Changes) -> str:
     lines = [f"{escape(cell.evaluator.label, quote=False)} and {escape(cell.task.label, quote=False)}"]
     if cell.rho is not None:
-        lines.append(f"rho {cell.rho:.3f}")
+        lines.append(f"ρ {cell.rho:.3f}")
     lines.append(f"{cell.n} models of {cell.families} families")
     if cell.interval:
         lines.append(f"{ci_in_words(cell.interval)}, over families")
@@ -198,10 +198,10 @@ def duels(rows: Sequence[TwoCorrelations], scheme: Scheme) -> go.Figure:
             name=escape(evaluator.label, quote=False),
             marker={"color": color, "symbol": symbol, "size": 12},
             text=[f"{escape(row.task.label, quote=False)}: {_difference(row)}" for row in rows],
-            hovertemplate="%{text}<br>rho %{x:.3f}<extra>%{fullData.name}</extra>",
+            hovertemplate="%{text}<br>ρ %{x:.3f}<extra>%{fullData.name}</extra>",
         )
     figure.add_vline(x=0.0, line={"color": ink(scheme), "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="correlation with the task (rho)", range=[-1.05, 1.05])
+    figure.update_xaxes(title="correlation with the task (ρ)", range=[-1.05, 1.05])
     figure.update_yaxes(
         tickvals=places,
         ticktext=[wrapped(row.task.label, TASK_WIDTH) for row in rows],

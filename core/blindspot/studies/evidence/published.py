@@ -1,6 +1,6 @@
 """Published correlations of intrinsic scores with tasks, for comparison with measured ones.
 
-``assets/reference/evidence.csv`` has Spearman's rho times 100, as printed in tables 3 (words), 6 and 11 (sentences;
+``assets/reference/evidence.csv`` has Spearman's ρ times 100, as printed in tables 3 (words), 6 and 11 (sentences;
 11 without post-processed models) and 7 (EvalRank's positive pairs from one source only) of Wang, Kuo and Li 2022. The
 paper does not give the number of models of table 7; its first three rows are table 6's, so it is 67. The paper's text
 mentions fewer strong correlations than table 3 has, and 7 tasks for the 8 columns of table 6; this follows the tables.

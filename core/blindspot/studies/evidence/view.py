@@ -113,14 +113,14 @@ def headline_in_words(cells: Sequence[Cell]) -> str:
 
 
 def _rho(cell: Cell, many: int) -> str:
-    """``rho 0.68 of HEROS synonym on Demo minimal pairs (95% CI 0.41 to 0.85)``, of one of so many correlations.
+    """``ρ 0.68 of HEROS synonym on Demo minimal pairs (95% CI 0.41 to 0.85)``, of one of so many correlations.
 
     Without an interval the highest and lowest of many have no name: ``rho 0.68``.
     """
     rho = float("nan") if cell.rho is None else cell.rho
     if cell.estimate is None or cell.interval is None:
-        return f"rho {number(rho)}" if many > 1 else f"rho {number(rho)} of {cell.evaluator.phrase}"
-    return f"rho {number(rho)} of {cell.evaluator.phrase}{ci(one_of(cell.estimate, many, cell.n))}"
+        return f"ρ {number(rho)}" if many > 1 else f"ρ {number(rho)} of {cell.evaluator.phrase}"
+    return f"ρ {number(rho)} of {cell.evaluator.phrase}{ci(one_of(cell.estimate, many, cell.n))}"
 
 
 def best_in_words(cells: Sequence[Cell]) -> list[str]:
@@ -152,7 +152,7 @@ def cell_in_words(cell: Cell) -> str:
     families = counted(cell.families, "family", "families")
     if cell.rho is None:
         return f"{what}: no correlation, {cell.why}."
-    text = f"{what}: rho {number(cell.rho)} over {cell.n} models of {families}"
+    text = f"{what}: ρ {number(cell.rho)} over {cell.n} models of {families}"
     if cell.interval is None:
         return f"{text} ({cell.why})."
     return f"{text}{ci(cell.interval)}, from leaving each family out."

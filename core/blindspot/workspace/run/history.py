@@ -106,13 +106,13 @@ def _table(runs: Sequence[RunRecord]) -> None:
         selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in chosen]}},
         column_config={
             "started": st.column_config.DatetimeColumn("started (UTC)", format="YYYY-MM-DD HH:mm", width=112),
-            "diagnostic": st.column_config.TextColumn(width=88),
-            "model": st.column_config.TextColumn(width=115),
-            "dataset": st.column_config.TextColumn(width=85),
+            "diagnostic": st.column_config.TextColumn(width=94),
+            "model": st.column_config.TextColumn(width=105),
+            "dataset": st.column_config.TextColumn(width=124),
             "settings": st.column_config.TextColumn(width=97),
-            "score": st.column_config.TextColumn(width=115),
-            "run": st.column_config.TextColumn(width=124),
-            "time": st.column_config.TextColumn(width=72, help="All stages; encoding where it was not cached"),
+            "score": st.column_config.TextColumn(width=150),
+            "run": st.column_config.TextColumn(width=68, help="How its id begins; commands take that"),
+            "time": st.column_config.TextColumn(width=60, help="All stages; encoding where it was not cached"),
         },
     )
     now = [ids[row] for row in event.selection.rows if row < len(ids)]
@@ -133,7 +133,7 @@ def _row(run: RunRecord) -> dict[str, object]:
         if entry and headline
         else NOT_THERE,
         "time": f"{sum(run.timings.values()):.1f} s" if run.state is RunState.DONE else str(run.state),
-        "run": run.run_id,
+        "run": run.run_id[:8],
     }
 
 

@@ -80,7 +80,9 @@ def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
             assert (dots.name, values.name) == (title, title)
             drawn = [*given[name], *(ends if name == "hits@1" else ())]
             is_near = CEILING[name] - max(drawn) <= 2 * max(max(drawn) - min(drawn), 0.02)
-            assert [(line.name, *line.x) for line in ceiling] == [("ceiling of raw ranks", *[CEILING[name]] * 2)] * is_near
+            assert [(line.name, *line.x) for line in ceiling] == [
+                ("ceiling of raw ranks", *[CEILING[name]] * 2)
+            ] * is_near
             drawn += [CEILING[name]] * is_near
             seen.add(is_near)
             assert [label for label, _ in dots.customdata] == [variant.label for variant in variants]

@@ -151,8 +151,8 @@ def _ceiling_note(shown: EvalRankView) -> str:
         return f"{pairs} {text}, so a perfect model would score 1." if can_be_one else f"{pairs} {text}."
     if best < 1:
         return (
-            f"{pairs} Some queries have several matches and only one can be first, so no model can exceed {best:.3f} in "
-            "raw Hits@1 (dotted, if it is near)."
+            f"{pairs} Some queries have several matches and only one can be first, so no model can exceed {best:.3f} "
+            "in raw Hits@1 (dotted, if it is near)."
         )
     return f"{pairs} Each query has one match, so a perfect model would score 1." if can_be_one else pairs
 

@@ -92,7 +92,7 @@ def _table(shown: TransferView, correlation: WithTransfer) -> None:
         placeholder="–",
         column_config={
             "correlations": number(help="Transfer tasks with enough models; for the mean, pairs of tasks"),
-            "measured": number("mean Spearman's rho, measured", format="%.2f"),
+            "measured": number("mean Spearman's ρ, measured", format="%.2f"),
             "published": number("published", format="%.2f"),
         },
     )

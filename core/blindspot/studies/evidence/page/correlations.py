@@ -67,7 +67,7 @@ def every(shown: EvidenceView) -> None:
         *(["change (Δ) by leaving models out"] if before else []),
     ]
     st.caption(
-        "Spearman's rho: blue if models with a better benchmark score also do better on the task, orange if worse. "
+        "Spearman's ρ: blue if models with a better benchmark score also do better on the task, orange if worse. "
         + (f"Below it: {', '.join(below)}. " if below else "")
         + f"{'' if intervals else f'No cell has an interval: that takes {FEWEST_FAMILIES} families of models. '}"
         + (
@@ -76,7 +76,7 @@ def every(shown: EvidenceView) -> None:
             else ""
         )
         + (
-            "↓ Lower is better; the sign of rho already accounts for it."
+            "↓ Lower is better; the sign of ρ already accounts for it."
             if any(c.evaluator.sign < 0 for c in cells)
             else ""
         )
@@ -144,7 +144,7 @@ def one_cell(shown: EvidenceView) -> None:
         "Ranks instead of scores",
         key="ev_ranks",
         bind="query-params",
-        help="Spearman's rho depends on ranks only; ties share the mean of theirs.",
+        help="Spearman's ρ depends on ranks only; ties share the mean of theirs.",
     )
     table = table.columns([evaluator, task])
     drawn = points(table, evaluator, task, ranks=bool(ranks))
@@ -170,7 +170,7 @@ def _without(table: ScoreTable, evaluator: Measure, task: Measure, whole: float)
     left = [w.rho for w in without_each if w.rho is not None]
     if left:
         st.markdown(
-            f"Without any one family, rho is between {number(min(left))} and {number(max(left))}; with all, "
+            f"Without any one family, ρ is between {number(min(left))} and {number(max(left))}; with all, "
             f"{number(whole)}."
         )
     tables.draw(

@@ -80,7 +80,7 @@ def show_tables(scheme: Scheme, shown: EvidenceView | None = None) -> None:
             f"Filled: measured here, over at most {n} models of {families} families, for the same benchmark and task. "
             "Hover over a cell for details."
         )
-    st.caption(f"Spearman's rho. Framed: published, not computed here. {measured}")
+    st.caption(f"Spearman's ρ. Framed: published, not computed here. {measured}")
     _means(cells)
     if pairs:
         with st.expander("Published and measured here", icon=":material/table:", expanded=False):

@@ -20,7 +20,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 
-KINDS = {"kendall": "Kendall's tau-b", "spearman": "Spearman's rho"}
+KINDS = {"kendall": "Kendall's τ-b", "spearman": "Spearman's ρ"}
 MOST_SETTINGS = 60  # in a chart
 MOST_PAIRS = 40
 
