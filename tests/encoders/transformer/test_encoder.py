@@ -33,7 +33,7 @@ def minilm(shared_settings: Settings) -> SentenceTransformerEncoder:
 @pytest.fixture(scope="module")
 def texts(shared_settings: Settings) -> list[str]:
     demo = fetch.load(find_dataset("demo-pairs"), shared_settings)
-    return [*demo.items[::10], *ODD_TEXTS]
+    return [*demo.items[::5], *ODD_TEXTS]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def reference(minilm: SentenceTransformerEncoder, texts: list[str]) -> Float32:
 def test_vectors_are_those_of_sentence_transformers(
     minilm: SentenceTransformerEncoder, texts: list[str], reference: Float32
 ) -> None:
-    assert len(texts) > 150
+    assert len(texts) > 290
     assert minilm.encode([], CancelToken()).shape == (0, 384)
     vectors = minilm.encode(texts, CancelToken())
     assert vectors.dtype == np.float32
@@ -157,7 +157,7 @@ def test_the_model_is_never_given_more_tokens_than_the_budget(
         )
         assert max(rows * width for rows, width in shapes) <= budget
         assert max(width for _, width in shapes) == longest
-    assert len(shapes) < len(texts) / 5
+    assert len(shapes) < len(texts) / 10
 
 
 def test_a_cancel_is_seen_between_batches(minilm: SentenceTransformerEncoder, texts: list[str], passes: Passes) -> None:

