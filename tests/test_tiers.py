@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
 from blindspot.settings import ROOT
+from tests.support import tiers
 
 pytest_plugins = ["pytester"]
 
@@ -80,3 +85,22 @@ def test_a_test_without_a_mark_starts_nothing_trains_nothing_and_is_quick(
     collected = {line.split("::test_")[1] for line in ran(pytester, "check", "--collect-only", "-q") if "::" in line}
     assert collected == {*first, "may_start"}
     assert outcomes(pytester, "trust") == {"takes_minutes": "PASSED"}
+
+
+def test_the_first_tier_imports_no_file_whose_tests_all_have_a_mark(tmp_path: Path) -> None:
+    path = tmp_path / "test_some.py"
+
+    def is_left_out(tier: str, *names: str) -> bool:
+        config = cast("pytest.Config", SimpleNamespace(getoption=lambda _: tier, args=list(names)))
+        return tiers.pytest_ignore_collect(path, config) is True
+
+    for line, is_marked in (
+        ("pytestmark = pytest.mark.realdata", True),
+        ("pytestmark = [pytest.mark.browser, pytest.mark.server]", True),
+        ("pytestmark = pytest.mark.skipif(True)", False),
+        ("@pytest.mark.slow", False),
+    ):
+        path.write_text(f"import pytest\n\n{line}\n", "utf-8")
+        assert is_left_out("first", str(tmp_path)) == is_marked, line
+        assert not is_left_out("check", str(tmp_path))
+        assert not is_left_out("first", f"{path}::test_it"), "it is named"

@@ -7,11 +7,13 @@ than ``MOST_SECONDS`` of processor time fails the run: both are watched while it
 from __future__ import annotations
 
 import os
+import re
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +32,7 @@ MARKS = {
     "heavy": "takes over a second of processor time for another reason",
     "slow": "takes minutes (kills, crowds, half precision) or is of benchmarks and pictures; make trust runs them",
 }
+WHOLE_FILE = re.compile(rf"^pytestmark = \[?pytest\.mark\.({'|'.join(MARKS)})\b", re.MULTILINE)
 FIRST, REST, CHECK, TRUST = "first", "rest", "check", "trust"
 MOST_SECONDS = 1.5  # on a machine that takes STEPS_SECONDS for a million steps of a loop; more on a slower one
 STEPS_SECONDS = 0.06
@@ -75,6 +78,15 @@ def is_selected(item: pytest.Item, tier: str) -> bool:
     if tier == REST:
         return bool(marks) or _most_examples(item) > EXAMPLES  # properties once more, with other and more examples
     return not marks or tier == CHECK
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """True, in the first tier, of files whose tests all have a mark, unless named: importing them takes seconds."""
+    if config.getoption("tier") != FIRST or any(Path(name.partition("::")[0]).is_file() for name in config.args):
+        return None
+    if collection_path.is_dir():
+        return collection_path.name == "browser" or None
+    return bool(WHOLE_FILE.search(collection_path.read_text("utf-8"))) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

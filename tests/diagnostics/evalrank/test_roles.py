@@ -156,9 +156,16 @@ def test_a_run_has_both_roles_and_says_so(world: World, run: RunRecord) -> None:
 
 
 @pytest.mark.parametrize(
-    "variant", ["asking", "asking~center", "asking~abtt:1", "asking~int8-docs", "trigrams~center+binary-docs"]
+    ("variant", "candidates"),
+    [
+        ("asking", "all"),
+        ("asking", "matches"),
+        ("asking~center", "matches"),
+        ("asking~abtt:1", "all"),
+        ("asking~int8-docs", "matches"),
+        ("trigrams~center+binary-docs", "all"),
+    ],
 )
-@pytest.mark.parametrize("candidates", ["all", "matches"])
 def test_whatever_ranks_again_ranks_alike(world: World, run: RunRecord, variant: str, candidates: str) -> None:
     run = world.run("evalrank", variant, SMALL_PAIRS.id, candidates=candidates)
     settings, repository = world.settings, world.repository
