@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from blindspot.datasets import uploads
@@ -149,3 +150,15 @@ def test_scored_pairs_of_ones_own(open_app: OpenApp, cache: Path, module_world: 
     assert "3 pairs." in written(app)
     app = open_app(cache, "data", data=name)
     assert table(app, "first text")["score"].tolist() == [4, 1, 2]
+
+
+def test_scores_that_all_models_and_the_words_contradict_are_asked_about(
+    open_app: OpenApp, world: World, tmp_path: Path
+) -> None:
+    """A column of distances that is called score."""
+    path = tmp_path / "mine.csv"
+    rows = [(left, right, 5 - score) for part in parts().values() for left, right, score in part]
+    pd.DataFrame(rows, columns=["left", "right", "score"]).to_csv(path, index=False)
+    world.add(GramEncoder()).run("similarity", "trigrams", f"file:{path}")
+    app = open_app(world.cache, "similarity", data=f"file:{path}")
+    assert ["minus the score" in warning.value for warning in app.warning] == [True]

@@ -24,6 +24,7 @@ from blindspot.numerics.statistics.correlations import KINDS, correlations, infl
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import Dependence, correlation
+from blindspot.numerics.words_alone import Words
 from blindspot.types import Float64
 
 ENDS = np.arange(4), 4 + np.arange(4)
@@ -125,6 +126,24 @@ def test_a_view_has_models_words_and_the_order() -> None:
     ends = found.runs["y"][0].estimates["spearman"].interval
     assert ("y" in found.near_zero()) == (ends is not None and ends.low <= 0 <= ends.high)
     assert ("x" in found.near_zero()) is False
+
+
+def test_scores_are_reversed_where_all_models_and_the_words_are_below_0() -> None:
+    def seen(model: tuple[float, float] | None, other: tuple[float, float], words: tuple[float, float]) -> bool:
+        def whole(ends: tuple[float, float] | None) -> tuple[view.Row]:
+            sure = (
+                {} if ends is None else {"spearman": Estimate(sum(ends) / 2, Interval(*ends), "", Unit.PAIRS, 9, 9.0)}
+            )
+            return (view.Row(ALL, 9, sure),)
+
+        runs = {"x": whole(model), "y": whole(other)}
+        return view.ScoresView(runs, {Words.BAG: whole(words)}, {}, "").are_reversed()
+
+    below, around = (-0.8, -0.6), (-0.2, 0.1)
+    assert seen(below, below, below)
+    assert not seen(below, around, below)
+    assert not seen(below, below, around)
+    assert not seen(None, below, below)
 
 
 # --- residuals

@@ -128,6 +128,12 @@ class ScoresView:
         ends = {run_id: estimate.interval for run_id, estimate in rho.items() if estimate and estimate.interval}
         return [run_id for run_id, interval in ends.items() if interval.low <= 0 <= interval.high]
 
+    def are_reversed(self) -> bool:
+        """Whether Spearman's rho of every run and of shared words is shown to be below 0: then low scores probably mean
+        that two texts are alike."""
+        wholes = [rows[0].estimates.get("spearman") for rows in (*self.runs.values(), *self.words.values())]
+        return all(rho is not None and rho.interval is not None and rho.interval.high < 0 for rho in wholes)
+
     def order(self) -> tuple[list[str], Float64, Float64]:
         """The runs that have correlations, their values ``[r, 3]``, and their places by each ``[r, 3]``."""
         estimates = {run_id: whole.estimates for run_id, (whole, *_) in self.runs.items() if whole.estimates}

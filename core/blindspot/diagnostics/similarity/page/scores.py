@@ -31,6 +31,10 @@ from blindspot.variants import Variant
 Rows = Mapping[Variant, Sequence[Row]]
 SETS = "set"
 SCALE = "ρ is 1 where a model sorts the pairs as people do, and 0 where its order has nothing to do with theirs."
+REVERSED = (
+    "Every model, and the words alone, order these pairs the other way round. If a low score means alike here, add a "
+    "column with the scores turned round, such as minus the score, and choose it on *Data*."
+)
 GROUPS_HELP = "The sets of the dataset, or another of its columns. A pair without a value counts as (empty)."
 GROUPS_CAPTION = (
     f"**{ALL}**: one correlation over the pairs of every group together. **{MEAN}**: the mean of the groups' "
@@ -79,7 +83,8 @@ def show(shown: SimilarityView) -> None:
 def show_headline(shown: SimilarityView) -> None:
     """A model's Spearman with its interval, and how the other models differ from it."""
     runs = headline.subject_first(shown.runs, shown.picks)
-    estimate = _view(shown.table).runs[runs[0].run_id][0].estimates.get("spearman")
+    view = _view(shown.table)
+    estimate = view.runs[runs[0].run_id][0].estimates.get("spearman")
     if estimate is None:  # all similarities or all scores are equal: the view says so
         return
     interval, gold = headline.sure(estimate, ".3f"), shown.table.gold
@@ -90,6 +95,8 @@ def show_headline(shown: SimilarityView) -> None:
     )
     text = headline.in_words(text, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
     headline.show(f"{text} {SCALE}")
+    if view.are_reversed():
+        st.warning(REVERSED, icon=":material/swap_vert:")
     if against := _against_words(shown.table, runs[0].run_id):
         name = f"**{as_text(runs[0].plan.variant.label)}**"
         st.markdown(in_words(against, name, words_alone.SCORE, ".3f"))
