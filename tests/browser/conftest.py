@@ -106,6 +106,13 @@ def demo_address(demo_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         yield started(demo_cache)
 
 
+@pytest.fixture
+def encoded_cache(demo_cache: Path, tmp_path: Path) -> Path:
+    """A cache without runs that has MiniLM's embeddings of the demo's pairs: encoding them takes ten seconds."""
+    shutil.copytree(demo_cache / "embeddings", tmp_path / "cache" / "embeddings")
+    return tmp_path / "cache"
+
+
 class Reader:
     """A person in front of a page."""
 

@@ -91,8 +91,8 @@ def read_report(browser: Browser, report: Path, said: str, *, has_scripts: bool)
     assert asked == []
 
 
-def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
-    visitor = reader().open(serve(tmp_path / "cache"))
+def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader, encoded_cache: Path) -> None:
+    visitor = reader().open(serve(encoded_cache))
     visitor.press("run_demo")
     visitor.press("jobs", "Cancel")
     expect(visitor.page.get_by_text("was cancelled")).to_be_visible()
@@ -133,10 +133,9 @@ def test_a_stale_link_says_what_is_missing(reader: NewReader, demo_address: str)
 
 
 def test_two_browsers_start_the_same_run_and_it_is_computed_once(
-    serve: Serve, reader: NewReader, tmp_path: Path
+    serve: Serve, reader: NewReader, encoded_cache: Path
 ) -> None:
-    cache = tmp_path / "cache"
-    address = serve(cache)
+    address = serve(encoded_cache)
     first, second = reader().open(f"{address}/compare?part=overview"), reader().open(f"{address}/compare?part=overview")
     first.press("run_demo")
     first.see("jobs")
@@ -147,7 +146,7 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
             visitor.at("scores").get_by_role("radio", name=score).click()
             visitor.see(f"dots_{score.casefold()}")
         expect(visitor.at("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
-    lines = (cache / "logs" / "jobs.jsonl").read_text("utf-8").splitlines()
+    lines = (encoded_cache / "logs" / "jobs.jsonl").read_text("utf-8").splitlines()
     found = [(line["diagnostic"], line["variant"]) for line in map(json.loads, lines)]
     assert found.count(("evalrank", "minilm")) == 1
 

@@ -65,21 +65,20 @@ def test_what_one_browser_starts_another_sees_orders_and_cancels(
     expect(first.see("run_all").get_by_role("button", name="Run 4")).to_be_enabled()
 
 
-def test_closing_the_browser_does_not_stop_a_run(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    address = f"{serve(cache)}/run"
+def test_closing_the_browser_does_not_stop_a_run(serve: Serve, reader: NewReader, encoded_cache: Path) -> None:
+    address = f"{serve(encoded_cache)}/run"
     visitor = reader().open(address)
     start(visitor)
     visitor.see("jobs")
     visitor.page.close()
-    log = cache / "logs" / "jobs.jsonl"  # who looked into the store would hold it, and the server needs it
+    log = encoded_cache / "logs" / "jobs.jsonl"  # who looked into the store would hold it, and the server needs it
 
     def all_done() -> bool:
         time.sleep(0.2)
         return log.exists() and log.read_text("utf-8").count("\n") >= 4
 
     wait_until(all_done, PATIENCE_MS / 1000)
-    assert len(Repository.at(cache / "results.duckdb").runs(state=RunState.DONE)) == 4
+    assert len(Repository.at(encoded_cache / "results.duckdb").runs(state=RunState.DONE)) == 4
 
     later = reader().open(address)
     expect(later.see("estimate").get_by_role("link")).to_have_count(1)
