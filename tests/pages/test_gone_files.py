@@ -106,9 +106,9 @@ def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(
         if key := VIEWS.get(home):
             for view in app.segmented_control(key=key).options:
                 app.segmented_control(key=key).set_value(view).run()
-        # Where one thing is lost after another, each opens another third of the pages; make trust opens all.
-        turn, thirds = [*DATASETS, *ENCODERS].index(thing), 3 if loss == "gone" else 1
-        for stem in PAGES[turn % thirds :: thirds]:
+        # Where one thing is lost after another, each opens another sixth of the pages; make trust opens all.
+        turn, parts = [*DATASETS, *ENCODERS].index(thing), 6 if loss == "gone" else 1
+        for stem in PAGES[turn % parts :: parts]:
             page(app, stem)
         said = on_screen(page(app, "neighbors"))
         name = stored.paths[thing].name
