@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,11 @@ WORDS = ("rain", "snow", "river", "stone", "bread", "garden", "engine", "letter"
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> BaseInstall:
-    return BaseInstall(tmp_path_factory.mktemp("base"))
+def base(pytestconfig: pytest.Config) -> BaseInstall:
+    """Always at the same place: numba finds the kernels that it compiled for it."""
+    folder = pytestconfig.rootpath / ".pytest_cache" / "base-install"
+    shutil.rmtree(folder, ignore_errors=True)
+    return BaseInstall(folder)
 
 
 @pytest.fixture(scope="module")

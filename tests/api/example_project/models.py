@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,11 @@ def letters(texts: list[str]) -> Vectors:
     return np.stack([_sum_of(list(text.lower())) for text in texts])
 
 
+@cache
+def _direction(unit: str) -> NDArray[np.float64]:
+    return np.random.default_rng(zlib.crc32(unit.encode())).normal(size=64)
+
+
 def _sum_of(units: list[str]) -> Vectors:
-    found = [np.random.default_rng(zlib.crc32(unit.encode())).normal(size=64) for unit in units]
-    return np.sum(found, axis=0, dtype=np.float32) if found else np.zeros(64, np.float32)
+    directions = [_direction(unit) for unit in units]
+    return np.sum(directions, axis=0, dtype=np.float32) if directions else np.zeros(64, np.float32)
