@@ -140,7 +140,7 @@ def test_jobs_run_one_after_another_in_the_order_of_their_arrival(
     first = queue.submit("first", [ask("slow")])
     wait_until(lambda: gate.reached == 1)
     second = queue.submit("second", [ask("fast"), ask("fast", dataset="small-pairs")])
-    third = queue.submit("third", [ask("fast", "center")])
+    third = queue.submit("third", [ask("fast", "center", "small-pairs")])
     assert [job.job_id for job in queue.active()] == [first, second, third]
     assert [job.job_id for job in queue.jobs()] == [third, second, first]
     assert [job.state for job in queue.active()] == [JobState.RUNNING, JobState.QUEUED, JobState.QUEUED]
@@ -162,8 +162,8 @@ def test_queued_jobs_can_be_moved_and_the_running_one_cannot(
 ) -> None:
     running = queue.submit("running", [ask("slow")])
     wait_until(lambda: gate.reached == 1)
-    names = ("none", "center", "zscore", "whiten")
-    a, b, c, d = (queue.submit(name, [ask("fast", name)]) for name in names)
+    names = ("none", "center", "zscore", "pca:2")
+    a, b, c, d = (queue.submit(name, [ask("fast", name, "small-pairs")]) for name in names)
 
     def order() -> list[int]:
         return [job.job_id for job in queue.active()]
@@ -184,7 +184,7 @@ def test_queued_jobs_can_be_moved_and_the_running_one_cannot(
     gate.open(CHUNKS)
     ended(queue, a)
     done = sorted(repository.runs(), key=lambda run: run.run_seq)
-    assert [run.plan.variant.transform for run in done] == ["none", "whiten", "center", "none"]
+    assert [run.plan.variant.transform for run in done] == ["none", "pca:2", "center", "none"]
 
 
 @pytest.mark.heavy

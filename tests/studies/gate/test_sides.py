@@ -33,7 +33,7 @@ RUNS = {
 
 @pytest.fixture(scope="module")
 def runs(module_world: World) -> dict[str, RunRecord]:
-    return {name: module_world.run(name, "random-projection", dataset) for name, dataset in RUNS.items()}
+    return {name: module_world.run(name, "random-projection-64", dataset) for name, dataset in RUNS.items()}
 
 
 def test_those_are_all_diagnostics_that_can_be_gated_on() -> None:
