@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -236,12 +236,16 @@ def _nested(others: Sequence[Sequence[int]], groups: Sequence[str]) -> list[bool
         others: per profile the places of all others, the nearest first.
     """
 
+    @cache  # whoever is left out, most have the same neighbors
+    def guessed(nearest: tuple[int, ...]) -> str:
+        return vote([groups[j] for j in nearest]).group
+
     def is_right(i: int, nearest: Sequence[int], voters: int) -> bool:
-        return vote([groups[j] for j in nearest[:voters]]).group == groups[i]
+        return guessed(tuple(nearest[:voters])) == groups[i]
 
     out = []
     for i, nearest in enumerate(others):
-        rest = {k: [j for j in others[k] if j != i] for k in nearest}
+        rest = {k: tuple(j for j in others[k][: max(TRIED) + 1] if j != i) for k in nearest}
         voters = max(
             TRIED, key=lambda tried: sum(is_right(k, answers, tried) for k, answers in rest.items() if answers)
         )
