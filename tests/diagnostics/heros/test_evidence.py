@@ -166,7 +166,7 @@ def test_a_run_below_the_best_baseline_is_a_blind_spot() -> None:
     assert kinds(discovered(found)) == {"worse-than-baseline"}
     (one,) = discovered(found)
     slow = [
-        np.mean([float(c.outcomes(o)[i]) for o in orderings.tested(SUBSETS)]) for c in (own, best) for i in range(100)
+        np.mean([float(c.outcomes(o)[i]) for o in orderings.tested(SUBSETS)]) for c in (own, best) for i in range(200)
     ]
     assert one.value == pytest.approx(np.mean(slow[:200]) - np.mean(slow[200:]))
     assert one.runs == (RUN, OTHER)
