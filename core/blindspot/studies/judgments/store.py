@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from blindspot.errors import InputError, unknown
 from blindspot.policy import SessionRoom
-from blindspot.store.db import Database, queries_beside
+from blindspot.store.db import Database, parsed, queries_beside
 from blindspot.studies.judgments.raters import rater_key
 from blindspot.studies.judgments.types import (
     Ballot,
@@ -86,7 +86,7 @@ class Judgments:
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            return list(cursor.execute(sql, dict(params)).fetchall())
+            return list(cursor.execute(parsed(cursor, sql), dict(params)).fetchall())
 
     # --- sets of items
 
@@ -205,7 +205,7 @@ class Judgments:
             "voted_at": _now(),
         }
         with self.database.transaction() as cursor:
-            if cursor.execute(query("vote"), params).fetchall():
+            if cursor.execute(parsed(cursor, query("vote")), params).fetchall():
                 return Recorded.NEW
             answered = cursor.execute(query("answered_items"), _of(ballot)).fetchall()
         if (item_no,) in answered:
@@ -220,7 +220,7 @@ class Judgments:
         """Take back a rater's last answer, or the last to ``among``; the number of its item, None without an answer."""
         params = _of(ballot) | {"among": None if among is None else sorted(among)}
         with self.database.transaction() as cursor:
-            rows = cursor.execute(query("undo_vote"), params).fetchall()
+            rows = cursor.execute(parsed(cursor, query("undo_vote")), params).fetchall()
         return int(rows[0][0]) if rows else None
 
     def votes(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> list[Vote]:
