@@ -8,7 +8,17 @@ import numpy as np
 
 from blindspot.numerics.statistics.intervals import Interval, holm
 from blindspot.numerics.statistics.resampling import FLIPS, sign_flip_p_values
-from blindspot.numerics.statistics.written import LEAST, NONE, interval, number, p_in_cell, p_in_words, percent
+from blindspot.numerics.statistics.written import (
+    LEAST,
+    NONE,
+    SCORE,
+    has_half,
+    interval,
+    number,
+    p_in_cell,
+    p_in_words,
+    percent,
+)
 from tests.support import sources
 
 WRITTEN = (
@@ -50,6 +60,8 @@ def test_a_number_has_a_true_minus_sign_and_no_sign_at_zero() -> None:
         (-0.123, ".1%", "−12.3%"),
         (-0.0001, ".1%", "0.0%"),
         (1.5, ".1%", "150.0%"),
+        (1.0625, ".3f", "1.062"),
+        (-0.0625, ".3f", "−0.062"),
         *((float("nan"), spec, NONE) for spec in (".2f", "+.3f", ".1%", "+.1%", ",")),
         (float("inf"), ".1%", "∞%"),
         (float("inf"), ".3f", "∞"),
@@ -58,6 +70,14 @@ def test_a_number_has_a_true_minus_sign_and_no_sign_at_zero() -> None:
     )
     for value, spec, said in given:
         assert number(value, spec) == said, (value, spec)
+
+
+def test_a_score_is_the_share_in_other_units() -> None:
+    """Of 149 of 400 pairs a figure has 0.373 and the sentence 37.3%; 251 are 0.627."""
+    for n in (400, 80, 16, 7):
+        for hits in range(n + 1):
+            assert f"{100 * float(number(hits / n, SCORE)):.1f}%" == percent(hits / n, 1), (hits, n)
+    assert [has_half(x) for x in (0.3725, 0.0625, 0.5, 0.3724, 1.0625)] == [True, True, False, False, False]
 
 
 def test_without_a_test_there_is_a_dash() -> None:

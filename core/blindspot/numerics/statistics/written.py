@@ -36,6 +36,8 @@ def number(value: float, spec: str = ".2f") -> str:
         return percent(value, int(spec[1:-1]))
     if math.isinf(value):
         return f"{'−' if value < 0 else '+' * spec.startswith('+')}∞"
+    if spec == SCORE and has_half(value):  # 37.3% and 0.373, not 0.372
+        value = _units(value, 1000) / 1000
     text = f"{value:{spec}}"
     if text[0] in "+-" and not text.strip("+-0.%"):
         text = text[1:]
@@ -110,11 +112,18 @@ def percent(share: float, decimals: int = 0) -> str:
     """
     if not math.isfinite(share):
         return NONE if math.isnan(share) else f"{'−' * (share < 0)}∞%"
-    scale = 100 * 10**decimals
+    return f"{_units(share, 100 * 10**decimals) / 10**decimals:.{decimals}f}%".replace("-", "−")
+
+
+def has_half(share: float) -> bool:
+    """Whether a fourth digit of 5 ends it, so that a library may write the third one otherwise than ``number``."""
+    return 0 <= share <= 1 and abs(1000 * share % 1 - 0.5) < IS_HALF
+
+
+def _units(share: float, scale: int) -> int:
     below = math.floor(share * scale)
     is_half = abs(share * scale - below - 0.5) < IS_HALF
-    units = below + (share < 0.5) if is_half else round(share * scale)
-    return f"{units / 10**decimals:.{decimals}f}%".replace("-", "−")
+    return below + (share < 0.5) if is_half else round(share * scale)
 
 
 def p_in_words(p: float, before: float | None = None) -> str:

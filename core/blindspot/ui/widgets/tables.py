@@ -16,7 +16,7 @@ import streamlit as st
 
 from blindspot.datasets.catalog import catalogued, limits_of, title_of
 from blindspot.diagnostic import Diagnostic
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import SCORE, has_half, number
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 
@@ -86,15 +86,16 @@ def draw(
 
 
 def _spec_of(column: pd.Series[Any], config: Any) -> str | None:
-    """Format of a column of shares, of percents (``_in_percent``), or of numbers, some below 0; None for any other, and
-    for bars."""
+    """Format of a column of shares, of percents (``_in_percent``), of numbers, some below 0, of scores that a browser
+    rounds otherwise (``has_half``); None for any other, and for bars."""
     options = config.get("type_config", {}) if isinstance(config, Mapping) else {}
     if not pd.api.types.is_numeric_dtype(column) or options.get("type", "number") != "number":
         return None
     form = options.get("format")
     if form in SHARES or str(form).endswith("f%%"):
         return SHARES.get(str(form), str(form)[1:-1])
-    if not (column < 0).any():
+    is_rounded = form == f"%{SCORE}" and column.map(has_half).any()
+    if not (column < 0).any() and not is_rounded:
         return None
     if form is None:
         return "" if pd.api.types.is_integer_dtype(column) else ".4g"
@@ -142,7 +143,6 @@ def mark_best(
         alike: per tested metric the rows (from 0) not significantly worse than the best; they get the star, too.
         written: text of a cell (row, metric), where it is not the bare number.
     """
-    plain = f"{{:.{_DECIMALS}f}}"
     texts: dict[str, list[str]] = {}
     bold = np.zeros(frame.shape, dtype=bool)
     better = {m.name: m.higher_is_better for m in entry.metrics}
@@ -156,7 +156,7 @@ def mark_best(
             best[sorted((alike or {}).get(name, ()))] = True
             bold[:, frame.columns.get_loc(title)] = best
         sign = TESTED if name in (alike or {}) else HIGHEST if higher else LOWEST
-        cells = [(written or {}).get((row, name), plain.format(value)) for row, value in enumerate(column)]
+        cells = [(written or {}).get((row, name), number(value, SCORE)) for row, value in enumerate(column)]
         texts[title] = [f"{sign} {cell}" if is_best else cell for cell, is_best in zip(cells, best, strict=True)]
     styles = np.where(bold, "font-weight: bold", "")
     styler = frame.style.apply(lambda _: pd.DataFrame(styles, frame.index, frame.columns), axis=None)
