@@ -143,6 +143,21 @@ def test_a_new_file_is_opened_by_several_at_once(path: Path) -> None:
         database.close()
 
 
+def test_a_statement_parsed_once_has_each_threads_values(database: Database, tmp_path: Path) -> None:
+    other, sql = Database(tmp_path / "other.duckdb"), "SELECT $value + i FROM range(100) AS numbers(i)"
+
+    def added(value: int) -> set[int]:
+        seen = set()
+        for store in (database, other) * 20:
+            with store.cursor() as cursor:
+                seen.add(sum(row[0] for row in cursor.execute(db.parsed(cursor, sql), {"value": value}).fetchall()))
+        return seen
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(added, range(4))) == [{100 * value + 4950} for value in range(4)]
+    other.close()
+
+
 def test_results_of_one_thread_are_not_disturbed_by_another(database: Database) -> None:
     with database.cursor() as one, database.cursor() as other:
         one.execute("SELECT range FROM range(5)")
