@@ -22,7 +22,7 @@ demo: .venv/run.stamp  ## set everything up and serve a hosted demo, prepared: a
 test: .venv/dev.stamp lint  ## lint, types and the first tier of tests: seven minutes on two cores
 	$(TESTS) $(IN_TWO) --tier first
 
-check: test rest  ## that and all other tests but the longest: an hour
+check: test rest  ## that and all other tests but the longest: three quarters of an hour
 
 rest: .venv/dev.stamp  ## what check has beyond test: browser, servers, real data, whole-app matrices, hostile inputs
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium

@@ -44,9 +44,8 @@ def sentences(shared_settings: Settings) -> PairSet:
     return fetch.load(find_dataset("evalrank-sent"), shared_settings)
 
 
-@pytest.fixture(scope="module", params=["evalrank-word", pytest.param("evalrank-sent", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["evalrank-word", "evalrank-sent"])
 def dataset(request: pytest.FixtureRequest) -> str:
-    """Words or, in ``make trust``, sentences, whose embeddings take five times as long."""
     return str(request.param)
 
 
@@ -293,7 +292,6 @@ def test_sentences_by_the_toolkit_come_near_its_published_score(
         assert metrics[name] == pytest.approx(value, abs=0.005)
 
 
-@pytest.mark.slow
 def test_minilm_by_the_toolkit(shared_settings: Settings, repository: Repository) -> None:
     metrics = as_toolkit(
         "minilm", "evalrank-sent", shared_settings, repository, transform="center", protocol="toolkit"

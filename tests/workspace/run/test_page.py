@@ -205,7 +205,7 @@ def test_chosen_runs_are_computed_and_appear(open_app: OpenApp, demo_copy: Path)
     assert len(repository.runs(diagnostic="heros", state=RunState.DONE)) == 1
     shown = history_table(app)
     assert shown["diagnostic"].tolist()[0] == "HEROS"
-    assert [run.run_id for run in repository.runs(limit=15)] == shown["run"].tolist()
+    assert [run.run_id[:8] for run in repository.runs(limit=15)] == shown["run"].tolist()
 
 
 @pytest.mark.matrix

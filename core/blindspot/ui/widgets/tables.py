@@ -94,7 +94,7 @@ def _spec_of(column: pd.Series[Any], config: Any) -> str | None:
     form = options.get("format")
     if form in SHARES or str(form).endswith("f%%"):
         return SHARES.get(str(form), str(form)[1:-1])
-    is_rounded = form == f"%{SCORE}" and column.map(has_half).any()
+    is_rounded = form == f"%{SCORE}" and any(has_half(value) for value in column)
     if not (column < 0).any() and not is_rounded:
         return None
     if form is None:
