@@ -346,7 +346,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     overview = Overview(
         "Sentences whose synonym is nearer than the antonym (higher is better)",
         {
-            "synonym>antonym": "synonym over antonym",
+            "synonym>antonym": "synonym > antonym",
             "synonym>negation_main": "> negated clause",
             "synonym>negation_antonym": "> negated word",
             "synonym>random_mlm": "> random word",

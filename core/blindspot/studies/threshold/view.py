@@ -138,7 +138,7 @@ def certainty(wish_of: Wished) -> str:
     """How sure the threshold is, in a sentence."""
     wish = f"a precision of {wish_of.precision:g}"
     if wish_of.low is None:
-        return f"With these pairs, {wish} is ruled out: each threshold's own 95% interval ends below it."
+        return f"With these pairs, {wish} is ruled out: the 95% interval of each such threshold alone ends below it."
     if wish_of.high is None:
         return (
             f"The 95% interval of the threshold begins at {wish_of.low:.3f} and has no upper end: with these pairs, no "

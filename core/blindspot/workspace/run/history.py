@@ -107,10 +107,10 @@ def _table(runs: Sequence[RunRecord]) -> None:
         column_config={
             "started": st.column_config.DatetimeColumn("started (UTC)", format="YYYY-MM-DD HH:mm", width=112),
             "diagnostic": st.column_config.TextColumn(width=94),
-            "model": st.column_config.TextColumn(width=105),
+            "model": st.column_config.TextColumn(width=97),
             "dataset": st.column_config.TextColumn(width=124),
             "settings": st.column_config.TextColumn(width=97),
-            "score": st.column_config.TextColumn(width=150),
+            "score": st.column_config.TextColumn(width=160),
             "run": st.column_config.TextColumn(width=68, help="How its id begins; commands take that"),
             "time": st.column_config.TextColumn(width=60, help="All stages; encoding where it was not cached"),
         },
