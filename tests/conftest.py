@@ -22,7 +22,7 @@ from tests.support import sources
 
 pytest_plugins = [f"tests.support.{name}" for name in ("tiers", "pages", "commands", "world", "transfer_world")]
 
-SLOWEST = "test_pipeline_realdata.py"  # it embeds 22,000 words
+SLOWEST = "test_pipeline_realdata.py"  # it embeds 22,000 words and 25,000 sentences
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

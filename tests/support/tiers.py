@@ -86,6 +86,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     if collection_path.is_dir():
         return collection_path.name == "browser" or None
+    if collection_path.suffix != ".py":
+        return None
     return bool(WHOLE_FILE.search(collection_path.read_text("utf-8"))) or None
 
 

@@ -36,7 +36,7 @@ def number(value: float, spec: str = ".2f") -> str:
         return percent(value, int(spec[1:-1]))
     if math.isinf(value):
         return f"{'−' if value < 0 else '+' * spec.startswith('+')}∞"
-    if spec == SCORE and has_half(value):  # 37.3% and 0.373, not 0.372
+    if spec == SCORE and 0 <= value <= 1:  # 37.3% and 0.373, not 0.372
         value = _units(value, 1000) / 1000
     text = f"{value:{spec}}"
     if text[0] in "+-" and not text.strip("+-0.%"):
